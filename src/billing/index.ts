@@ -1,0 +1,2 @@
+export type * from './port.ts'
+export type { PriceSchedule, TokenPrices } from './prices.ts'

@@ -1,0 +1,124 @@
+import type { OrganisationId, RequestId, SpaceId } from '../kernel/index.ts'
+import type { Organisation } from '../organisations/index.ts'
+import type { PriceSchedule } from './prices.ts'
+
+/** Where the money went. */
+export type Surface = 'gateway' | 'space_chat' | 'embeddings'
+
+/** Tokens by class. promptTokens count cached and cache-written ones, completionTokens count reasoning ones. */
+export interface BilledUsage {
+  promptTokens: number
+  completionTokens: number
+  cachedTokens: number
+  cacheWriteTokens: number
+  reasoningTokens: number
+}
+
+export interface HoldRequest {
+  requestId: RequestId
+  organisation: Organisation
+  surface: Surface
+  spaceId: SpaceId | null
+  /** Canonical model id, with `eu/` cut off. */
+  model: string
+  /** Every deployment that the call may reach; the hold covers the dearest. */
+  candidates: readonly { deploymentId: string; prices: readonly PriceSchedule[] }[]
+  /** Upper bound of the prompt's tokens; the settled prompt is expected at or below it. */
+  promptTokensBound: number
+  /** Best guess of the prompt's tokens; what a crash bills. */
+  promptTokensEstimate: number
+  /** The client's output cap, null where it gave none. */
+  outputCapTokens: number | null
+  modelMaxOutputTokens: number
+  stream: boolean
+  signal: AbortSignal
+}
+
+/**
+ * Money set aside for one call. Life: `ledger.hold()` → wait for `durable` before the first byte of an answer leaves →
+ * `grant` as output grows → `settle` once, whatever the end was, and wait for it before the answer's end leaves.
+ */
+export interface Hold {
+  readonly requestId: RequestId
+  /** Rejects when the hold could not be written: nothing may be shown then. */
+  readonly durable: Promise<void>
+  /** The output cap to send to the provider: the client's, a smaller one that fits the budget, or null for the provider's default. */
+  readonly outputCapTokens: number | null
+  /** True when outputCapTokens was made smaller than asked, for `x-adjusted-params`. */
+  readonly capReduced: boolean
+  /**
+   * Says that `outputTokensBound` tokens (an upper bound) of output exist so far. Synchronous `true` while the hold covers
+   * them, which is the common case; else a promise that resolves when the hold has grown durably, or rejects with
+   * `insufficient_quota` when the budget has no more: the caller then ends the provider's call.
+   */
+  grant(outputTokensBound: number): true | Promise<void>
+  /** Turns the hold into its cost, durably and once; further calls return the first result. */
+  settle(outcome: Outcome): Promise<Receipt>
+}
+
+export type Outcome =
+  /** An answer, whole or not, reached us: bill it. */
+  | {
+      kind: 'answered'
+      ending: 'completed' | 'client_closed' | 'provider_failed' | 'budget_ended' | 'shutdown'
+      deploymentId: string
+      providerId: string
+      hosting: string
+      usage: BilledUsage
+      /** The usage was counted by us. */
+      estimated: boolean
+      finishReason: string | null
+    }
+  /** No provider answered: nothing is billed, the hold is released. */
+  | { kind: 'unanswered'; reason: string }
+
+/** What one request cost and why. Money in picoUsd. */
+export interface Receipt {
+  requestId: RequestId
+  organisationId: OrganisationId
+  surface: Surface
+  spaceId: SpaceId | null
+  model: string
+  deploymentId: string | null
+  providerId: string | null
+  hosting: string | null
+  startedAt: number
+  settledAt: number
+  /** First day of the budget period that the request counts in, `YYYY-MM-DD` in the organisation's zone. */
+  period: string
+  usage: BilledUsage
+  /** attoUsd per token that applied, by class; the receipt shows them as decimals. */
+  unitPrices: { input: bigint; output: bigint; cacheRead: bigint; cacheWrite: bigint; reasoning: bigint }
+  priceSource: string
+  baseCostPicoUsd: bigint
+  markupBasisPoints: number
+  billedPicoUsd: bigint
+  /** Cost above what the budget could bear; carried by the operator, never billed. 0 but for provider surprises. */
+  writtenOffPicoUsd: bigint
+  estimated: boolean
+  ending: string
+  finishReason: string | null
+}
+
+export interface BudgetState {
+  organisationId: OrganisationId
+  period: string
+  periodEndsAt: number
+  budgetPicoUsd: bigint
+  settledPicoUsd: bigint
+  heldPicoUsd: bigint
+}
+
+export interface Ledger {
+  /**
+   * Sets the worst or likely case aside. Rejects with AppError `insufficient_quota` when not even the floor fits; may wait
+   * a bounded time while other holds, which usually settle below their size, stand in the way.
+   */
+  hold(request: HoldRequest): Promise<Hold>
+  /** True when at least something can still be bought; from memory. Space chat asks before retrieval. */
+  hasCredit(organisation: Organisation): boolean
+  loadBudget(organisation: Organisation): Promise<BudgetState>
+  loadReceipt(requestId: string): Promise<Receipt | undefined>
+  /** Settles what is open (status known), returns leases, stops timers. */
+  close(): Promise<void>
+}

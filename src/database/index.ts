@@ -1,0 +1,9 @@
+export type {
+  Database,
+  DatabaseFeatures,
+  Databases,
+  LogicalDatabase,
+  Queryable,
+  QueryOptions,
+  SqlValue,
+} from './port.ts'

@@ -1,0 +1,1 @@
+export type { Document, DocumentFailureCode, DocumentStatus } from './document.ts'

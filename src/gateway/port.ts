@@ -1,0 +1,68 @@
+import type { Receipt, Surface } from '../billing/index.ts'
+import type { RequestId, SpaceId } from '../kernel/index.ts'
+import type { Organisation } from '../organisations/index.ts'
+import type { FinishReason, ProviderRequest, TokenUsage } from '../providers/index.ts'
+
+/** One completion through the one door: routing, hold, provider call, settlement. Space chat calls it too. */
+export interface CompletionCall {
+  requestId: RequestId
+  organisation: Organisation
+  surface: Surface
+  spaceId: SpaceId | null
+  /** As asked: canonical id, alias, with or without `eu/`. */
+  model: string
+  request: ProviderRequest
+  stream: boolean
+  signal: AbortSignal
+}
+
+export interface CompletionInfo {
+  /** Canonical id. */
+  model: string
+  deploymentId: string
+  hosting: string
+  adjusted: string[]
+}
+
+export type CompletionEvent =
+  | { type: 'text'; text: string }
+  | { type: 'reasoning'; text: string }
+  | { type: 'refusal'; text: string }
+  | { type: 'tool_call'; index: number; id?: string; name?: string; argumentsDelta: string }
+  | { type: 'chunk'; before: string; after: string }
+  | { type: 'finish'; finishReason: FinishReason; usage: TokenUsage; estimated: boolean; receipt: Receipt }
+
+export interface StreamedCompletion extends CompletionInfo {
+  /**
+   * `finish` comes last, after the cost is durable. Throws AppError on any failure; what was generated has been billed then.
+   * Stopping the iteration early cancels the provider's call and bills what was generated.
+   */
+  events: AsyncIterable<CompletionEvent[]>
+}
+
+export interface WholeCompletion extends CompletionInfo {
+  text: string
+  refusal: string | null
+  reasoningText: string
+  toolCalls: { id: string; name: string; argumentsJson: string }[]
+  finishReason: FinishReason
+  usage: TokenUsage
+  receipt: Receipt
+}
+
+export interface Completions {
+  complete(call: CompletionCall): Promise<WholeCompletion>
+  stream(call: CompletionCall): Promise<StreamedCompletion>
+}
+
+/** Embeddings through the same door; ingestion and retrieval call it. */
+export interface Embeddings {
+  embed(call: {
+    organisation: Organisation
+    spaceId: SpaceId | null
+    model: string
+    texts: string[]
+    purpose: 'document' | 'query'
+    signal: AbortSignal
+  }): Promise<{ vectors: Float32Array[]; promptTokens: number; receipt: Receipt }>
+}

@@ -1,0 +1,1 @@
+export type { App, RouteAuthentication, Routes } from './route.ts'

@@ -1,0 +1,57 @@
+import type { DocumentFailureCode } from '../documents/index.ts'
+
+/** The formats of the interface. */
+export type DocumentFormat = 'pdf' | 'docx' | 'txt' | 'csv' | 'md'
+
+/**
+ * What an extractor hands to the chunker: blocks in reading order, streamed, so that memory stays flat. Text is NFC, without
+ * control characters other than line feed and tab.
+ */
+export type ExtractedBlock = {
+  kind: 'heading' | 'paragraph' | 'list_item' | 'table_row' | 'code' | 'quote' | 'footnote'
+  text: string
+  /** Headings: 1..6. */
+  level?: number
+  /** table_row: the header cells of its table, so that each chunk can carry them; absent where the table has none. */
+  header?: string[]
+  /** table_row: 1-based row in its table or file, header not counted. */
+  row?: number
+  /** 1-based page (pdf). */
+  page?: number
+}
+
+export interface ExtractionSummary {
+  pages: number | null
+  /** Pages or parts that could not be read while the rest could: said in the document's metadata for the console. */
+  warnings: { page: number | null; message: string }[]
+}
+
+/** The file's fault: ends in `failed` with this code and a sentence that says what to do. Never retried. */
+export class ExtractionError extends Error {
+  readonly code: DocumentFailureCode
+  constructor(code: DocumentFailureCode, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'ExtractionError'
+    this.code = code
+  }
+}
+
+/** A piece of a document as it is embedded, indexed and cited. */
+export interface Chunk {
+  /** 0-based order in the document. */
+  index: number
+  /** What is shown and quoted. */
+  text: string
+  /** Headings above it, outermost first. */
+  headingPath: string[]
+  /** csv and tables: the header line, repeated in front of the text for embedding and for the model. */
+  tableHeader: string | null
+  tokens: number
+  /** Exact position: pages (1-based, inclusive), Unicode code point range in the extracted text, row range (1-based, inclusive). */
+  pageFrom: number | null
+  pageTo: number | null
+  characterFrom: number
+  characterTo: number
+  rowFrom: number | null
+  rowTo: number | null
+}

@@ -1,0 +1,42 @@
+import type { Queryable } from '../database/index.ts'
+
+/** Durable background work in the corpus database, enqueued in the transaction that causes it. */
+export interface JobQueue {
+  /** Call with the transaction that causes the job. A second job with the same `key` while one waits or runs is dropped. */
+  enqueue(transaction: Queryable, job: NewJob): Promise<void>
+  /** Starts workers for one kind. Jobs of one kind are taken fairly: round robin over `fairnessKeys`, oldest first within. */
+  work(kind: string, options: WorkOptions, handler: (job: Job) => Promise<void>): void
+  /** Removes waiting jobs by key and aborts a running one (its `signal` fires). */
+  cancel(transaction: Queryable, key: string): Promise<void>
+  /** Stops taking jobs, aborts running ones, and gives them back without counting an attempt. */
+  close(): Promise<void>
+}
+
+export interface NewJob {
+  kind: string
+  /** Identity of the work, unique among live jobs. */
+  key: string
+  payload: Record<string, unknown>
+  /** Fairness between organisations, then between Spaces. */
+  fairnessKeys?: { organisationId: string; spaceId: string }
+  runAfter?: Date
+}
+
+export interface Job {
+  kind: string
+  key: string
+  payload: Record<string, unknown>
+  /** 1 on the first try. */
+  attempt: number
+  /** Fires on cancel, on shutdown and when the lease is lost. */
+  signal: AbortSignal
+}
+
+export interface WorkOptions {
+  concurrency: number
+  /** After this many failed attempts the job is given to `onExhausted` and removed. */
+  maximumAttempts: number
+  /** First delay; doubles each time with jitter. */
+  backoffMs: number
+  onExhausted(job: Job, error: unknown): Promise<void>
+}

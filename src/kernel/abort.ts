@@ -1,0 +1,19 @@
+/** Joins signals into one; undefined members are skipped. */
+export function anySignal(...signals: (AbortSignal | undefined)[]): AbortSignal {
+  const present = signals.filter((signal) => signal !== undefined)
+  return present.length === 1 ? present[0]! : AbortSignal.any(present)
+}
+
+/** Rejects with the signal's reason as soon as it aborts, otherwise follows `promise`. The promise itself is not stopped. */
+export function raceSignal<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise
+  if (signal.aborted) {
+    promise.catch(() => {})
+    return Promise.reject(signal.reason as Error)
+  }
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason as Error)
+    signal.addEventListener('abort', onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,81 @@
+/**
+ * The one error type of the domain and its closed list of codes. Domain code throws an AppError and knows no HTTP;
+ * src/http/error-renderer.ts decides status, headers and log level from the code.
+ */
+
+/** Every code that may leave the service. A new one needs a row in src/http/error-renderer.ts (the compiler says so). */
+export type ErrorCode =
+  // the request itself
+  | 'invalid_request'
+  | 'unsupported_parameter'
+  | 'context_length_exceeded'
+  | 'content_filter'
+  | 'request_too_large'
+  | 'unsupported_file_type'
+  | 'unsupported_media_type'
+  | 'idempotency_key_reused'
+  | 'conflict'
+  // who asks
+  | 'invalid_api_key'
+  | 'invalid_operator_token'
+  | 'gateway_not_enabled'
+  | 'subscription_required'
+  | 'insufficient_quota'
+  | 'rate_limit_exceeded'
+  // what is asked for
+  | 'model_not_found'
+  | 'organisation_not_found'
+  | 'space_not_found'
+  | 'endpoint_not_found'
+  | 'document_not_found'
+  | 'not_found'
+  | 'method_not_allowed'
+  // our own trouble and the provider's
+  | 'upstream_error'
+  | 'upstream_timeout'
+  | 'overloaded'
+  | 'shutting_down'
+  | 'request_timeout'
+  | 'client_closed'
+  | 'internal_error'
+
+export interface AppErrorOptions {
+  /** The request field that is wrong, in dotted form (`messages.0.content`). */
+  param?: string
+  /** Said in the log only: may name hosts, paths and causes, still never a secret or a prompt. */
+  internal?: string
+  /** Seconds after which the same request may succeed; becomes `retry-after`. */
+  retryAfterSeconds?: number
+  cause?: unknown
+}
+
+/** An error whose `message` is fit to be shown to the client as it stands. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly param: string | null
+  readonly internal: string | undefined
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.param = options.param ?? null
+    this.internal = options.internal
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}
+
+export function isAppError(error: unknown, code?: ErrorCode): error is AppError {
+  return error instanceof AppError && (code === undefined || error.code === code)
+}
+
+/** The text of whatever was thrown, for logs. */
+export function describeError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Marks a switch that must be exhaustive; reaching it is a bug. */
+export function unreachable(value: never): never {
+  throw new Error(`unreachable value: ${String(value)}`)
+}

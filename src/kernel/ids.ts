@@ -1,0 +1,38 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+
+declare const brand: unique symbol
+type Branded<Name extends string> = string & { readonly [brand]: Name }
+
+export type OrganisationId = Branded<'OrganisationId'>
+export type SpaceId = Branded<'SpaceId'>
+export type EndpointId = Branded<'EndpointId'>
+export type DocumentId = Branded<'DocumentId'>
+export type RequestId = Branded<'RequestId'>
+/** One run of one process; a restart makes a new one, so that what a dead process held can be told apart. */
+export type InstanceId = Branded<'InstanceId'>
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** True for any RFC 9562 UUID in its text form, whatever its version. */
+export function isUuid(value: string): boolean {
+  return uuidPattern.test(value)
+}
+
+/** A time-ordered UUID (version 7): index-friendly, and newest-first order has a natural tie-break. */
+export function createUuid(nowMs: number = Date.now()): string {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(nowMs, 0, 6)
+  bytes[6] = 0x70 | (bytes[6]! & 0x0f)
+  bytes[8] = 0x80 | (bytes[8]! & 0x3f)
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+export const createOrganisationId = (): OrganisationId => createUuid() as OrganisationId
+export const createSpaceId = (): SpaceId => createUuid() as SpaceId
+export const createDocumentId = (): DocumentId => createUuid() as DocumentId
+/** Unguessable (version 4): an endpoint id stands in other people's configuration. */
+export const createEndpointId = (): EndpointId => randomUUID() as EndpointId
+export const createInstanceId = (): InstanceId => randomUUID() as InstanceId
+/** `req_` + a time-ordered UUID without dashes; the primary key of a usage record. */
+export const createRequestId = (): RequestId => `req_${createUuid().replaceAll('-', '')}` as RequestId

@@ -1,0 +1,88 @@
+/** Server-Sent Events, as the WHATWG HTML standard describes them (section "Interpreting an event stream"). */
+
+export interface SseEvent {
+  /** The `event:` field; `message` where the stream names none. */
+  event: string
+  data: string
+}
+
+export class SseTooLargeError extends Error {
+  constructor(limitBytes: number) {
+    super(`one server-sent event is larger than ${limitBytes} bytes`)
+    this.name = 'SseTooLargeError'
+  }
+}
+
+export interface SseParser {
+  /** Events completed by these bytes. Bytes may be cut anywhere, also inside a UTF-8 sequence or a CRLF. */
+  push(bytes: Uint8Array): SseEvent[]
+  /** The event that lacks its empty line at the end of the stream, where there is one. */
+  end(): SseEvent[]
+}
+
+/** An incremental parser that takes CRLF, LF and CR line ends, comments and a byte order mark. */
+export function createSseParser({ maximumEventBytes }: { maximumEventBytes: number }): SseParser {
+  const decoder = new TextDecoder('utf-8')
+  let buffer = ''
+  let event = ''
+  let data: string[] = []
+  let dataLength = 0
+
+  function takeEvent(events: SseEvent[]) {
+    if (data.length > 0) events.push({ event: event === '' ? 'message' : event, data: data.join('\n') })
+    event = ''
+    data = []
+    dataLength = 0
+  }
+
+  function takeLine(line: string, events: SseEvent[]) {
+    if (line === '') return takeEvent(events)
+    const colon = line.indexOf(':')
+    if (colon === 0) return
+    const field = colon === -1 ? line : line.slice(0, colon)
+    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
+    if (field === 'data') {
+      data.push(value)
+      dataLength += value.length
+      if (dataLength > maximumEventBytes) throw new SseTooLargeError(maximumEventBytes)
+    } else if (field === 'event') event = value
+  }
+
+  function drain(atEnd: boolean): SseEvent[] {
+    const events: SseEvent[] = []
+    let start = 0
+    for (;;) {
+      const lineFeed = buffer.indexOf('\n', start)
+      const carriage = buffer.indexOf('\r', start)
+      const stop = carriage !== -1 && (lineFeed === -1 || carriage < lineFeed) ? carriage : lineFeed
+      if (stop === -1) break
+      // A CR at the very end may be the first half of a CRLF: wait for the next byte.
+      if (stop === carriage && stop === buffer.length - 1 && !atEnd) break
+      takeLine(buffer.slice(start, stop), events)
+      start = stop + (stop === carriage && buffer[stop + 1] === '\n' ? 2 : 1)
+    }
+    buffer = buffer.slice(start)
+    if (buffer.length > maximumEventBytes) throw new SseTooLargeError(maximumEventBytes)
+    return events
+  }
+
+  return {
+    push(bytes) {
+      buffer += decoder.decode(bytes, { stream: true })
+      return drain(false)
+    },
+    end() {
+      buffer += decoder.decode()
+      const events = drain(true)
+      if (buffer !== '') takeLine(buffer, events)
+      buffer = ''
+      takeEvent(events)
+      return events
+    },
+  }
+}
+
+/** One event on the wire. `data` must hold no line break (JSON never does). */
+export function formatSseEvent(data: string, event?: string): string {
+  return event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`
+}

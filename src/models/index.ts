@@ -1,0 +1,1 @@
+export type { Deployment, Hosting, Model } from './catalogue.ts'

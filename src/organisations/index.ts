@@ -1,0 +1,1 @@
+export type { Organisation, Plan, Subscription } from './organisation.ts'
