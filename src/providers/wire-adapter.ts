@@ -1,0 +1,59 @@
+import type {
+  EmbeddingAnswer,
+  ProviderAnswer,
+  ProviderCall,
+  ProviderError,
+  ProviderEvent,
+  ProviderSettings,
+  WireModel,
+} from './port.ts'
+
+/**
+ * What a wire format must supply: pure mappings, no I/O. `createHttpProvider` (http-provider.ts) adds the connection pool,
+ * time limits, bounds on bodies, error wrapping and cancellation, the same for every format.
+ */
+export interface WireAdapter {
+  /** Request line, headers and body for one call. `stream` decides path and flags. Credentials are not added here. */
+  toRequest(call: ProviderCall, options: { stream: boolean }): WireRequest
+  /** A 2xx body as an answer. Throws ProviderError when the body is an error inside HTTP 200 or no answer at all. */
+  fromResponse(body: Uint8Array): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'>
+  /** A fresh reader for one streamed 2xx body. */
+  createStreamReader(): WireStreamReader
+  /** A non-2xx answer, or an error met inside a body, as a ProviderError with secrets cut out. */
+  mapError(failure: { status: number; headers: Record<string, string>; body: string }): ProviderError
+  /** Adds credentials: a header, a bearer token, a signature over the body. May do I/O for tokens. */
+  authorize(request: WireRequest, signal: AbortSignal): Promise<Record<string, string>>
+  /** Header that carries the provider's own request id. */
+  requestIdHeader: string | null
+  embeddings?: {
+    toRequest(call: {
+      model: WireModel
+      texts: string[]
+      dimensions?: number
+      purpose: 'document' | 'query'
+    }): WireRequest
+    fromResponse(body: Uint8Array): EmbeddingAnswer
+    /** Most inputs in one request; the provider splits above it. */
+    maximumBatch: number
+  }
+  models?: { path: string; fromResponse(body: Uint8Array): string[] }
+}
+
+export interface WireRequest {
+  method: 'POST' | 'GET'
+  /** Absolute URL, without credentials. */
+  url: string
+  headers: Record<string, string>
+  body: string
+  adjusted: string[]
+}
+
+export interface WireStreamReader {
+  /** Events completed by these bytes; bytes may be cut anywhere. Throws ProviderError on an error inside the stream. */
+  push(bytes: Uint8Array): ProviderEvent[]
+  /** At the end of the body. Throws ProviderError (`connection`) when the answer's own end was not seen. */
+  end(): ProviderEvent[]
+}
+
+/** Builds the adapter of one format from the operator's settings. One per folder, exported from its index.ts. */
+export type CreateWireAdapter = (settings: ProviderSettings) => WireAdapter
