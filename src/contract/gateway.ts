@@ -1,0 +1,107 @@
+import { z } from 'zod'
+
+/** Limits of the interface, section 8. */
+export const maximumMessages = 1024
+export const maximumCharactersPerMessage = 200_000
+
+/** Bounds that the interface leaves open, at the compatible API's own values. */
+const maximumModelIdLength = 256
+const maximumStopSequences = 4
+const maximumMetadataPairs = 16
+
+const role = z.enum(['user', 'assistant', 'system', 'developer'])
+const textPart = z.object({ type: z.literal('text'), text: z.string() })
+
+const message = z.object({
+  role,
+  content: z
+    .union([z.string(), z.array(textPart).min(1)])
+    .describe(`Text, or text parts that are joined into one text. At most ${maximumCharactersPerMessage} characters.`),
+})
+
+/** Numbers as the compatible API takes them: null counts as absent. */
+const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
+
+/** The fields that the gateway knows and sends on. Refused and ignored fields are sorted out in gateway/parse-completion.ts. */
+export const completionRequestSchema = z
+  .object({
+    model: z
+      .string()
+      .min(1)
+      .max(maximumModelIdLength)
+      .describe('A model id as GET /v1/gateway/models lists it; `eu/` forces an EU-hosted backend.'),
+    messages: z.array(message).min(1).max(maximumMessages),
+    temperature: optional(z.number().min(0).max(2)),
+    max_completion_tokens: optional(z.int().min(1)),
+    max_tokens: optional(z.int().min(1)).describe('Alternative name of max_completion_tokens.'),
+    stream: optional(z.boolean()),
+    stream_options: optional(
+      z.object({ include_usage: optional(z.boolean()), include_obfuscation: optional(z.boolean()) }),
+    ),
+    top_p: optional(z.number().min(0).max(1)),
+    presence_penalty: optional(z.number().min(-2).max(2)),
+    frequency_penalty: optional(z.number().min(-2).max(2)),
+    seed: optional(z.int()),
+    stop: optional(z.union([z.string(), z.array(z.string()).max(maximumStopSequences)])),
+    user: optional(z.string().max(512)),
+    metadata: optional(
+      z
+        .record(z.string().max(64), z.string().max(512))
+        .refine((pairs) => Object.keys(pairs).length <= maximumMetadataPairs, `at most ${maximumMetadataPairs} pairs`),
+    ),
+    reasoning_effort: optional(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])),
+    service_tier: optional(z.enum(['auto', 'default'])),
+    store: optional(z.literal(false)),
+    n: optional(z.literal(1)),
+    logprobs: optional(z.literal(false)),
+    response_format: optional(z.object({ type: z.literal('text') })),
+  })
+  .meta({ id: 'ChatCompletionRequest' })
+
+export type CompletionRequestBody = z.output<typeof completionRequestSchema>
+
+export const usageSchema = z
+  .object({
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int(),
+    prompt_tokens_details: z.object({ cached_tokens: z.int() }),
+    completion_tokens_details: z.object({ reasoning_tokens: z.int() }),
+  })
+  .meta({ id: 'CompletionUsage' })
+
+const finishReason = z.enum(['stop', 'length', 'content_filter', 'tool_calls'])
+
+export const completionSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('chat.completion'),
+    created: z.int(),
+    model: z.string().describe('The canonical model id; may differ from the requested one.'),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        message: z.object({
+          role: z.literal('assistant'),
+          content: z.string().nullable(),
+          refusal: z.string().nullable(),
+        }),
+        logprobs: z.null(),
+        finish_reason: finishReason,
+      }),
+    ),
+    usage: usageSchema,
+  })
+  .meta({ id: 'ChatCompletion' })
+
+export type CompletionBody = z.infer<typeof completionSchema>
+export type CompletionUsageBody = z.infer<typeof usageSchema>
+
+export const modelListSchema = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })),
+  })
+  .meta({ id: 'ModelList' })
+
+export type ModelListBody = z.infer<typeof modelListSchema>

@@ -1,0 +1,278 @@
+import type { BilledUsage, Hold, Ledger, Outcome, Receipt } from '../billing/index.ts'
+import { AppError, type Clock, type Log, isAppError } from '../kernel/index.ts'
+import type { Catalogue, Deployment, Router } from '../models/index.ts'
+import { toClientError } from '../models/index.ts'
+import { assertSubscription } from '../organisations/index.ts'
+import type { ProviderAnswer, ProviderRequest, ProviderStream, TokenUsage } from '../providers/index.ts'
+import { type OutputMeter, createOutputMeter } from './output-meter.ts'
+import type { CompletionCall, CompletionEvent, Completions, StreamedCompletion, WholeCompletion } from './port.ts'
+import { countPrompt, countTokens } from './token-count.ts'
+
+export interface CompletionsDependencies {
+  catalogue: Catalogue
+  router: Router
+  ledger: Ledger
+  clock: Clock
+  log: Log
+}
+
+/**
+ * The one door to completions, for the gateway and for Space chat: model → subscription → hold → provider → settle. The hold is
+ * written while the provider already works; no byte leaves before it is durable, and no answer ends before its cost is.
+ * Every failure is an AppError; whatever the end was, the hold is settled once.
+ */
+export function createCompletions(dependencies: CompletionsDependencies): Completions {
+  return {
+    async complete(call) {
+      const opened = await open(dependencies, call)
+      try {
+        const { value: answer, deployment } = await dependencies.router.run(
+          { candidates: opened.deployments, signal: call.signal },
+          (candidate, signal) =>
+            opened
+              .provider(candidate)
+              .complete({ model: candidate.wire, request: opened.request, signal, requestId: call.requestId }),
+        )
+        await opened.hold.durable
+        return await settleWhole(opened, answer, deployment)
+      } catch (error) {
+        throw await settleFailure(opened, error, call.signal)
+      }
+    },
+    async stream(call) {
+      const opened = await open(dependencies, call)
+      // Ours to pull: a budget that ends, or an iteration that stops, cancels the provider's call.
+      const cancel = new AbortController()
+      const signal = AbortSignal.any([call.signal, cancel.signal])
+      try {
+        const { value: stream, deployment } = await dependencies.router.run(
+          { candidates: opened.deployments, signal },
+          (candidate, attemptSignal) =>
+            opened
+              .provider(candidate)
+              .stream({
+                model: candidate.wire,
+                request: opened.request,
+                signal: attemptSignal,
+                requestId: call.requestId,
+              }),
+        )
+        await opened.hold.durable
+        return {
+          ...describe(opened, deployment, stream.adjusted),
+          events: relay(opened, stream, deployment, cancel),
+        } satisfies StreamedCompletion
+      } catch (error) {
+        cancel.abort()
+        throw await settleFailure(opened, error, call.signal)
+      }
+    },
+  }
+}
+
+/** A call whose model is found, whose subscription holds and whose money is set aside. */
+interface OpenedCall {
+  call: CompletionCall
+  model: string
+  deployments: readonly Deployment[]
+  provider: Catalogue['provider']
+  hold: Hold
+  request: ProviderRequest
+  promptTokensEstimate: number
+  log: Log
+}
+
+async function open(
+  { catalogue, ledger, clock, log }: CompletionsDependencies,
+  call: CompletionCall,
+): Promise<OpenedCall> {
+  const now = clock.now()
+  const resolved = catalogue.resolve(call.organisation, call.model, now)
+  if (!resolved || resolved.model.kind !== 'chat') {
+    throw new AppError(
+      'model_not_found',
+      `The model \`${call.model.slice(0, 100)}\` does not exist or is not available to your organisation.`,
+      {
+        param: 'model',
+      },
+    )
+  }
+  assertSubscription(call.organisation, now)
+  const prompt = countPrompt(call.request.messages)
+  const hold = await ledger.hold({
+    requestId: call.requestId,
+    organisation: call.organisation,
+    surface: call.surface,
+    spaceId: call.spaceId,
+    model: resolved.model.id,
+    candidates: resolved.deployments.map((deployment) => ({ deploymentId: deployment.id, prices: deployment.prices })),
+    promptTokensBound: prompt.bound,
+    promptTokensEstimate: prompt.estimate,
+    outputCapTokens: call.request.maxOutputTokens ?? null,
+    modelMaxOutputTokens: resolved.model.maxOutputTokens,
+    // A hold may grow with what is seen; hidden reasoning is not seen before it is billed, so it is held whole.
+    stream: call.stream && !resolved.deployments.some((deployment) => deployment.wire.reasoning),
+    signal: call.signal,
+  })
+  // A hold that fails to be written is met where it is awaited; until then it must not count as unhandled.
+  hold.durable.catch(() => {})
+  return {
+    call,
+    model: resolved.model.id,
+    deployments: resolved.deployments,
+    provider: catalogue.provider,
+    hold,
+    request: hold.outputCapTokens === null ? call.request : { ...call.request, maxOutputTokens: hold.outputCapTokens },
+    promptTokensEstimate: prompt.estimate,
+    log: log.child({ requestId: call.requestId }),
+  }
+}
+
+async function settleWhole(
+  opened: OpenedCall,
+  answer: ProviderAnswer,
+  deployment: Deployment,
+): Promise<WholeCompletion> {
+  const usage = answer.usage ?? (await countUsage(opened, answer.text + answer.reasoningText + (answer.refusal ?? '')))
+  const receipt = await settleAnswered(opened, deployment, {
+    ending: 'completed',
+    usage,
+    estimated: answer.usage === null,
+    finishReason: answer.finishReason,
+  })
+  return {
+    ...describe(opened, deployment, answer.adjusted),
+    text: answer.text,
+    refusal: answer.refusal,
+    reasoningText: answer.reasoningText,
+    toolCalls: answer.toolCalls,
+    finishReason: answer.finishReason,
+    usage,
+    receipt,
+  }
+}
+
+/** Passes the events on, keeps the hold ahead of them, and settles exactly once, however the iteration ends. */
+async function* relay(
+  opened: OpenedCall,
+  stream: ProviderStream,
+  deployment: Deployment,
+  cancel: AbortController,
+): AsyncGenerator<CompletionEvent[], void, void> {
+  const meter = createOutputMeter()
+  let ending: AnsweredEnding = 'client_closed'
+  let settled = false
+  try {
+    for await (const events of stream.events) {
+      const visible = meter.take(events)
+      const granted = opened.hold.grant(meter.tokensBound())
+      if (granted !== true) await granted
+      if (visible.length > 0) yield visible
+    }
+    ending = 'completed'
+    const finishReason = meter.finishReason()
+    const usage = meter.usage() ?? (await estimateUsage(opened, meter))
+    const estimated = meter.usage() === null
+    settled = true
+    const receipt = await settleAnswered(opened, deployment, { ending, usage, estimated, finishReason })
+    yield [{ type: 'finish', finishReason, usage, estimated, receipt }]
+  } catch (error) {
+    ending = endingOf(error, opened.call.signal)
+    throw toAppError(error, opened.call.signal)
+  } finally {
+    // Also reached when the reader stops iterating: the provider's call ends and what was generated is billed.
+    cancel.abort(new AppError('client_closed', 'The answer is no longer read.'))
+    if (!settled) await settlePartial(opened, deployment, meter, ending)
+  }
+}
+
+type AnsweredEnding = (Outcome & { kind: 'answered' })['ending']
+
+async function settlePartial(opened: OpenedCall, deployment: Deployment, meter: OutputMeter, ending: AnsweredEnding) {
+  const outcome = {
+    ending,
+    usage: meter.usage() ?? (await estimateUsage(opened, meter)),
+    estimated: meter.usage() === null,
+    finishReason: null,
+  }
+  await settleAnswered(opened, deployment, outcome).catch((error: unknown) => {
+    // The hold stays open and durable: recovery settles it after a restart.
+    opened.log.error({ error: String(error) }, 'a partial answer could not be settled')
+  })
+}
+
+function settleAnswered(
+  { hold }: OpenedCall,
+  deployment: Deployment,
+  outcome: { ending: AnsweredEnding; usage: BilledUsage; estimated: boolean; finishReason: string | null },
+): Promise<Receipt> {
+  return hold.settle({
+    kind: 'answered',
+    deploymentId: deployment.id,
+    providerId: deployment.providerId,
+    hosting: deployment.hosting,
+    ...outcome,
+  })
+}
+
+/** Settles a call that brought no answer, and returns the error to throw. */
+async function settleFailure(opened: OpenedCall, thrown: unknown, signal: AbortSignal): Promise<AppError> {
+  const error = toAppError(thrown, signal)
+  // A client that left while the provider worked: the provider bills the prompt, so it is billed here too.
+  const outcome: Outcome = error.code === 'client_closed'
+    ? {
+        kind: 'answered',
+        ending: 'client_closed',
+        deploymentId: opened.deployments[0]!.id,
+        providerId: opened.deployments[0]!.providerId,
+        hosting: opened.deployments[0]!.hosting,
+        usage: { ...noUsage, promptTokens: opened.promptTokensEstimate },
+        estimated: true,
+        finishReason: null,
+      }
+    : { kind: 'unanswered', reason: error.code }
+  await opened.hold.settle(outcome).catch((settleError: unknown) => {
+    opened.log.error({ error: String(settleError) }, 'a failed call could not be settled; recovery will')
+  })
+  return error
+}
+
+function toAppError(error: unknown, signal: AbortSignal): AppError {
+  if (error instanceof AppError) return error
+  if (signal.aborted && signal.reason instanceof AppError) return signal.reason
+  return toClientError(error)
+}
+
+function endingOf(error: unknown, signal: AbortSignal): AnsweredEnding {
+  if (isAppError(error, 'insufficient_quota')) return 'budget_ended'
+  if (!signal.aborted) return 'provider_failed'
+  return isAppError(signal.reason, 'shutting_down') ? 'shutdown' : 'client_closed'
+}
+
+function describe(opened: OpenedCall, deployment: Deployment, adjusted: string[]) {
+  return {
+    model: opened.model,
+    deploymentId: deployment.id,
+    hosting: deployment.hosting,
+    adjusted: opened.hold.capReduced ? [...adjusted, 'max_completion_tokens'] : adjusted,
+  }
+}
+
+const noUsage: BilledUsage = {
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+}
+
+async function countUsage(opened: OpenedCall, output: string): Promise<TokenUsage> {
+  const prompt = opened.call.request.messages.map((message) => message.content).join('\n')
+  return { ...noUsage, promptTokens: await countTokens(prompt), completionTokens: await countTokens(output) }
+}
+
+/** Usage of a stream that told none: the prompt counted, the output as metered. */
+async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Promise<TokenUsage> {
+  const { promptTokens } = await countUsage(opened, '')
+  return { ...noUsage, promptTokens, completionTokens: meter.tokensEstimate() }
+}

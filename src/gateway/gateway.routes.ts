@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { errorResponses } from '../contract/errors.ts'
+import { completionRequestSchema, completionSchema, modelListSchema } from '../contract/gateway.ts'
+import { type App, type Routes, renderErrorBody, startEventStream, toAppError } from '../http/index.ts'
+import type { Clock, Log } from '../kernel/index.ts'
+import type { Catalogue } from '../models/index.ts'
+import { assertGatewayAccess } from '../organisations/index.ts'
+import { parseCompletion } from './parse-completion.ts'
+import type { CompletionCall, CompletionInfo, Completions } from './port.ts'
+import { createChunkRenderer, renderCompletion } from './render-completion.ts'
+
+const tags = ['Gateway']
+
+/** `/v1/gateway`: the models list and chat completions in the compatible API's format. */
+export function gatewayRoutes({
+  completions,
+  catalogue,
+  clock,
+  log,
+}: {
+  completions: Completions
+  catalogue: Catalogue
+  clock: Clock
+  log: Log
+}): Routes {
+  return (app) => {
+    app.get(
+      '/v1/gateway/models',
+      {
+        config: { auth: 'organisation' },
+        onRequest: gate,
+        schema: {
+          tags,
+          summary: 'List models',
+          description: 'Exactly the ids that a completion would accept, `eu/` ids included.',
+          response: { 200: modelListSchema, ...errorResponses(401, 403) },
+        },
+      },
+      (request) => ({
+        object: 'list' as const,
+        data: catalogue
+          .list(request.organisation, clock.now())
+          .map(({ id, created, ownedBy }) => ({ id, object: 'model' as const, created, owned_by: ownedBy })),
+      }),
+    )
+    addCompletions(app, completions, clock, log)
+  }
+}
+
+function addCompletions(app: App, completions: Completions, clock: Clock, log: Log) {
+  app.post(
+    '/v1/gateway/chat/completions',
+    {
+      config: { auth: 'organisation' },
+      onRequest: gate,
+      // parseCompletion tells refused fields from wrong ones; the schema here documents and must not answer first.
+      validatorCompiler: () => (body) => ({ value: body }),
+      schema: {
+        tags,
+        summary: 'Create a chat completion',
+        description:
+          'Plain or streamed (`stream: true`). `x-portico-deployment` and `x-portico-hosting` prove where the answer was made.',
+        body: completionRequestSchema,
+        response: {
+          200: completionSchema.or(
+            z
+              .string()
+              .describe('With `stream: true`: server-sent events, `chat.completion.chunk` objects and `[DONE]`.'),
+          ),
+          ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
+        },
+      },
+    },
+    async (request, reply) => {
+      const parsed = parseCompletion(request.body)
+      if (parsed.ignored.length > 0) reply.header('x-ignored-params', headerList(parsed.ignored))
+      const call: CompletionCall = {
+        requestId: request.requestId,
+        organisation: request.organisation,
+        surface: 'gateway',
+        spaceId: null,
+        model: parsed.model,
+        request: parsed.request,
+        stream: parsed.stream,
+        signal: request.clientSignal,
+      }
+      const identity = { id: `chatcmpl-${request.requestId.slice(4)}`, createdSeconds: Math.floor(clock.now() / 1000) }
+      if (!parsed.stream) {
+        const completion = await completions.complete(call)
+        reply.headers(answerHeaders(completion))
+        return renderCompletion(completion, { ...identity, model: completion.model })
+      }
+
+      const streamed = await completions.stream(call)
+      reply.headers(answerHeaders(streamed))
+      const renderer = createChunkRenderer(
+        { ...identity, model: streamed.model },
+        { includeUsage: parsed.includeUsage },
+      )
+      // No heartbeat: the compatible API sends no comment lines, and strict clients choke on them.
+      const stream = startEventStream(reply, request.clientSignal, { heartbeat: null })
+      try {
+        await stream.write(renderer.role())
+        for await (const events of streamed.events) {
+          let text = ''
+          for (const event of events) text += renderer.event(event)
+          if (text !== '') await stream.write(text)
+        }
+      } catch (thrown) {
+        const error = toAppError(thrown)
+        log.warn({ requestId: request.requestId, code: error.code, internal: error.internal }, 'a stream failed')
+        if (!request.clientSignal.aborted) await stream.write(`data: ${JSON.stringify(renderErrorBody(error))}\n\n`)
+      } finally {
+        stream.end()
+      }
+      return reply
+    },
+  )
+}
+
+/** Plan, operator's enablement, opt-in: before the body is even read. */
+function gate(request: { organisation: Parameters<typeof assertGatewayAccess>[0] }, _reply: unknown, done: () => void) {
+  assertGatewayAccess(request.organisation)
+  done()
+}
+
+function answerHeaders({ deploymentId, hosting, adjusted }: CompletionInfo): Record<string, string> {
+  return {
+    'x-portico-deployment': deploymentId,
+    'x-portico-hosting': hosting,
+    ...(adjusted.length > 0 ? { 'x-adjusted-params': headerList(adjusted) } : {}),
+  }
+}
+
+/** Longest list of names in one header; what a client sent must not blow it up. */
+const maximumHeaderNames = 20
+
+/** Names that a client chose, made fit for a header value. */
+function headerList(names: string[]): string {
+  const clean = names.slice(0, maximumHeaderNames).map((name) => name.slice(0, 60).replaceAll(/[^\w.-]/g, '?'))
+  return clean.join(', ') + (names.length > maximumHeaderNames ? `, and ${names.length - maximumHeaderNames} more` : '')
+}

@@ -1,0 +1,74 @@
+import type { CompletionBody, CompletionUsageBody } from '../contract/gateway.ts'
+import type { FinishReason, TokenUsage } from '../providers/index.ts'
+import type { CompletionEvent, WholeCompletion } from './port.ts'
+
+/** What all chunks of one answer share. */
+export interface AnswerIdentity {
+  id: string
+  createdSeconds: number
+  model: string
+}
+
+export function renderCompletion(
+  completion: WholeCompletion,
+  { id, createdSeconds, model }: AnswerIdentity,
+): CompletionBody {
+  const refused = completion.refusal !== null && completion.text === ''
+  return {
+    id,
+    object: 'chat.completion',
+    created: createdSeconds,
+    model,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: refused ? null : completion.text, refusal: completion.refusal },
+        logprobs: null,
+        finish_reason: completion.finishReason,
+      },
+    ],
+    usage: renderUsage(completion.usage),
+  }
+}
+
+export function renderUsage(usage: TokenUsage): CompletionUsageBody {
+  return {
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: usage.promptTokens + usage.completionTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedTokens },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  }
+}
+
+/** Turns events into the data lines of the compatible API's stream: role first, deltas, finish, usage where asked, [DONE]. */
+export function createChunkRenderer(identity: AnswerIdentity, { includeUsage }: { includeUsage: boolean }) {
+  const usageField = includeUsage ? ',"usage":null' : ''
+  const head = `data: {"id":${JSON.stringify(identity.id)},"object":"chat.completion.chunk","created":${identity.createdSeconds},"model":${JSON.stringify(identity.model)},`
+  const choice = (delta: Record<string, unknown>, finishReason: FinishReason | null) =>
+    `${head}"choices":[{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finishReason)}}]${usageField}}\n\n`
+
+  return {
+    role: () => choice({ role: 'assistant', content: '', refusal: null }, null),
+    event(event: CompletionEvent): string {
+      switch (event.type) {
+        case 'text':
+          return choice({ content: event.text }, null)
+        case 'refusal':
+          return choice({ refusal: event.text }, null)
+        case 'chunk':
+          return `data: ${event.before}${JSON.stringify(identity.model)}${event.after}\n\n`
+        case 'finish':
+          return (
+            choice({}, event.finishReason) +
+            (includeUsage ? `${head}"choices":[],"usage":${JSON.stringify(renderUsage(event.usage))}}\n\n` : '') +
+            'data: [DONE]\n\n'
+          )
+        // Hidden reasoning and tool calls are no part of the public format's first version.
+        case 'reasoning':
+        case 'tool_call':
+          return ''
+      }
+    },
+  }
+}

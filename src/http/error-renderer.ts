@@ -1,0 +1,98 @@
+import type { FastifyError } from 'fastify'
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
+import type { ErrorBody } from '../contract/errors.ts'
+import { AppError, type ErrorCode, describeError } from '../kernel/index.ts'
+
+interface ErrorClass {
+  status: number
+  type: string
+  /** What the client reads in `code`; null where the type says it all. */
+  code: string | null
+}
+
+const invalidRequest = 'invalid_request_error'
+
+/** Status, `type` and `code` of every error that can leave. Complete by type: a new ErrorCode does not compile without its row. */
+const classes: Record<ErrorCode, ErrorClass> = {
+  invalid_request: { status: 400, type: invalidRequest, code: null },
+  unsupported_parameter: { status: 400, type: invalidRequest, code: 'unsupported_parameter' },
+  context_length_exceeded: { status: 400, type: invalidRequest, code: 'context_length_exceeded' },
+  content_filter: { status: 400, type: invalidRequest, code: 'content_filter' },
+  request_too_large: { status: 413, type: invalidRequest, code: 'request_too_large' },
+  unsupported_file_type: { status: 415, type: invalidRequest, code: 'unsupported_file_type' },
+  unsupported_media_type: { status: 415, type: invalidRequest, code: 'unsupported_media_type' },
+  idempotency_key_reused: { status: 409, type: invalidRequest, code: 'idempotency_key_reused' },
+  conflict: { status: 409, type: invalidRequest, code: 'conflict' },
+  invalid_api_key: { status: 401, type: 'authentication_error', code: 'invalid_api_key' },
+  invalid_operator_token: { status: 401, type: 'authentication_error', code: 'invalid_operator_token' },
+  gateway_not_enabled: { status: 403, type: 'permission_error', code: 'gateway_not_enabled' },
+  subscription_required: { status: 402, type: 'billing_error', code: 'subscription_required' },
+  insufficient_quota: { status: 402, type: 'insufficient_quota', code: 'insufficient_quota' },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  model_not_found: { status: 404, type: invalidRequest, code: 'model_not_found' },
+  organisation_not_found: { status: 404, type: invalidRequest, code: 'organisation_not_found' },
+  space_not_found: { status: 404, type: invalidRequest, code: 'space_not_found' },
+  endpoint_not_found: { status: 404, type: invalidRequest, code: 'endpoint_not_found' },
+  document_not_found: { status: 404, type: invalidRequest, code: 'document_not_found' },
+  not_found: { status: 404, type: invalidRequest, code: 'not_found' },
+  method_not_allowed: { status: 405, type: invalidRequest, code: 'method_not_allowed' },
+  upstream_error: { status: 502, type: 'api_error', code: 'upstream_error' },
+  upstream_timeout: { status: 504, type: 'api_error', code: 'upstream_timeout' },
+  overloaded: { status: 503, type: 'api_error', code: 'overloaded' },
+  shutting_down: { status: 503, type: 'api_error', code: 'shutting_down' },
+  request_timeout: { status: 408, type: invalidRequest, code: 'request_timeout' },
+  // Never reaches a client; 499 is nginx's word for it in the log.
+  client_closed: { status: 499, type: 'api_error', code: 'client_closed' },
+  internal_error: { status: 500, type: 'api_error', code: 'internal_error' },
+}
+
+export function statusOf(code: ErrorCode): number {
+  return classes[code].status
+}
+
+/** The body that leaves for an error. */
+export function renderErrorBody(error: AppError): ErrorBody {
+  const { type, code } = classes[error.code]
+  return { error: { message: error.message, type, param: error.param, code } }
+}
+
+/** Headers that belong to an error. 503 always names a time, so that SDKs back off instead of hammering. */
+export function errorHeaders(error: AppError): Record<string, string> {
+  const seconds = error.retryAfterSeconds ?? (statusOf(error.code) === 503 ? 1 : undefined)
+  return seconds === undefined ? {} : { 'retry-after': String(Math.max(0, Math.ceil(seconds))) }
+}
+
+/** Whatever was thrown while a request was handled, as an AppError. Unknown ones become internal_error: their text stays inside. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    const [first] = error.validation
+    const param = first?.instancePath.replace(/^\//, '').replaceAll('/', '.') || undefined
+    const where =
+      param ?? (error.validationContext === 'body' ? 'the request body' : (error.validationContext ?? 'body'))
+    return new AppError('invalid_request', `${where}: ${first?.message ?? 'is not valid'}`, { param })
+  }
+  return (
+    fromFastify(error) ??
+    new AppError('internal_error', 'Something went wrong on our side.', {
+      internal: describeError(error),
+      cause: error,
+    })
+  )
+}
+
+function fromFastify(error: unknown): AppError | undefined {
+  const { code, statusCode, message } = (error ?? {}) as Partial<FastifyError>
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new AppError('request_too_large', 'The request body is larger than this server accepts.')
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new AppError('unsupported_media_type', 'Send the body as application/json.', { param: 'content-type' })
+  }
+  if (code === 'FST_ERR_CTP_EMPTY_JSON_BODY')
+    return new AppError('invalid_request', 'The body is empty, a JSON object is expected.')
+  if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || (statusCode === 400 && error instanceof SyntaxError)) {
+    return new AppError('invalid_request', 'The body is not valid JSON.')
+  }
+  if (statusCode === 400) return new AppError('invalid_request', message ?? 'The request is not valid.')
+  return undefined
+}

@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import type { FastifyReply } from 'fastify'
+import { raceSignal } from '../kernel/index.ts'
+
+export interface EventStream {
+  /** Writes text and waits while the client reads slower than we write. Rejects when the client has gone. */
+  write(text: string): Promise<void> | void
+  end(): void
+}
+
+/** Silence after which a comment line is sent, so that proxies and clients keep the connection (decisions.md). */
+const heartbeatMs = 15_000
+
+/**
+ * Takes the reply over as a stream of Server-Sent Events: status 200, headers now, a comment every 15 s while nothing else is
+ * sent. `signal` is the request's clientSignal.
+ */
+export function startEventStream(
+  reply: FastifyReply,
+  signal: AbortSignal,
+  { heartbeat = ': \n\n' }: { heartbeat?: string | null } = {},
+): EventStream {
+  const { raw } = reply
+  reply.hijack()
+  const headers = reply.getHeaders()
+  raw.writeHead(200, {
+    ...headers,
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    // nginx buffers streams unless told otherwise
+    'x-accel-buffering': 'no',
+  } as never)
+  raw.flushHeaders()
+  raw.socket?.setNoDelay(true)
+  const timer = heartbeat === null ? undefined : setInterval(() => raw.write(heartbeat), heartbeatMs)
+  timer?.unref()
+  raw.once('close', () => clearInterval(timer))
+  return {
+    write(text) {
+      signal.throwIfAborted()
+      timer?.refresh()
+      if (!raw.write(text)) return raceSignal(once(raw, 'drain') as Promise<never>, signal)
+    },
+    end() {
+      clearInterval(timer)
+      raw.end()
+    },
+  }
+}

@@ -1,0 +1,125 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+
+/** Everything that is measured, in one place; rooms get the functions they need as arguments. */
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'portico_' })
+  const registers = [registry]
+  return {
+    registry,
+    httpRequests: new Counter({
+      name: 'portico_http_requests_total',
+      help: 'Answered HTTP requests.',
+      labelNames: ['method', 'route', 'status'],
+      registers,
+    }),
+    httpSeconds: new Histogram({
+      name: 'portico_http_request_seconds',
+      help: 'From the first byte of a request to the last byte of its answer.',
+      labelNames: ['route'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+      registers,
+    }),
+    httpInFlight: new Gauge({ name: 'portico_http_requests_in_flight', help: 'Requests being handled.', registers }),
+    completionTokens: new Counter({
+      name: 'portico_tokens_total',
+      help: 'Billed tokens.',
+      labelNames: ['surface', 'class'],
+      registers,
+    }),
+    billedUsd: new Counter({
+      name: 'portico_billed_usd_total',
+      help: 'Billed cost with markup, US dollars (for plots; the ledger is exact).',
+      labelNames: ['surface'],
+      registers,
+    }),
+    writtenOffUsd: new Counter({
+      name: 'portico_written_off_usd_total',
+      help: 'Provider cost above what a budget could bear, carried by the operator.',
+      registers,
+    }),
+    budgetThresholds: new Counter({
+      name: 'portico_budget_thresholds_total',
+      help: 'Budgets that crossed a threshold.',
+      labelNames: ['threshold'],
+      registers,
+    }),
+    providerAttempts: new Counter({
+      name: 'portico_provider_attempts_total',
+      help: 'Calls to providers by outcome.',
+      labelNames: ['deployment', 'outcome'],
+      registers,
+    }),
+    documents: new Counter({
+      name: 'portico_documents_processed_total',
+      help: 'Documents that left processing.',
+      labelNames: ['status', 'code'],
+      registers,
+    }),
+    ingestionSeconds: new Histogram({
+      name: 'portico_ingestion_seconds',
+      help: 'From upload to ready.',
+      buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900],
+      registers,
+    }),
+    searchSeconds: new Histogram({
+      name: 'portico_search_seconds',
+      help: 'Hybrid search in a Space.',
+      buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      registers,
+    }),
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+export interface MetricsServer {
+  port: number
+  close(): Promise<void>
+}
+
+/**
+ * Serves `GET /metrics` on a port of its own, so that the public port never shows it. With `fallback`, a taken port is
+ * replaced by a free one: a default must not keep a second instance on the same machine from starting.
+ */
+export async function startMetricsServer(
+  metrics: Metrics,
+  { port, host, fallback }: { port: number; host: string; fallback: boolean },
+): Promise<MetricsServer> {
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end()
+      return
+    }
+    metrics.registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  try {
+    await listen(server, port, host)
+  } catch (error) {
+    if (!fallback || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    await listen(server, 0, host)
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,170 @@
+import { STATUS_CODES } from 'node:http'
+import fastifySwagger from '@fastify/swagger'
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
+import { jsonSchemaTransform, jsonSchemaTransformObject, validatorCompiler } from 'fastify-type-provider-zod'
+import { AppError, createRequestId, type Log } from '../kernel/index.ts'
+import { type Authenticators, authenticateOperator, authenticateOrganisation } from './authentication.ts'
+import { errorHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
+import type { Metrics } from './metrics.ts'
+import type { App, Routes } from './route.ts'
+
+export interface ServerOptions {
+  authenticators: Authenticators
+  metrics: Metrics
+  log: Log
+  /** Groups of routes, in order: with this file they are the map of the HTTP surface. */
+  routes: Routes[]
+  /** JSON bodies above it are a 413. Uploads have a limit of their own. */
+  maximumJsonBytes: number
+  /** True while the service stops: new requests get 503, /readyz says so. */
+  isStopping: () => boolean
+  publicUrl: string | undefined
+  version: string
+}
+
+/** Longest time for a request's headers; bounds slow-loris clients. */
+const headersTimeoutMs = 30_000
+/** Longest time for a whole request including its body: 100 MiB at 1.4 Mbit/s. */
+const requestTimeoutMs = 600_000
+/** Longer than usual load balancers' idle time (60 s), so that they close first. */
+const keepAliveTimeoutMs = 75_000
+
+/** The HTTP server: hooks that hold for every route, then the routes. Does not listen yet. */
+export function createServer(options: ServerOptions): App {
+  const app: App = fastify({
+    logger: false,
+    genReqId: createRequestId,
+    bodyLimit: options.maximumJsonBytes,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 200 },
+    frameworkErrors: (error, request, reply) => sendError(options, error, request, reply),
+    clientErrorHandler(error, socket) {
+      const status = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+      if (socket.writable) socket.end(rawError(status))
+      else socket.destroy()
+    },
+  }).withTypeProvider() as unknown as App
+  app.server.headersTimeout = headersTimeoutMs
+  app.setValidatorCompiler(validatorCompiler)
+  // Answers are built from typed values: validating them again would cost the hot path and could only turn an answer into a 500.
+  app.setSerializerCompiler(() => (body) => JSON.stringify(body))
+  app.removeContentTypeParser('text/plain')
+  app.decorateRequest('organisation', null as never)
+  app.decorateRequest('requestId', null as never)
+  app.decorateRequest('clientSignal', null as never)
+
+  addHooks(app, options)
+  void app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Portico',
+        version: options.version,
+        description: 'Model gateway, document management and published Space chat behind one API key per organisation.',
+      },
+      ...(options.publicUrl === undefined ? {} : { servers: [{ url: options.publicUrl }] }),
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+          bearer: { type: 'http', scheme: 'bearer' },
+          operator: { type: 'http', scheme: 'bearer', description: 'The operator token.' },
+        },
+      },
+    },
+    transform: (input) => {
+      const transformed = jsonSchemaTransform(input)
+      const auth = (input.route.config as { auth?: string } | undefined)?.auth
+      const security =
+        auth === 'organisation' ? [{ apiKey: [] }, { bearer: [] }] : auth === 'operator' ? [{ operator: [] }] : []
+      return { ...transformed, schema: { ...transformed.schema, security } as never }
+    },
+    transformObject: jsonSchemaTransformObject,
+  })
+  // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
+  void app.register(async (scope) => {
+    for (const routes of options.routes) routes(scope as unknown as App)
+  })
+  app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply))
+  app.setNotFoundHandler((request, reply) => sendError(options, notFound(app, request), request, reply))
+  return app
+}
+
+function addHooks(app: App, options: ServerOptions) {
+  const { metrics, authenticators } = options
+  app.addHook('onRequest', (request, reply, done) => {
+    metrics.httpInFlight.inc()
+    request.requestId = request.id as never
+    reply.header('x-request-id', request.id)
+    const gone = new AbortController()
+    request.clientSignal = gone.signal
+    reply.raw.once('close', () => {
+      metrics.httpInFlight.dec()
+      if (!reply.raw.writableFinished)
+        gone.abort(new AppError('client_closed', 'The client has closed the connection.'))
+    })
+    const { auth } = request.routeOptions.config
+    if (options.isStopping() && auth !== 'none') {
+      reply.header('connection', 'close')
+      throw new AppError('shutting_down', 'The service is stopping. Try again in a moment.', { retryAfterSeconds: 2 })
+    }
+    if (auth === 'organisation') request.organisation = authenticateOrganisation(request, authenticators)
+    else if (auth === 'operator') authenticateOperator(request, authenticators)
+    else if (auth === undefined && request.routeOptions.url !== undefined)
+      throw new Error(`route without auth: ${request.routeOptions.url}`)
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none'
+    metrics.httpRequests.inc({ method: request.method, route, status: String(reply.statusCode) })
+    metrics.httpSeconds.observe({ route }, reply.elapsedTime / 1000)
+    options.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime * 10) / 10,
+        organisationId: request.organisation?.id,
+      },
+      'request',
+    )
+    done()
+  })
+}
+
+function sendError(options: ServerOptions, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const error = toAppError(thrown)
+  const status = statusOf(error.code)
+  if (status >= 500 || error.internal !== undefined) {
+    const stack = error.code === 'internal_error' && error.cause instanceof Error ? error.cause.stack : undefined
+    options.log[status >= 500 ? 'error' : 'warn'](
+      { requestId: request.id, code: error.code, internal: error.internal, stack },
+      error.message,
+    )
+  }
+  return reply.code(status).headers(errorHeaders(error)).header('x-request-id', request.id).send(renderErrorBody(error))
+}
+
+/** 405 with `allow` where the path exists with other methods, else 404. */
+function notFound(app: App, request: FastifyRequest): AppError {
+  const [path = '/'] = request.url.split('?')
+  const allowed = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter(
+    (method) => method !== request.method && app.findRoute({ method, url: path }) !== null,
+  )
+  if (allowed.length > 0)
+    return new AppError('method_not_allowed', `${request.method} is not allowed here; allowed: ${allowed.join(', ')}.`)
+  return new AppError('not_found', `There is no ${request.method} ${path}. GET /openapi.json lists what there is.`)
+}
+
+function rawError(status: 400 | 408): string {
+  const error = new AppError(
+    status === 408 ? 'request_timeout' : 'invalid_request',
+    status === 408 ? 'The request took too long to arrive.' : 'The request is not valid HTTP.',
+  )
+  const body = JSON.stringify(renderErrorBody(error))
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+}
