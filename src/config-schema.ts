@@ -1,0 +1,176 @@
+import { z } from 'zod'
+
+/**
+ * The configuration file (portico.yaml). `scripts/write-config-schema.ts` publishes it as docs/portico.schema.json for editors. All
+ * objects are strict: an unknown setting is an error at start. Numbers and booleans may arrive as text from the environment.
+ */
+
+const integer = (minimum: number, maximum: number) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value),
+    z.int().min(minimum).max(maximum),
+  )
+const flag = z.preprocess(
+  (value) => (value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value),
+  z.boolean(),
+)
+const price = z.union([z.string(), z.number()]).describe('US dollars per million tokens, as a decimal.')
+
+const megabyte = 1024 * 1024
+
+const server = z.strictObject({
+  port: integer(0, 65_535).default(8080).describe('Port of the public HTTP server; 0 takes a free one.'),
+  host: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 or :: for all.'),
+  publicUrl: z
+    .url()
+    .optional()
+    .describe('Address under which clients reach this service, for what is printed and for OpenAPI.'),
+  maximumJsonBytes: integer(1024, 1024 * megabyte)
+    .default(32 * megabyte)
+    .describe('Largest JSON body.'),
+  shutdownGraceMs: integer(0, 3_600_000).default(30_000).describe('How long streams may finish after SIGTERM.'),
+})
+
+const metrics = z.strictObject({
+  port: integer(0, 65_535)
+    .default(9464)
+    .describe('Port of GET /metrics; without a choice of yours a free one is taken when 9464 is in use.'),
+  host: z.string().min(1).default('127.0.0.1'),
+  enabled: flag.default(true),
+})
+
+const provider = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, - and _'),
+  format: z.enum(['openai', 'azure', 'anthropic', 'gemini', 'vertex', 'bedrock', 'cohere', 'ollama']).default('openai'),
+  flavour: z
+    .string()
+    .optional()
+    .describe('Preset of an OpenAI-compatible host: openai, mistral, groq, deepseek, xai, together, openrouter, …'),
+  baseUrl: z.url().optional(),
+  apiKey: z.string().min(1).optional().describe('In clear in this file; prefer apiKeyEnv or apiKeyFile.'),
+  apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable that holds the key.'),
+  apiKeyFile: z.string().min(1).optional().describe('File that holds the key.'),
+  headers: z.record(z.string(), z.string()).optional(),
+  region: z.string().optional(),
+  project: z.string().optional(),
+  apiVersion: z.string().optional(),
+  hosting: z
+    .string()
+    .optional()
+    .describe('Where its deployments run unless they say otherwise: eu, us, global, local.'),
+  quirks: z
+    .strictObject({
+      temperatureFactor: z.number().positive().optional(),
+      capField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
+      systemRole: z.enum(['system', 'developer']).optional(),
+      rejects: z.array(z.string()).optional(),
+      streamOptions: z.boolean().optional(),
+    })
+    .optional(),
+  limits: z
+    .strictObject({
+      connectTimeoutMs: integer(100, 600_000).optional(),
+      headersTimeoutMs: integer(100, 3_600_000).optional(),
+      idleTimeoutMs: integer(100, 3_600_000).optional(),
+      maximumConnections: integer(1, 100_000).optional(),
+      maximumResponseBytes: integer(1024, 1024 * megabyte).optional(),
+    })
+    .optional(),
+})
+
+const prices = z.strictObject({
+  input: price,
+  output: price.default('0'),
+  cacheRead: price.optional(),
+  cacheWrite: price.optional(),
+  reasoning: price.optional(),
+})
+
+const deployment = z.strictObject({
+  provider: z.string(),
+  wireId: z.string().optional().describe('Id or deployment name on the wire; default the model id.'),
+  hosting: z.string().optional(),
+  region: z.string().optional(),
+  weight: z.number().positive().default(1),
+  prices: prices.optional().describe('Default: the price snapshot.'),
+})
+
+const model = z.strictObject({
+  id: z.string().min(1).max(256),
+  kind: z.enum(['chat', 'embedding']).default('chat'),
+  aliases: z.array(z.string()).default([]),
+  ownedBy: z.string().optional(),
+  tier: z.enum(['base', 'premium']).default('premium'),
+  plans: z.array(z.enum(['free', 'team', 'enterprise'])).default(['free', 'team', 'enterprise']),
+  contextTokens: integer(1, 100_000_000).optional(),
+  maxOutputTokens: integer(1, 10_000_000).optional(),
+  dimensions: integer(1, 65_536).optional(),
+  acceptsTemperature: z.boolean().optional(),
+  reasoning: z.boolean().optional(),
+  baseModel: z.string().optional().describe('Name in the price snapshot, where the id is your own.'),
+  deployments: z.array(deployment).min(1),
+})
+
+const documents = z.strictObject({
+  maximumUploadBytes: integer(1024, 10_240 * megabyte).default(100 * megabyte),
+  blobs: z
+    .strictObject({
+      kind: z.enum(['folder', 's3']).default('folder'),
+      bucket: z.string().optional(),
+      region: z.string().optional(),
+      endpoint: z.url().optional().describe('For S3-compatible stores.'),
+      prefix: z.string().default('portico/'),
+      forcePathStyle: flag.default(false),
+    })
+    .prefault({}),
+})
+
+const embeddings = z.strictObject({
+  kind: z
+    .enum(['auto', 'hashing', 'onnx', 'provider'])
+    .default('auto')
+    .describe('auto: the model that is named, else the built-in lexical hashing embedder.'),
+  model: z.string().optional().describe('A catalogue model (provider) or a hub id (onnx).'),
+  folder: z.string().optional().describe('Folder with the weights of a local ONNX model.'),
+  dimensions: integer(16, 4000).optional(),
+})
+
+export const configFileSchema = z.strictObject({
+  server: server.prefault({}),
+  metrics: metrics.prefault({}),
+  dataFolder: z
+    .string()
+    .min(1)
+    .default('data')
+    .describe('Folder of the embedded database, the blobs and the generated secret key.'),
+  demo: flag.default(true).describe('Make a demo organisation and Space at the first start.'),
+  log: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
+  network: z
+    .strictObject({ caFile: z.string().optional().describe('PEM file of further certificate authorities.') })
+    .prefault({}),
+  ollama: z
+    .strictObject({
+      url: z.url().default('http://127.0.0.1:11434'),
+      detect: flag.default(true).describe('Offer the models of a running Ollama.'),
+    })
+    .prefault({}),
+  providers: z.array(provider).default([]),
+  models: z.array(model).default([]),
+  documents: documents.prefault({}),
+  embeddings: embeddings.prefault({}),
+  ingestion: z
+    .strictObject({
+      workers: integer(0, 64).default(2).describe('Extractor processes; 0: this instance takes no documents.'),
+    })
+    .prefault({}),
+  chat: z
+    .strictObject({
+      defaultModel: z.string().default('portico/offline').describe('Model of Spaces that name none.'),
+      baseTierFallback: flag
+        .default(false)
+        .describe('Answer chats with a base-tier model when the credits are exhausted.'),
+    })
+    .prefault({}),
+})
+
+export type ConfigFile = z.output<typeof configFileSchema>

@@ -1,0 +1,248 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { parse as parseYaml } from 'yaml'
+import { type ConfigFile, configFileSchema } from './config-schema.ts'
+
+/**
+ * The only reader of the environment and of the configuration file. Three steps: raw text → checked file schema → one frozen
+ * Config whose secrets stand apart. Environment variables win over the file; an unknown or wrong setting is an error that names it.
+ */
+export interface Config {
+  settings: DeepReadonly<ConfigFile>
+  secrets: Readonly<Secrets>
+  /** Where the file was read from, for the start-up line. */
+  file: string | undefined
+  /** Settings that somebody chose; the rest are defaults. */
+  explicit: ReadonlySet<string>
+  proxies: { httpProxy: string | undefined; httpsProxy: string | undefined; noProxy: string | undefined }
+}
+
+export interface Secrets {
+  /** Seals secrets at rest; undefined: a generated file in the data folder. */
+  secretKey: string | undefined
+  operatorToken: string | undefined
+  databaseUrl: string | undefined
+  corpusDatabaseUrl: string | undefined
+  openaiApiKey: string | undefined
+  s3AccessKeyId: string | undefined
+  s3SecretAccessKey: string | undefined
+  /** By provider id, from `apiKey`, `apiKeyEnv` or `apiKeyFile` of the file's providers. */
+  providerKeys: ReadonlyMap<string, string>
+}
+
+type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A setting that is wrong; the message names it and says what is expected. */
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ConfigError'
+  }
+}
+
+/** Environment variable → path in the file. `PORT`, `HOST` and `DATABASE_URL` are the names that platforms set. */
+const environmentSettings: Record<string, string> = {
+  PORT: 'server.port',
+  HOST: 'server.host',
+  PORTICO_PUBLIC_URL: 'server.publicUrl',
+  PORTICO_MAXIMUM_JSON_BYTES: 'server.maximumJsonBytes',
+  PORTICO_SHUTDOWN_GRACE_MS: 'server.shutdownGraceMs',
+  PORTICO_METRICS_PORT: 'metrics.port',
+  PORTICO_METRICS_HOST: 'metrics.host',
+  PORTICO_DATA_DIR: 'dataFolder',
+  PORTICO_LOG_LEVEL: 'log.level',
+  PORTICO_DEMO: 'demo',
+  PORTICO_OLLAMA_URL: 'ollama.url',
+  PORTICO_MAXIMUM_UPLOAD_BYTES: 'documents.maximumUploadBytes',
+  PORTICO_BLOB_STORE: 'documents.blobs.kind',
+  PORTICO_S3_BUCKET: 'documents.blobs.bucket',
+  PORTICO_S3_REGION: 'documents.blobs.region',
+  PORTICO_S3_ENDPOINT: 'documents.blobs.endpoint',
+  PORTICO_EMBEDDER: 'embeddings.kind',
+  PORTICO_EMBEDDING_MODEL: 'embeddings.model',
+  PORTICO_EMBEDDING_FOLDER: 'embeddings.folder',
+  PORTICO_EMBEDDING_DIMENSIONS: 'embeddings.dimensions',
+  PORTICO_INGESTION_WORKERS: 'ingestion.workers',
+  PORTICO_CA_FILE: 'network.caFile',
+}
+
+/** Each may also come from a file named by the same variable with `_FILE` (Docker and Kubernetes secrets). */
+const secretVariables = {
+  secretKey: 'PORTICO_SECRET_KEY',
+  operatorToken: 'PORTICO_OPERATOR_TOKEN',
+  databaseUrl: 'DATABASE_URL',
+  corpusDatabaseUrl: 'PORTICO_CORPUS_DATABASE_URL',
+  openaiApiKey: 'OPENAI_API_KEY',
+  s3AccessKeyId: 'PORTICO_S3_ACCESS_KEY_ID',
+  s3SecretAccessKey: 'PORTICO_S3_SECRET_ACCESS_KEY',
+} as const
+
+/** Read by the command line and by tests, so they may stand in the same shell. */
+const otherVariables = ['PORTICO_CONFIG', 'PORTICO_URL', 'PORTICO_API_KEY', 'PORTICO_SPACE_ID', 'PORTICO_ENDPOINT_ID']
+const testVariables = ['PORTICO_SHARED_DATA', 'PORTICO_TEST_DATABASE_URL']
+
+/** Default name of the file, looked for in the working directory. */
+const defaultFile = 'portico.yaml'
+
+/** Reads and checks everything. Throws ConfigError. */
+export function loadConfig(environment: Environment = process.env, workingFolder: string = process.cwd()): Config {
+  assertKnownVariables(environment)
+  const file = findFile(environment, workingFolder)
+  const raw = file === undefined ? {} : readFile(file)
+  const explicit = new Set(flattenKeys(raw))
+  for (const [variable, setting] of Object.entries(environmentSettings)) {
+    const value = environment[variable]
+    if (value === undefined || value === '') continue
+    setPath(raw, setting, value)
+    explicit.add(setting)
+  }
+  const parsed = configFileSchema.safeParse(raw)
+  if (!parsed.success) throw new ConfigError(describeIssue(parsed.error.issues[0]!, environment))
+  const settings = { ...parsed.data, dataFolder: path.resolve(workingFolder, parsed.data.dataFolder) }
+  return Object.freeze({
+    settings: deepFreeze(settings),
+    secrets: Object.freeze(readSecrets(environment, settings, workingFolder)),
+    file,
+    explicit,
+    proxies: {
+      httpProxy: environment.http_proxy ?? environment.HTTP_PROXY,
+      httpsProxy: environment.https_proxy ?? environment.HTTPS_PROXY,
+      noProxy: environment.no_proxy ?? environment.NO_PROXY,
+    },
+  })
+}
+
+function assertKnownVariables(environment: Environment) {
+  const known = new Set([
+    ...Object.keys(environmentSettings),
+    ...Object.values(secretVariables),
+    ...Object.values(secretVariables).map((name) => `${name}_FILE`),
+    ...otherVariables,
+    ...testVariables,
+  ])
+  for (const variable of Object.keys(environment)) {
+    if (!variable.startsWith('PORTICO_') || known.has(variable)) continue
+    // Keys that the file's providers name with apiKeyEnv may carry our prefix.
+    if (/^PORTICO_[A-Z0-9_]*_API_KEY$/.test(variable)) continue
+    throw new ConfigError(
+      `${variable} is not a setting of Portico. Did you mean ${nearest(variable, [...known])}? docs/configuration.md lists all.`,
+    )
+  }
+}
+
+function findFile(environment: Environment, workingFolder: string): string | undefined {
+  const named = environment.PORTICO_CONFIG
+  const file = path.resolve(workingFolder, named ?? defaultFile)
+  if (existsSync(file)) return file
+  if (named) throw new ConfigError(`PORTICO_CONFIG names ${file}, which does not exist.`)
+  return undefined
+}
+
+function readFile(file: string): Record<string, unknown> {
+  let parsed: unknown
+  try {
+    parsed = parseYaml(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new ConfigError(`${file} is not valid YAML: ${(error as Error).message}`)
+  }
+  if (parsed === null || parsed === undefined) return {}
+  if (typeof parsed !== 'object' || Array.isArray(parsed))
+    throw new ConfigError(`${file} must hold a mapping of settings.`)
+  return parsed as Record<string, unknown>
+}
+
+function readSecrets(environment: Environment, settings: ConfigFile, workingFolder: string): Secrets {
+  const named = Object.fromEntries(
+    Object.entries(secretVariables).map(([name, variable]) => [name, readSecret(environment, variable, workingFolder)]),
+  ) as Record<keyof typeof secretVariables, string | undefined>
+  if (named.secretKey !== undefined && Buffer.byteLength(named.secretKey) < 32) {
+    throw new ConfigError('PORTICO_SECRET_KEY must have at least 32 bytes; `openssl rand -base64 32` makes one.')
+  }
+  const providerKeys = new Map<string, string>()
+  for (const [index, provider] of settings.providers.entries()) {
+    const key = readProviderKey(environment, provider, `providers.${index}`, workingFolder)
+    if (key !== undefined) providerKeys.set(provider.id, key)
+  }
+  return { ...named, providerKeys }
+}
+
+function readSecret(environment: Environment, variable: string, workingFolder: string): string | undefined {
+  const direct = environment[variable]
+  const file = environment[`${variable}_FILE`]
+  if (direct && file) throw new ConfigError(`${variable} and ${variable}_FILE are both set; keep one.`)
+  if (file) return readSecretFile(file, `${variable}_FILE`, workingFolder)
+  return direct || undefined
+}
+
+function readProviderKey(
+  environment: Environment,
+  provider: ConfigFile['providers'][number],
+  where: string,
+  workingFolder: string,
+): string | undefined {
+  if (provider.apiKeyFile !== undefined)
+    return readSecretFile(provider.apiKeyFile, `${where}.apiKeyFile`, workingFolder)
+  if (provider.apiKeyEnv === undefined) return provider.apiKey
+  const key = environment[provider.apiKeyEnv]
+  if (!key) throw new ConfigError(`${where}.apiKeyEnv: the environment variable ${provider.apiKeyEnv} is not set.`)
+  return key
+}
+
+function readSecretFile(file: string, setting: string, workingFolder: string): string {
+  try {
+    const text = readFileSync(path.resolve(workingFolder, file), 'utf8').trim()
+    if (text === '') throw new Error('it is empty')
+    return text
+  } catch (error) {
+    throw new ConfigError(`${setting}: cannot read ${file}: ${(error as Error).message}`)
+  }
+}
+
+function describeIssue(
+  issue: { path: PropertyKey[]; message: string; code: string; keys?: string[] },
+  environment: Environment,
+): string {
+  const place = issue.path.join('.')
+  if (issue.code === 'unrecognized_keys') {
+    const setting = [...issue.path, issue.keys?.[0]].join('.')
+    return `${setting} is not a setting of Portico; docs/configuration.md lists all.`
+  }
+  const variable = Object.entries(environmentSettings).find(
+    ([name, setting]) => setting === place && environment[name],
+  )?.[0]
+  return `${variable ?? place}: ${issue.message}`
+}
+
+function setPath(target: Record<string, unknown>, setting: string, value: string) {
+  const parts = setting.split('.')
+  let node = target
+  for (const part of parts.slice(0, -1)) node = (node[part] ??= {}) as Record<string, unknown>
+  node[parts.at(-1)!] = value
+}
+
+function flattenKeys(value: unknown, prefix = ''): string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [prefix]
+  return Object.entries(value).flatMap(([key, child]) => flattenKeys(child, prefix === '' ? key : `${prefix}.${key}`))
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) for (const child of Object.values(value)) deepFreeze(child)
+  return Object.freeze(value)
+}
+
+/** The known name with the fewest different characters, for the hint. */
+function nearest(name: string, known: string[]): string {
+  const distance = (other: string) => {
+    let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+    for (let i = 1; i <= name.length; i++) {
+      const next = [i]
+      for (let j = 1; j <= other.length; j++) {
+        next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (name[i - 1] === other[j - 1] ? 0 : 1)))
+      }
+      row = next
+    }
+    return row.at(-1)!
+  }
+  return known.reduce((best, candidate) => (distance(candidate) < distance(best) ? candidate : best))
+}
