@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { maximumCharactersPerMessage, maximumMessages } from './gateway.ts'
+
+/** Published-Space chat: the interface's sections 2, 4.3 and 6. */
+
+const content = z
+  .string()
+  .refine((text) => text.length <= 2 * maximumCharactersPerMessage && [...text].length <= maximumCharactersPerMessage, {
+    error: `at most ${maximumCharactersPerMessage} characters per message`,
+  })
+
+export const chatRequestSchema = z
+  .object({
+    messages: z
+      .array(z.object({ role: z.enum(['user', 'assistant']), content }))
+      .min(1)
+      .max(maximumMessages)
+      .refine((messages) => messages.at(-1)?.role === 'user', { error: 'the last message must have the role user' })
+      .describe('The conversation so far; the last message is the question.'),
+    streaming: z.boolean().nullish().describe('true: server-sent events; default false: one JSON answer.'),
+  })
+  .meta({ id: 'SpaceChatRequest' })
+
+export type ChatRequest = z.infer<typeof chatRequestSchema>
+
+export const referenceSchema = z
+  .object({
+    id: z.int().describe('The number of the marker.'),
+    title: z.string().describe("The document's name."),
+    documentId: z.string().optional().describe('Absent in streams.'),
+    url: z.string().optional().describe("The document's `metadata.url`, where it has one."),
+  })
+  .meta({ id: 'Reference' })
+
+export type Reference = z.infer<typeof referenceSchema>
+
+export const chatAnswerSchema = z
+  .object({
+    id: z.string(),
+    role: z.literal('assistant'),
+    content: z.string(),
+    references: z.array(referenceSchema),
+  })
+  .meta({ id: 'SpaceChatAnswer' })
+
+export type ChatAnswer = z.infer<typeof chatAnswerSchema>

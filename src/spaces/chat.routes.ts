@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { type ChatAnswer, chatAnswerSchema, chatRequestSchema } from '../contract/chat.ts'
+import { errorResponses } from '../contract/errors.ts'
+import { type Routes, startEventStream, toAppError } from '../http/index.ts'
+import { AppError, formatSseEvent, type Log } from '../kernel/index.ts'
+import type { Organisation } from '../organisations/index.ts'
+import { type AnswerCall, type AnswerDependencies, type AnswerEvent, answer, chooseAnswerModel } from './answer.ts'
+import type { Space } from './space.ts'
+
+export interface ChatRoutesDependencies extends AnswerDependencies {
+  /** The Space published under an endpoint id, undefined while it is not published. */
+  getPublishedSpace: (endpointId: string) => Space | undefined
+  log: Log
+}
+
+/** `/v1/endpoints/{endpointId}/chat`: an answer of a published Space, as one JSON object or as server-sent events. */
+export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
+  return (app) => {
+    app.post(
+      '/v1/endpoints/:endpointId/chat',
+      {
+        config: { auth: 'organisation' },
+        schema: {
+          tags: ['Space chat'],
+          summary: 'Chat with a published Space',
+          description:
+            'Streamed events in order: `message_source`, `assistant_write` …, `references`, `done`; after `error` the stream ends without `done`.',
+          params: z.object({ endpointId: z.string().max(200) }),
+          headers: z.looseObject({
+            'service-enable-inline-sources': z
+              .string()
+              .optional()
+              .describe('`true` puts `[n]` markers into the answer.'),
+            'service-enable-agentic-workflow': z
+              .string()
+              .optional()
+              .describe('`true` lets the model search several times.'),
+          }),
+          body: chatRequestSchema,
+          response: {
+            200: chatAnswerSchema.or(z.string().describe('With `streaming: true`: server-sent events.')),
+            ...errorResponses(400, 401, 402, 404, 429, 502, 503, 504),
+          },
+        },
+      },
+      async (request, reply) => {
+        const space = findSpace(dependencies, request.params.endpointId, request.organisation)
+        const model = chooseAnswerModel(dependencies, request.organisation, space)
+        const call: AnswerCall = {
+          requestId: request.requestId,
+          organisation: request.organisation,
+          space,
+          messages: request.body.messages,
+          inlineSources: isOn(request.headers['service-enable-inline-sources']),
+          agentic: isOn(request.headers['service-enable-agentic-workflow']),
+          signal: request.clientSignal,
+        }
+        const events = answer(dependencies, call, model)
+        if (request.body.streaming !== true) return fold(events, `msg_${request.requestId.slice(4)}`)
+
+        const stream = startEventStream(reply, request.clientSignal)
+        try {
+          for await (const event of events) await stream.write(renderEvent(event))
+          await stream.write(formatSseEvent(JSON.stringify({ done: true }), 'done'))
+        } catch (thrown) {
+          const error = toAppError(thrown)
+          dependencies.log.warn(
+            { requestId: request.requestId, code: error.code, internal: error.internal },
+            'a streamed answer failed',
+          )
+          if (!request.clientSignal.aborted)
+            await stream.write(formatSseEvent(JSON.stringify({ error: error.message }), 'error'))
+        } finally {
+          stream.end()
+        }
+        return reply
+      },
+    )
+  }
+}
+
+/** The same 404 for an endpoint that is unknown, not published, or another organisation's. */
+function findSpace(
+  { getPublishedSpace }: ChatRoutesDependencies,
+  endpointId: string,
+  organisation: Organisation,
+): Space {
+  const space = getPublishedSpace(endpointId)
+  if (!space || space.organisationId !== organisation.id) {
+    throw new AppError(
+      'endpoint_not_found',
+      'There is no published Space at this endpoint. A team administrator publishes it under Published Spaces.',
+      {
+        param: 'endpointId',
+      },
+    )
+  }
+  return space
+}
+
+function renderEvent(event: AnswerEvent): string {
+  switch (event.type) {
+    case 'message_source':
+      return formatSseEvent(
+        JSON.stringify({ source: event.source, status: event.status, count: event.count }),
+        event.type,
+      )
+    case 'assistant_write':
+      return formatSseEvent(JSON.stringify({ delta: event.delta }), event.type)
+    case 'references': {
+      // The interface shows documentId in the JSON answer only.
+      const references = event.references.map(({ documentId: _, ...shown }) => shown)
+      return formatSseEvent(JSON.stringify({ references }), event.type)
+    }
+  }
+}
+
+async function fold(events: AsyncIterable<AnswerEvent>, id: string): Promise<ChatAnswer> {
+  const folded: ChatAnswer = { id, role: 'assistant', content: '', references: [] }
+  for await (const event of events) {
+    if (event.type === 'assistant_write') folded.content += event.delta
+    else if (event.type === 'references') folded.references = event.references
+  }
+  return folded
+}
+
+const isOn = (header: string | string[] | undefined) =>
+  typeof header === 'string' && header.trim().toLowerCase() === 'true'
