@@ -36,7 +36,8 @@ export interface WireAdapter {
     /** Most inputs in one request; the provider splits above it. */
     maximumBatch: number
   }
-  models?: { path: string; fromResponse(body: Uint8Array): string[] }
+  /** `url` is absolute like WireRequest.url (Bedrock lists on another host); fetched with GET and `authorize`. */
+  models?: { url: string; fromResponse(body: Uint8Array): string[] }
 }
 
 export interface WireRequest {
@@ -51,6 +52,11 @@ export interface WireRequest {
 export interface WireStreamReader {
   /** Events completed by these bytes; bytes may be cut anywhere. Throws ProviderError on an error inside the stream. */
   push(bytes: Uint8Array): ProviderEvent[]
+  /**
+   * Where an error came behind events in the same bytes, `push` hands out the events and this holds the error: the transport
+   * yields the events, then throws it at once instead of waiting for more bytes. Null or absent: nothing is pending.
+   */
+  pendingError?(): ProviderError | null
   /** At the end of the body. Throws ProviderError (`connection`) when the answer's own end was not seen. */
   end(): ProviderEvent[]
 }

@@ -1,0 +1,42 @@
+import type { ProviderAnswer } from '../port.ts'
+import { unreadableAnswer } from '../wire-failure.ts'
+import { asName, asObject, asObjects, asString, decodeJsonObject } from '../wire-json.ts'
+import { mapError } from './map-error.ts'
+import { mapFinishReason } from './map-finish-reason.ts'
+import { mapUsage } from './map-usage.ts'
+
+/** A whole message as an answer. Throws ProviderError when the body is an error inside HTTP 200 or no message. */
+export function fromMessage(
+  body: Uint8Array,
+  redact: (text: string) => string,
+): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
+  const message = decodeJsonObject(body)
+  if (message?.type === 'error') {
+    throw mapError({ status: 200, headers: {}, body: JSON.stringify(message) }, redact)
+  }
+  if (!message || !Array.isArray(message.content)) throw unreadableAnswer('an answer', true)
+  const blocks = asObjects(message.content)
+  const stopReason = asName(message.stop_reason)
+  return {
+    text: textOf(blocks, 'text', 'text'),
+    reasoningText: textOf(blocks, 'thinking', 'thinking'),
+    refusal: null,
+    toolCalls: blocks
+      .filter((block) => block.type === 'tool_use')
+      .map((block) => ({
+        id: asString(block.id),
+        name: asString(block.name),
+        argumentsJson: JSON.stringify(asObject(block.input)),
+      })),
+    finishReason: mapFinishReason(stopReason),
+    wireFinishReason: stopReason,
+    usage: mapUsage(message.usage),
+  }
+}
+
+function textOf(blocks: Record<string, unknown>[], type: string, field: string): string {
+  return blocks
+    .filter((block) => block.type === type)
+    .map((block) => asString(block[field]))
+    .join('')
+}

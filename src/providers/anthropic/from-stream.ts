@@ -1,0 +1,110 @@
+import { createSseParser, type SseEvent } from '../../kernel/index.ts'
+import type { ProviderEvent } from '../port.ts'
+import { createStreamReader } from '../stream-reader.ts'
+import type { WireStreamReader } from '../wire-adapter.ts'
+import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
+import { asName, asObject, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
+import { mapError } from './map-error.ts'
+import { mapFinishReason } from './map-finish-reason.ts'
+import { mapUsage, replaceUsage } from './map-usage.ts'
+
+/** Largest single event; one delta is a few hundred bytes, a whole tool call stays far below. */
+const maximumEventBytes = 4 * 1024 * 1024
+
+interface ReaderState {
+  /** Anything of the answer was seen, so a failure from here on may have been billed. */
+  begun: boolean
+  ended: boolean
+  stopReason: string | null
+  usage: JsonObject
+  /** Position of tool calls by the index of their content block. */
+  toolCalls: Map<unknown, { index: number; sawDelta: boolean; input: JsonObject }>
+}
+
+/** Reads the event stream of `POST /v1/messages`. The answer's own end is `message_stop`. */
+export function createMessageStreamReader(redact: (text: string) => string): WireStreamReader {
+  const state: ReaderState = { begun: false, ended: false, stopReason: null, usage: {}, toolCalls: new Map() }
+  return createStreamReader({
+    parser: createSseParser({ maximumEventBytes }),
+    read: (event) => readEvent(state, event, redact),
+    finish() {
+      if (!state.ended) throw truncatedStream(state.begun)
+      return []
+    },
+    begun: () => state.begun,
+  })
+}
+
+function readEvent(state: ReaderState, event: SseEvent, redact: (text: string) => string): ProviderEvent[] {
+  if (state.ended) return []
+  const data = parseJsonObject(event.data)
+  if (!data) throw unreadableAnswer('an event', state.begun)
+  switch (data.type ?? event.event) {
+    case 'error':
+      throw mapError({ status: 200, headers: {}, body: event.data, afterFirstByte: state.begun }, redact)
+    case 'message_start':
+      state.begun = true
+      state.usage = asObject(asObject(data.message).usage)
+      return []
+    case 'content_block_start':
+      return readBlockStart(state, data)
+    case 'content_block_delta':
+      return readDelta(state, data)
+    case 'content_block_stop':
+      return readBlockStop(state, data)
+    case 'message_delta':
+      state.stopReason = asName(asObject(data.delta).stop_reason) ?? state.stopReason
+      state.usage = replaceUsage(state.usage, asObject(data.usage))
+      return []
+    case 'message_stop':
+      return readEnd(state)
+    default:
+      // Pings, and kinds of events that are newer than this code.
+      return []
+  }
+}
+
+function readBlockStart(state: ReaderState, data: JsonObject): ProviderEvent[] {
+  const block = asObject(data.content_block)
+  state.begun = true
+  if (block.type === 'text') return textEvent('text', block.text)
+  if (block.type === 'thinking') return textEvent('reasoning', block.thinking)
+  if (block.type !== 'tool_use') return []
+  const index = state.toolCalls.size
+  state.toolCalls.set(data.index, { index, sawDelta: false, input: asObject(block.input) })
+  return [{ type: 'tool_call', index, id: asString(block.id), name: asString(block.name), argumentsDelta: '' }]
+}
+
+function readDelta(state: ReaderState, data: JsonObject): ProviderEvent[] {
+  const delta = asObject(data.delta)
+  state.begun = true
+  if (delta.type === 'text_delta') return textEvent('text', delta.text)
+  if (delta.type === 'thinking_delta') return textEvent('reasoning', delta.thinking)
+  const call = state.toolCalls.get(data.index)
+  const argumentsDelta = asString(delta.partial_json)
+  if (delta.type !== 'input_json_delta' || !call || argumentsDelta === '') return []
+  call.sawDelta = true
+  return [{ type: 'tool_call', index: call.index, argumentsDelta }]
+}
+
+/** A call without arguments sends no delta that says anything; its input, empty or not, stands in the block's start. */
+function readBlockStop(state: ReaderState, data: JsonObject): ProviderEvent[] {
+  const call = state.toolCalls.get(data.index)
+  if (!call || call.sawDelta) return []
+  return [{ type: 'tool_call', index: call.index, argumentsDelta: JSON.stringify(call.input) }]
+}
+
+function readEnd(state: ReaderState): ProviderEvent[] {
+  state.ended = true
+  const events: ProviderEvent[] = [
+    { type: 'finish', finishReason: mapFinishReason(state.stopReason), wireFinishReason: state.stopReason },
+  ]
+  const usage = mapUsage(state.usage)
+  if (usage) events.push({ type: 'usage', usage })
+  return events
+}
+
+function textEvent(type: 'text' | 'reasoning', value: unknown): ProviderEvent[] {
+  const text = asString(value)
+  return text === '' ? [] : [{ type, text }]
+}

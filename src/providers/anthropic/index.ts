@@ -1,0 +1,24 @@
+import { createSecretCutter } from '../secret-cutter.ts'
+import type { CreateWireAdapter } from '../wire-adapter.ts'
+import { fromModelList } from './from-model-list.ts'
+import { fromMessage } from './from-response.ts'
+import { createMessageStreamReader } from './from-stream.ts'
+import { mapError } from './map-error.ts'
+import { apiRoot, toMessagesRequest, versionHeader } from './to-request.ts'
+
+/** The Messages API of Anthropic. (Claude on Bedrock speaks Converse: ../bedrock.) */
+export const createAnthropicAdapter: CreateWireAdapter = (settings) => {
+  const redact = createSecretCutter(settings)
+  const credentials: Record<string, string> = settings.apiKey ? { 'x-api-key': settings.apiKey } : {}
+  return {
+    toRequest: (call, options) => toMessagesRequest(call, options, settings),
+    fromResponse: (body) => fromMessage(body, redact),
+    createStreamReader: () => createMessageStreamReader(redact),
+    mapError: (failure) => mapError(failure, redact),
+    // The version is needed by every endpoint, the model list included, which has no mapping of its own for headers.
+    authorize: async () => ({ ...credentials, ...versionHeader(settings) }),
+    requestIdHeader: 'request-id',
+    // 1000 is the largest page; all models there are fit in it many times.
+    models: { url: `${apiRoot(settings)}/v1/models?limit=1000`, fromResponse: fromModelList },
+  }
+}

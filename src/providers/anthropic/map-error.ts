@@ -1,0 +1,44 @@
+import type { ProviderError, ProviderErrorClass } from '../port.ts'
+import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
+import { asName, asObject, asString, parseJsonObject } from '../wire-json.ts'
+
+const classes: Readonly<Record<string, ProviderErrorClass>> = {
+  authentication_error: 'authentication',
+  permission_error: 'authentication',
+  billing_error: 'quota',
+  not_found_error: 'model_not_found',
+  invalid_request_error: 'invalid_request',
+  request_too_large: 'context_length',
+  rate_limit_error: 'rate_limit',
+  timeout_error: 'timeout',
+  api_error: 'server_error',
+  overloaded_error: 'overloaded',
+}
+
+/** An error body of the Messages API, or an `error` event inside a stream (status 200), as a ProviderError. */
+export function mapError(
+  error: { status: number; headers: Record<string, string>; body: string; afterFirstByte?: boolean },
+  redact: (text: string) => string,
+): ProviderError {
+  const detail = asObject(parseJsonObject(error.body)?.error)
+  const type = asString(detail.type)
+  const message = asString(detail.message)
+  return failure(classify(error.status, type, message), redact(message) || `Anthropic answered ${error.status}.`, {
+    status: error.status,
+    code: asName(detail.type),
+    retryAfterSeconds: retryAfterOfHeaders(error.headers),
+    afterFirstByte: error.afterFirstByte ?? false,
+  })
+}
+
+function classify(status: number, type: string, message: string): ProviderErrorClass {
+  const known = classes[type]
+  if (known === 'invalid_request') {
+    // Both come as plain invalid requests; only the words tell them apart.
+    if (/prompt is too long|exceeds? (the )?(model's )?(maximum )?context (window|limit|length)/i.test(message))
+      return 'context_length'
+    if (/credit balance|usage limits?\b|spend(ing)? limit|billing/i.test(message)) return 'quota'
+  }
+  if (known) return known
+  return status >= 400 ? errorClassOfStatus(status) : 'server_error'
+}

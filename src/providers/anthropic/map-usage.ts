@@ -1,0 +1,44 @@
+import type { TokenUsage } from '../port.ts'
+import { asCount, asObject, asObjects, type JsonObject } from '../wire-json.ts'
+
+/**
+ * Usage of the Messages API in our words: `input_tokens` leaves out cache reads and writes, so both are added. Null where
+ * neither side was counted.
+ *
+ * With compaction the top level counts only the last round; `iterations` lists every billed one, so those are summed.
+ * (Rounds of other kinds are another model's or repeat the top level.)
+ */
+export function mapUsage(wire: unknown): TokenUsage | null {
+  const usage = asObject(wire)
+  const rounds = asObjects(usage.iterations).filter((round) => round.type === 'message' || round.type === 'compaction')
+  const compacted = rounds.some((round) => round.type === 'compaction')
+  const inputTokens = compacted ? sumOf(rounds, 'input_tokens') : asCount(usage.input_tokens)
+  const outputTokens = compacted ? sumOf(rounds, 'output_tokens') : asCount(usage.output_tokens)
+  if (inputTokens === undefined && outputTokens === undefined) return null
+  const cachedTokens = cacheCount(usage, rounds, compacted, 'cache_read_input_tokens')
+  const cacheWriteTokens = cacheCount(usage, rounds, compacted, 'cache_creation_input_tokens')
+  const completionTokens = outputTokens ?? 0
+  return {
+    promptTokens: (inputTokens ?? 0) + cachedTokens + cacheWriteTokens,
+    completionTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    reasoningTokens: Math.min(completionTokens, asCount(asObject(usage.output_tokens_details).thinking_tokens) ?? 0),
+  }
+}
+
+/** Counts of `message_delta` are cumulative: those that are there replace those of `message_start`. */
+export function replaceUsage(earlier: JsonObject, later: JsonObject): JsonObject {
+  const present = Object.entries(later).filter(([, value]) => value !== null && value !== undefined)
+  return { ...earlier, ...Object.fromEntries(present) }
+}
+
+/** Rounds need not carry the cache counts; then the top level is all there is. */
+function cacheCount(usage: JsonObject, rounds: JsonObject[], compacted: boolean, field: string): number {
+  const total = asCount(usage[field]) ?? 0
+  return compacted ? Math.max(total, sumOf(rounds, field)) : total
+}
+
+function sumOf(rounds: JsonObject[], field: string): number {
+  return rounds.reduce((sum, round) => sum + (asCount(round[field]) ?? 0), 0)
+}

@@ -1,0 +1,134 @@
+import { isBlank, shapeConversation, toolArguments } from '../conversation.ts'
+import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
+import type { WireRequest } from '../wire-adapter.ts'
+import type { JsonObject } from '../wire-json.ts'
+
+const defaultBaseUrl = 'https://api.anthropic.com'
+/** The only dated version of the Messages API; sent unless the operator names another. */
+const defaultVersion = '2023-06-01'
+/** Anthropic's temperature goes from 0 to 1, ours from 0 to 2. */
+const temperatureFactor = 0.5
+
+/** A call as a request to `POST /v1/messages`. */
+export function toMessagesRequest(
+  call: ProviderCall,
+  options: { stream: boolean },
+  settings: ProviderSettings,
+): WireRequest {
+  const adjustments = createAdjustments()
+  const body = toMessagesBody(call, options, settings, adjustments)
+  return {
+    method: 'POST',
+    url: `${apiRoot(settings)}/v1/messages`,
+    headers: {
+      'content-type': 'application/json',
+      accept: options.stream ? 'text/event-stream' : 'application/json',
+      ...versionHeader(settings),
+    },
+    body: JSON.stringify(body),
+    adjusted: adjustments.names(),
+  }
+}
+
+/** The address before `/v1`; an operator may write it with or without. */
+export function apiRoot(settings: ProviderSettings): string {
+  return (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, '').replace(/\/v1$/, '')
+}
+
+export function versionHeader(settings: ProviderSettings): Record<string, string> {
+  return { 'anthropic-version': settings.apiVersion ?? defaultVersion }
+}
+
+function toMessagesBody(
+  call: ProviderCall,
+  options: { stream: boolean },
+  settings: ProviderSettings,
+  adjustments: Adjustments,
+): JsonObject {
+  const { request, model } = call
+  const { system, turns } = shapeConversation(request.messages, toContentBlocks)
+  const factor = settings.quirks?.temperatureFactor ?? temperatureFactor
+  const { temperature, topP } = mapSampling(call, { factor, together: false }, adjustments)
+  const effort = mapEffort(call, adjustments)
+  const stop = mapStop(request, adjustments)
+  adjustments.drop(request, 'seed', 'presencePenalty', 'frequencyPenalty', 'metadata', 'serviceTier')
+  return {
+    model: model.id,
+    max_tokens: request.maxOutputTokens ?? model.maxOutputTokens,
+    ...(system.length > 0 && { system: system.join('\n\n') }),
+    messages: turns.map((turn) => ({ role: turn.role, content: plainWherePossible(turn.blocks) })),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(stop !== undefined && { stop_sequences: stop }),
+    ...(effort !== undefined && { output_config: { effort } }),
+    ...(request.user !== undefined && { metadata: { user_id: request.user } }),
+    ...toTools(request),
+    ...(options.stream && { stream: true }),
+  }
+}
+
+/** The API refuses blank text blocks, so a blank text gives none. Tool results come before text of the same turn by order. */
+function toContentBlocks(message: ProviderMessage): JsonObject[] {
+  const text = isBlank(message.content) ? [] : [{ type: 'text', text: message.content }]
+  if (message.role === 'tool') {
+    return [{ type: 'tool_result', tool_use_id: message.toolCallId ?? '', content: message.content }]
+  }
+  const calls = (message.toolCalls ?? []).map((call) => ({
+    type: 'tool_use',
+    id: call.id,
+    name: call.name,
+    input: toolArguments(call.argumentsJson),
+  }))
+  return [...text, ...calls]
+}
+
+function plainWherePossible(blocks: JsonObject[]): JsonObject[] | string {
+  const [first] = blocks
+  return blocks.length === 1 && first?.type === 'text' ? String(first.text) : blocks
+}
+
+function toTools(request: ProviderRequest): JsonObject {
+  if (!request.tools || request.tools.length === 0) return {}
+  const choices = { auto: 'auto', none: 'none', required: 'any' } as const
+  return {
+    tools: request.tools.map((tool) => ({
+      name: tool.name,
+      description: tool.description,
+      input_schema: tool.parameters,
+    })),
+    ...(request.toolChoice && { tool_choice: { type: choices[request.toolChoice] } }),
+  }
+}
+
+/** Stop sequences of white space only are refused by the API. */
+function mapStop(request: ProviderRequest, adjustments: Adjustments): string[] | undefined {
+  if (!request.stop || request.stop.length === 0) return undefined
+  const usable = request.stop.filter((sequence) => !isBlank(sequence))
+  if (usable.length !== request.stop.length) adjustments.note('stop')
+  return usable.length > 0 ? usable : undefined
+}
+
+/**
+ * Effort is known from Opus 4.5, Sonnet 4.6 and the fifth generation on; older models refuse the field. `xhigh` and `max`
+ * depend on the model and on thinking, so what lies above `high` is sent as `high`.
+ */
+function mapEffort(call: ProviderCall, adjustments: Adjustments): string | undefined {
+  const wanted = call.request.reasoningEffort
+  if (wanted === undefined) return undefined
+  const levels: Record<string, string> = {
+    minimal: 'low',
+    low: 'low',
+    medium: 'medium',
+    high: 'high',
+    xhigh: 'high',
+    max: 'high',
+  }
+  const effort = knowsEffort(call.model.baseModel) ? levels[wanted] : undefined
+  if (effort !== wanted) adjustments.note('reasoningEffort')
+  return effort
+}
+
+function knowsEffort(baseModel: string): boolean {
+  return /claude-(opus-4-[5-9]|sonnet-4-[6-9]|[a-z]+-([5-9]|[1-9]\d)(?!\d))/.test(baseModel.replaceAll('.', '-'))
+}

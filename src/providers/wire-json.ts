@@ -1,0 +1,46 @@
+/**
+ * Tolerant reading of what vendors send: a missing or odd field reads as empty, so that one new field or a null in the wrong
+ * place never breaks an answer. What an answer cannot do without is checked by the mapping that needs it.
+ */
+
+export type JsonObject = Record<string, unknown>
+
+/** The object that `text` holds, or undefined where it is no JSON or no object. */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function decodeJsonObject(body: Uint8Array): JsonObject | undefined {
+  return parseJsonObject(new TextDecoder().decode(body))
+}
+
+export function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+export function asObjects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+export function asString(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** A string that says something, else null. */
+export function asName(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** A count of tokens: a finite number of 0 or more (some hosts send 12.0), else undefined. */
+export function asCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : undefined
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,212 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { ProviderError, type ProviderEvent, type TokenUsage } from '../../src/providers/index.ts'
+import type { WireAdapter, WireStreamReader } from '../../src/providers/wire-adapter.ts'
+import { sharedDataFolder } from './shared-data.ts'
+
+/** One entry of wire/index.json; the README of the data folder says what the fields mean. */
+export interface WireRecord {
+  id: string
+  provider: string
+  kind: 'nonstream' | 'stream' | 'error' | 'embeddings' | 'models'
+  http_status: number
+  headers?: Record<string, string>
+  file: string
+  url?: string
+  during?: 'mid_stream'
+  expected: {
+    text?: string
+    reasoning_text?: string
+    finish_reason?: string
+    wire_finish_reason?: string
+    usage?: Record<string, number> | null
+    tool_calls?: { name: string; arguments: unknown }[]
+    error_class?: string
+    retryable?: boolean
+    message_contains?: string
+    count?: number
+    dimensions?: number
+  }
+}
+
+/** A folded answer, whichever way it came. */
+export interface FoldedAnswer {
+  text: string
+  reasoningText: string
+  toolCalls: { id: string; name: string; argumentsJson: string }[]
+  finishReason: string | null
+  wireFinishReason: string | null
+  usage: TokenUsage | null
+}
+
+/** Checks an adapter, without any network, against every shared recording of a provider; skipped by name where they are missing. */
+export function describeRecordings(provider: string, adapter: () => WireAdapter) {
+  const folder = sharedDataFolder('wire')
+  const records = folder ? loadRecords(folder, provider) : []
+  const name = folder ? `recordings of ${provider}` : `recordings of ${provider} (skipped: shared data not found)`
+  describe.skipIf(records.length === 0)(name, () => {
+    for (const record of records) {
+      const body = readFileSync(path.join(folder ?? '', record.file))
+      test(`${record.id} normalises to what is expected`, () => checkRecord(record, body, adapter()))
+      if (record.kind === 'stream') describeCuts(record, body, adapter)
+    }
+    test('there are recordings to check', () => expect(records.length).toBeGreaterThan(0))
+  })
+}
+
+function describeCuts(record: WireRecord, body: Uint8Array, adapter: () => WireAdapter) {
+  test(`${record.id} gives the same when cut after every byte`, () => {
+    expectAnswer(
+      record,
+      foldStream(
+        adapter().createStreamReader(),
+        pieces(body, () => 1),
+      ),
+    )
+  })
+  test(`${record.id} gives the same when cut at random places`, () => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const random = seededRandom(seed)
+      const cut = pieces(body, () => 1 + Math.floor(random() * random() * 400))
+      expectAnswer(record, foldStream(adapter().createStreamReader(), cut), `seed ${seed}`)
+    }
+  })
+  test(`${record.id} is a failure, never a short answer, when it stops early`, () => {
+    for (const share of [0, 0.1, 0.5, 0.8]) {
+      const head = body.subarray(0, Math.floor(body.length * share))
+      const error = errorOf(() => foldStream(adapter().createStreamReader(), [head]))
+      expect(error.errorClass, `share ${share}`).toBe('connection')
+    }
+  })
+}
+
+function checkRecord(record: WireRecord, body: Uint8Array, adapter: WireAdapter) {
+  switch (record.kind) {
+    case 'nonstream':
+      return expectAnswer(record, adapter.fromResponse(body))
+    case 'stream':
+      return expectAnswer(record, foldStream(adapter.createStreamReader(), [body]))
+    case 'error':
+      return expectError(record, body, adapter)
+    case 'embeddings': {
+      const answer = adapter.embeddings!.fromResponse(body)
+      expect(answer.vectors).toHaveLength(record.expected.count!)
+      for (const vector of answer.vectors) expect(vector).toHaveLength(record.expected.dimensions!)
+      return
+    }
+    case 'models':
+      return expect(adapter.models!.fromResponse(body)).toHaveLength(record.expected.count!)
+  }
+}
+
+function expectError(record: WireRecord, body: Uint8Array, adapter: WireAdapter) {
+  const error =
+    record.during === 'mid_stream'
+      ? errorOf(() => foldStream(adapter.createStreamReader(), [body]))
+      : adapter.mapError({
+          status: record.http_status,
+          headers: record.headers ?? {},
+          body: Buffer.from(body).toString('utf8'),
+        })
+  expect(error.errorClass).toBe(record.expected.error_class)
+  expect(error.retryable).toBe(record.expected.retryable)
+  expect(error.message).toContain(record.expected.message_contains)
+}
+
+function expectAnswer(record: WireRecord, answer: FoldedAnswer, hint = record.id) {
+  const { expected } = record
+  expect(answer.text, hint).toBe(expected.text)
+  expect(answer.finishReason, hint).toBe(expected.finish_reason)
+  expect(answer.wireFinishReason, hint).toBe(expected.wire_finish_reason)
+  if (expected.reasoning_text !== undefined) expect(answer.reasoningText, hint).toBe(expected.reasoning_text)
+  const calls = answer.toolCalls.map((call) => ({
+    name: call.name,
+    arguments: JSON.parse(call.argumentsJson) as unknown,
+  }))
+  expect(calls, hint).toEqual(expected.tool_calls ?? [])
+  if (expected.usage === null) return expect(answer.usage, hint).toBeNull()
+  const { usage } = answer
+  expect(usage, hint).not.toBeNull()
+  const inPublicWords: Record<string, number> = {
+    prompt_tokens: usage!.promptTokens,
+    completion_tokens: usage!.completionTokens,
+    total_tokens: usage!.promptTokens + usage!.completionTokens,
+    cached_tokens: usage!.cachedTokens,
+    cache_write_tokens: usage!.cacheWriteTokens,
+    reasoning_tokens: usage!.reasoningTokens,
+  }
+  for (const [field, count] of Object.entries(expected.usage ?? {})) {
+    expect(inPublicWords[field], `${hint} ${field}`).toBe(count)
+  }
+}
+
+/** Runs a reader over pieces of a body as the transport does, and folds its events. */
+export function foldStream(reader: WireStreamReader, body: Iterable<Uint8Array>): FoldedAnswer {
+  const answer: FoldedAnswer = {
+    text: '',
+    reasoningText: '',
+    toolCalls: [],
+    finishReason: null,
+    wireFinishReason: null,
+    usage: null,
+  }
+  for (const piece of body) {
+    for (const event of reader.push(piece)) fold(answer, event)
+    const pending = reader.pendingError?.()
+    if (pending) throw pending
+  }
+  for (const event of reader.end()) fold(answer, event)
+  return answer
+}
+
+function fold(answer: FoldedAnswer, event: ProviderEvent) {
+  if (event.type === 'text') answer.text += event.text
+  else if (event.type === 'reasoning') answer.reasoningText += event.text
+  else if (event.type === 'tool_call') {
+    const call = (answer.toolCalls[event.index] ??= { id: '', name: '', argumentsJson: '' })
+    call.id ||= event.id ?? ''
+    call.name ||= event.name ?? ''
+    call.argumentsJson += event.argumentsDelta
+  } else if (event.type === 'finish') {
+    if (answer.finishReason !== null) throw new Error('a second finish event')
+    answer.finishReason = event.finishReason
+    answer.wireFinishReason = event.wireFinishReason
+  } else if (event.type === 'usage') {
+    if (answer.usage !== null) throw new Error('a second usage event')
+    answer.usage = event.usage
+  }
+}
+
+/** Cuts a body into pieces whose sizes `next` gives. */
+export function* pieces(body: Uint8Array, next: () => number): Generator<Uint8Array> {
+  for (let start = 0; start < body.length;) {
+    const end = Math.min(body.length, start + next())
+    yield body.subarray(start, end)
+    start = end
+  }
+}
+
+export function errorOf(action: () => unknown): ProviderError {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof ProviderError) return error
+    throw error
+  }
+  throw new Error('expected a ProviderError')
+}
+
+/** A small linear congruential generator (constants of Numerical Recipes); good enough to place cuts. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+function loadRecords(folder: string, provider: string): WireRecord[] {
+  const index = JSON.parse(readFileSync(path.join(folder, 'index.json'), 'utf8')) as { records: WireRecord[] }
+  return index.records.filter((record) => record.provider === provider)
+}
