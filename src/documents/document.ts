@@ -5,6 +5,8 @@ export type DocumentStatus = 'processing' | 'ready' | 'failed'
 /** Why a document failed: a closed list that a user can act on. */
 export type DocumentFailureCode =
   | 'encrypted_pdf'
+  | 'encrypted_docx'
+  | 'encrypted_docx'
   | 'corrupt_file'
   | 'empty_file'
   | 'no_text'
@@ -18,6 +20,9 @@ export type DocumentFailureCode =
   | 'insufficient_quota'
   | 'internal_error'
 
+/** The formats of the interface. */
+export type DocumentFormat = 'pdf' | 'docx' | 'txt' | 'csv' | 'md'
+
 export interface Document {
   id: DocumentId
   organisationId: OrganisationId
@@ -30,4 +35,32 @@ export interface Document {
   mimeType: string
   createdAt: Date
   updatedAt: Date
+}
+
+/** An upload whose blob is stored and whose row is about to be. */
+export interface NewDocument {
+  id: DocumentId
+  organisationId: OrganisationId
+  spaceId: SpaceId
+  name: string
+  metadata: Record<string, unknown> | null
+  /** metadata.url, where it may be shown as a link. */
+  sourceUrl: string | null
+  format: DocumentFormat
+  mimeType: string
+  sizeBytes: number
+  contentSha256: Uint8Array
+  blobKey: string
+  /** Idempotency-Key, null where none was sent. */
+  uploadKey: string | null
+  /** SHA-256 over content, name and metadata. */
+  fingerprint: Uint8Array
+}
+
+/** How far the processing of a document is, for people. */
+export interface DocumentProgress {
+  stage: 'queued' | 'extracting' | 'embedding' | 'indexing' | 'done' | 'failed'
+  /** Pages while extracting, chunks while embedding and indexing; null where unknown. */
+  partsDone: number | null
+  partsTotal: number | null
 }

@@ -1,1 +1,7 @@
-export type { Document, DocumentFailureCode, DocumentStatus } from './document.ts'
+export type { BlobStore } from './blobs/blob-store.ts'
+export { createFolderBlobStore } from './blobs/folder-blob-store.ts'
+export { createS3BlobStore } from './blobs/s3-blob-store.ts'
+export type { Document, DocumentFailureCode, DocumentFormat, DocumentProgress, DocumentStatus } from './document.ts'
+export { documentRoutes } from './documents.routes.ts'
+export { createDocumentStore, type DocumentStore, deleteBlobJob, processDocumentJob } from './documents.store.ts'
+export { createDocuments, type Documents } from './documents.ts'

@@ -1,7 +1,6 @@
 import type { DocumentFailureCode } from '../documents/index.ts'
 
-/** The formats of the interface. */
-export type DocumentFormat = 'pdf' | 'docx' | 'txt' | 'csv' | 'md'
+export type { DocumentFormat } from '../documents/index.ts'
 
 /**
  * What an extractor hands to the chunker: blocks in reading order, streamed, so that memory stays flat. Text is NFC, without

@@ -8,6 +8,8 @@ export interface JobQueue {
   work(kind: string, options: WorkOptions, handler: (job: Job) => Promise<void>): void
   /** Removes waiting jobs by key and aborts a running one (its `signal` fires). */
   cancel(transaction: Queryable, key: string): Promise<void>
+  /** True while a job with this key waits or runs. */
+  exists(key: string): Promise<boolean>
   /** Stops taking jobs, aborts running ones, and gives them back without counting an attempt. */
   close(): Promise<void>
 }

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+
+/** Document management: the interface's sections 2 to 4.2, with what decisions.md adds. */
+
+export const defaultPageSize = 20
+export const maximumPageSize = 100
+export const maximumNameLength = 255
+export const maximumMetadataBytes = 16 * 1024
+
+export const supportedMimeTypes = [
+  'application/pdf',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'text/plain',
+  'text/csv',
+  'text/markdown',
+] as const
+export const supportedExtensions = ['.pdf', '.docx', '.txt', '.csv', '.md'] as const
+
+export const supportedFileTypesSchema = z
+  .object({ supportedMimeTypes: z.array(z.string()), supportedExtensions: z.array(z.string()) })
+  .meta({ id: 'SupportedFileTypes' })
+
+const status = z.enum(['processing', 'ready', 'failed'])
+const metadata = z.record(z.string(), z.unknown())
+
+export const documentSummarySchema = z
+  .object({ id: z.uuid(), spaceId: z.uuid(), name: z.string(), status })
+  .meta({ id: 'DocumentSummary' })
+
+export const documentSchema = documentSummarySchema
+  .extend({
+    metadata: metadata.nullable().describe('A top-level `url` is surfaced as a link on citations.'),
+    error: z
+      .object({ code: z.string(), message: z.string() })
+      .optional()
+      .describe('Why processing failed and what to do; only with `failed`.'),
+    sizeBytes: z.int(),
+    mimeType: z.string(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Document' })
+
+export const documentPageSchema = z
+  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(documentSchema) })
+  .meta({ id: 'DocumentPage' })
+
+const spaceId = z.uuid({ error: 'spaceId is required and must be the UUID of a Space' })
+/** Query parameters are text: digits only, so that `1e2`, `0x10` and empty text are refused. */
+const count = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/, 'must be an integer')
+    .transform(Number)
+    .pipe(z.int().min(minimum, `must be at least ${minimum}`).max(maximum, `must be at most ${maximum}`))
+
+export const listQuerySchema = z.object({
+  spaceId,
+  offset: count(0, Number.MAX_SAFE_INTEGER).default(0),
+  limit: count(1, maximumPageSize).default(defaultPageSize),
+})
+
+export const uploadQuerySchema = z.object({ spaceId })
+
+/** Ids of any other form are documents that do not exist. */
+export const documentParamsSchema = z.object({ id: z.string().max(200) })
+
+export const updateDocumentSchema = z
+  .object({
+    name: z.string().min(1).max(1000).optional().describe('New display name.'),
+    metadata: metadata.nullable().optional().describe('Replaces the metadata; null clears it.'),
+  })
+  .refine((body) => body.name !== undefined || body.metadata !== undefined, { error: 'give name, metadata or both' })
+
+export const healthSchema = z.object({ status: z.literal('ok'), timestamp: z.iso.datetime() }).meta({ id: 'Health' })
+
+export type DocumentBody = z.infer<typeof documentSchema>
+export type DocumentSummaryBody = z.infer<typeof documentSummarySchema>

@@ -1,0 +1,93 @@
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
+import { Upload } from '@aws-sdk/lib-storage'
+import type { BlobStore } from './blob-store.ts'
+
+export interface S3BlobStoreOptions {
+  bucket: string
+  region: string | undefined
+  /** For S3-compatible stores (MinIO, Ceph, R2). */
+  endpoint: string | undefined
+  prefix: string
+  forcePathStyle: boolean
+  /** Undefined: the AWS default credential chain. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | undefined
+}
+
+/** Size of one part and parts in flight: 4 × 5 MiB of memory per upload, the least that S3 allows a part. */
+const partBytes = 5 * 1024 * 1024
+const partsInFlight = 4
+
+/** Blobs as objects of an S3 bucket; uploads are multipart streams, aborted when they fail so that nothing is left. */
+export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
+  const client = new S3Client({
+    region: options.region ?? 'us-east-1',
+    forcePathStyle: options.forcePathStyle,
+    ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
+    ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
+  })
+  const locate = (key: string) => ({ Bucket: options.bucket, Key: options.prefix + key })
+
+  async function open(key: string, signal: AbortSignal): Promise<Readable> {
+    const { Body } = await client.send(new GetObjectCommand(locate(key)), { abortSignal: signal })
+    if (!(Body instanceof Readable)) throw new Error(`the object ${key} has no readable body`)
+    return Body
+  }
+
+  return {
+    label: `s3://${options.bucket}/${options.prefix}`,
+    async put(key, source, signal) {
+      const upload = new Upload({
+        client,
+        params: { ...locate(key), Body: Readable.from(source, { objectMode: false }) },
+        partSize: partBytes,
+        queueSize: partsInFlight,
+        leavePartsOnError: false,
+      })
+      const abort = () => void upload.abort()
+      signal.addEventListener('abort', abort, { once: true })
+      try {
+        signal.throwIfAborted()
+        await upload.done()
+      } finally {
+        signal.removeEventListener('abort', abort)
+      }
+    },
+    open,
+    async withFile(key, signal, use) {
+      const folder = await mkdtemp(path.join(tmpdir(), 'portico-blob-'))
+      try {
+        const file = path.join(folder, 'blob')
+        await pipeline(await open(key, signal), createWriteStream(file, { mode: 0o600 }), { signal })
+        return await use(file)
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    },
+    async delete(key) {
+      await client.send(new DeleteObjectCommand(locate(key)))
+    },
+    async *list() {
+      let token: string | undefined
+      do {
+        const page = await client.send(
+          new ListObjectsV2Command({ Bucket: options.bucket, Prefix: options.prefix, ContinuationToken: token }),
+        )
+        for (const { Key, LastModified } of page.Contents ?? []) {
+          if (Key !== undefined)
+            yield { key: Key.slice(options.prefix.length), modifiedAt: LastModified ?? new Date(0) }
+        }
+        token = page.NextContinuationToken
+      } while (token !== undefined)
+    },
+    close() {
+      client.destroy()
+      return Promise.resolve()
+    },
+  }
+}

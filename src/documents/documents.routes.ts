@@ -1,0 +1,189 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import {
+  type DocumentBody,
+  type DocumentSummaryBody,
+  documentPageSchema,
+  documentParamsSchema,
+  documentSchema,
+  documentSummarySchema,
+  healthSchema,
+  listQuerySchema,
+  supportedExtensions,
+  supportedFileTypesSchema,
+  supportedMimeTypes,
+  updateDocumentSchema,
+  uploadQuerySchema,
+} from '../contract/documents.ts'
+import { errorResponses } from '../contract/errors.ts'
+import type { App, Routes } from '../http/index.ts'
+import type { Clock, SpaceId } from '../kernel/index.ts'
+import type { Document } from './document.ts'
+import type { Documents } from './documents.ts'
+
+const tags = ['Documents']
+const config = { auth: 'organisation' } as const
+
+/** The health check and `/v1/documents`. */
+export function documentRoutes({ documents, clock }: { documents: Documents; clock: Clock }): Routes {
+  return (app) => {
+    app.get(
+      '/',
+      {
+        config,
+        schema: { tags: ['Health'], summary: 'Health check', response: { 200: healthSchema, ...errorResponses(401) } },
+      },
+      () => ({ status: 'ok' as const, timestamp: new Date(clock.now()).toISOString() }),
+    )
+    app.get(
+      '/v1/documents/supported-file-types',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Supported file types',
+          response: { 200: supportedFileTypesSchema, ...errorResponses(401) },
+        },
+      },
+      () => ({ supportedMimeTypes: [...supportedMimeTypes], supportedExtensions: [...supportedExtensions] }),
+    )
+    app.get(
+      '/v1/documents',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List the documents of a Space',
+          description: 'Newest first.',
+          querystring: listQuerySchema,
+          response: { 200: documentPageSchema, ...errorResponses(400, 401, 404) },
+        },
+      },
+      async (request) => {
+        const { spaceId, limit, offset } = request.query
+        const page = await documents.list(request.organisation, spaceId as SpaceId, { limit, offset })
+        return { total: page.total, limit, offset, items: page.items.map(renderDocument) }
+      },
+    )
+    addUpload(app, documents)
+    addSingleDocument(app, documents)
+  }
+}
+
+function addUpload(app: App, documents: Documents) {
+  void app.register(async (scope: unknown) => {
+    const uploads = scope as App
+    // Bodies of uploads are read by receiveUpload as they arrive, whatever their type says.
+    uploads.removeAllContentTypeParsers()
+    uploads.addContentTypeParser('*', (_request: unknown, _payload: unknown, done: (error: null) => void) => done(null))
+    uploads.post(
+      '/v1/documents',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Upload a document',
+          description:
+            'multipart/form-data with `file`, and optionally `name` and `metadata` (a JSON object). Processing goes on in the background. `Idempotency-Key` makes a repetition safe for a day; `x-duplicate-of` names an older document with the same content.',
+          consumes: ['multipart/form-data'],
+          querystring: uploadQuerySchema,
+          response: { 201: documentSummarySchema, ...errorResponses(400, 401, 404, 409, 413, 415, 503) },
+        },
+      },
+      async (request, reply) => {
+        const key = request.headers['idempotency-key']
+        const upload = {
+          spaceId: request.query.spaceId as SpaceId,
+          request: request.raw,
+          uploadKey: Array.isArray(key) ? key[0] : key,
+          signal: request.clientSignal,
+        }
+        const result = await documents.upload(request.organisation, upload).catch((error: unknown) => {
+          discardBody(request, reply)
+          throw error
+        })
+        if (result.duplicateOf !== undefined) reply.header('x-duplicate-of', result.duplicateOf)
+        if (result.repeated) reply.header('idempotent-replayed', 'true')
+        reply.code(201)
+        return { id: result.id, spaceId: result.spaceId, name: result.name, status: 'processing' as const }
+      },
+    )
+  })
+}
+
+function addSingleDocument(app: App, documents: Documents) {
+  const params = documentParamsSchema
+  app.get(
+    '/v1/documents/:id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Get a document',
+        params,
+        response: { 200: documentSchema, ...errorResponses(401, 404) },
+      },
+    },
+    async (request) => renderDocument(await documents.get(request.organisation, request.params.id)),
+  )
+  app.patch(
+    '/v1/documents/:id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Rename a document or change its metadata',
+        params,
+        body: updateDocumentSchema,
+        response: { 200: documentSummarySchema, ...errorResponses(400, 401, 404) },
+      },
+    },
+    async (request) => renderSummary(await documents.update(request.organisation, request.params.id, request.body)),
+  )
+  app.delete(
+    '/v1/documents/:id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Delete a document',
+        description: 'Stops its processing and removes file, chunks and vectors.',
+        params,
+        response: { 204: z.null().describe('No body.'), ...errorResponses(401, 404) },
+      },
+    },
+    async (request, reply) => {
+      await documents.remove(request.organisation, request.params.id)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function renderSummary({ id, spaceId, name, status }: Document): DocumentSummaryBody {
+  return { id, spaceId, name, status }
+}
+
+function renderDocument(document: Document): DocumentBody {
+  return {
+    ...renderSummary(document),
+    metadata: document.metadata,
+    ...(document.error === null ? {} : { error: document.error }),
+    sizeBytes: document.sizeBytes,
+    mimeType: document.mimeType,
+    createdAt: document.createdAt.toISOString(),
+    updatedAt: document.updatedAt.toISOString(),
+  }
+}
+
+/** How long a refused upload may go on arriving, so that its client gets to read the answer instead of a reset. */
+const discardMs = 10_000
+
+/** Reads and drops the rest of a refused upload's body, for a bounded time. */
+function discardBody({ raw }: FastifyRequest, reply: FastifyReply) {
+  if (raw.complete || raw.destroyed) return
+  reply.header('connection', 'close')
+  raw.resume()
+  const timer = setTimeout(() => raw.destroy(), discardMs)
+  timer.unref()
+  raw.once('close', () => clearTimeout(timer))
+}

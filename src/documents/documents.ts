@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { AppError, type Log, type SpaceId, createDocumentId, isUuid } from '../kernel/index.ts'
+import type { Organisation } from '../organisations/index.ts'
+import type { BlobStore } from './blobs/blob-store.ts'
+import { assertMetadataSize, cleanName, parseMetadata, readSourceUrl } from './document-name.ts'
+import type { Document, DocumentFormat } from './document.ts'
+import type { DocumentStore } from './documents.store.ts'
+import { type ReceivedUpload, receiveUpload } from './receive-upload.ts'
+
+export interface DocumentsDependencies {
+  store: DocumentStore
+  blobs: BlobStore
+  /** True where the Space exists and belongs to the organisation. */
+  hasSpace: (organisation: Organisation, spaceId: SpaceId) => boolean
+  /** Judges a file by content and extension together; undefined: not a supported type. */
+  detectFormat: (file: {
+    fileName: string
+    head: Uint8Array
+    declaredType: string
+  }) => { format: DocumentFormat; mimeType: string } | undefined
+  maximumUploadBytes: number
+  log: Log
+}
+
+export interface UploadResult {
+  id: string
+  spaceId: SpaceId
+  name: string
+  /** An older document of the Space with the same content. */
+  duplicateOf: string | undefined
+  /** True where an Idempotency-Key named an upload that had already been accepted. */
+  repeated: boolean
+}
+
+export type Documents = ReturnType<typeof createDocuments>
+
+/** Longest Idempotency-Key. */
+const maximumUploadKeyLength = 255
+
+/** The rules of documents: what may be uploaded, named, changed and removed. Throws AppError. */
+export function createDocuments(dependencies: DocumentsDependencies) {
+  const { store, blobs, hasSpace, log } = dependencies
+
+  function assertSpace(organisation: Organisation, spaceId: SpaceId) {
+    if (hasSpace(organisation, spaceId)) return
+    throw new AppError('space_not_found', 'There is no Space with this id.', { param: 'spaceId' })
+  }
+
+  return {
+    list(organisation: Organisation, spaceId: SpaceId, page: { limit: number; offset: number }) {
+      assertSpace(organisation, spaceId)
+      return store.list(organisation.id, spaceId, page)
+    },
+
+    async get(organisation: Organisation, id: string): Promise<Document> {
+      return (isUuid(id) ? await store.load(organisation.id, id) : undefined) ?? notFound()
+    },
+
+    /** Streams the file to the blob store, then stores the row with its job; what fails leaves nothing behind. */
+    async upload(
+      organisation: Organisation,
+      {
+        spaceId,
+        request,
+        uploadKey,
+        signal,
+      }: { spaceId: SpaceId; request: IncomingMessage; uploadKey: string | undefined; signal: AbortSignal },
+    ): Promise<UploadResult> {
+      assertSpace(organisation, spaceId)
+      if (uploadKey !== undefined && (uploadKey === '' || uploadKey.length > maximumUploadKeyLength)) {
+        throw new AppError('invalid_request', `Idempotency-Key: 1 to ${maximumUploadKeyLength} characters.`, {
+          param: 'idempotency-key',
+        })
+      }
+      const id = createDocumentId()
+      const blobKey = `${organisation.id}/${spaceId}/${id}`
+      const received = await receiveUpload(request, {
+        maximumBytes: dependencies.maximumUploadBytes,
+        signal,
+        storeFile: (source) => blobs.put(blobKey, source, signal),
+      })
+      try {
+        const described = describeUpload(dependencies, received)
+        const outcome = await store.insert({
+          id,
+          organisationId: organisation.id,
+          spaceId,
+          ...described,
+          sizeBytes: received.sizeBytes,
+          contentSha256: received.sha256,
+          blobKey,
+          uploadKey: uploadKey ?? null,
+          fingerprint: fingerprintOf(received),
+        })
+        if (outcome.kind === 'key_reused') {
+          throw new AppError(
+            'idempotency_key_reused',
+            'This Idempotency-Key was used for another upload within the last day.',
+            { param: 'idempotency-key' },
+          )
+        }
+        if (outcome.kind === 'repeated') {
+          await blobs.delete(blobKey)
+          return { id: outcome.documentId, spaceId, name: outcome.documentName, duplicateOf: undefined, repeated: true }
+        }
+        const duplicateOf = await store.findSameContent(organisation.id, spaceId, received.sha256, id)
+        return { id, spaceId, name: described.name, duplicateOf, repeated: false }
+      } catch (error) {
+        await blobs
+          .delete(blobKey)
+          .catch((deleteError: unknown) =>
+            log.warn({ error: String(deleteError) }, 'a refused upload left its blob; the sweeper removes it'),
+          )
+        throw error
+      }
+    },
+
+    async update(
+      organisation: Organisation,
+      id: string,
+      change: { name?: string; metadata?: Record<string, unknown> | null },
+    ): Promise<Document> {
+      const name = change.name === undefined ? undefined : cleanName(change.name, 'name')
+      const metadata =
+        change.metadata === undefined
+          ? undefined
+          : { value: change.metadata && assertMetadataSize(change.metadata), sourceUrl: readSourceUrl(change.metadata) }
+      return (isUuid(id) ? await store.update(organisation.id, id, { name, metadata }) : undefined) ?? notFound()
+    },
+
+    async remove(organisation: Organisation, id: string): Promise<void> {
+      if (!isUuid(id) || !(await store.remove(organisation.id, id))) notFound()
+    },
+
+    loadProgress: store.loadProgress,
+  }
+}
+
+/** Name, metadata and type of an upload, checked. */
+function describeUpload({ detectFormat }: DocumentsDependencies, received: ReceivedUpload) {
+  const fileName = cleanName(received.fileName, 'file')
+  const metadata = received.metadataText === undefined ? null : parseMetadata(received.metadataText)
+  const detected = detectFormat({ fileName, head: received.head, declaredType: received.declaredType })
+  if (!detected) {
+    throw new AppError(
+      'unsupported_file_type',
+      `file: ${fileName} is not a supported type, or its content does not fit its extension. Supported: .pdf, .docx, .txt, .csv, .md.`,
+      { param: 'file' },
+    )
+  }
+  return {
+    name: received.name === undefined || received.name === '' ? fileName : cleanName(received.name, 'name'),
+    metadata,
+    sourceUrl: readSourceUrl(metadata),
+    format: detected.format,
+    mimeType: detected.mimeType,
+  }
+}
+
+function fingerprintOf({ sha256, fileName, name, metadataText }: ReceivedUpload): Uint8Array {
+  const rest = JSON.stringify([fileName, name ?? null, metadataText ?? null])
+  return new Uint8Array(createHash('sha256').update(sha256).update(rest).digest())
+}
+
+function notFound(): never {
+  throw new AppError('document_not_found', 'There is no document with this id.', { param: 'id' })
+}

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { Busboy } from '@fastify/busboy'
+import { maximumMetadataBytes } from '../contract/documents.ts'
+import { AppError } from '../kernel/index.ts'
+
+/** What a multipart upload brought, apart from the bytes, which went to `storeFile` as they came. */
+export interface ReceivedUpload {
+  fileName: string
+  declaredType: string
+  sizeBytes: number
+  sha256: Uint8Array
+  /** First bytes of the file, for the detection of its type. */
+  head: Uint8Array
+  name: string | undefined
+  metadataText: string | undefined
+}
+
+/** Enough for every signature and for telling text from binary. */
+const headBytes = 4096
+/** Multipart parts and headers around the file; bounds what a client can make us parse. */
+const limits = {
+  fields: 20,
+  files: 3,
+  parts: 30,
+  headerPairs: 50,
+  fieldNameSize: 200,
+  fieldSize: maximumMetadataBytes + 4096,
+}
+
+/**
+ * Reads a multipart body as it arrives: `file` goes to `storeFile` chunk by chunk while it is counted and hashed. Throws AppError
+ * naming the field and the limit; `storeFile` then sees its source fail, so that it leaves nothing behind.
+ */
+export async function receiveUpload(
+  request: IncomingMessage,
+  {
+    maximumBytes,
+    storeFile,
+    signal,
+  }: { maximumBytes: number; storeFile: (source: AsyncIterable<Uint8Array>) => Promise<void>; signal: AbortSignal },
+): Promise<ReceivedUpload> {
+  const contentType = request.headers['content-type'] ?? ''
+  const fields = new Map<string, string>()
+  const failure = new AbortController()
+  let file:
+    | {
+        fileName: string
+        declaredType: string
+        stored: Promise<Omit<ReceivedUpload, 'fileName' | 'declaredType' | 'name' | 'metadataText'>>
+      }
+    | undefined
+  let metadataPart: Promise<void> | undefined
+
+  const fail = (error: unknown) => failure.abort(error)
+  const parser = createParser(contentType, request.headers['content-length'], maximumBytes)
+  parser.on('field', (field, value, _nameTruncated, valueTruncated) => {
+    if (valueTruncated) fail(tooLong(field))
+    else if (fields.has(field)) fail(new AppError('invalid_request', `${field}: sent twice.`, { param: field }))
+    else fields.set(field, value)
+  })
+  parser.on('file', (field, stream, fileName, _encoding, declaredType) => {
+    stream.on('error', fail)
+    if (field === 'metadata') {
+      // FormData with a JSON Blob comes as a file part.
+      metadataPart = readText(stream).then((text) => void fields.set('metadata', text), fail)
+      return
+    }
+    if (field !== 'file' || file !== undefined) {
+      stream.resume()
+      fail(
+        new AppError(
+          'invalid_request',
+          file ? 'file: send one file per request.' : `${field}: unexpected file part; the file goes in \`file\`.`,
+          { param: file ? 'file' : field },
+        ),
+      )
+      return
+    }
+    file = {
+      fileName: fileName ?? '',
+      declaredType,
+      stored: storeCounted(stream, maximumBytes, storeFile, failure.signal),
+    }
+    file.stored.catch(fail)
+  })
+  const finished = new Promise<void>((resolve, reject) => {
+    parser.once('finish', resolve)
+    parser.once('error', () =>
+      reject(new AppError('invalid_request', 'The multipart body is damaged or ends too early.')),
+    )
+    for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
+      parser.once(limit, () =>
+        reject(new AppError('invalid_request', `The multipart body has too many parts (${limit}).`)),
+      )
+    }
+    request.once('error', reject)
+    request.once('aborted', () => reject(new AppError('client_closed', 'The upload was interrupted.')))
+    const stop = (reason: AbortSignal) => () => reject(reason.reason as Error)
+    signal.addEventListener('abort', stop(signal), { once: true })
+    failure.signal.addEventListener('abort', stop(failure.signal), { once: true })
+  })
+  request.pipe(parser)
+  try {
+    await finished
+    await metadataPart
+    failure.signal.throwIfAborted()
+    if (!file)
+      throw new AppError('invalid_request', 'file: the multipart field with the document is missing.', {
+        param: 'file',
+      })
+    const stored = await file.stored
+    return {
+      ...stored,
+      fileName: file.fileName,
+      declaredType: file.declaredType,
+      name: fields.get('name'),
+      metadataText: fields.get('metadata'),
+    }
+  } catch (error) {
+    fail(error)
+    request.unpipe(parser)
+    await file?.stored.catch(() => {})
+    throw error
+  }
+}
+
+function createParser(contentType: string, contentLength: string | undefined, maximumBytes: number) {
+  if (!/^multipart\/form-data\b/i.test(contentType)) {
+    throw new AppError('unsupported_media_type', 'Send the document as multipart/form-data with the field `file`.', {
+      param: 'content-type',
+    })
+  }
+  // What surrounds the file in the body is small: a declared length far above the limit needs no reading.
+  if (Number(contentLength ?? 0) > maximumBytes + 1024 * 1024) throw tooLarge(maximumBytes)
+  try {
+    return new Busboy({ headers: { 'content-type': contentType }, limits: { ...limits, fileSize: maximumBytes + 1 } })
+  } catch {
+    throw new AppError('invalid_request', 'content-type: the multipart boundary is missing or damaged.', {
+      param: 'content-type',
+    })
+  }
+}
+
+async function storeCounted(
+  stream: Readable,
+  maximumBytes: number,
+  storeFile: (source: AsyncIterable<Uint8Array>) => Promise<void>,
+  failure: AbortSignal,
+) {
+  const hash = createHash('sha256')
+  const heads: Uint8Array[] = []
+  let headLength = 0
+  let sizeBytes = 0
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      failure.throwIfAborted()
+      sizeBytes += chunk.length
+      if (sizeBytes > maximumBytes) throw tooLarge(maximumBytes)
+      hash.update(chunk)
+      if (headLength < headBytes) {
+        heads.push(chunk.subarray(0, headBytes - headLength))
+        headLength += Math.min(chunk.length, headBytes - headLength)
+      }
+      yield chunk
+    }
+    failure.throwIfAborted()
+  }
+  const abort = () => stream.destroy(failure.reason as Error)
+  failure.addEventListener('abort', abort, { once: true })
+  try {
+    await storeFile(counted())
+  } finally {
+    failure.removeEventListener('abort', abort)
+  }
+  return { sizeBytes, sha256: new Uint8Array(hash.digest()), head: new Uint8Array(Buffer.concat(heads)) }
+}
+
+async function readText(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > limits.fieldSize) throw tooLong('metadata')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function tooLarge(maximumBytes: number): AppError {
+  return new AppError('request_too_large', `file: larger than the limit of ${maximumBytes} bytes.`, { param: 'file' })
+}
+
+function tooLong(field: string): AppError {
+  return new AppError('invalid_request', `${field}: longer than the limit of ${limits.fieldSize} bytes.`, {
+    param: field,
+  })
+}
