@@ -1,3 +1,4 @@
+export type { ChangeFeed, RecordChange } from './change-feed.ts'
 export type {
   Database,
   DatabaseFeatures,

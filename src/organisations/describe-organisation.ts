@@ -1,0 +1,31 @@
+import { formatPicoUsd } from '../kernel/index.ts'
+import type { Organisation } from './organisation.ts'
+
+/** What the operator may set, as JSON: money and markup as exact decimals, times as ISO 8601. For answers and the admin log. */
+export function describeOrganisation(organisation: Organisation) {
+  const { subscription } = organisation
+  return {
+    name: organisation.name,
+    plan: organisation.plan,
+    subscription: {
+      status: subscription.status,
+      startsAt: new Date(subscription.startsAt).toISOString(),
+      endsAt: subscription.endsAt === null ? null : new Date(subscription.endsAt).toISOString(),
+    },
+    gatewayEnabled: organisation.gatewayEnabled,
+    gatewayOptIn: organisation.gatewayOptIn,
+    monthlyBudgetUsd: formatPicoUsd(organisation.monthlyBudgetPicoUsd),
+    markupPercent: formatMarkup(organisation.markupBasisPoints),
+    timeZone: organisation.timeZone,
+    periodAnchorDay: organisation.periodAnchorDay,
+    disabledModels: [...organisation.disabledModels],
+  }
+}
+
+/** Basis points as exact percent: 1250 → `12.5`. */
+function formatMarkup(basisPoints: number): string {
+  const fraction = String(basisPoints % 100)
+    .padStart(2, '0')
+    .replace(/0+$/, '')
+  return `${Math.floor(basisPoints / 100)}${fraction === '' ? '' : `.${fraction}`}`
+}

@@ -1,0 +1,53 @@
+import type { Database, RecordChange } from '../database/index.ts'
+import { type Actor, recordAdminChange } from './admin-log.store.ts'
+import type { StoredCredential } from './credential.ts'
+
+export const operatorTokenTopic = 'operator-token'
+/** The topic has one row, so its changes need no id of their own. */
+const onlyId = 'only'
+
+export interface OperatorTokenStore {
+  /** Hash of the token that is valid now. */
+  loadHash(): Promise<Uint8Array | null>
+  /** Stores the token unless there is one. True when it was stored. */
+  insertFirst(token: StoredCredential, actor: Actor, nowMs: number): Promise<boolean>
+  replace(token: StoredCredential, actor: Actor, nowMs: number): Promise<void>
+}
+
+export function createOperatorTokenStore(database: Database, recordChange: RecordChange): OperatorTokenStore {
+  async function write(token: StoredCredential, actor: Actor, nowMs: number, onConflict: string, action: string) {
+    return database.transaction(async (transaction) => {
+      const written = await transaction.execute(
+        `INSERT INTO operator_token (token_hash, prefix, last_four, created_at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (only_row) ${onConflict}`,
+        [token.hash, token.prefix, token.lastFour, new Date(nowMs)],
+      )
+      if (written === 0) return false
+      await recordAdminChange(transaction, {
+        actor,
+        atMs: nowMs,
+        action,
+        subjectType: 'operator_token',
+        subjectId: onlyId,
+        organisationId: null,
+        before: null,
+        after: { prefix: token.prefix, lastFour: token.lastFour },
+      })
+      await recordChange(transaction, operatorTokenTopic, onlyId)
+      return true
+    })
+  }
+
+  return {
+    async loadHash() {
+      const [row] = await database.query<{ hash: Uint8Array }>(`SELECT token_hash AS hash FROM operator_token`)
+      return row?.hash ?? null
+    },
+    insertFirst: (token, actor, nowMs) => write(token, actor, nowMs, 'DO NOTHING', 'operator_token.created'),
+    async replace(token, actor, nowMs) {
+      const update = `DO UPDATE SET token_hash = excluded.token_hash, prefix = excluded.prefix,
+        last_four = excluded.last_four, created_at = excluded.created_at`
+      await write(token, actor, nowMs, update, 'operator_token.rotated')
+    },
+  }
+}

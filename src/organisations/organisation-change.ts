@@ -1,0 +1,142 @@
+import { AppError, type OrganisationId, maximumPicoUsd, parsePicoUsd } from '../kernel/index.ts'
+import type { Organisation, Plan, Subscription } from './organisation.ts'
+
+/** The rules for new and changed organisations. Pure. */
+
+/** What may be changed; a member that is absent stays as it is. */
+export interface OrganisationChange {
+  name?: string
+  plan?: Plan
+  subscription?: Partial<Subscription>
+  gatewayEnabled?: boolean
+  gatewayOptIn?: boolean
+  monthlyBudgetPicoUsd?: bigint
+  markupBasisPoints?: number
+  timeZone?: string
+  periodAnchorDay?: number
+  disabledModels?: readonly string[]
+}
+
+export type NewOrganisation = OrganisationChange & { name: string }
+
+/** 1,000 % : far above any markup meant in earnest; catches basis points given as percent. */
+export const maximumMarkupBasisPoints = 100_000
+/** Bounds what each instance keeps in memory per organisation. */
+export const maximumDisabledModels = 1_000
+export const maximumNameLength = 200
+
+/** A new organisation, closed by default: no plan, no gateway, no money; the subscription begins now. */
+export function makeOrganisation(id: OrganisationId, given: NewOrganisation, nowMs: number): Organisation {
+  const blank: Organisation = {
+    id,
+    name: '',
+    plan: 'free',
+    subscription: { status: 'active', startsAt: nowMs, endsAt: null },
+    gatewayEnabled: false,
+    gatewayOptIn: false,
+    monthlyBudgetPicoUsd: 0n,
+    markupBasisPoints: 0,
+    timeZone: 'UTC',
+    periodAnchorDay: 1,
+    disabledModels: [],
+    webhookUrl: null,
+    createdAt: nowMs,
+  }
+  return changeOrganisation(blank, given, nowMs)
+}
+
+/** The organisation after the change. Throws `invalid_request` with the field that breaks a rule. */
+export function changeOrganisation(current: Organisation, change: OrganisationChange, nowMs: number): Organisation {
+  const { subscription, disabledModels, ...plain } = change
+  const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
+  const next: Organisation = {
+    ...current,
+    ...given,
+    subscription: subscription ? changeSubscription(current.subscription, subscription, nowMs) : current.subscription,
+    disabledModels: disabledModels ? [...new Set(disabledModels)].sort() : current.disabledModels,
+  }
+  assertFields(next)
+  return next
+}
+
+/**
+ * Cancelling without an end date ends the subscription now; with one it runs until then. Making it active again without an
+ * end date leaves the end open.
+ */
+function changeSubscription(current: Subscription, change: Partial<Subscription>, nowMs: number): Subscription {
+  const status = change.status ?? current.status
+  const startsAt = change.startsAt ?? current.startsAt
+  let endsAt = change.endsAt === undefined ? current.endsAt : change.endsAt
+  if (change.status === 'cancelled' && (change.endsAt === undefined || change.endsAt === null)) {
+    // A subscription that has not begun is cancelled as if it had ended at its first moment.
+    endsAt = Math.max(startsAt, current.endsAt === null ? nowMs : Math.min(current.endsAt, nowMs))
+  } else if (change.status === 'active' && current.status === 'cancelled' && change.endsAt === undefined) {
+    endsAt = null
+  }
+  if (endsAt !== null && endsAt < startsAt) {
+    throw new AppError('invalid_request', 'subscription.endsAt lies before subscription.startsAt.', {
+      param: 'subscription.endsAt',
+    })
+  }
+  return { status, startsAt, endsAt }
+}
+
+function assertFields(organisation: Organisation): void {
+  const wrong = (param: string, message: string) => new AppError('invalid_request', `${param} ${message}`, { param })
+  if (organisation.name.trim() === '' || organisation.name.length > maximumNameLength) {
+    throw wrong('name', `must have 1 to ${maximumNameLength} characters.`)
+  }
+  const { monthlyBudgetPicoUsd: budget, markupBasisPoints: markup, periodAnchorDay: day } = organisation
+  if (budget < 0n || budget > maximumPicoUsd) throw wrong('monthlyBudgetUsd', 'must lie between 0 and 4000000 dollars.')
+  if (!Number.isInteger(markup) || markup < 0 || markup > maximumMarkupBasisPoints) {
+    throw wrong('markupPercent', `must lie between 0 and ${maximumMarkupBasisPoints / 100}.`)
+  }
+  if (!Number.isInteger(day) || day < 1 || day > 28) throw wrong('periodAnchorDay', 'must be a day from 1 to 28.')
+  if (!isTimeZone(organisation.timeZone)) {
+    throw wrong('timeZone', 'must be an IANA time zone such as UTC or Europe/Berlin.')
+  }
+  if (organisation.disabledModels.length > maximumDisabledModels) {
+    throw wrong('disabledModels', `must have at most ${maximumDisabledModels} entries.`)
+  }
+}
+
+/** Reads dollars exactly. Throws `invalid_request` for what is no decimal or has more than 12 decimals. */
+export function parseMonthlyBudget(decimal: string | number): bigint {
+  try {
+    return parsePicoUsd(decimal)
+  } catch (error) {
+    throw new AppError(
+      'invalid_request',
+      'monthlyBudgetUsd must be US dollars as a decimal such as "50.00", with at most 12 decimals.',
+      {
+        param: 'monthlyBudgetUsd',
+        cause: error,
+      },
+    )
+  }
+}
+
+/** Reads percent exactly as basis points: `"12.5"` → 1250. At most two decimals. */
+export function parseMarkup(percent: string | number): number {
+  const match = /^(\d{1,6})(?:\.(\d{1,2})0*)?$/.exec(String(percent).trim())
+  if (!match) {
+    throw new AppError(
+      'invalid_request',
+      'markupPercent must be percent as a decimal such as "12.5", with at most 2 decimals.',
+      {
+        param: 'markupPercent',
+      },
+    )
+  }
+  return Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0'))
+}
+
+function isTimeZone(name: string): boolean {
+  // Offsets such as +02:00 are taken by Intl too, but know no daylight saving: a month's boundary would be wrong half the year.
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,43 @@
+/** What a snapshot needs of the change feed (src/database/change-feed.ts). */
+export interface ChangeSource {
+  subscribe(topic: string, onChange: (ids: string[] | 'all') => Promise<void>): () => void
+  /** Resolves when every change committed before the call has been delivered here. */
+  caughtUp(): Promise<void>
+}
+
+export interface SnapshotSource<Row> {
+  changeFeed: ChangeSource
+  topic: string
+  loadAll(): Promise<Row[]>
+  loadMany(ids: readonly string[]): Promise<Row[]>
+  replaceAll(rows: Row[]): void
+  /** Rows of ids that are not among `rows` are gone. */
+  replaceMany(ids: readonly string[], rows: Row[]): void
+}
+
+/**
+ * Fills a snapshot and keeps it fresh. Reloads run one after the other, so that an older read never lands on a newer one;
+ * the snapshot itself is swapped in one synchronous step. Subscribes before the first load, so that no change falls between.
+ */
+export async function createSnapshotReloader<Row>(source: SnapshotSource<Row>): Promise<{ close(): void }> {
+  let last: Promise<void> = Promise.resolve()
+
+  function reload(ids: readonly string[] | 'all'): Promise<void> {
+    const next = last.then(async () => {
+      if (ids === 'all') source.replaceAll(await source.loadAll())
+      else source.replaceMany(ids, await source.loadMany(ids))
+    })
+    last = next.catch(() => {})
+    // A failed load rejects towards the change feed, which delivers again.
+    return next
+  }
+
+  const unsubscribe = source.changeFeed.subscribe(source.topic, reload)
+  try {
+    await reload('all')
+  } catch (error) {
+    unsubscribe()
+    throw error
+  }
+  return { close: unsubscribe }
+}
