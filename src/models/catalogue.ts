@@ -1,6 +1,6 @@
 import type { PriceSchedule } from '../billing/index.ts'
-import type { Plan } from '../organisations/index.ts'
-import type { WireModel } from '../providers/index.ts'
+import type { Organisation, Plan } from '../organisations/index.ts'
+import type { Provider, WireModel } from '../providers/index.ts'
 
 /** Declared by the operator, never guessed. Only `eu` serves `eu/` ids, and `eu` never serves an id without it. */
 export type Hosting = 'eu' | 'us' | 'global' | 'local' | (string & {})
@@ -33,5 +33,41 @@ export interface Model {
   readonly maxOutputTokens: number
   /** Embedding models only. */
   readonly dimensions: number | null
+  /** Milliseconds since the epoch: the provider switches it off; from then on it is neither listed nor callable. */
+  readonly retiresAt: number | null
   readonly deployments: readonly Deployment[]
+}
+
+/** The models that can be called now, from memory; kept fresh by the change feed. */
+export interface Catalogue {
+  /** Ids of chat models (`eu/` twins included) that a completion of this organisation would accept. */
+  list(organisation: Organisation, nowMs: number): { id: string; created: number; ownedBy: string }[]
+  /**
+   * The model behind a canonical id or alias, with or without `eu/`, and the deployments of that side that have a price now.
+   * undefined: unknown, disabled, retired, not in the plan, or nothing of that side can serve it. Embedding models resolve too.
+   */
+  resolve(organisation: Organisation, requestedId: string, nowMs: number): ResolvedModel | undefined
+  /** The live provider of a deployment. Take it for one call: a changed provider is another instance. */
+  provider(deployment: Pick<Deployment, 'providerId'>): Provider
+  /** Cheapest-first base-tier chat models of the organisation, for Space chat when credits are exhausted. */
+  baseTierModels(organisation: Organisation, nowMs: number): Model[]
+}
+
+export interface ResolvedModel {
+  readonly model: Model
+  readonly eu: boolean
+  /** Never empty, all of one side. */
+  readonly deployments: readonly Deployment[]
+}
+
+/** The prefix that forces EU hosting. */
+export const euPrefix = 'eu/'
+
+/**
+ * The side that a hosting serves: `eu` for `eu/` ids, `other` for ids without. null is doubt (nothing declared, or a word that
+ * only looks like the EU: `EU`, `eu-west-1`, `europe`): such a deployment serves neither.
+ */
+export function sideOf(hosting: Hosting): 'eu' | 'other' | null {
+  if (hosting === 'eu') return 'eu'
+  return /^[a-z0-9][a-z0-9-]*$/.test(hosting) && !hosting.startsWith('eu') ? 'other' : null
 }

@@ -1,0 +1,264 @@
+import type { PriceSchedule } from '../billing/index.ts'
+import { type Deployment, type Model, euPrefix, sideOf } from './catalogue.ts'
+import type { Declarations, DeploymentDeclaration, ModelDeclaration, ProviderDeclaration } from './declarations.ts'
+import { findInLists, snapshotSchedules } from './price-lists.ts'
+import type { PriceSnapshot, SnapshotModel } from './snapshot.ts'
+
+/** Everything that is declared, merged: what can be called, and why the rest cannot. Immutable; a change builds a new one. */
+export interface BuiltCatalogue {
+  readonly providers: ReadonlyMap<string, ProviderDeclaration>
+  /** By canonical id, in order of id; models that nothing can serve included. */
+  readonly models: ReadonlyMap<string, BuiltModel>
+  /** Alias → canonical id. */
+  readonly aliases: ReadonlyMap<string, string>
+  /** What an operator should know: dropped aliases, deployments that cannot serve and why. */
+  readonly problems: readonly string[]
+}
+
+export interface BuiltModel extends Model {
+  readonly enabled: boolean
+  readonly origin: Declarations['origin'] | 'snapshot'
+  /** Deployments that can serve, by side. */
+  readonly sides: { readonly eu: readonly Deployment[]; readonly other: readonly Deployment[] }
+  /** All of them, with the reason where one cannot serve. */
+  readonly all: readonly { readonly deployment: Deployment; readonly origin: string; readonly problem: string | null }[]
+}
+
+/** Base tier: at most this price of output, attoUsd per token (2 dollars per million tokens: the small models of 2026). */
+const baseTierOutputAttoUsd = 2_000_000_000_000n
+/** Of models that no list knows; an unknown cap is the whole context. */
+const unknownContextTokens = 131_072
+
+/**
+ * Merges the declarations, lowest first. Providers are replaced whole, models and deployments field by field. Models of a
+ * provider's snapshot lists lie below all of them.
+ */
+export function buildCatalogue(snapshot: PriceSnapshot, sources: readonly Declarations[]): BuiltCatalogue {
+  const problems: string[] = []
+  const providers = new Map(
+    sources.flatMap((source) => source.providers).map((provider) => [provider.settings.id, provider]),
+  )
+  const complete = new Set(sources.flatMap((source) => source.complete))
+  const layers = [fromSnapshot(snapshot, providers, complete), ...sources]
+  const facts = mergeById<ModelDeclaration>(layers.map((layer) => layer.models))
+  const deployments = mergeById<DeploymentDeclaration>(layers.map((layer) => layer.deployments))
+  const operatorPrices = groupPrices(sources)
+
+  const byModel = new Map<string, { deployment: Deployment; origin: string; problem: string | null }[]>()
+  for (const declared of deployments.values()) {
+    const entry = buildDeployment(snapshot, declared, providers, operatorPrices.get(declared.id) ?? [])
+    if (entry.problem !== null && layers[0]!.deployments.every(({ id }) => id !== declared.id))
+      problems.push(`deployment ${declared.id}: ${entry.problem}`)
+    const origin = layers.findLast((layer) => layer.deployments.some(({ id }) => id === declared.id))!.origin
+    const list = byModel.get(declared.modelId) ?? []
+    list.push({ ...entry, origin })
+    byModel.set(declared.modelId, list)
+  }
+
+  const models = new Map<string, BuiltModel>()
+  for (const id of [...new Set([...facts.keys(), ...byModel.keys()])].sort()) {
+    if (id.startsWith(euPrefix)) {
+      problems.push(`model ${id}: an id must not begin with ${euPrefix}`)
+      continue
+    }
+    const origin = layers.findLast((layer) => layer.models.some((model) => model.id === id))?.origin ?? 'snapshot'
+    const declared = facts.get(id) ?? { id }
+    const deploymentsOfModel = byModel.get(id) ?? []
+    models.set(id, buildModel(snapshot, declared, deploymentsOfModel, deployments, providers, origin))
+  }
+  const aliases = collectAliases(models, problems)
+  return { providers, models, aliases, problems }
+}
+
+/** The lists of every provider that offers its whole list. `complete` models get no deployment that is not declared. */
+function fromSnapshot(
+  snapshot: PriceSnapshot,
+  providers: ReadonlyMap<string, ProviderDeclaration>,
+  complete: ReadonlySet<string>,
+): { origin: 'snapshot'; models: ModelDeclaration[]; deployments: DeploymentDeclaration[] } {
+  const models: ModelDeclaration[] = []
+  const deployments: DeploymentDeclaration[] = []
+  for (const provider of providers.values()) {
+    if (!provider.enabled || provider.models !== 'snapshot') continue
+    const seen = new Set<string>()
+    for (const name of provider.priceLists) {
+      for (const model of snapshot.lists[name]?.models ?? []) {
+        if (seen.has(model.id)) continue
+        seen.add(model.id)
+        models.push({ id: model.id, aliases: model.aliases ?? [] })
+        if (complete.has(model.id)) continue
+        deployments.push({
+          id: `${provider.settings.id}/${model.id}`,
+          modelId: model.id,
+          providerId: provider.settings.id,
+        })
+      }
+    }
+  }
+  return { origin: 'snapshot', models, deployments }
+}
+
+function buildDeployment(
+  snapshot: PriceSnapshot,
+  declared: DeploymentDeclaration,
+  providers: ReadonlyMap<string, ProviderDeclaration>,
+  dated: readonly PriceSchedule[],
+): { deployment: Deployment; problem: string | null } {
+  const provider = providers.get(declared.providerId)
+  const baseModel = declared.baseModel ?? declared.modelId
+  const listed = findInLists(snapshot, provider?.priceLists ?? [], baseModel)?.model
+  const known = listed ?? findAnywhere(snapshot, baseModel)
+  const stated = declared.prices
+    ? [declared.prices]
+    : listed
+      ? snapshotSchedules(listed, snapshot.date)
+      : discovered(provider)
+  const earliest = dated.at(-1)?.validFrom ?? Number.POSITIVE_INFINITY
+  const hosting = declared.hosting ?? provider?.hosting ?? ''
+  const deployment: Deployment = {
+    id: declared.id,
+    providerId: declared.providerId,
+    wire: {
+      id: declared.wireId ?? listed?.wire ?? baseModel,
+      baseModel: listed?.id ?? known?.id ?? baseModel,
+      acceptsTemperature: declared.acceptsTemperature ?? known?.temperature !== false,
+      reasoning: declared.reasoning ?? known?.reasoningModel === true,
+      maxOutputTokens: known?.maxOutputTokens ?? unknownContextTokens,
+    },
+    hosting,
+    region: declared.region ?? provider?.settings.region ?? null,
+    weight: declared.weight ?? 1,
+    prices: [...dated, ...stated.filter((schedule) => schedule.validFrom < earliest)],
+  }
+  return { deployment, problem: problemOf(declared, provider, deployment) }
+}
+
+function problemOf(
+  declared: DeploymentDeclaration,
+  provider: ProviderDeclaration | undefined,
+  deployment: Deployment,
+): string | null {
+  if (!provider) return `there is no provider ${declared.providerId}`
+  if (!provider.enabled) return `the provider ${declared.providerId} is switched off`
+  if (declared.enabled === false) return 'it is switched off'
+  if (deployment.hosting === '') return 'no hosting is declared (eu, us, global, local …)'
+  if (sideOf(deployment.hosting) === null) return `the hosting ${deployment.hosting} is in doubt; for the EU say eu`
+  if (deployment.prices.length === 0) return 'it has no price'
+  return deployment.weight > 0 ? null : 'its weight is not above 0'
+}
+
+function discovered(provider: ProviderDeclaration | undefined): PriceSchedule[] {
+  return provider?.models === 'discovered' && provider.discoveredPrices ? [provider.discoveredPrices] : []
+}
+
+/** Facts only: a price from another provider's list is nobody's price. */
+function findAnywhere(snapshot: PriceSnapshot, id: string): SnapshotModel | undefined {
+  return findInLists(snapshot, Object.keys(snapshot.lists), id)?.model
+}
+
+function buildModel(
+  snapshot: PriceSnapshot,
+  declared: ModelDeclaration,
+  all: BuiltModel['all'],
+  declarations: ReadonlyMap<string, DeploymentDeclaration>,
+  providers: ReadonlyMap<string, ProviderDeclaration>,
+  origin: BuiltModel['origin'],
+): BuiltModel {
+  const known = all.map(({ deployment }) => {
+    const lists = providers.get(deployment.providerId)?.priceLists ?? []
+    const base = declarations.get(deployment.id)?.baseModel ?? declared.id
+    return findInLists(snapshot, lists, base) ?? findInLists(snapshot, Object.keys(snapshot.lists), base)
+  })
+  const listed = known.filter((entry) => entry !== undefined)
+  const models = listed.map((entry) => entry.model)
+  const contextTokens =
+    declared.contextTokens ?? largest(models.map((model) => model.contextTokens)) ?? unknownContextTokens
+  const usable = all.filter((entry) => entry.problem === null).map((entry) => entry.deployment)
+  const retirements = models.map((model) => (model.retires === undefined ? null : Date.parse(model.retires)))
+  const tier = declared.tier ?? tierOf(usable)
+  const kind = declared.kind ?? models[0]?.kind ?? 'chat'
+  const maxOutputTokens =
+    declared.maxOutputTokens ?? largest(models.map((model) => model.maxOutputTokens)) ?? contextTokens
+  const withCap = (deployment: Deployment): Deployment =>
+    declared.maxOutputTokens === undefined
+      ? deployment
+      : { ...deployment, wire: { ...deployment.wire, maxOutputTokens: declared.maxOutputTokens } }
+  const deployments = usable.map(withCap)
+  return {
+    id: declared.id,
+    kind,
+    aliases: declared.aliases ?? [],
+    ownedBy: declared.ownedBy ?? listed[0]?.ownedBy ?? all[0]?.deployment.providerId ?? 'portico',
+    created: declared.created ?? releasedAt(models, snapshot.date),
+    tier,
+    plans: declared.plans ?? (tier === 'base' ? ['free', 'team', 'enterprise'] : ['team', 'enterprise']),
+    contextTokens,
+    maxOutputTokens: kind === 'embedding' ? 0 : maxOutputTokens,
+    dimensions: declared.dimensions ?? models.find((model) => model.dimensions)?.dimensions ?? null,
+    retiresAt:
+      declared.retiresAt === undefined
+        ? // Another provider may go on serving what one has switched off.
+          retirements.every((day) => day !== null)
+          ? largest(retirements)
+          : null
+        : declared.retiresAt,
+    deployments,
+    enabled: declared.enabled !== false,
+    origin,
+    sides: {
+      eu: deployments.filter((deployment) => sideOf(deployment.hosting) === 'eu'),
+      other: deployments.filter((deployment) => sideOf(deployment.hosting) === 'other'),
+    },
+    all: all.map((entry) => ({ ...entry, deployment: withCap(entry.deployment) })),
+  }
+}
+
+function tierOf(deployments: readonly Deployment[]): Model['tier'] {
+  const outputs = deployments.flatMap((deployment) => deployment.prices.slice(0, 1).map((price) => price.base.output))
+  return outputs.length > 0 && outputs.every((output) => output <= baseTierOutputAttoUsd) ? 'base' : 'premium'
+}
+
+function releasedAt(models: readonly SnapshotModel[], fallback: string): number {
+  const days = models.map((model) => model.released).filter((day) => day !== undefined)
+  return Date.parse(days.sort()[0] ?? fallback) / 1000
+}
+
+const largest = (values: readonly number[]): number | null => (values.length === 0 ? null : Math.max(...values))
+
+/** A canonical id wins over an alias; of two models with the same alias the first in order of id keeps it. */
+function collectAliases(models: ReadonlyMap<string, BuiltModel>, problems: string[]): Map<string, string> {
+  const aliases = new Map<string, string>()
+  for (const model of models.values()) {
+    for (const alias of model.aliases) {
+      if (alias === model.id) continue
+      const holder = models.has(alias) ? alias : aliases.get(alias)
+      if (alias.startsWith(euPrefix)) problems.push(`alias ${alias} of ${model.id}: must not begin with ${euPrefix}`)
+      else if (holder !== undefined && holder !== model.id)
+        problems.push(`alias ${alias} of ${model.id}: it already means ${holder}`)
+      else aliases.set(alias, model.id)
+    }
+  }
+  return aliases
+}
+
+/** Later members win field by field; an absent field leaves the former one as it is. */
+function mergeById<Declared extends { readonly id: string }>(
+  layers: readonly (readonly Declared[])[],
+): Map<string, Declared> {
+  const merged = new Map<string, Declared>()
+  for (const declared of layers.flat()) {
+    const stated = Object.fromEntries(Object.entries(declared).filter(([, value]) => value !== undefined))
+    merged.set(declared.id, { ...merged.get(declared.id), ...stated } as Declared)
+  }
+  return merged
+}
+
+/** Newest first. */
+function groupPrices(sources: readonly Declarations[]): Map<string, PriceSchedule[]> {
+  const grouped = new Map<string, PriceSchedule[]>()
+  for (const { deploymentId, schedule } of sources.flatMap((source) => source.prices)) {
+    grouped.set(deploymentId, [...(grouped.get(deploymentId) ?? []), schedule])
+  }
+  for (const schedules of grouped.values()) schedules.sort((left, right) => right.validFrom - left.validFrom)
+  return grouped
+}

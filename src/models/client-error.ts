@@ -1,0 +1,83 @@
+import { AppError } from '../kernel/index.ts'
+import { ProviderError } from '../providers/index.ts'
+import { RoutingFailure } from './router.ts'
+
+/** Longest piece of a provider's own message that is passed on. */
+const maximumMessageCharacters = 500
+
+/**
+ * A failed call as the client sees it: the one place where trouble at a provider gets our code. Our own trouble there (key,
+ * credit, faults) is never the client's 401 or 402. AppErrors pass unchanged.
+ */
+export function toClientError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown
+  const error = thrown instanceof RoutingFailure ? thrown.error : thrown
+  if (!(error instanceof ProviderError)) return new AppError('internal_error', 'The request failed.', { cause: thrown })
+  const internal = describe(error, thrown)
+  const options = { internal, cause: thrown }
+  const wait = error.retryAfterSeconds === null ? {} : { retryAfterSeconds: Math.ceil(error.retryAfterSeconds) }
+  switch (error.errorClass) {
+    case 'invalid_request':
+      return new AppError('invalid_request', `The model’s provider rejected the request: ${shorten(error.message)}`, {
+        ...options,
+        ...(error.param === null ? {} : { param: error.param }),
+      })
+    case 'context_length':
+      return new AppError(
+        'context_length_exceeded',
+        `The messages are longer than the model’s context: ${shorten(error.message)}`,
+        { ...options, param: 'messages' },
+      )
+    case 'content_filter':
+      return new AppError('content_filter', `The model’s provider refused the content: ${shorten(error.message)}`, {
+        ...options,
+        param: 'messages',
+      })
+    case 'rate_limit':
+      return new AppError('rate_limit_exceeded', 'The model’s provider has reached its rate limit. Try again later.', {
+        ...options,
+        // The header must be there: without a hint of the provider, a short wait.
+        retryAfterSeconds: wait.retryAfterSeconds ?? defaultRetryAfterSeconds,
+      })
+    case 'timeout':
+      return new AppError(
+        'upstream_timeout',
+        'The model’s provider did not answer in time. Try again, or ask for a shorter answer.',
+        options,
+      )
+    case 'cancelled':
+      return new AppError('client_closed', 'The client closed the request.', options)
+    case 'authentication':
+    case 'quota':
+    case 'model_not_found':
+      return new AppError(
+        'upstream_error',
+        'The service’s own account at the model’s provider was refused. Tell the operator of this service.',
+        options,
+      )
+    case 'overloaded':
+    case 'server_error':
+    case 'connection':
+      return new AppError(
+        'upstream_error',
+        'The model’s provider failed. Try again in a moment, or use another model.',
+        {
+          ...options,
+          ...wait,
+        },
+      )
+  }
+}
+
+const defaultRetryAfterSeconds = 1
+
+function shorten(message: string): string {
+  return message.length <= maximumMessageCharacters ? message : `${message.slice(0, maximumMessageCharacters)}…`
+}
+
+/** For the log: class, status, the provider’s words (secrets are cut out already) and where it was tried. */
+function describe(error: ProviderError, thrown: unknown): string {
+  const attempts = thrown instanceof RoutingFailure ? thrown.attempts : []
+  const path = attempts.map((attempt) => `${attempt.deploymentId}: ${attempt.outcome}`).join(' → ')
+  return `${error.errorClass} ${error.status ?? ''} ${shorten(error.message)}${path === '' ? '' : ` (${path})`}`
+}

@@ -1,0 +1,115 @@
+import type { Clock, Log } from '../kernel/index.ts'
+import type { Provider, ProviderSettings } from '../providers/index.ts'
+import { type BuiltCatalogue, buildCatalogue } from './build-catalogue.ts'
+import type { Catalogue } from './catalogue.ts'
+import { type Declarations, noDeclarations } from './declarations.ts'
+import { createDiscovery } from './discovery.ts'
+import { baseTierModels, listModels, resolveModel } from './find-model.ts'
+import { type CatalogueConfiguration, builtInDeclarations, fromConfiguration } from './from-configuration.ts'
+import { createProviderPool } from './provider-pool.ts'
+import type { PriceSnapshot } from './snapshot.ts'
+
+/** Topics of the change feed. */
+export const providersTopic = 'providers'
+export const modelsTopic = 'models'
+
+/** What the catalogue needs of the change feed. */
+export interface ChangeSource {
+  subscribe(topic: string, onChange: (ids: string[] | 'all') => Promise<void>): () => void
+}
+
+export interface CatalogueDependencies {
+  configuration: CatalogueConfiguration
+  snapshot: PriceSnapshot
+  /** The operator's declarations; absent: none (tests, benches). */
+  store?: { loadDeclarations(): Promise<Declarations> }
+  changes?: ChangeSource
+  createProvider: (settings: ProviderSettings) => Provider
+  clock: Clock
+  log: Log
+}
+
+/** A catalogue with its life; `start` before the first request. */
+export interface LiveCatalogue extends Catalogue {
+  /** Loads the operator's declarations and asks providers for their listings. Rejects when the database cannot be read. */
+  start(): Promise<void>
+  /** The whole, for the operator's view. */
+  built(): BuiltCatalogue
+  /** Waits for calls in flight, then closes all providers. */
+  close(): Promise<void>
+}
+
+/**
+ * Builds the catalogue from four sources, lowest first: the built-in offline model and snapshot lists, what providers list
+ * themselves, the configuration, the operator's declarations in the database. Throws on a wrong configuration.
+ */
+export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalogue {
+  const { snapshot, store, changes, clock, log } = dependencies
+  const configuration = fromConfiguration(dependencies.configuration)
+  const pool = createProviderPool(dependencies)
+  let operator: Declarations = { ...noDeclarations, origin: 'operator' }
+  let discovered: Declarations = { ...noDeclarations, origin: 'discovered' }
+  let built = rebuild()
+  let reloading: Promise<void> = Promise.resolve()
+  const unsubscribe: (() => void)[] = []
+
+  const discovery = createDiscovery({
+    providers: () =>
+      [...built.providers.values()].filter((provider) => provider.enabled && provider.models === 'discovered'),
+    provider: ({ id }) => pool.get(id),
+    onChange: () => {
+      discovered = discovery.declarations()
+      built = rebuild()
+    },
+    clock,
+    log,
+  })
+
+  function rebuild(): BuiltCatalogue {
+    const next = buildCatalogue(snapshot, [builtInDeclarations, discovered, configuration, operator])
+    pool.replace([...next.providers.values()].filter(({ enabled }) => enabled).map(({ settings }) => settings))
+    return next
+  }
+
+  /** One after the other, so that an older read never lands on a newer one. */
+  function load(): Promise<void> {
+    const next = reloading.then(async () => {
+      if (!store) return
+      const former = new Set(built.problems)
+      operator = await store.loadDeclarations()
+      built = rebuild()
+      for (const problem of built.problems)
+        if (!former.has(problem)) log.warn({ problem }, 'the catalogue has a problem')
+    })
+    reloading = next.catch(() => {})
+    return next
+  }
+
+  async function reload(): Promise<void> {
+    await load()
+    // A provider added while running is asked at once; the change need not wait for it.
+    void discovery.refresh()
+  }
+
+  return {
+    async start() {
+      for (const problem of built.problems) log.warn({ problem }, 'the catalogue has a problem')
+      for (const topic of [providersTopic, modelsTopic]) {
+        if (changes) unsubscribe.push(changes.subscribe(topic, reload))
+      }
+      await load()
+      await discovery.refresh()
+    },
+    list: (organisation, nowMs) => listModels(built, organisation, nowMs),
+    resolve: (organisation, requestedId, nowMs) => resolveModel(built, organisation, requestedId, nowMs),
+    baseTierModels: (organisation, nowMs) => baseTierModels(built, organisation, nowMs),
+    provider: ({ providerId }) => pool.get(providerId),
+    built: () => built,
+    async close() {
+      for (const stop of unsubscribe) stop()
+      discovery.close()
+      await reloading
+      await pool.close()
+    },
+  }
+}

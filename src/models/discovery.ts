@@ -1,0 +1,92 @@
+import { type Clock, type Log, describeError } from '../kernel/index.ts'
+import type { Provider, ProviderSettings } from '../providers/index.ts'
+import { type Declarations, type ProviderDeclaration, noDeclarations } from './declarations.ts'
+
+/** How often providers are asked for their listing: a model pulled into Ollama appears within this time. */
+const discoveryIntervalMs = 60_000
+/** Longest wait for one listing; the start waits for the first one. */
+const discoveryTimeoutMs = 2_000
+/** Most models taken from one listing. */
+const maximumDiscoveredModels = 1_000
+
+/** Names of embedding models among local ones: their listing does not tell. */
+const embeddingNames = /embed|^(bge|gte|e5|all-minilm|paraphrase)[-_]|minilm/i
+
+/**
+ * Models that providers name themselves (`models: discovered`): a running Ollama, vLLM, LM Studio. One that does not answer
+ * has no models until it does.
+ */
+export interface Discovery {
+  /** Asks all of them once; never rejects. */
+  refresh(): Promise<void>
+  declarations(): Declarations
+  close(): void
+}
+
+export function createDiscovery({
+  providers,
+  provider,
+  onChange,
+  clock,
+  log,
+}: {
+  /** Those to ask now. */
+  providers: () => readonly ProviderDeclaration[]
+  provider: (settings: ProviderSettings) => Provider
+  onChange: () => void
+  clock: Clock
+  log: Log
+}): Discovery {
+  const found = new Map<string, readonly string[]>()
+  const closed = new AbortController()
+
+  async function ask(declaration: ProviderDeclaration): Promise<readonly string[]> {
+    const { id } = declaration.settings
+    const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(discoveryTimeoutMs)])
+    try {
+      const names = (await provider(declaration.settings).listModels?.(signal)) ?? []
+      if (names.length > maximumDiscoveredModels)
+        log.warn({ provider: id, models: names.length, taken: maximumDiscoveredModels }, 'a listing is too long')
+      return [...new Set(names)].slice(0, maximumDiscoveredModels).sort()
+    } catch (error) {
+      if (found.get(id)?.length)
+        log.info({ provider: id, error: describeError(error) }, 'a provider lists no models now')
+      return []
+    }
+  }
+
+  async function refresh(): Promise<void> {
+    const asked = providers()
+    const listings = await Promise.all(asked.map(ask))
+    if (closed.signal.aborted) return
+    let changed = false
+    for (const [index, { settings }] of asked.entries()) {
+      const names = listings[index]!
+      if (String(found.get(settings.id) ?? '') === String(names)) continue
+      changed = true
+      found.set(settings.id, names)
+      log.info({ provider: settings.id, models: names.length }, 'models discovered')
+    }
+    for (const id of found.keys()) if (!asked.some(({ settings }) => settings.id === id)) found.delete(id)
+    if (changed) onChange()
+  }
+
+  const stop = clock.every(discoveryIntervalMs, () => void refresh())
+  return {
+    refresh,
+    declarations: () => ({
+      ...noDeclarations,
+      origin: 'discovered',
+      models: [...found.values()]
+        .flat()
+        .map((id) => (embeddingNames.test(id) ? { id, kind: 'embedding' as const } : { id })),
+      deployments: [...found].flatMap(([providerId, names]) =>
+        names.map((name) => ({ id: `${providerId}/${name}`, modelId: name, providerId })),
+      ),
+    }),
+    close() {
+      closed.abort()
+      stop()
+    },
+  }
+}

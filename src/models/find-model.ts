@@ -1,0 +1,75 @@
+import type { PriceSchedule } from '../billing/index.ts'
+import type { Organisation } from '../organisations/index.ts'
+import type { BuiltCatalogue, BuiltModel } from './build-catalogue.ts'
+import { type Deployment, type Model, type ResolvedModel, euPrefix } from './catalogue.ts'
+
+/**
+ * The rules of who may call what, pure: the list and a call ask the same question, so that the list holds exactly what a
+ * call accepts.
+ */
+export function resolveModel(
+  catalogue: BuiltCatalogue,
+  organisation: Organisation,
+  requestedId: string,
+  nowMs: number,
+): ResolvedModel | undefined {
+  const eu = requestedId.startsWith(euPrefix)
+  const name = eu ? requestedId.slice(euPrefix.length) : requestedId
+  const model = catalogue.models.get(name) ?? catalogue.models.get(catalogue.aliases.get(name) ?? '')
+  if (!model || !isAllowed(model, organisation, nowMs)) return undefined
+  const deployments = callable(eu ? model.sides.eu : model.sides.other, nowMs)
+  return deployments.length === 0 ? undefined : { model, eu, deployments }
+}
+
+export function listModels(
+  catalogue: BuiltCatalogue,
+  organisation: Organisation,
+  nowMs: number,
+): { id: string; created: number; ownedBy: string }[] {
+  const entries: { id: string; created: number; ownedBy: string }[] = []
+  for (const model of catalogue.models.values()) {
+    if (model.kind !== 'chat' || !isAllowed(model, organisation, nowMs)) continue
+    const { created, ownedBy } = model
+    if (callable(model.sides.other, nowMs).length > 0) entries.push({ id: model.id, created, ownedBy })
+    if (callable(model.sides.eu, nowMs).length > 0) entries.push({ id: euPrefix + model.id, created, ownedBy })
+  }
+  return entries
+}
+
+export function baseTierModels(catalogue: BuiltCatalogue, organisation: Organisation, nowMs: number): Model[] {
+  return [...catalogue.models.values()]
+    .filter(
+      (model) =>
+        model.kind === 'chat' &&
+        model.tier === 'base' &&
+        isAllowed(model, organisation, nowMs) &&
+        callable(model.deployments, nowMs).length > 0,
+    )
+    .sort((left, right) => Number(outputPrice(left, nowMs) - outputPrice(right, nowMs)))
+}
+
+function isAllowed(model: BuiltModel, organisation: Organisation, nowMs: number): boolean {
+  return (
+    model.enabled &&
+    model.plans.includes(organisation.plan) &&
+    (model.retiresAt === null || nowMs < model.retiresAt) &&
+    !organisation.disabledModels.includes(model.id)
+  )
+}
+
+function callable(deployments: readonly Deployment[], nowMs: number): readonly Deployment[] {
+  // Nearly always all of them have a price: no copy then.
+  return deployments.every((deployment) => priceInForce(deployment, nowMs))
+    ? deployments
+    : deployments.filter((deployment) => priceInForce(deployment, nowMs))
+}
+
+/** The schedule in force; undefined before the first one starts. */
+export function priceInForce(deployment: Deployment, nowMs: number): PriceSchedule | undefined {
+  return deployment.prices.find((schedule) => schedule.validFrom <= nowMs)
+}
+
+function outputPrice(model: Model, nowMs: number): bigint {
+  const prices = model.deployments.map((deployment) => priceInForce(deployment, nowMs)?.base.output ?? 0n)
+  return prices.reduce((most, price) => (price > most ? price : most), 0n)
+}

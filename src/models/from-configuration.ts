@@ -1,0 +1,173 @@
+import type { Plan } from '../organisations/index.ts'
+import type { ProviderSettings } from '../providers/index.ts'
+import type { Hosting } from './catalogue.ts'
+import {
+  type Declarations,
+  type DeploymentDeclaration,
+  type ModelDeclaration,
+  type ModelSource,
+  type ProviderDeclaration,
+  noDeclarations,
+} from './declarations.ts'
+import { type StatedPrices, defaultPriceLists, freeSchedule, statedSchedule } from './price-lists.ts'
+
+/** What the configuration says about models; the shapes are those of the file (src/config-schema.ts), secrets filled in. */
+export interface CatalogueConfiguration {
+  readonly providers: readonly ConfiguredProvider[]
+  readonly models: readonly ConfiguredModel[]
+  /** OpenAI's models of the snapshot, when no provider called `openai` is configured. */
+  readonly openaiApiKey?: string | undefined
+  /** Offers the models of an Ollama at this address for as long as it runs, when no provider called `ollama` is configured. */
+  readonly ollamaUrl?: string | undefined
+}
+
+export interface ConfiguredProvider extends DeepReadonly<ProviderSettings> {
+  readonly hosting?: Hosting | undefined
+  /** Default: see `modelSourceOf`. */
+  readonly models?: ModelSource | undefined
+  readonly priceLists?: readonly string[] | undefined
+  /** Of models that its own listing names. */
+  readonly discoveredPrices?: StatedPrices | undefined
+}
+
+export interface ConfiguredModel {
+  readonly id: string
+  readonly kind: 'chat' | 'embedding'
+  readonly aliases: readonly string[]
+  readonly ownedBy?: string | undefined
+  readonly tier?: 'base' | 'premium' | undefined
+  readonly plans?: readonly Plan[] | undefined
+  readonly contextTokens?: number | undefined
+  readonly maxOutputTokens?: number | undefined
+  readonly dimensions?: number | undefined
+  readonly acceptsTemperature?: boolean | undefined
+  readonly reasoning?: boolean | undefined
+  readonly baseModel?: string | undefined
+  readonly deployments: readonly {
+    readonly provider: string
+    readonly wireId?: string | undefined
+    readonly hosting?: Hosting | undefined
+    readonly region?: string | undefined
+    readonly weight?: number | undefined
+    readonly prices?: StatedPrices | undefined
+  }[]
+}
+
+type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T | undefined
+
+/** Throws RangeError on a price that is not a decimal. */
+export function fromConfiguration(configuration: CatalogueConfiguration): Declarations {
+  const providers = [...configuration.providers]
+  if (configuration.openaiApiKey && !providers.some((provider) => provider.id === 'openai'))
+    providers.push({ id: 'openai', format: 'openai', flavour: 'openai', apiKey: configuration.openaiApiKey })
+  if (configuration.ollamaUrl && !providers.some((provider) => provider.id === 'ollama'))
+    providers.push({ id: 'ollama', format: 'ollama', baseUrl: configuration.ollamaUrl })
+  return {
+    ...noDeclarations,
+    origin: 'configuration',
+    providers: providers.map(toProvider),
+    models: configuration.models.map(toModel),
+    deployments: configuration.models.flatMap(toDeployments),
+    complete: configuration.models.map((model) => model.id),
+  }
+}
+
+/** Fills in what follows from the format: hosting, price lists, where its models come from. */
+export function toProvider(provider: ConfiguredProvider): ProviderDeclaration {
+  const { hosting: declared, models, priceLists, discoveredPrices, ...settings } = provider
+  const hosting = declared ?? defaultHosting(settings as ProviderSettings)
+  const lists = priceLists ?? defaultPriceLists(settings as ProviderSettings, hosting)
+  const free = settings.format === 'ollama' ? freeSchedule('local model, free of charge') : undefined
+  const prices = discoveredPrices ? statedSchedule(discoveredPrices, 'configuration', 0) : free
+  return {
+    settings: settings as ProviderSettings,
+    enabled: true,
+    hosting,
+    priceLists: lists,
+    models: models ?? modelSourceOf(settings as ProviderSettings, lists),
+    ...(prices ? { discoveredPrices: prices } : {}),
+  }
+}
+
+/**
+ * Where nothing was declared. Clouds with regions are left undeclared, which serves nobody: only the operator knows
+ * whether theirs is in the EU.
+ */
+function defaultHosting({ format, flavour }: ProviderSettings): Hosting {
+  if (format === 'azure' || format === 'bedrock' || format === 'vertex') return ''
+  return format === 'ollama' || format === 'offline' || flavour === 'ollama' ? 'local' : 'global'
+}
+
+/** Azure names deployments as the operator did; a host without a price list has no models but those declared. */
+function modelSourceOf({ format, flavour }: ProviderSettings, lists: readonly string[]): ModelSource {
+  if (format === 'ollama' || flavour === 'ollama') return 'discovered'
+  return format === 'azure' || lists.length === 0 ? 'declared' : 'snapshot'
+}
+
+function toModel(model: ConfiguredModel): ModelDeclaration {
+  const { id, kind, aliases, ownedBy, tier, plans, contextTokens, maxOutputTokens, dimensions } = model
+  const facts = { id, kind, aliases, ownedBy, tier, plans, contextTokens, maxOutputTokens, dimensions }
+  return Object.fromEntries(
+    Object.entries(facts).filter(([, value]) => value !== undefined),
+  ) as unknown as ModelDeclaration
+}
+
+function toDeployments(model: ConfiguredModel): DeploymentDeclaration[] {
+  const taken = new Set<string>()
+  return model.deployments.map((deployment) => {
+    const plain = `${deployment.provider}/${model.id}`
+    let id = plain
+    for (let count = 2; taken.has(id); count++) id = `${plain}#${count}`
+    taken.add(id)
+    return {
+      id,
+      modelId: model.id,
+      providerId: deployment.provider,
+      ...(deployment.wireId === undefined ? {} : { wireId: deployment.wireId }),
+      ...(model.baseModel === undefined ? {} : { baseModel: model.baseModel }),
+      ...(model.acceptsTemperature === undefined ? {} : { acceptsTemperature: model.acceptsTemperature }),
+      ...(model.reasoning === undefined ? {} : { reasoning: model.reasoning }),
+      ...(deployment.hosting === undefined ? {} : { hosting: deployment.hosting }),
+      ...(deployment.region === undefined ? {} : { region: deployment.region }),
+      ...(deployment.weight === undefined ? {} : { weight: deployment.weight }),
+      ...(deployment.prices ? { prices: statedSchedule(deployment.prices, 'configuration', 0) } : {}),
+    }
+  })
+}
+
+/** What is there without any configuration: the offline model, free, on this machine. */
+export const builtInDeclarations: Declarations = {
+  ...noDeclarations,
+  origin: 'built-in',
+  providers: [
+    {
+      settings: { id: 'portico', format: 'offline' },
+      enabled: true,
+      hosting: 'local',
+      priceLists: [],
+      models: 'declared',
+    },
+  ],
+  models: [
+    {
+      id: 'portico/offline',
+      kind: 'chat',
+      ownedBy: 'portico',
+      // The day of the first release; a fixed one, so that the list does not change from start to start.
+      created: Date.UTC(2026, 10, 21) / 1000,
+      tier: 'base',
+      plans: ['free', 'team', 'enterprise'],
+      contextTokens: 1_000_000,
+      maxOutputTokens: 16_384,
+    },
+  ],
+  deployments: [
+    {
+      id: 'portico/offline',
+      modelId: 'portico/offline',
+      providerId: 'portico',
+      wireId: 'offline',
+      prices: freeSchedule('built in, free of charge'),
+    },
+  ],
+}

