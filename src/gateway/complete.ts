@@ -48,14 +48,12 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
         const { value: stream, deployment } = await dependencies.router.run(
           { candidates: opened.deployments, signal },
           (candidate, attemptSignal) =>
-            opened
-              .provider(candidate)
-              .stream({
-                model: candidate.wire,
-                request: opened.request,
-                signal: attemptSignal,
-                requestId: call.requestId,
-              }),
+            opened.provider(candidate).stream({
+              model: candidate.wire,
+              request: opened.request,
+              signal: attemptSignal,
+              requestId: call.requestId,
+            }),
         )
         await opened.hold.durable
         return {
@@ -219,18 +217,19 @@ function settleAnswered(
 async function settleFailure(opened: OpenedCall, thrown: unknown, signal: AbortSignal): Promise<AppError> {
   const error = toAppError(thrown, signal)
   // A client that left while the provider worked: the provider bills the prompt, so it is billed here too.
-  const outcome: Outcome = error.code === 'client_closed'
-    ? {
-        kind: 'answered',
-        ending: 'client_closed',
-        deploymentId: opened.deployments[0]!.id,
-        providerId: opened.deployments[0]!.providerId,
-        hosting: opened.deployments[0]!.hosting,
-        usage: { ...noUsage, promptTokens: opened.promptTokensEstimate },
-        estimated: true,
-        finishReason: null,
-      }
-    : { kind: 'unanswered', reason: error.code }
+  const outcome: Outcome =
+    error.code === 'client_closed'
+      ? {
+          kind: 'answered',
+          ending: 'client_closed',
+          deploymentId: opened.deployments[0]!.id,
+          providerId: opened.deployments[0]!.providerId,
+          hosting: opened.deployments[0]!.hosting,
+          usage: { ...noUsage, promptTokens: opened.promptTokensEstimate },
+          estimated: true,
+          finishReason: null,
+        }
+      : { kind: 'unanswered', reason: error.code }
   await opened.hold.settle(outcome).catch((settleError: unknown) => {
     opened.log.error({ error: String(settleError) }, 'a failed call could not be settled; recovery will')
   })

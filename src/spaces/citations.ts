@@ -35,6 +35,8 @@ export function createCitationRewriter(
   let pending = ''
   let inCode = false
   let lastShown = ''
+  /** Spaces of a marker that was cut out; they return when the next marker follows at once. */
+  let heldSpaces = ''
 
   function numberOf(source: CitedSource): number {
     const index = cited.findIndex((known) => known.documentId === source.documentId)
@@ -66,6 +68,7 @@ export function createCitationRewriter(
       const character = rest[0]!
       if (character === '`') {
         inCode = !inCode
+        heldSpaces = ''
         output = show(output, character)
         rest = rest.slice(1)
         continue
@@ -87,14 +90,14 @@ export function createCitationRewriter(
         }
         if (close !== -1 && markerPattern.test(whole)) {
           const marker = rewriteMarker(whole)
-          if (marker !== '') {
-            output = show(output, spaces)
-            output = show(output, marker)
-          }
+          const gap = spaces === '' ? heldSpaces : spaces
+          heldSpaces = marker === '' ? gap : ''
+          if (marker !== '') output = show(show(output, gap), marker)
           rest = candidate.slice(close + 1)
           continue
         }
       }
+      heldSpaces = ''
       const next = Math.max(1, spaces.length)
       const stop = rest.slice(next).search(/[ `[【]/)
       const piece = stop === -1 ? rest : rest.slice(0, next + stop)

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../kernel/index.ts'
+import { parseCompletion } from './parse-completion.ts'
+
+const user = { role: 'user', content: 'Hello' }
+
+function refusal(body: unknown): { code: string; param: string | null; message: string } {
+  try {
+    parseCompletion(body)
+  } catch (error) {
+    if (error instanceof AppError) return { code: error.code, param: error.param, message: error.message }
+    throw error
+  }
+  throw new Error('was accepted')
+}
+
+describe('a completion request', () => {
+  it('needs a model and 1 to 1024 messages', () => {
+    expect(refusal({ messages: [user] })).toMatchObject({ code: 'invalid_request', param: 'model' })
+    expect(refusal({ model: 'm' })).toMatchObject({ param: 'messages' })
+    expect(refusal({ model: 'm', messages: [] })).toMatchObject({ param: 'messages' })
+    expect(parseCompletion({ model: 'm', messages: Array(1024).fill(user) }).request.messages).toHaveLength(1024)
+    expect(refusal({ model: 'm', messages: Array(1025).fill(user) })).toMatchObject({
+      param: 'messages',
+      message: expect.stringContaining('1024'),
+    })
+    expect(refusal(null)).toMatchObject({ code: 'invalid_request' })
+    expect(refusal([])).toMatchObject({ code: 'invalid_request' })
+  })
+
+  it('flattens arrays of text parts into one text', () => {
+    const content = [
+      { type: 'text', text: 'Hello ' },
+      { type: 'text', text: 'world' },
+    ]
+    expect(parseCompletion({ model: 'm', messages: [{ role: 'user', content }] }).request.messages).toEqual([
+      { role: 'user', content: 'Hello world' },
+    ])
+  })
+
+  it('takes at most 200,000 characters per message, counted as code points over all parts', () => {
+    const parse = (content: unknown) => parseCompletion({ model: 'm', messages: [{ role: 'user', content }] })
+    expect(parse('😀'.repeat(200_000)).request.messages[0]!.content).toHaveLength(400_000)
+    expect(() => parse('😀'.repeat(200_001))).toThrow('200000 characters')
+    const half = { type: 'text', text: 'x'.repeat(100_001) }
+    expect(refusal({ model: 'm', messages: [{ role: 'user', content: [half, half] }] })).toMatchObject({
+      param: 'messages.0.content',
+    })
+  })
+
+  it('has system and developer messages at the start only, and ends with a user message', () => {
+    const system = { role: 'system', content: 's' }
+    const developer = { role: 'developer', content: 'd' }
+    const assistant = { role: 'assistant', content: 'a' }
+    expect(
+      parseCompletion({ model: 'm', messages: [system, developer, user, assistant, user] }).request.messages,
+    ).toHaveLength(5)
+    expect(refusal({ model: 'm', messages: [user, system, user] })).toMatchObject({
+      code: 'invalid_request',
+      param: 'messages.1.role',
+    })
+    expect(refusal({ model: 'm', messages: [user, assistant] })).toMatchObject({ param: 'messages.1.role' })
+    expect(refusal({ model: 'm', messages: [system] })).toMatchObject({ param: 'messages.0.role' })
+  })
+
+  it.each([
+    ['tools', [{ type: 'function', function: { name: 'f' } }]],
+    ['tool_choice', 'auto'],
+    ['functions', [{ name: 'f' }]],
+    ['function_call', 'auto'],
+    ['response_format', { type: 'json_object' }],
+    ['n', 2],
+    ['logprobs', true],
+    ['top_logprobs', 3],
+    ['audio', { voice: 'alloy', format: 'wav' }],
+    ['store', true],
+    ['modalities', ['text', 'audio']],
+    ['service_tier', 'flex'],
+  ])('refuses %s as unsupported, naming it', (field, value) => {
+    expect(refusal({ model: 'm', messages: [user], [field]: value })).toMatchObject({
+      code: 'unsupported_parameter',
+      param: field,
+    })
+  })
+
+  it('refuses tool messages and content that is not text as unsupported', () => {
+    expect(refusal({ model: 'm', messages: [{ role: 'tool', content: 'x', tool_call_id: '1' }, user] })).toMatchObject({
+      code: 'unsupported_parameter',
+      param: 'messages.0.role',
+    })
+    const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
+    expect(refusal({ model: 'm', messages: [{ role: 'user', content: [image] }] })).toMatchObject({
+      code: 'unsupported_parameter',
+      param: 'messages.0.content.0.type',
+    })
+  })
+
+  it('takes the harmless values of standard fields, null included', () => {
+    const parsed = parseCompletion({
+      model: 'm',
+      messages: [{ ...user, name: 'Ada' }, { role: 'assistant', content: 'a', refusal: null, tool_calls: [] }, user],
+      n: 1,
+      logprobs: false,
+      response_format: { type: 'text' },
+      store: false,
+      service_tier: 'auto',
+      tools: null,
+      temperature: null,
+      seed: 7,
+      stop: 'END',
+      top_p: 0.5,
+      user: 'u',
+      metadata: { a: 'b' },
+      reasoning_effort: 'low',
+      top_k: 5,
+    })
+    expect(parsed.request).toMatchObject({
+      seed: 7,
+      stop: ['END'],
+      topP: 0.5,
+      user: 'u',
+      metadata: { a: 'b' },
+      reasoningEffort: 'low',
+    })
+    expect(parsed.ignored).toEqual(['top_k', 'messages.name'])
+  })
+
+  it.each([
+    ['temperature', 2.1],
+    ['temperature', -0.1],
+    ['temperature', '1'],
+    ['top_p', 1.5],
+    ['max_completion_tokens', 0],
+    ['max_tokens', 1.5],
+    ['stream', 'yes'],
+    ['stop', ['a', 'b', 'c', 'd', 'e']],
+  ])('refuses %s = %j with the name of the field', (field, value) => {
+    expect(refusal({ model: 'm', messages: [user], [field]: value })).toMatchObject({
+      code: 'invalid_request',
+      param: field,
+    })
+  })
+
+  it('takes max_tokens as another name of max_completion_tokens, but not two that differ', () => {
+    expect(parseCompletion({ model: 'm', messages: [user], max_tokens: 5 }).request.maxOutputTokens).toBe(5)
+    expect(
+      parseCompletion({ model: 'm', messages: [user], max_tokens: 5, max_completion_tokens: 5 }).request
+        .maxOutputTokens,
+    ).toBe(5)
+    expect(refusal({ model: 'm', messages: [user], max_tokens: 5, max_completion_tokens: 6 })).toMatchObject({
+      param: 'max_tokens',
+    })
+  })
+})

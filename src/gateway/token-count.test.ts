@@ -1,0 +1,60 @@
+import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base'
+import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { countPrompt, countText } from './token-count.ts'
+
+const prose = [
+  'The committee met on Tuesday to discuss the budget, and postponed the decision until the following week.',
+  'Die Donaudampfschifffahrtsgesellschaft hat ihren Sitz in Wien; die Überprüfung dauert länger als geplant.',
+  'export function add(a: number, b: number): number {\n  return a + b // trivial\n}\n',
+  '{"id": 123456789, "name": "Müller", "tags": ["a", "b"], "ratio": 0.123456789}',
+  '東京は日本の首都であり、世界最大級の都市圏を形成している。',
+  'Москва является столицей Российской Федерации и крупнейшим городом страны.',
+  'مرحبا بالعالم، هذا نص عربي قصير للاختبار.',
+  '👩‍👩‍👧‍👦 family 🎉🎉🎉 party 🇩🇪',
+  'aGVsbG8gd29ybGQgdGhpcyBpcyBiYXNlNjQgZW5jb2RlZCB0ZXh0IHdpdGggbm9pc2Ugem9vcA==',
+  'ACGTACGTTGCATGCATTTACGGCATCGATCGGATATATCGCGCGATTAACCGG',
+]
+
+describe('token counts', () => {
+  it('bound real tokenizers from above on prose, code, scripts and noise', () => {
+    for (const text of prose) {
+      const { bound } = countText(text)
+      expect(bound, text).toBeGreaterThanOrEqual(countO200k(text))
+      expect(bound, text).toBeGreaterThanOrEqual(countCl100k(text))
+    }
+  })
+
+  it('bound real tokenizers from above on generated text', () => {
+    const word = fc.oneof(
+      fc.stringMatching(/^[a-z]{1,12}$/),
+      fc.stringMatching(/^[A-Za-z0-9+/]{1,40}$/),
+      fc.stringMatching(/^[0-9.,;:!?(){}<>=+-]{1,10}$/),
+      fc.string({ unit: 'grapheme', maxLength: 8 }),
+      fc.constantFrom(' ', '\n', '\t', '  ', '\n\n'),
+    )
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 60 }), (words) => {
+        const text = words.join(' ')
+        expect(countText(text).bound).toBeGreaterThanOrEqual(countO200k(text, { allowedSpecial: 'all' }))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('estimate ordinary English within a third', () => {
+    const text = prose[0]!.repeat(40)
+    const actual = countO200k(text)
+    const { estimate } = countPrompt([{ role: 'user', content: text }])
+    expect(Math.abs(estimate - actual) / actual).toBeLessThan(1 / 3)
+  })
+
+  it('count a message of 200,000 characters without holding up the event loop for long', () => {
+    const text = 'some words and 123 numbers, '.repeat(8000)
+    const start = performance.now()
+    countText(text)
+    // 20 ms is 30 times what it takes here; a tokenizer run takes longer
+    expect(performance.now() - start).toBeLessThan(20)
+  })
+})
