@@ -8,8 +8,7 @@ import { readSourceTables } from './price-snapshot/source-tables.ts'
  * newer tables are at hand, read the diff, and set the date and the commits in price-snapshot/build-snapshot.ts.
  */
 const folder = process.argv[2] ?? path.join(import.meta.dirname, '../../shared/data/prices')
-const snapshot = buildSnapshot(readSourceTables(folder))
-const { lists, ...head } = snapshot
+const { lists, ...head } = buildSnapshot(readSourceTables(folder))
 
 // One model a line: a reviewer reads the diff of a new snapshot line by line.
 const owners = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.ownedBy]))
@@ -17,15 +16,7 @@ const lines = Object.entries(lists).flatMap(([name, list]) => list.models.map((m
 const text = [{ ...head, owners }, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('')
 writeFileSync(path.join(import.meta.dirname, '../src/models/snapshot/prices.jsonl'), text)
 
-const models = list.models.map((model) => `      ${JSON.stringify(model)}`).join(',\n')
-      return `    ${JSON.stringify(name)}: { "ownedBy": ${JSON.stringify(list.ownedBy)}, "models": [\n${models}\n    ]}`
-    })
-    .join(',\n'),
-  '  }\n}\n',
-].join('\n')
-writeFileSync(path.join(import.meta.dirname, '../src/models/snapshot/prices.json'), text)
-
-const models = Object.values(lists).flatMap((list) => list.models)
+const disagreeing = lines.filter((line) => line.disagreement !== undefined).length
 console.log(
-  `${Object.keys(lists).length} lists, ${models.length} models, ${models.filter((model) => model.disagreement).length} with tables that disagree, ${Buffer.byteLength(text)} bytes`,
+  `${Object.keys(lists).length} lists, ${lines.length} models, ${disagreeing} with tables that disagree, ${Buffer.byteLength(text)} bytes`,
 )
