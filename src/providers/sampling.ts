@@ -1,4 +1,4 @@
-import type { ProviderCall, ProviderRequest } from './port.ts'
+import type { ProviderCall, ProviderRequest, ProviderSettings } from './port.ts'
 
 /** Names of request fields in the compatible API's words, for `x-adjusted-params`. */
 const publicNames = {
@@ -33,14 +33,36 @@ export function createAdjustments(): Adjustments {
     note: (field) => void names.add(publicNames[field]),
     drop(request, ...fields) {
       for (const field of fields) {
-        // `service_tier: auto` asks for what happens anyway.
-        if (request[field] === undefined || (field === 'serviceTier' && request.serviceTier === 'auto')) continue
-        names.add(publicNames[field])
+        if (asksForSomething(request, field)) names.add(publicNames[field])
       }
     },
     noteName: (name) => void names.add(name),
     names: () => [...names],
   }
+}
+
+/** A penalty of 0 and `service_tier: auto` ask for what happens anyway. */
+function asksForSomething(request: ProviderRequest, field: AdjustableField): boolean {
+  if (field === 'serviceTier') return request.serviceTier !== undefined && request.serviceTier !== 'auto'
+  if (field === 'presencePenalty' || field === 'frequencyPenalty') return Boolean(request[field])
+  return request[field] !== undefined
+}
+
+/** The call without the fields that the operator declared as refused by this host (`quirks.rejects`, in public names). */
+export function withoutRejected(
+  call: ProviderCall,
+  settings: ProviderSettings,
+  adjustments: Adjustments,
+): ProviderCall {
+  const rejects = settings.quirks?.rejects ?? []
+  if (rejects.length === 0) return call
+  const request = { ...call.request }
+  for (const field of Object.keys(publicNames) as AdjustableField[]) {
+    if (!rejects.includes(publicNames[field])) continue
+    adjustments.drop(request, field)
+    delete request[field]
+  }
+  return { ...call, request }
 }
 
 /**

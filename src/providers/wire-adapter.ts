@@ -33,8 +33,8 @@ export interface WireAdapter {
       purpose: 'document' | 'query'
     }): WireRequest
     fromResponse(body: Uint8Array): EmbeddingAnswer
-    /** Most inputs in one request; the provider splits above it. */
-    maximumBatch: number
+    /** Most inputs in one request to this model (Titan takes 1, Cohere 96); the provider splits above it. */
+    maximumBatch(model: WireModel): number
   }
   /** `url` is absolute like WireRequest.url (Bedrock lists on another host); fetched with GET and `authorize`. */
   models?: { url: string; fromResponse(body: Uint8Array): string[] }

@@ -1,6 +1,6 @@
 import { isBlank, shapeConversation, toolArguments } from '../conversation.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
-import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
+import { type Adjustments, createAdjustments, mapSampling, withoutRejected } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -17,7 +17,7 @@ export function toMessagesRequest(
   settings: ProviderSettings,
 ): WireRequest {
   const adjustments = createAdjustments()
-  const body = toMessagesBody(call, options, settings, adjustments)
+  const body = toMessagesBody(withoutRejected(call, settings, adjustments), options, settings, adjustments)
   return {
     method: 'POST',
     url: `${apiRoot(settings)}/v1/messages`,

@@ -1,0 +1,30 @@
+import type { ProviderAnswer } from '../port.ts'
+import { unreadableAnswer } from '../wire-failure.ts'
+import { asObjects, decodeJsonObject } from '../wire-json.ts'
+import { mapError } from './map-error.ts'
+import { mapFinishReason } from './map-finish-reason.ts'
+import { mapUsage } from './map-usage.ts'
+import { readCandidate } from './read-candidate.ts'
+
+/** A whole GenerateContentResponse as an answer. A blocked prompt is an answer without text, filtered. */
+export function fromGenerateContent(
+  body: Uint8Array,
+  redact: (text: string) => string,
+): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
+  const response = decodeJsonObject(body)
+  if (response?.error) throw mapError({ status: 200, headers: {}, body: JSON.stringify(response) }, redact)
+  if (!response) throw unreadableAnswer('an answer', true)
+  const reading = readCandidate(response, 0)
+  if (asObjects(response.candidates).length === 0 && !reading.promptBlocked) throw unreadableAnswer('an answer', true)
+  return {
+    text: reading.text,
+    reasoningText: reading.reasoningText,
+    refusal: null,
+    toolCalls: reading.toolCalls,
+    finishReason: reading.promptBlocked
+      ? 'content_filter'
+      : mapFinishReason(reading.finishReason, reading.toolCalls.length > 0),
+    wireFinishReason: reading.finishReason,
+    usage: mapUsage(response.usageMetadata),
+  }
+}

@@ -1,0 +1,58 @@
+import { createSecretCutter } from '../secret-cutter.ts'
+import type { ProviderSettings } from '../port.ts'
+import type { CreateWireAdapter, WireAdapter } from '../wire-adapter.ts'
+import { geminiModelPath, geminiRoot, vertexModelPath, vertexRoot } from './addresses.ts'
+import { geminiEmbeddings, vertexEmbeddings } from './embeddings.ts'
+import { fromModelList } from './from-model-list.ts'
+import { fromGenerateContent } from './from-response.ts'
+import { createGenerateContentStreamReader } from './from-stream.ts'
+import { createGoogleTokenLoader, type LoadGoogleToken } from './google-token.ts'
+import { mapError } from './map-error.ts'
+import { toGenerateContentRequest } from './to-request.ts'
+
+/** The Gemini API (generativelanguage.googleapis.com), with an API key. */
+export const createGeminiAdapter: CreateWireAdapter = (settings) => {
+  const root = geminiRoot(settings)
+  return {
+    ...sharedMappings(settings, (id) => `${root}/${geminiModelPath(id)}`),
+    authorize: async () => keyHeader(settings),
+    embeddings: geminiEmbeddings(root),
+    // 1000 is the largest page.
+    models: { url: `${root}/models?pageSize=1000`, fromResponse: fromModelList },
+  }
+}
+
+/**
+ * Gemini on Vertex AI, with tokens of a service account or of the machine, or with an API key (express mode). Where it runs
+ * is `settings.region`; see addresses.ts. Other publishers' models there speak other formats and are not served.
+ */
+export const createVertexAdapter: CreateWireAdapter = (settings) =>
+  createVertexAdapterWith(settings, settings.apiKey ? undefined : createGoogleTokenLoader(settings))
+
+/** As createVertexAdapter, with the source of tokens given. */
+export function createVertexAdapterWith(settings: ProviderSettings, loadToken?: LoadGoogleToken): WireAdapter {
+  const root = vertexRoot(settings)
+  return {
+    ...sharedMappings(settings, (id) => `${root}/${vertexModelPath(id)}`),
+    async authorize(_request, signal) {
+      return loadToken ? { authorization: `Bearer ${await loadToken(signal)}` } : keyHeader(settings)
+    },
+    embeddings: vertexEmbeddings(root),
+  }
+}
+
+function sharedMappings(settings: ProviderSettings, modelUrl: (id: string) => string) {
+  const redact = createSecretCutter(settings)
+  return {
+    toRequest: (call, options) => toGenerateContentRequest(call, options, settings, modelUrl(call.model.id)),
+    fromResponse: (body) => fromGenerateContent(body, redact),
+    createStreamReader: () => createGenerateContentStreamReader(redact),
+    mapError: (failure) => mapError(failure, redact),
+    requestIdHeader: null,
+  } satisfies Partial<WireAdapter>
+}
+
+/** Never `?key=`: addresses end up in logs. */
+function keyHeader(settings: ProviderSettings): Record<string, string> {
+  return settings.apiKey ? { 'x-goog-api-key': settings.apiKey } : {}
+}

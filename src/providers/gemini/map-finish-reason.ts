@@ -1,0 +1,21 @@
+import type { FinishReason } from '../port.ts'
+
+const reasons: Readonly<Record<string, FinishReason>> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  SAFETY: 'content_filter',
+  RECITATION: 'content_filter',
+  BLOCKLIST: 'content_filter',
+  PROHIBITED_CONTENT: 'content_filter',
+  SPII: 'content_filter',
+  MODEL_ARMOR: 'content_filter',
+  IMAGE_SAFETY: 'content_filter',
+  IMAGE_PROHIBITED_CONTENT: 'content_filter',
+  IMAGE_RECITATION: 'content_filter',
+}
+
+/** Gemini says STOP also where it calls tools. Unknown words become `stop`; the caller still has the wire's own word. */
+export function mapFinishReason(finishReason: string | null, calledTools: boolean): FinishReason {
+  const mapped = (finishReason !== null && reasons[finishReason]) || 'stop'
+  return mapped === 'stop' && calledTools ? 'tool_calls' : mapped
+}

@@ -1,0 +1,123 @@
+import { isBlank, nameOfAnsweredTool, shapeConversation, toolArguments } from '../conversation.ts'
+import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import { type Adjustments, createAdjustments, mapSampling, withoutRejected } from '../sampling.ts'
+import type { WireRequest } from '../wire-adapter.ts'
+import { type JsonObject, parseJsonObject } from '../wire-json.ts'
+import { mapThinking } from './map-thinking.ts'
+import { decodeToolCallId } from './tool-call-id.ts'
+
+/** Google takes up to five stop sequences. */
+const maximumStopSequences = 5
+/** `seed` is an int32 on the wire. */
+const maximumSeed = 2 ** 31 - 1
+/** What Google documents for a call whose thought signature is not at hand, as when another model made it. */
+const signatureOfForeignCall = 'skip_thought_signature_validator'
+
+/** A call as a request to `generateContent` or `streamGenerateContent` of the model at `modelUrl`. */
+export function toGenerateContentRequest(
+  call: ProviderCall,
+  options: { stream: boolean },
+  settings: ProviderSettings,
+  modelUrl: string,
+): WireRequest {
+  const adjustments = createAdjustments()
+  const body = toBody(withoutRejected(call, settings, adjustments), settings, adjustments)
+  return {
+    method: 'POST',
+    url: options.stream ? `${modelUrl}:streamGenerateContent?alt=sse` : `${modelUrl}:generateContent`,
+    headers: { 'content-type': 'application/json', accept: options.stream ? 'text/event-stream' : 'application/json' },
+    body: JSON.stringify(body),
+    adjusted: adjustments.names(),
+  }
+}
+
+function toBody(call: ProviderCall, settings: ProviderSettings, adjustments: Adjustments): JsonObject {
+  const { request } = call
+  const signed = needsSignatures(call.model.baseModel)
+  const { system, turns } = shapeConversation(request.messages, (message) =>
+    message.role === 'tool' ? [toFunctionResponse(message, request.messages)] : toParts(message, signed),
+  )
+  const generationConfig = toGenerationConfig(call, settings, adjustments)
+  adjustments.drop(request, 'user', 'metadata', 'serviceTier')
+  return {
+    ...(system.length > 0 && { systemInstruction: { parts: system.map((text) => ({ text })) } }),
+    contents: turns.map((turn) => ({ role: turn.role === 'assistant' ? 'model' : 'user', parts: turn.blocks })),
+    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+    ...toTools(request),
+  }
+}
+
+function toGenerationConfig(call: ProviderCall, settings: ProviderSettings, adjustments: Adjustments): JsonObject {
+  const { request, model } = call
+  const factor = settings.quirks?.temperatureFactor ?? 1
+  const { temperature, topP } = mapSampling(call, { factor, together: true }, adjustments)
+  const thinkingConfig = mapThinking(model.baseModel, request.reasoningEffort, adjustments)
+  const stop = request.stop?.slice(0, maximumStopSequences)
+  if (stop && stop.length !== request.stop?.length) adjustments.note('stop')
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
+    ...(stop && stop.length > 0 && { stopSequences: stop }),
+    ...(request.seed !== undefined && { seed: mapSeed(request.seed, adjustments) }),
+    // Several models refuse penalties as such, so one of 0, which asks for nothing, stays at home.
+    ...(request.presencePenalty && { presencePenalty: request.presencePenalty }),
+    ...(request.frequencyPenalty && { frequencyPenalty: request.frequencyPenalty }),
+    ...(thinkingConfig && { thinkingConfig }),
+  }
+}
+
+function mapSeed(seed: number, adjustments: Adjustments): number {
+  if (Math.abs(seed) <= maximumSeed) return seed
+  adjustments.note('seed')
+  return seed % maximumSeed
+}
+
+function needsSignatures(baseModel: string): boolean {
+  return /gemini-([3-9]|\d\d)/.test(baseModel)
+}
+
+function toParts(message: ProviderMessage, signed: boolean): JsonObject[] {
+  const text = isBlank(message.content) ? [] : [{ text: message.content }]
+  const calls = (message.toolCalls ?? []).map((call, position) => {
+    const identity = decodeToolCallId(call.id)
+    // Calls made side by side share one signature, which stands on the first.
+    const signature = identity?.signature ?? (signed && position === 0 ? signatureOfForeignCall : null)
+    return {
+      functionCall: {
+        ...(identity?.wireId && { id: identity.wireId }),
+        name: call.name,
+        args: toolArguments(call.argumentsJson),
+      },
+      ...(signature !== null && { thoughtSignature: signature }),
+    }
+  })
+  return [...text, ...calls]
+}
+
+/** The result of a tool must be an object and must name the tool; the name is inside our ids, else it is looked up. */
+function toFunctionResponse(message: ProviderMessage, messages: ProviderMessage[]): JsonObject {
+  const identity = decodeToolCallId(message.toolCallId ?? '')
+  return {
+    functionResponse: {
+      ...(identity?.wireId && { id: identity.wireId }),
+      name: identity?.name ?? nameOfAnsweredTool(messages, message),
+      response: parseJsonObject(message.content) ?? { result: message.content },
+    },
+  }
+}
+
+function toTools(request: ProviderRequest): JsonObject {
+  if (!request.tools || request.tools.length === 0) return {}
+  const modes = { auto: 'AUTO', none: 'NONE', required: 'ANY' } as const
+  const functionDeclarations = request.tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    // `parameters` takes a part of OpenAPI's schema only; this one takes JSON Schema.
+    parametersJsonSchema: tool.parameters,
+  }))
+  return {
+    tools: [{ functionDeclarations }],
+    ...(request.toolChoice && { toolConfig: { functionCallingConfig: { mode: modes[request.toolChoice] } } }),
+  }
+}
