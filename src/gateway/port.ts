@@ -29,7 +29,8 @@ export type CompletionEvent =
   | { type: 'reasoning'; text: string }
   | { type: 'refusal'; text: string }
   | { type: 'tool_call'; index: number; id?: string; name?: string; argumentsDelta: string }
-  | { type: 'chunk'; before: string; after: string }
+  /** Visible text as the JSON string literal that the provider sent; see ProviderEvent. */
+  | { type: 'chunk'; contentJson: string }
   | { type: 'finish'; finishReason: FinishReason; usage: TokenUsage; estimated: boolean; receipt: Receipt }
 
 export interface StreamedCompletion extends CompletionInfo {

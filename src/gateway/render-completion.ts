@@ -48,6 +48,9 @@ export function createChunkRenderer(identity: AnswerIdentity, { includeUsage }: 
   const choice = (delta: Record<string, unknown>, finishReason: FinishReason | null) =>
     `${head}"choices":[{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finishReason)}}]${usageField}}\n\n`
 
+  // What stands around the text of a relayed chunk; the same for every chunk of one answer.
+  const [textHead = '', textTail = ''] = choice({ content: '' }, null).split('""')
+
   return {
     role: () => choice({ role: 'assistant', content: '', refusal: null }, null),
     event(event: CompletionEvent): string {
@@ -57,7 +60,7 @@ export function createChunkRenderer(identity: AnswerIdentity, { includeUsage }: 
         case 'refusal':
           return choice({ refusal: event.text }, null)
         case 'chunk':
-          return `data: ${event.before}${JSON.stringify(identity.model)}${event.after}\n\n`
+          return `${textHead}${event.contentJson}${textTail}`
         case 'finish':
           return (
             choice({}, event.finishReason) +

@@ -98,10 +98,11 @@ export type ProviderEvent =
   | { type: 'refusal'; text: string }
   | { type: 'tool_call'; index: number; id?: string; name?: string; argumentsDelta: string }
   /**
-   * Fast path: a chunk of an OpenAI-shaped upstream that is already what our client must see but for the model name, which
-   * stands between `before` and `after`. `outputBytes` bounds the UTF-8 bytes of visible and hidden text in it.
+   * Fast path: visible text of an OpenAI-shaped upstream that was not parsed. `contentJson` is the JSON string literal as it
+   * came (quotes and escapes included), fit to be put into a chunk of our own, which so keeps our id, time, model name and
+   * schema. `outputBytes` bounds the UTF-8 bytes of the text.
    */
-  | { type: 'chunk'; before: string; after: string; outputBytes: number }
+  | { type: 'chunk'; contentJson: string; outputBytes: number }
   | { type: 'finish'; finishReason: FinishReason; wireFinishReason: string | null }
   /** The last one counts; adapters emit it when its value is final. */
   | { type: 'usage'; usage: TokenUsage }

@@ -163,7 +163,8 @@ function createTurn() {
       let text = ''
       for (const event of events) {
         if (event.type === 'text' || event.type === 'refusal') text += event.text
-        else if (event.type === 'chunk') text += readChunkText(event)
+        // Relayed text is a JSON literal: the public gateway passes it on unread, the chat has to read it.
+        else if (event.type === 'chunk') text += JSON.parse(event.contentJson) as string
         else if (event.type === 'tool_call') {
           const toolCall = (toolCalls[event.index] ??= {
             id: event.id ?? `call_${event.index}`,
@@ -178,12 +179,6 @@ function createTurn() {
       return text
     },
   }
-}
-
-/** Relayed chunks carry their text as JSON: the public gateway passes it on unread, the chat has to read it. */
-function readChunkText({ before, after }: { before: string; after: string }): string {
-  const chunk = JSON.parse(`${before}""${after}`) as { choices?: { delta?: { content?: string | null } }[] }
-  return chunk.choices?.[0]?.delta?.content ?? ''
 }
 
 function readQuery(argumentsJson: string): string {
