@@ -3,7 +3,13 @@ import { AppError, type Clock, type Log, isAppError } from '../kernel/index.ts'
 import type { Catalogue, Deployment, Router } from '../models/index.ts'
 import { toClientError } from '../models/index.ts'
 import { assertSubscription } from '../organisations/index.ts'
-import type { ProviderAnswer, ProviderRequest, ProviderStream, TokenUsage } from '../providers/index.ts'
+import {
+  type ProviderAnswer,
+  ProviderError,
+  type ProviderRequest,
+  type ProviderStream,
+  type TokenUsage,
+} from '../providers/index.ts'
 import { type OutputMeter, createOutputMeter } from './output-meter.ts'
 import type { CompletionCall, CompletionEvent, Completions, StreamedCompletion, WholeCompletion } from './port.ts'
 import { countPrompt, countTokens } from './token-count.ts'
@@ -74,6 +80,7 @@ interface OpenedCall {
   model: string
   deployments: readonly Deployment[]
   provider: Catalogue['provider']
+  reportFailure: Router['reportFailure']
   hold: Hold
   request: ProviderRequest
   promptTokensEstimate: number
@@ -81,7 +88,7 @@ interface OpenedCall {
 }
 
 async function open(
-  { catalogue, ledger, clock, log }: CompletionsDependencies,
+  { catalogue, router, ledger, clock, log }: CompletionsDependencies,
   call: CompletionCall,
 ): Promise<OpenedCall> {
   const now = clock.now()
@@ -119,6 +126,7 @@ async function open(
     model: resolved.model.id,
     deployments: resolved.deployments,
     provider: catalogue.provider,
+    reportFailure: router.reportFailure,
     hold,
     request: hold.outputCapTokens === null ? call.request : { ...call.request, maxOutputTokens: hold.outputCapTokens },
     promptTokensEstimate: prompt.estimate,
@@ -175,6 +183,7 @@ async function* relay(
     const receipt = await settleAnswered(opened, deployment, { ending, usage, estimated, finishReason })
     yield [{ type: 'finish', finishReason, usage, estimated, receipt }]
   } catch (error) {
+    if (error instanceof ProviderError) opened.reportFailure(deployment.id, error)
     ending = endingOf(error, opened.call.signal)
     throw toAppError(error, opened.call.signal)
   } finally {

@@ -1,3 +1,6 @@
+export { type Authenticators } from './authentication.ts'
 export { renderErrorBody, toAppError } from './error-renderer.ts'
 export { type EventStream, startEventStream } from './event-stream.ts'
 export type { App, RouteAuthentication, Routes } from './route.ts'
+export { type Metrics, createMetrics, startMetricsServer } from './metrics.ts'
+export { operationsRoutes } from './operations.routes.ts'

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import fastifySwagger from '@fastify/swagger'
+import fastifySwaggerUi from '@fastify/swagger-ui'
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject, validatorCompiler } from 'fastify-type-provider-zod'
 import { AppError, createRequestId, type Log } from '../kernel/index.ts'
@@ -84,8 +85,19 @@ export function createServer(options: ServerOptions): App {
     },
     transformObject: jsonSchemaTransformObject,
   })
+  // The readable page of the same document.
+  void app.register(fastifySwaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { deepLinking: true, tryItOutEnabled: true, persistAuthorization: false },
+    theme: { title: 'Portico API' },
+  })
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
+    // A route that does not say who may call it must not come to be.
+    scope.addHook('onRoute', (route) => {
+      if ((route.config as { auth?: string } | undefined)?.auth === undefined)
+        throw new Error(`no auth on ${route.url}`)
+    })
     for (const routes of options.routes) routes(scope as unknown as App)
   })
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply))
@@ -113,8 +125,6 @@ function addHooks(app: App, options: ServerOptions) {
     }
     if (auth === 'organisation') request.organisation = authenticateOrganisation(request, authenticators)
     else if (auth === 'operator') authenticateOperator(request, authenticators)
-    else if (auth === undefined && request.routeOptions.url !== undefined)
-      throw new Error(`route without auth: ${request.routeOptions.url}`)
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
