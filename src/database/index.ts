@@ -1,4 +1,6 @@
 export type { ChangeFeed, RecordChange } from './change-feed.ts'
+export { DatabaseError, DatabaseStartError, isUniqueViolation } from './database-error.ts'
+export { openDatabases, type OpenDatabasesOptions } from './open-databases.ts'
 export type {
   Database,
   DatabaseFeatures,
@@ -8,3 +10,4 @@ export type {
   QueryOptions,
   SqlValue,
 } from './port.ts'
+export { encodeHalfVector, encodeVector } from './vectors.ts'

@@ -1,0 +1,147 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import { DatabaseError, isRetryable, sqlState } from './database-error.ts'
+import type { Database, DatabaseFeatures, LogicalDatabase, Queryable, QueryOptions, SqlValue } from './port.ts'
+import {
+  createTurns,
+  defaultStatementTimeoutMs,
+  type SessionSource,
+  type SqlResult,
+  type SqlSession,
+} from './session.ts'
+
+/** Tries of one transaction that meets serialization failures or deadlocks. */
+export const maximumTransactionAttempts = 5
+/** Longest life of one transaction, the time between its statements included: on the embedded engine it holds up all others. */
+export const maximumTransactionMs = 120_000
+const retryBaseMs = 10
+
+export interface DatabaseParts {
+  name: LogicalDatabase
+  engine: Database['engine']
+  features: DatabaseFeatures
+  source: SessionSource
+}
+
+/** The port over a source of sessions: what is the same for both engines. */
+export function createDatabase({ name, engine, features, source }: DatabaseParts): Database {
+  // The open transaction of the calling code, to refuse statements that would wait for it for ever.
+  const inside = new AsyncLocalStorage<{ open: boolean }>()
+  let closing: Promise<void> | undefined
+
+  async function withSession<T>(signal: AbortSignal | undefined, use: (session: SqlSession) => Promise<T>): Promise<T> {
+    if (inside.getStore()?.open) {
+      throw new DatabaseError(
+        sqlState.internal,
+        `a statement inside a transaction of ${name} went to the database instead of the transaction: it would wait for itself`,
+      )
+    }
+    if (closing) throw new DatabaseError(sqlState.connectionLost, `the ${name} database is closed`)
+    const session = await source.acquire(signal)
+    try {
+      return await use(session)
+    } finally {
+      session.release()
+    }
+  }
+
+  function runOnce(
+    statement: string,
+    parameters: readonly SqlValue[] | null,
+    options: QueryOptions,
+  ): Promise<SqlResult> {
+    return withSession(options.signal, (session) => session.run(statement, parameters, withDefaults(options)))
+  }
+
+  async function transactionOnce<T>(
+    session: SqlSession,
+    work: (transaction: Queryable) => Promise<T>,
+    options: QueryOptions,
+  ): Promise<T> {
+    const state = { open: true }
+    const deadline = transactionDeadline()
+    await session.run('begin', [], withDefaults({}))
+    try {
+      const handle = queryableOn(session, state, options)
+      const value = await Promise.race([inside.run(state, () => work(handle)), deadline.passed])
+      state.open = false
+      const commit = await session.run('commit', [], withDefaults({}))
+      // PostgreSQL answers COMMIT with ROLLBACK where a statement had failed and its error was swallowed.
+      if (commit.command === 'ROLLBACK') {
+        throw new DatabaseError(sqlState.transactionFailed, 'a statement of the transaction had failed: rolled back')
+      }
+      return value
+    } catch (error) {
+      state.open = false
+      await session.run('rollback', [], withDefaults({})).catch(() => session.markBroken())
+      throw error
+    } finally {
+      deadline.clear()
+    }
+  }
+
+  return {
+    name,
+    engine,
+    features,
+    async query<Row>(statement: string, parameters: readonly SqlValue[] = [], options: QueryOptions = {}) {
+      return (await runOnce(statement, parameters, options)).rows as Row[]
+    },
+    async execute(statement, parameters = [], options = {}) {
+      return (await runOnce(statement, parameters, options)).count
+    },
+    async transaction(work, options = {}) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await withSession(options.signal, (session) => transactionOnce(session, work, options))
+        } catch (error) {
+          if (!isRetryable(error) || attempt >= maximumTransactionAttempts) throw error
+          // Random, so that two transactions that met do not meet again.
+          await delay(Math.random() * retryBaseMs * 2 ** attempt)
+        }
+      }
+    },
+    async script(sql) {
+      await runOnce(sql, null, {})
+    },
+    listen: (channel, onNotification) => source.listen(channel, onNotification),
+    onReconnect: (callback) => source.onReconnect(callback),
+    close: () => (closing ??= source.close()),
+  }
+}
+
+function queryableOn(session: SqlSession, state: { open: boolean }, defaults: QueryOptions): Queryable {
+  const inTurn = createTurns()
+  function run(statement: string, parameters: readonly SqlValue[], options: QueryOptions): Promise<SqlResult> {
+    return inTurn(() => {
+      if (!state.open) throw new DatabaseError(sqlState.transactionFailed, 'the transaction has already ended')
+      return session.run(statement, parameters, withDefaults({ ...defaults, ...options }))
+    })
+  }
+  return {
+    async query<Row>(statement: string, parameters: readonly SqlValue[] = [], options: QueryOptions = {}) {
+      return (await run(statement, parameters, options)).rows as Row[]
+    },
+    async execute(statement, parameters = [], options = {}) {
+      return (await run(statement, parameters, options)).count
+    },
+  }
+}
+
+function transactionDeadline(): { passed: Promise<never>; clear(): void } {
+  const { promise, reject } = Promise.withResolvers<never>()
+  // Real time, not the service's clock: it guards the connection, whatever a test does with its clock.
+  const timer = setTimeout(
+    () =>
+      reject(
+        new DatabaseError(sqlState.cancelled, `the transaction was open for more than ${maximumTransactionMs} ms`),
+      ),
+    maximumTransactionMs,
+  )
+  promise.catch(() => {})
+  return { passed: promise, clear: () => clearTimeout(timer) }
+}
+
+function withDefaults(options: QueryOptions): { timeoutMs: number; signal: AbortSignal | undefined } {
+  return { timeoutMs: options.timeoutMs ?? defaultStatementTimeoutMs, signal: options.signal }
+}

@@ -1,0 +1,68 @@
+/** What a statement failed with. `message` is for the log: it may name columns and values, so it never goes to a client as it is. */
+export class DatabaseError extends Error {
+  /** SQLSTATE, five characters; 57014 for a statement past its deadline, 08006 for a lost connection. */
+  readonly code: string
+  readonly constraint: string | null
+
+  constructor(code: string, message: string, options: { constraint?: string | null; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'DatabaseError'
+    this.code = code
+    this.constraint = options.constraint ?? null
+  }
+}
+
+/** The database cannot be used as it stands; `message` tells the operator what to do and names the folder or host. */
+export class DatabaseStartError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.name = 'DatabaseStartError'
+  }
+}
+
+export const sqlState = {
+  connectionLost: '08006',
+  uniqueViolation: '23505',
+  serializationFailure: '40001',
+  deadlock: '40P01',
+  transactionFailed: '25P02',
+  tooManyWaiting: '53300',
+  cancelled: '57014',
+  internal: 'XX000',
+} as const
+
+/** True when a row with that key is already there; `constraint` narrows it to one key. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return (
+    error instanceof DatabaseError &&
+    error.code === sqlState.uniqueViolation &&
+    (constraint === undefined || error.constraint === constraint)
+  )
+}
+
+/** True where the same transaction may succeed when it is run again. */
+export function isRetryable(error: unknown): boolean {
+  return (
+    error instanceof DatabaseError && (error.code === sqlState.serializationFailure || error.code === sqlState.deadlock)
+  )
+}
+
+// An uncaught error inside PGlite carries up to 20 KB of minified source in its text.
+const maximumMessageCharacters = 300
+
+/** The first line of an error's text, cut to a length that a log line can carry. */
+export function shortMessage(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  const line = text.split('\n', 1)[0]!.trim()
+  return line.length > maximumMessageCharacters ? `${line.slice(0, maximumMessageCharacters)}…` : line
+}
+
+/** Turns whatever the driver threw into a DatabaseError with a short text and its SQLSTATE. */
+export function toDatabaseError(error: unknown): DatabaseError {
+  if (error instanceof DatabaseError) return error
+  const fields = error as { code?: unknown; constraint?: unknown }
+  const isSqlState = typeof fields?.code === 'string' && /^[0-9A-Z]{5}$/.test(fields.code)
+  const code = isSqlState ? (fields.code as string) : sqlState.connectionLost
+  const constraint = typeof fields?.constraint === 'string' ? fields.constraint : null
+  return new DatabaseError(code, shortMessage(error), { constraint })
+}

@@ -1,0 +1,90 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { PGlite } from '@electric-sql/pglite'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
+
+/**
+ * PGlite's own NodeFS gives Emscripten no fsync callback, so PostgreSQL's fsync does nothing and a power cut loses commits
+ * that were acknowledged (measured: 5 times of 6). This one reaches the disk, and counts how often.
+ */
+
+// The parts of Emscripten's file system that are used here; its own types leave them out.
+interface EmscriptenNode {
+  mode: number
+}
+interface EmscriptenStream {
+  nfd?: number
+  node: EmscriptenNode
+}
+interface NodeFileSystemType {
+  stream_ops: { fsync?: (stream: EmscriptenStream) => number }
+  node_ops: { rename(node: EmscriptenNode, folder: EmscriptenNode, name: string): void }
+  realPath(node: EmscriptenNode): string
+}
+interface EmscriptenModule {
+  FS: { isDir(mode: number): boolean; filesystems: { NODEFS: NodeFileSystemType } }
+}
+
+export interface DurableFileSystem {
+  fileSystem: NodeFS
+  /** fsync calls that reached the operating system since the start. */
+  syncCount(): number
+}
+
+/** The folder of one PGlite instance, with fsync and with renames that survive a power cut. */
+export function createDurableFileSystem(folder: string): DurableFileSystem {
+  let syncs = 0
+  const fileSystem = new NodeFS(folder)
+  const stockInit = fileSystem.init.bind(fileSystem)
+  fileSystem.init = async (instance, options) => {
+    const result = await stockInit(instance, options)
+    result.emscriptenOpts.preRun!.push((module) => {
+      const { FS } = module as unknown as EmscriptenModule
+      const nodeFileSystem = FS.filesystems.NODEFS
+      nodeFileSystem.stream_ops.fsync = (stream) => {
+        if (stream.nfd === undefined) return 0
+        syncs++
+        if (FS.isDir(stream.node.mode)) fs.fsyncSync(stream.nfd)
+        else fs.fdatasyncSync(stream.nfd)
+        return 0
+      }
+      const stockRename = nodeFileSystem.node_ops.rename
+      nodeFileSystem.node_ops.rename = (node, newFolder, name) => {
+        stockRename(node, newFolder, name)
+        syncPath(nodeFileSystem.realPath(newFolder))
+      }
+    })
+    return result
+  }
+  return { fileSystem, syncCount: () => syncs }
+}
+
+/** Throws when a commit does not call fsync: then acknowledged work could vanish in a power cut, and it is better not to start. */
+export async function assertCommitsAreSynced(instance: PGlite, syncCount: () => number): Promise<void> {
+  const before = syncCount()
+  // A transactional WAL message needs no table and must be flushed by its commit.
+  await instance.exec(`select pg_logical_emit_message(true, 'portico', 'commit probe')`)
+  if (syncCount() <= before) {
+    throw new Error('a commit of the embedded database did not reach the disk (no fsync): refusing to start')
+  }
+}
+
+/** fsync of a file, or of a folder's entries. */
+export function syncPath(target: string): void {
+  const descriptor = fs.openSync(target, 'r')
+  try {
+    fs.fsyncSync(descriptor)
+  } finally {
+    fs.closeSync(descriptor)
+  }
+}
+
+/** fsync of everything under a folder, the folder last. */
+export function syncTree(folder: string): void {
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    const target = path.join(folder, entry.name)
+    if (entry.isDirectory()) syncTree(target)
+    else syncPath(target)
+  }
+  syncPath(folder)
+}

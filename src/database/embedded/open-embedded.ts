@@ -1,0 +1,69 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { Clock, Log } from '../../kernel/index.ts'
+import { createDatabase } from '../create-database.ts'
+import { DatabaseStartError, shortMessage } from '../database-error.ts'
+import { loadFeatures } from '../features.ts'
+import { migrate } from '../migrate.ts'
+import type { Database, LogicalDatabase } from '../port.ts'
+import { createEmbeddedSource } from './embedded-source.ts'
+import { startMaintenance } from './maintenance.ts'
+import { initialiseFolder } from './worker-connection.ts'
+
+// PGlite takes 320 MB at rest with PostgreSQL's default of 128 MB and 180 MB with these; the system's page cache does the rest.
+const sharedBuffersMegabytes: Record<LogicalDatabase, number> = { control: 16, corpus: 32 }
+
+export interface EmbeddedOptions {
+  name: LogicalDatabase
+  /** The folder of this logical database; made on the first start. Its parent must be locked. */
+  folder: string
+  clock: Clock
+  log: Log
+  migrationsFolder?: string | undefined
+}
+
+/** Makes the folder of one database where there is none yet; takes seconds and, for a moment, 1 GB of memory. */
+export async function initialiseIfMissing(name: LogicalDatabase, folder: string): Promise<void> {
+  if (fs.existsSync(path.join(folder, 'PG_VERSION'))) return
+  try {
+    await initialiseFolder({ folder, sharedBuffersMegabytes: sharedBuffersMegabytes[name] })
+  } catch (error) {
+    throw new DatabaseStartError(`no database could be made in ${folder}: ${shortMessage(error)}`, { cause: error })
+  }
+}
+
+/** Opens one embedded database and brings its tables up to date. */
+export async function openEmbedded({ name, folder, clock, log, migrationsFolder }: EmbeddedOptions): Promise<Database> {
+  const source = await createEmbeddedSource({
+    name,
+    folder,
+    sharedBuffersMegabytes: sharedBuffersMegabytes[name],
+    log,
+  }).catch((error: unknown) => {
+    throw new DatabaseStartError(`the embedded database in ${folder} could not be opened: ${shortMessage(error)}`, {
+      cause: error,
+    })
+  })
+  try {
+    const features = await loadFeatures(source)
+    await migrate({ name, source, log, folder: migrationsFolder })
+    let stopMaintenance = () => {}
+    const database = createDatabase({
+      name,
+      engine: 'embedded',
+      features,
+      source: {
+        ...source,
+        close() {
+          stopMaintenance()
+          return source.close()
+        },
+      },
+    })
+    stopMaintenance = startMaintenance({ database, clock, log, load: source.load }).stop
+    return database
+  } catch (error) {
+    await source.close()
+    throw error
+  }
+}

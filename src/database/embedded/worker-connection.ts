@@ -1,0 +1,122 @@
+import { Duplex } from 'node:stream'
+import { Worker } from 'node:worker_threads'
+import pg from 'pg'
+import type { FromWorker, ToWorker, WorkerTask } from './worker-messages.ts'
+
+/** One running worker and the `pg` client that speaks to it, as it would to a server's socket. */
+export interface WorkerConnection {
+  client: pg.Client
+  /** Resolves with the reason when the worker ended without being asked to. */
+  lost: Promise<string>
+  /** Checkpoints, closes the database and ends the worker. */
+  close(): Promise<void>
+  /** Ends the worker at once, as a kill would; acknowledged commits stay. */
+  terminate(): Promise<void>
+}
+
+/** Makes the database folder in a worker of its own, whose memory (1 GB for a moment) is given back afterwards. */
+export async function initialiseFolder(task: Omit<WorkerTask, 'kind'>): Promise<void> {
+  const worker = startWorker({ ...task, kind: 'initialise' })
+  try {
+    await answerOf(worker)
+  } finally {
+    await worker.terminate()
+  }
+}
+
+/** Opens an existing folder. Rejects with a short text when PGlite cannot open it, or when its commits are not durable. */
+export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<WorkerConnection> {
+  const worker = startWorker({ ...task, kind: 'serve' })
+  const lost = Promise.withResolvers<string>()
+  let stream: Duplex
+  try {
+    await answerOf(worker)
+    stream = createWorkerStream(worker, lost.resolve)
+  } catch (error) {
+    await worker.terminate()
+    throw error
+  }
+  worker.on('error', (error) => lost.resolve(error instanceof Error ? error.message : String(error)))
+  worker.on('exit', () => lost.resolve('its thread has ended'))
+  void lost.promise.then(() => stream.destroy())
+  const client = new pg.Client({
+    stream: () => stream,
+    host: 'embedded',
+    user: 'postgres',
+    password: '',
+    database: 'postgres',
+    ssl: false,
+  })
+  // A destroyed stream is told to the running statement; as an event it would end the process.
+  client.on('error', () => {})
+  await client.connect()
+  return {
+    client,
+    lost: lost.promise,
+    async close() {
+      const answer = answerOf(worker)
+      worker.postMessage('close' satisfies ToWorker)
+      try {
+        await answer
+      } finally {
+        await worker.terminate()
+      }
+    },
+    async terminate() {
+      lost.resolve('it was ended')
+      await worker.terminate()
+    },
+  }
+}
+
+function startWorker(task: WorkerTask): Worker {
+  // Flags of the main thread (a test runner's loaders, an inspector) have no business in there.
+  return new Worker(new URL('./worker.ts', import.meta.url), { workerData: task, execArgv: [] })
+}
+
+/** The next word of the worker that is no answer to a statement. */
+function answerOf(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    function onMessage(message: FromWorker) {
+      if (message instanceof Uint8Array) return
+      stopListening()
+      if (message.kind === 'failed') reject(new Error(message.message))
+      else resolve()
+    }
+    function onEnd(cause: unknown) {
+      stopListening()
+      reject(new Error(`the thread of the embedded database ended: ${String(cause)}`))
+    }
+    function stopListening() {
+      worker.off('message', onMessage).off('error', onEnd).off('exit', onEnd)
+    }
+    worker.on('message', onMessage).on('error', onEnd).on('exit', onEnd)
+  })
+}
+
+function createWorkerStream(worker: Worker, onFailed: (reason: string) => void): Duplex {
+  function post(bytes: Uint8Array, done: (error?: Error | null) => void) {
+    // A copy that owns its memory, so that it can be moved to the worker instead of being cloned.
+    const message = new Uint8Array(bytes)
+    worker.postMessage(message satisfies ToWorker, [message.buffer])
+    done()
+  }
+  const stream = new Duplex({
+    read() {},
+    write: (chunk: Uint8Array, _encoding, done) => post(chunk, done),
+    // Parse, Bind, Describe, Execute and Sync of one statement go as one message: one trip to the worker and back.
+    writev: (chunks, done) => post(Buffer.concat(chunks.map(({ chunk }) => chunk as Uint8Array)), done),
+  })
+  worker.on('message', (message: FromWorker) => {
+    if (message instanceof Uint8Array) stream.push(message)
+    else if (message.kind === 'failed') onFailed(message.message)
+  })
+  // What the driver expects of a socket.
+  return Object.assign(stream, {
+    connect: () => queueMicrotask(() => stream.emit('connect')),
+    setNoDelay() {},
+    setKeepAlive() {},
+    ref() {},
+    unref() {},
+  })
+}

@@ -1,0 +1,12 @@
+/** What the two threads say to each other; bytes are PostgreSQL's wire protocol. */
+
+export interface WorkerTask {
+  /** `initialise` makes a new database folder and ends; `serve` opens it. */
+  kind: 'initialise' | 'serve'
+  folder: string
+  sharedBuffersMegabytes: number
+}
+
+export type ToWorker = Uint8Array<ArrayBuffer> | 'close'
+
+export type FromWorker = Uint8Array | { kind: 'ready' } | { kind: 'done' } | { kind: 'failed'; message: string }

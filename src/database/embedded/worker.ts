@@ -1,0 +1,106 @@
+/**
+ * The thread of one embedded database: opens the folder, then carries bytes of PostgreSQL's protocol between the main thread
+ * and PGlite. It knows no SQL but the commit probe and the first initialisation.
+ */
+import fs from 'node:fs'
+import path from 'node:path'
+import { parentPort, workerData } from 'node:worker_threads'
+import { PGlite } from '@electric-sql/pglite'
+import { pg_textsearch as textSearch } from '@electric-sql/pglite-pg_textsearch'
+import { vector } from '@electric-sql/pglite-pgvector'
+import { shortMessage } from '../database-error.ts'
+import { assertCommitsAreSynced, createDurableFileSystem, syncPath, syncTree } from './durable-file-system.ts'
+import type { FromWorker, ToWorker, WorkerTask } from './worker-messages.ts'
+
+const port = parentPort!
+const task = workerData as WorkerTask
+
+async function openInstance(folder: string) {
+  const durable = createDurableFileSystem(folder)
+  const instance = await PGlite.create({
+    fs: durable.fileSystem,
+    extensions: { vector, textSearch },
+    startParams: [
+      ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'), // -F switches fsync off
+      ...settings({
+        fsync: 'on',
+        wal_sync_method: 'fsync', // fdatasync is a no-op in Emscripten
+        shared_buffers: `${task.sharedBuffersMegabytes}MB`,
+        default_text_search_config: 'pg_catalog.simple',
+      }),
+    ],
+  })
+  return { instance, durable }
+}
+
+function settings(values: Record<string, string>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
+
+// Under another name first: a crash in the middle leaves a folder that is thrown away, never half a database.
+async function initialise(folder: string): Promise<void> {
+  const temporary = `${folder}.new`
+  fs.rmSync(temporary, { recursive: true, force: true })
+  fs.mkdirSync(temporary, { recursive: true })
+  const { instance } = await openInstance(temporary)
+  await instance.exec('create extension vector; create extension pg_textsearch; checkpoint;')
+  await instance.close()
+  syncTree(temporary)
+  fs.renameSync(temporary, folder)
+  syncPath(path.dirname(folder))
+}
+
+async function serve(folder: string): Promise<void> {
+  const { instance, durable } = await openInstance(folder)
+  await assertCommitsAreSynced(instance, durable.syncCount)
+  port.on('message', (message: ToWorker) => {
+    if (message === 'close') return void close(instance)
+    const chunks: Uint8Array[] = []
+    // The chunks are views of PGlite's memory, so each is copied before it changes.
+    void instance
+      .execProtocolRawStream(message, { syncToFs: false, onRawData: (bytes) => chunks.push(bytes.slice()) })
+      .then(() => {
+        const answer = chunks.length === 1 ? chunks[0]! : join(chunks)
+        port.postMessage(answer, [answer.buffer as ArrayBuffer])
+      }, fail)
+  })
+  say({ kind: 'ready' })
+}
+
+function join(chunks: Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(chunks.reduce((total, chunk) => total + chunk.length, 0))
+  let offset = 0
+  for (const chunk of chunks) {
+    joined.set(chunk, offset)
+    offset += chunk.length
+  }
+  return joined
+}
+
+async function close(instance: PGlite): Promise<void> {
+  try {
+    await instance.close()
+    say({ kind: 'done' })
+  } catch (error) {
+    fail(error)
+  } finally {
+    port.close()
+  }
+}
+
+function fail(error: unknown): void {
+  say({ kind: 'failed', message: shortMessage(error) })
+}
+
+function say(message: FromWorker): void {
+  port.postMessage(message)
+}
+
+try {
+  if (task.kind === 'initialise') {
+    await initialise(task.folder)
+    say({ kind: 'done' })
+  } else await serve(task.folder)
+} catch (error) {
+  fail(error)
+}

@@ -1,0 +1,20 @@
+import type { DatabaseFeatures } from './port.ts'
+import { defaultStatementTimeoutMs, type SessionSource } from './session.ts'
+
+/** Asks the engine for its version and its extensions. */
+export async function loadFeatures(source: SessionSource): Promise<DatabaseFeatures> {
+  const session = await source.acquire()
+  try {
+    const result = await session.run(
+      `select current_setting('server_version') as version,
+              (select extversion from pg_extension where extname = 'vector') as vector,
+              exists (select from pg_extension where extname = 'pg_textsearch') as bm25`,
+      [],
+      { timeoutMs: defaultStatementTimeoutMs },
+    )
+    const row = result.rows[0] as { version: string; vector: string | null; bm25: boolean }
+    return { serverVersion: row.version.split(' ')[0]!, pgvectorVersion: row.vector, bm25: row.bm25 }
+  } finally {
+    session.release()
+  }
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Log } from '../kernel/index.ts'
+import { DatabaseStartError, shortMessage, toDatabaseError } from './database-error.ts'
+import type { LogicalDatabase } from './port.ts'
+import type { SessionSource, SqlSession } from './session.ts'
+
+/** Where the numbered scripts lie, one folder for each logical database. */
+export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
+
+// An index over a large table takes minutes; nobody is served meanwhile.
+const migrationTimeoutMs = 60 * 60_000
+// Any number that nothing else locks: two instances that start at once take turns on it.
+const migrationLockKey = 7_041_994_201n
+
+export interface Migration {
+  name: string
+  sql: string
+  /** SHA-256 of the text; a landed migration is never edited. */
+  checksum: string
+}
+
+export interface MigrateOptions {
+  name: LogicalDatabase
+  source: SessionSource
+  log: Log
+  /** Tests give their own; default the project's. */
+  folder?: string | undefined
+}
+
+/** The scripts of one logical database in the order in which they run. */
+export function readMigrations(name: LogicalDatabase, folder: string = migrationsFolder): Migration[] {
+  const own = path.join(folder, name)
+  return fs
+    .readdirSync(own)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+    .map((file) => {
+      const sql = fs.readFileSync(path.join(own, file), 'utf8')
+      return { name: file.slice(0, -4), sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    })
+}
+
+/** Runs what has not run yet, each script in a transaction of its own. Safe when several instances start at once. */
+export async function migrate({ name, source, log, folder }: MigrateOptions): Promise<void> {
+  const migrations = readMigrations(name, folder)
+  const session = await source.acquire()
+  const run = (statement: string, parameters: readonly string[] | null = []) =>
+    session.run(statement, parameters, { timeoutMs: migrationTimeoutMs })
+  try {
+    const pending = (await tableExists(session))
+      ? pendingOf(migrations, await loadApplied(session), name)
+      : migrations.map((migration) => migration.name)
+    for (const migration of migrations.filter((candidate) => pending.includes(candidate.name))) {
+      await run('begin')
+      try {
+        if (await applyOnce(session, migrations, migration, name))
+          log.info({ database: name, migration: migration.name }, 'migrated')
+        await run('commit')
+      } catch (error) {
+        await run('rollback').catch(() => session.markBroken())
+        if (error instanceof DatabaseStartError) throw error
+        throw new DatabaseStartError(`migration ${name}/${migration.name} failed: ${shortMessage(error)}`, {
+          cause: error,
+        })
+      }
+    }
+  } finally {
+    session.release()
+  }
+}
+
+async function applyOnce(
+  session: SqlSession,
+  migrations: Migration[],
+  migration: Migration,
+  name: LogicalDatabase,
+): Promise<boolean> {
+  const options = { timeoutMs: migrationTimeoutMs }
+  await session.run('select pg_advisory_xact_lock($1)', [migrationLockKey], options)
+  await session.run(
+    `create table if not exists portico_migrations (
+       name text primary key, checksum text not null, applied_at timestamptz not null default now())`,
+    [],
+    options,
+  )
+  // Another instance may have been first while this one waited for the lock.
+  if (!pendingOf(migrations, await loadApplied(session), name).includes(migration.name)) return false
+  try {
+    await session.run(migration.sql, null, options)
+  } catch (error) {
+    throw toDatabaseError(error)
+  }
+  await session.run(
+    'insert into portico_migrations (name, checksum) values ($1, $2)',
+    [migration.name, migration.checksum],
+    options,
+  )
+  return true
+}
+
+async function tableExists(session: SqlSession): Promise<boolean> {
+  const result = await session.run(`select to_regclass('portico_migrations') is not null as found`, [], {
+    timeoutMs: migrationTimeoutMs,
+  })
+  return (result.rows[0] as { found: boolean }).found
+}
+
+async function loadApplied(session: SqlSession): Promise<Map<string, string>> {
+  const { rows } = await session.run('select name, checksum from portico_migrations', [], {
+    timeoutMs: migrationTimeoutMs,
+  })
+  return new Map((rows as { name: string; checksum: string }[]).map((row) => [row.name, row.checksum]))
+}
+
+/** Names that have not run; throws when the database and this version's scripts do not fit each other. */
+export function pendingOf(migrations: Migration[], applied: Map<string, string>, name: LogicalDatabase): string[] {
+  const known = new Map(migrations.map((migration) => [migration.name, migration]))
+  for (const [appliedName, checksum] of applied) {
+    const migration = known.get(appliedName)
+    if (!migration) {
+      throw new DatabaseStartError(
+        `the ${name} database has the migration ${appliedName}, which this version of Portico does not know: start the newer version`,
+      )
+    }
+    if (migration.checksum !== checksum) {
+      throw new DatabaseStartError(
+        `the migration ${name}/${appliedName} was edited after it had run: restore its text and put the change into a new migration`,
+      )
+    }
+  }
+  return migrations.filter((migration) => !applied.has(migration.name)).map((migration) => migration.name)
+}

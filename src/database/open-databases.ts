@@ -1,0 +1,68 @@
+import path from 'node:path'
+import type { Clock, Log } from '../kernel/index.ts'
+import { lockFolder } from './embedded/folder-lock.ts'
+import { initialiseIfMissing, openEmbedded } from './embedded/open-embedded.ts'
+import type { Database, Databases, LogicalDatabase } from './port.ts'
+import { openServer } from './server/open-server.ts'
+
+export interface OpenDatabasesOptions {
+  /** The service's data folder; the embedded databases lie in its folder `database`. */
+  dataFolder: string
+  /** A PostgreSQL server for both logical databases (schemas portico_control and portico_corpus); embedded without it. */
+  databaseUrl?: string | undefined
+  /** Another server for the corpus alone. */
+  corpusDatabaseUrl?: string | undefined
+  /** Connections to each server and logical database; default 10. */
+  maximumConnections?: number | undefined
+  clock: Clock
+  log: Log
+  /** Tests give their own scripts; default the project's. */
+  migrationsFolder?: string | undefined
+}
+
+/** Opens control and corpus and brings their tables up to date. Throws DatabaseStartError with what to do. */
+export async function openDatabases(options: OpenDatabasesOptions): Promise<Databases> {
+  const { dataFolder, clock, log, migrationsFolder } = options
+  const urls: Record<LogicalDatabase, string | undefined> = {
+    control: options.databaseUrl,
+    corpus: options.corpusDatabaseUrl ?? options.databaseUrl,
+  }
+  const embeddedFolder = path.resolve(dataFolder, 'database')
+  const unlock = urls.control && urls.corpus ? () => {} : lockFolder(embeddedFolder)
+
+  function open(name: LogicalDatabase): Promise<Database> {
+    const url = urls[name]
+    if (url === undefined) {
+      return openEmbedded({ name, folder: path.join(embeddedFolder, name), clock, log, migrationsFolder })
+    }
+    return openServer({ name, url, maximumConnections: options.maximumConnections, log, migrationsFolder })
+  }
+
+  // One after the other: making a database takes 1 GB of memory for a moment.
+  try {
+    for (const name of ['control', 'corpus'] as const) {
+      if (urls[name] === undefined) await initialiseIfMissing(name, path.join(embeddedFolder, name))
+    }
+  } catch (error) {
+    unlock()
+    throw error
+  }
+  const opened = await Promise.allSettled([open('control'), open('corpus')])
+  const [control, corpus] = opened
+  if (control.status === 'rejected' || corpus.status === 'rejected') {
+    await Promise.all(opened.map((result) => (result.status === 'fulfilled' ? result.value.close() : undefined)))
+    unlock()
+    throw control.status === 'rejected' ? control.reason : (corpus as PromiseRejectedResult).reason
+  }
+  return {
+    control: control.value,
+    corpus: corpus.value,
+    async close() {
+      try {
+        await Promise.all([control.value.close(), corpus.value.close()])
+      } finally {
+        unlock()
+      }
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import type { Log } from '../../kernel/index.ts'
+import { createDatabase } from '../create-database.ts'
+import { DatabaseStartError, shortMessage } from '../database-error.ts'
+import { quoteName } from '../quote-name.ts'
+import { loadFeatures } from '../features.ts'
+import { migrate } from '../migrate.ts'
+import type { Database, DatabaseFeatures, LogicalDatabase } from '../port.ts'
+import { createServerSource } from './server-source.ts'
+
+export interface ServerOptions {
+  name: LogicalDatabase
+  url: string
+  maximumConnections?: number | undefined
+  log: Log
+  migrationsFolder?: string | undefined
+}
+
+const defaultMaximumConnections = 10
+// A server that starts together with the service (compose, a failover) may take this long.
+const connectAttempts = 10
+const connectRetryMs = 500
+const preparationLockKey = 7_041_994_202n
+
+/** Opens one logical database on a PostgreSQL server: its schema, its extensions, its tables. */
+export async function openServer(options: ServerOptions): Promise<Database> {
+  const { name, url, log, migrationsFolder } = options
+  const schema = `portico_${name}`
+  const extensionSchemas = await prepareServer(url, schema, name, log)
+  const source = createServerSource({
+    name,
+    url,
+    // The extensions' types must be found by their plain names.
+    searchPath: [...new Set([schema, ...extensionSchemas])].map(quoteName).join(', '),
+    maximumConnections: options.maximumConnections ?? defaultMaximumConnections,
+    log,
+  })
+  try {
+    const features = await loadFeatures(source)
+    tellFeatures(name, features, log)
+    await migrate({ name, source, log, folder: migrationsFolder })
+    return createDatabase({ name, engine: 'postgres', features, source })
+  } catch (error) {
+    await source.close()
+    throw error
+  }
+}
+
+/** Makes schema and extensions where they are missing and allowed; resolves to the schemas that the extensions live in. */
+async function prepareServer(url: string, schema: string, name: LogicalDatabase, log: Log): Promise<string[]> {
+  const client = await connectPatiently(url, name, log)
+  try {
+    await createSchema(client, schema, name)
+    if (name === 'corpus') {
+      await createExtension(client, 'vector', log)
+      await createExtension(client, 'pg_textsearch', log)
+    }
+    const { rows } = await client.query<{ extension: string; schema: string }>(
+      `select extname as extension, nspname as schema from pg_extension
+       join pg_namespace on pg_namespace.oid = extnamespace where extname in ('vector', 'pg_textsearch')`,
+    )
+    if (name === 'corpus' && !rows.some((row) => row.extension === 'vector')) {
+      throw new DatabaseStartError(
+        'the corpus database needs the extension pgvector: install it on the server and run "create extension vector" as a superuser',
+      )
+    }
+    return rows.map((row) => row.schema)
+  } finally {
+    await client.end()
+  }
+}
+
+async function connectPatiently(url: string, name: LogicalDatabase, log: Log): Promise<pg.Client> {
+  for (let attempt = 1; ; attempt++) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      const code = String((error as { code?: unknown }).code)
+      // Refused, reset or "the database system is starting up"; a wrong password does not get better by waiting.
+      const isPassing = ['ECONNREFUSED', 'ECONNRESET', '57P03'].includes(code)
+      if (!isPassing || attempt >= connectAttempts) {
+        throw new DatabaseStartError(`the server of the ${name} database does not let us in: ${shortMessage(error)}`, {
+          cause: error,
+        })
+      }
+      log.warn({ database: name, attempt, reason: shortMessage(error) }, 'waiting for the database server')
+      await delay(connectRetryMs)
+    }
+  }
+}
+
+async function createSchema(client: pg.Client, schema: string, name: LogicalDatabase): Promise<void> {
+  const exists = await client.query('select from pg_namespace where nspname = $1', [schema])
+  if (exists.rowCount) return
+  try {
+    // "if not exists" alone fails when two instances run it at once, hence the lock.
+    await client.query(
+      `begin; select pg_advisory_xact_lock(${preparationLockKey}); create schema if not exists ${quoteName(schema)}; commit`,
+    )
+  } catch (error) {
+    throw new DatabaseStartError(
+      `the schema ${schema} of the ${name} database could not be made: ${shortMessage(error)}. Make it, and give it to this user`,
+      { cause: error },
+    )
+  }
+}
+
+async function createExtension(client: pg.Client, extension: string, log: Log): Promise<void> {
+  const state = await client.query<{ installed: boolean }>(
+    `select installed_version is not null as installed from pg_available_extensions where name = $1`,
+    [extension],
+  )
+  if (state.rows[0] === undefined || state.rows[0].installed) return
+  try {
+    await client.query(
+      `begin; select pg_advisory_xact_lock(${preparationLockKey}); create extension if not exists ${extension} with schema public; commit`,
+    )
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    log.warn({ extension, reason: shortMessage(error) }, 'an extension is there but could not be made')
+  }
+}
+
+function tellFeatures(name: LogicalDatabase, features: DatabaseFeatures, log: Log): void {
+  if (name !== 'corpus') return
+  if (features.pgvectorVersion !== null && isOlder(features.pgvectorVersion, [0, 8, 4])) {
+    log.warn(
+      { pgvector: features.pgvectorVersion },
+      'this pgvector has known index bugs: update the extension to 0.8.4 or later',
+    )
+  }
+  if (!features.bm25) {
+    log.warn(
+      { postgres: features.serverVersion },
+      'pg_textsearch is not there: words are searched by tsvector, which is slower (it needs shared_preload_libraries)',
+    )
+  }
+}
+
+/** Compares dotted versions number by number. */
+export function isOlder(version: string, than: readonly number[]): boolean {
+  const parts = version.split('.').map(Number)
+  for (const [index, bound] of than.entries()) {
+    const part = parts[index] ?? 0
+    if (part !== bound) return part < bound
+  }
+  return false
+}

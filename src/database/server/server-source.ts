@@ -1,0 +1,150 @@
+import pg from 'pg'
+import { type Log, raceSignal } from '../../kernel/index.ts'
+import { DatabaseError, shortMessage, sqlState, toDatabaseError } from '../database-error.ts'
+import {
+  createTurns,
+  defaultStatementTimeoutMs,
+  maximumWaiting,
+  pastDeadline,
+  runOnClient,
+  type SessionSource,
+  type SqlSession,
+  tooManyWaiting,
+} from '../session.ts'
+import { createListener } from './listener.ts'
+
+export interface ServerSourceOptions {
+  name: string
+  url: string
+  /** Quoted names, comma separated. */
+  searchPath: string
+  maximumConnections: number
+  log: Log
+}
+
+const connectTimeoutMs = 10_000
+// The server ends a late statement itself; this much later the connection is given up, as the network may be gone.
+const graceMs = 5_000
+// A transaction whose process hangs must not hold its locks for ever.
+const idleInTransactionTimeoutMs = 60_000
+
+/** A pool of connections to one server, each with the same settings as the embedded engine. */
+export function createServerSource(options: ServerSourceOptions): SessionSource {
+  const { name, url, log } = options
+  const config: pg.ClientConfig = {
+    connectionString: url,
+    connectionTimeoutMillis: connectTimeoutMs,
+    application_name: `portico ${name}`,
+    keepAlive: true,
+  }
+  // pg waits for the promise although its types say nothing of one.
+  const onConnect = (client: pg.ClientBase) => setUp(client, options.searchPath) as unknown as void
+  const pool = new pg.Pool({ ...config, max: options.maximumConnections, idleTimeoutMillis: 30_000, onConnect })
+  pool.on('error', (error) =>
+    log.warn({ database: name, reason: shortMessage(error) }, 'an idle database connection was lost'),
+  )
+  const listener = createListener({ name, config, log })
+  // What each connection's statement_timeout stands at, so that it is only sent when it changes.
+  const timeouts = new WeakMap<pg.PoolClient, number>()
+
+  function createSession(client: pg.PoolClient): SqlSession {
+    const inTurn = createTurns()
+    let running: Promise<unknown> = Promise.resolve()
+    let broken = false
+
+    async function runNow(...[statement, parameters, { timeoutMs }]: Parameters<SqlSession['run']>) {
+      if (broken) throw new DatabaseError(sqlState.connectionLost, 'the connection to the database was given up')
+      let late = false
+      const timer = setTimeout(() => {
+        late = true
+        broken = true
+        void client.end().catch(() => {})
+      }, timeoutMs + graceMs)
+      try {
+        if ((timeouts.get(client) ?? defaultStatementTimeoutMs) !== timeoutMs) {
+          await runOnClient(client, `set statement_timeout = ${Math.ceil(timeoutMs)}`, [])
+          timeouts.set(client, timeoutMs)
+        }
+        return await runOnClient(client, statement, parameters)
+      } catch (error) {
+        const failure = toDatabaseError(error)
+        if (failure.code.startsWith('08') || failure.code.startsWith('57P')) broken = true
+        throw late ? pastDeadline(timeoutMs) : failure
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+
+    return {
+      run(statement, parameters, runOptions) {
+        const { signal } = runOptions
+        let cancelled: Promise<void> | undefined
+        const onAbort = () => (cancelled = cancelStatement(config, client, log))
+        const result = inTurn(async () => {
+          signal?.throwIfAborted()
+          signal?.addEventListener('abort', onAbort, { once: true })
+          try {
+            return await runNow(statement, parameters, runOptions)
+          } finally {
+            signal?.removeEventListener('abort', onAbort)
+            // A cancel that arrives late must not hit the next statement of this connection.
+            await cancelled
+          }
+        })
+        running = result.catch(() => {})
+        return raceSignal(result, signal)
+      },
+      markBroken() {
+        broken = true
+      },
+      release() {
+        void running.then(() => client.release(broken))
+      },
+    }
+  }
+
+  return {
+    async acquire(signal) {
+      signal?.throwIfAborted()
+      if (pool.waitingCount >= maximumWaiting) throw tooManyWaiting()
+      const connecting = pool.connect()
+      try {
+        return createSession(await raceSignal(connecting, signal))
+      } catch (error) {
+        if (!signal?.aborted) throw toDatabaseError(error)
+        connecting.then((client) => client.release()).catch(() => {})
+        throw error
+      }
+    },
+    listen: listener.listen,
+    onReconnect: listener.onReconnect,
+    async close() {
+      await Promise.all([listener.close(), pool.end()])
+    },
+  }
+}
+
+async function setUp(client: pg.ClientBase, searchPath: string): Promise<void> {
+  await client.query(
+    `set search_path = ${searchPath};
+     set timezone = 'UTC';
+     set statement_timeout = ${defaultStatementTimeoutMs};
+     set idle_in_transaction_session_timeout = ${idleInTransactionTimeoutMs};
+     set default_text_search_config = 'pg_catalog.simple'`,
+  )
+}
+
+/** Asks the server, over another connection, to end what a client is running. */
+async function cancelStatement(config: pg.ClientConfig, client: pg.PoolClient, log: Log): Promise<void> {
+  const processId = (client as unknown as { processID: number | null }).processID
+  const other = new pg.Client(config)
+  other.on('error', () => {})
+  try {
+    await other.connect()
+    await other.query('select pg_cancel_backend($1)', [processId])
+  } catch (error) {
+    log.warn({ reason: shortMessage(error) }, 'a statement could not be cancelled')
+  } finally {
+    await other.end().catch(() => {})
+  }
+}

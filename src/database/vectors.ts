@@ -1,0 +1,23 @@
+/** pgvector's binary parameter formats (vector.c `vector_recv`, halfvec.c `halfvec_recv`): dimensions, zero, then the values. */
+
+const headerBytes = 4
+
+/** The binary form of a `vector` parameter (`$1::vector`): 4 bytes a dimension, big-endian. */
+export function encodeVector(values: ArrayLike<number>): Uint8Array {
+  // A buffer of its own (never the shared pool), so that it can be handed to another thread.
+  const bytes = Buffer.allocUnsafeSlow(headerBytes + values.length * 4)
+  bytes.writeUInt16BE(values.length, 0)
+  bytes.writeUInt16BE(0, 2)
+  for (let index = 0; index < values.length; index++) bytes.writeFloatBE(values[index]!, headerBytes + index * 4)
+  return bytes
+}
+
+/** The binary form of a `halfvec` parameter (`$1::halfvec`): 2 bytes a dimension, big-endian IEEE 754 binary16. */
+export function encodeHalfVector(values: ArrayLike<number>): Uint8Array {
+  const bytes = Buffer.allocUnsafeSlow(headerBytes + values.length * 2)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  view.setUint16(0, values.length)
+  view.setUint16(2, 0)
+  for (let index = 0; index < values.length; index++) view.setFloat16(headerBytes + index * 2, values[index]!)
+  return bytes
+}

@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { openDatabases } from '../../src/database/index.ts'
+import { migrationsFolder } from '../../src/database/migrate.ts'
+import { silentLog, systemClock } from '../../src/kernel/index.ts'
+
+/**
+ * The template that test databases are copied from: a data folder for the embedded engine, a database for a server
+ * (PORTICO_TEST_DATABASE_URL). Its name holds a hash of what it was made from, so that the folder serves the next run too.
+ */
+
+const templatePrefix = 'portico-test-template-'
+const staleAfterMs = 24 * 3_600_000
+
+/** The PostgreSQL server that the tests run on, or undefined for the embedded engine. */
+export function testServerUrl(): string | undefined {
+  return process.env['PORTICO_TEST_DATABASE_URL'] || undefined
+}
+
+/** Makes the template of this run; resolves to what removes it. */
+export async function prepareTemplate(): Promise<() => Promise<void>> {
+  const url = testServerUrl()
+  if (url === undefined) {
+    await ensureTemplateFolder()
+    return async () => {}
+  }
+  const name = `portico_template_${randomBytes(6).toString('hex')}`
+  await runOnServer(url, `create database ${name}`)
+  process.env['PORTICO_TEST_DATABASE_TEMPLATE'] = name
+  const databases = await openDatabases({
+    dataFolder: os.tmpdir(),
+    databaseUrl: urlOfDatabase(url, name),
+    clock: systemClock,
+    log: silentLog,
+  })
+  await databases.close()
+  return () => runOnServer(url, `drop database if exists ${name} with (force)`)
+}
+
+/** The folder that fresh data folders are copied from; made by the first who asks, in about four seconds. */
+export async function ensureTemplateFolder(): Promise<string> {
+  const folder = path.join(os.tmpdir(), templatePrefix + fingerprint())
+  if (fs.existsSync(folder)) return folder
+  removeStaleTemplates()
+  const temporary = `${folder}.${randomBytes(4).toString('hex')}`
+  const databases = await openDatabases({ dataFolder: temporary, clock: systemClock, log: silentLog })
+  await databases.close()
+  try {
+    fs.renameSync(temporary, folder)
+  } catch {
+    // Another run was faster; its template is the same.
+    fs.rmSync(temporary, { recursive: true, force: true })
+  }
+  return folder
+}
+
+export function urlOfDatabase(url: string, database: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${database}`
+  return changed.href
+}
+
+export async function runOnServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+function fingerprint(): string {
+  const hash = createHash('sha256')
+  const manifest = JSON.parse(
+    fs.readFileSync(new URL('../../node_modules/@electric-sql/pglite/package.json', import.meta.url), 'utf8'),
+  ) as { version: string }
+  hash.update(manifest.version)
+  const sources = [
+    ...filesUnder(migrationsFolder),
+    ...filesUnder(path.join(migrationsFolder, '..', 'embedded')).filter((file) => !file.endsWith('.test.ts')),
+  ]
+  for (const file of sources) hash.update(file).update(fs.readFileSync(file))
+  return hash.digest('hex').slice(0, 16)
+}
+
+function filesUnder(folder: string): string[] {
+  return fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .sort()
+}
+
+function removeStaleTemplates(): void {
+  for (const name of fs.readdirSync(os.tmpdir())) {
+    if (!name.startsWith(templatePrefix)) continue
+    const folder = path.join(os.tmpdir(), name)
+    const ageMs = Date.now() - (fs.statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+    if (ageMs > staleAfterMs) fs.rmSync(folder, { recursive: true, force: true })
+  }
+}

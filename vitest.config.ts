@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    include: [
+      'src/**/*.test.ts',
+      'test/**/*.test.ts',
+      'cli/**/*.test.ts',
+      'bench/**/*.test.ts',
+      'scripts/**/*.test.ts',
+    ],
+    globalSetup: ['test/harness/global-setup.ts'],
+    pool: 'forks',
+    // Each test file may open two embedded databases of 180 MB; the machines that run this have two cores.
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+  },
+})
