@@ -1,3 +1,4 @@
+import { knowsEffort } from '../claude-traits.ts'
 import { isBlank, shapeConversation, toolArguments } from '../conversation.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { type Adjustments, createAdjustments, mapSampling, withoutRejected } from '../sampling.ts'
@@ -110,8 +111,8 @@ function mapStop(request: ProviderRequest, adjustments: Adjustments): string[] |
 }
 
 /**
- * Effort is known from Opus 4.5, Sonnet 4.6 and the fifth generation on; older models refuse the field. `xhigh` and `max`
- * depend on the model and on thinking, so what lies above `high` is sent as `high`.
+ * `xhigh` and `max` depend on the model and on thinking, so what lies above `high` is sent as `high`; models that know no
+ * effort get none.
  */
 function mapEffort(call: ProviderCall, adjustments: Adjustments): string | undefined {
   const wanted = call.request.reasoningEffort
@@ -127,8 +128,4 @@ function mapEffort(call: ProviderCall, adjustments: Adjustments): string | undef
   const effort = knowsEffort(call.model.baseModel) ? levels[wanted] : undefined
   if (effort !== wanted) adjustments.note('reasoningEffort')
   return effort
-}
-
-function knowsEffort(baseModel: string): boolean {
-  return /claude-(opus-4-[5-9]|sonnet-4-[6-9]|[a-z]+-([5-9]|[1-9]\d)(?!\d))/.test(baseModel.replaceAll('.', '-'))
 }

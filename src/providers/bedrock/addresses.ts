@@ -1,0 +1,24 @@
+import { AppError } from '../../kernel/index.ts'
+import type { ProviderSettings } from '../port.ts'
+
+/** The region that calls are signed for. Throws AppError where none is set: data must never go to a place nobody chose. */
+export function requireRegion(settings: ProviderSettings): string {
+  if (settings.region && /^[a-z0-9-]+$/.test(settings.region)) return settings.region
+  throw new AppError('invalid_request', 'Bedrock needs a region such as eu-central-1.', { param: 'region' })
+}
+
+/** Where models are called. */
+export function runtimeRoot(settings: ProviderSettings): string {
+  return rootOf(settings, 'bedrock-runtime')
+}
+
+/** Where models are listed. */
+export function controlRoot(settings: ProviderSettings): string {
+  return rootOf(settings, 'bedrock')
+}
+
+function rootOf(settings: ProviderSettings, service: string): string {
+  if (settings.baseUrl) return settings.baseUrl.replace(/\/+$/, '')
+  const region = requireRegion(settings)
+  return `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+}

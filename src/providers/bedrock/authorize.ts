@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { Sha256 } from '@aws-crypto/sha256-js'
+import { SignatureV4 } from '@smithy/signature-v4'
+import { AppError, raceSignal } from '../../kernel/index.ts'
+import type { ProviderSettings } from '../port.ts'
+import type { WireRequest } from '../wire-adapter.ts'
+import { failure } from '../wire-failure.ts'
+import { requireRegion } from './addresses.ts'
+
+export interface AwsCredentials {
+  accessKeyId: string
+  secretAccessKey: string
+  sessionToken?: string
+}
+
+export type LoadAwsCredentials = () => Promise<AwsCredentials>
+
+export interface AuthorizeOptions {
+  /** Where `settings.credentials` is absent; the default credential chain of AWS otherwise. */
+  loadCredentials?: LoadAwsCredentials
+  /** For tests; the wall clock otherwise. */
+  now?: () => Date
+}
+
+/**
+ * Headers that let a request in: a bearer token where the operator gave a Bedrock API key, else a signature (SigV4) over
+ * path, host, content type and body. Headers that are added later are not part of the signature and do not break it.
+ */
+export function createAuthorize(
+  settings: ProviderSettings,
+  options: AuthorizeOptions = {},
+): (request: WireRequest, signal: AbortSignal) => Promise<Record<string, string>> {
+  if (settings.apiKey) {
+    const headers = { authorization: `Bearer ${settings.apiKey}` }
+    return async () => headers
+  }
+  const load = settings.credentials
+    ? fixedCredentials(settings.credentials)
+    : (options.loadCredentials ?? createDefaultChain())
+  const signer = new SignatureV4({
+    service: 'bedrock',
+    region: requireRegion(settings),
+    credentials: load,
+    sha256: Sha256,
+  })
+
+  async function sign(request: WireRequest): Promise<Record<string, string>> {
+    const headers = toSignedHeaders(request)
+    const url = new URL(request.url)
+    const query = Object.fromEntries(url.searchParams)
+    const signed = await signer.sign(
+      { method: request.method, protocol: url.protocol, hostname: url.hostname, path: url.pathname, query, headers },
+      { signingDate: (options.now ?? (() => new Date()))() },
+    )
+    const { host: _, 'content-type': __, ...added } = signed.headers
+    return added
+  }
+
+  return (request, signal) => raceSignal(sign(request).catch(rejectWithoutSecrets), signal)
+}
+
+/**
+ * The payload's hash is computed here and the signer takes it from the header: node's own SHA-256 is many times faster on
+ * long prompts than the portable one that the signer needs for its short strings.
+ */
+function toSignedHeaders(request: WireRequest): Record<string, string> {
+  const contentType = request.headers['content-type']
+  return {
+    host: new URL(request.url).host,
+    ...(contentType !== undefined && { 'content-type': contentType }),
+    'x-amz-content-sha256': createHash('sha256').update(request.body).digest('hex'),
+  }
+}
+
+/** `accessKeyId:secretAccessKey[:sessionToken]`; none of the three can hold a colon. */
+function fixedCredentials(text: string): LoadAwsCredentials {
+  const [accessKeyId, secretAccessKey, sessionToken] = text.split(':').map((piece) => piece.trim())
+  if (!accessKeyId || !secretAccessKey) {
+    throw new AppError('invalid_request', 'AWS credentials are written accessKeyId:secretAccessKey[:sessionToken].', {
+      param: 'credentials',
+    })
+  }
+  const credentials = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
+  return async () => credentials
+}
+
+/** Environment, shared files, SSO, web identity, container and instance metadata; kept until shortly before they expire. */
+function createDefaultChain(): LoadAwsCredentials {
+  let chain: Promise<LoadAwsCredentials> | undefined
+  return async () => {
+    // Loaded on first use: providers without AWS must not pay for it at start.
+    chain ??= import('@aws-sdk/credential-provider-node').then(({ defaultProvider }) => defaultProvider())
+    return (await chain)()
+  }
+}
+
+/** Texts of the chain name profiles and files, so they stay inside as the cause. */
+function rejectWithoutSecrets(cause: unknown): never {
+  throw failure('authentication', 'No AWS credentials could be used for this provider.', { cause })
+}

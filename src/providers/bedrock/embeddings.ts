@@ -1,0 +1,64 @@
+import type { EmbeddingAnswer, WireModel } from '../port.ts'
+import type { WireAdapter } from '../wire-adapter.ts'
+import { unreadableAnswer } from '../wire-failure.ts'
+import { asCount, asObject, decodeJsonObject, type JsonObject } from '../wire-json.ts'
+
+const inputTypes = { document: 'search_document', query: 'search_query' } as const
+/** Cohere's own limit of texts in one call. */
+const maximumCohereBatch = 96
+
+/** InvokeModel of the Titan and Cohere embedding models; each keeps its own body. */
+export function bedrockEmbeddings(root: string): NonNullable<WireAdapter['embeddings']> {
+  return {
+    toRequest({ model, texts, dimensions, purpose }) {
+      const body = isCohere(model)
+        ? toCohereBody(texts, dimensions, purpose)
+        : toTitanBody(model, texts[0] ?? '', dimensions)
+      return {
+        method: 'POST',
+        url: `${root}/model/${encodeURIComponent(model.id)}/invoke`,
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify(body),
+        adjusted: [],
+      }
+    },
+    fromResponse: fromEmbeddings,
+    maximumBatch: (model) => (isCohere(model) ? maximumCohereBatch : 1),
+  }
+}
+
+function isCohere(model: WireModel): boolean {
+  return model.baseModel.includes('cohere')
+}
+
+/** The first Titan takes the text alone. */
+function toTitanBody(model: WireModel, inputText: string, dimensions: number | undefined): JsonObject {
+  if (model.baseModel.includes('titan-embed-text-v1') || model.baseModel.includes('titan-embed-g1'))
+    return { inputText }
+  return { inputText, normalize: true, ...(dimensions !== undefined && { dimensions }) }
+}
+
+function toCohereBody(texts: string[], dimensions: number | undefined, purpose: 'document' | 'query'): JsonObject {
+  return {
+    texts,
+    input_type: inputTypes[purpose],
+    embedding_types: ['float'],
+    ...(dimensions !== undefined && { output_dimension: dimensions }),
+  }
+}
+
+/** Titan: one `embedding`. Cohere: rows under `embeddings`, or under `embeddings.float` where types were asked for. */
+function fromEmbeddings(body: Uint8Array): EmbeddingAnswer {
+  const answer = decodeJsonObject(body) ?? {}
+  const rows = Array.isArray(answer.embedding)
+    ? [answer.embedding]
+    : Array.isArray(answer.embeddings)
+      ? answer.embeddings
+      : asObject(answer.embeddings).float
+  const whole = Array.isArray(rows) && rows.length > 0 && rows.every((row) => Array.isArray(row) && row.length > 0)
+  if (!whole) throw unreadableAnswer('an embedding', true)
+  return {
+    vectors: rows.map((row) => Float32Array.from(row as number[])),
+    promptTokens: asCount(answer.inputTextTokenCount) ?? null,
+  }
+}

@@ -1,0 +1,78 @@
+import { EventStreamCodec } from '@smithy/eventstream-codec'
+import { fromUtf8, toUtf8 } from '@smithy/util-utf8'
+import { type JsonObject, parseJsonObject } from '../wire-json.ts'
+
+/** One frame of `application/vnd.amazon.eventstream`. */
+export interface EventFrame {
+  messageType: 'event' | 'exception' | 'error'
+  /** `:event-type`, `:exception-type` or `:error-code`. */
+  type: string
+  payload: JsonObject
+}
+
+/** A frame's prelude: total length, length of headers, checksum, 4 bytes each; the message's own checksum ends it. */
+const smallestFrameBytes = 16
+/** AWS sends frames of at most 16 MiB with 128 KiB of headers; a longer one is garbage read as a length. */
+const largestFrameBytes = 17 * 1024 * 1024
+
+export interface FrameParser {
+  /** Frames completed by these bytes. Throws on a checksum or length that cannot be. */
+  push(bytes: Uint8Array): EventFrame[]
+  /** Throws where the bytes end inside a frame. */
+  end(): EventFrame[]
+}
+
+export function createFrameParser(): FrameParser {
+  const codec = new EventStreamCodec(toUtf8, fromUtf8)
+  /** Bytes of the frame that is not yet whole, in the pieces they came in; joined once, when the frame is. */
+  let pieces: Uint8Array[] = []
+  let waitingBytes = 0
+
+  function frameLength(): number | undefined {
+    if (waitingBytes < 4) return undefined
+    if (pieces[0]!.length < 4) pieces = [join(pieces)]
+    const head = pieces[0]!
+    const length = new DataView(head.buffer, head.byteOffset, 4).getUint32(0)
+    if (length < smallestFrameBytes || length > largestFrameBytes) throw new RangeError('no frame has this length')
+    return length
+  }
+
+  return {
+    push(bytes) {
+      if (bytes.length === 0) return []
+      pieces.push(bytes)
+      waitingBytes += bytes.length
+      const frames: EventFrame[] = []
+      for (let length = frameLength(); length !== undefined && waitingBytes >= length; length = frameLength()) {
+        const all = join(pieces)
+        frames.push(readFrame(codec, all.subarray(0, length)))
+        pieces = [all.subarray(length)]
+        waitingBytes -= length
+      }
+      return frames
+    },
+    end() {
+      if (waitingBytes > 0) throw new RangeError('the stream ended inside a frame')
+      return []
+    },
+  }
+}
+
+function readFrame(codec: EventStreamCodec, bytes: Uint8Array): EventFrame {
+  const { headers, body } = codec.decode(bytes)
+  const header = (name: string) => String(headers[name]?.value ?? '')
+  const messageType = header(':message-type')
+  const text = new TextDecoder().decode(body)
+  if (messageType === 'error') {
+    return { messageType, type: header(':error-code'), payload: { message: header(':error-message') } }
+  }
+  const payload = parseJsonObject(text)
+  if (messageType === 'exception')
+    return { messageType, type: header(':exception-type'), payload: payload ?? { message: text } }
+  if (!payload) throw new SyntaxError('the payload of a frame is no JSON object')
+  return { messageType: 'event', type: header(':event-type'), payload }
+}
+
+function join(pieces: Uint8Array[]): Uint8Array {
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+}

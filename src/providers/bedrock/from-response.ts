@@ -1,0 +1,39 @@
+import type { ProviderAnswer } from '../port.ts'
+import { unreadableAnswer } from '../wire-failure.ts'
+import { asName, asObject, asObjects, asString, decodeJsonObject } from '../wire-json.ts'
+import { mapError } from './map-error.ts'
+import { mapFinishReason } from './map-finish-reason.ts'
+import { mapUsage } from './map-usage.ts'
+
+/** A whole answer of Converse. */
+export function fromConverse(
+  body: Uint8Array,
+  redact: (text: string) => string,
+): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
+  const response = decodeJsonObject(body)
+  if (response?.__type) throw mapError({ status: 200, headers: {}, body: JSON.stringify(response) }, redact)
+  const message = asObject(asObject(response?.output).message)
+  if (!response || !Array.isArray(message.content)) throw unreadableAnswer('an answer', true)
+  const blocks = asObjects(message.content)
+  const stopReason = asName(response.stopReason)
+  return {
+    text: blocks.map((block) => asString(block.text)).join(''),
+    reasoningText: blocks
+      .map((block) => asString(asObject(asObject(block.reasoningContent).reasoningText).text))
+      .join(''),
+    refusal: null,
+    toolCalls: blocks
+      .filter((block) => block.toolUse !== undefined)
+      .map((block) => {
+        const call = asObject(block.toolUse)
+        return {
+          id: asString(call.toolUseId),
+          name: asString(call.name),
+          argumentsJson: JSON.stringify(asObject(call.input)),
+        }
+      }),
+    finishReason: mapFinishReason(stopReason),
+    wireFinishReason: stopReason,
+    usage: mapUsage(response.usage),
+  }
+}

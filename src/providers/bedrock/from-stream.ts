@@ -1,0 +1,95 @@
+import type { ProviderEvent } from '../port.ts'
+import { createStreamReader } from '../stream-reader.ts'
+import type { WireStreamReader } from '../wire-adapter.ts'
+import { truncatedStream } from '../wire-failure.ts'
+import { asName, asObject, asString, type JsonObject } from '../wire-json.ts'
+import { createFrameParser, type EventFrame } from './frame-parser.ts'
+import { mapStreamException } from './map-error.ts'
+import { mapFinishReason } from './map-finish-reason.ts'
+import { mapUsage } from './map-usage.ts'
+
+interface ReaderState {
+  begun: boolean
+  /** `messageStop` came: the text is whole. */
+  stopped: boolean
+  usageSent: boolean
+  /** Position of tool calls by the index of their content block. */
+  toolCalls: Map<unknown, { index: number; sawDelta: boolean }>
+}
+
+/** Reads the frames of ConverseStream. The answer's own end is `messageStop`; usage follows in `metadata`. */
+export function createConverseStreamReader(redact: (text: string) => string): WireStreamReader {
+  const state: ReaderState = { begun: false, stopped: false, usageSent: false, toolCalls: new Map() }
+  return createStreamReader({
+    parser: createFrameParser(),
+    read: (frame) => readFrame(state, frame, redact),
+    finish() {
+      if (!state.stopped) throw truncatedStream(state.begun)
+      return []
+    },
+    begun: () => state.begun,
+  })
+}
+
+function readFrame(state: ReaderState, frame: EventFrame, redact: (text: string) => string): ProviderEvent[] {
+  if (frame.messageType !== 'event') throw mapStreamException(frame.type, frame.payload, redact, state.begun)
+  state.begun = true
+  const { payload } = frame
+  switch (frame.type) {
+    case 'contentBlockStart':
+      return readBlockStart(state, payload)
+    case 'contentBlockDelta':
+      return readDelta(state, payload)
+    case 'contentBlockStop':
+      return readBlockStop(state, payload)
+    case 'messageStop':
+      return readStop(state, payload)
+    case 'metadata':
+      return readMetadata(state, payload)
+    default:
+      return []
+  }
+}
+
+function readBlockStart(state: ReaderState, payload: JsonObject): ProviderEvent[] {
+  const start = asObject(payload.start)
+  if (start.toolUse === undefined) return []
+  const call = asObject(start.toolUse)
+  const index = state.toolCalls.size
+  state.toolCalls.set(payload.contentBlockIndex, { index, sawDelta: false })
+  return [{ type: 'tool_call', index, id: asString(call.toolUseId), name: asString(call.name), argumentsDelta: '' }]
+}
+
+/** Blocks of text and reasoning have no start of their own; deltas may be empty. */
+function readDelta(state: ReaderState, payload: JsonObject): ProviderEvent[] {
+  const delta = asObject(payload.delta)
+  const text = asString(delta.text)
+  if (text !== '') return [{ type: 'text', text }]
+  const reasoning = asString(asObject(delta.reasoningContent).text)
+  if (reasoning !== '') return [{ type: 'reasoning', text: reasoning }]
+  const call = state.toolCalls.get(payload.contentBlockIndex)
+  const argumentsDelta = asString(asObject(delta.toolUse).input)
+  if (!call || argumentsDelta === '') return []
+  call.sawDelta = true
+  return [{ type: 'tool_call', index: call.index, argumentsDelta }]
+}
+
+/** A call without arguments may end without a delta that says anything. */
+function readBlockStop(state: ReaderState, payload: JsonObject): ProviderEvent[] {
+  const call = state.toolCalls.get(payload.contentBlockIndex)
+  return call && !call.sawDelta ? [{ type: 'tool_call', index: call.index, argumentsDelta: '{}' }] : []
+}
+
+function readStop(state: ReaderState, payload: JsonObject): ProviderEvent[] {
+  if (state.stopped) return []
+  state.stopped = true
+  const wireFinishReason = asName(payload.stopReason)
+  return [{ type: 'finish', finishReason: mapFinishReason(wireFinishReason), wireFinishReason }]
+}
+
+function readMetadata(state: ReaderState, payload: JsonObject): ProviderEvent[] {
+  const usage = mapUsage(payload.usage)
+  if (!usage || state.usageSent) return []
+  state.usageSent = true
+  return [{ type: 'usage', usage }]
+}

@@ -1,0 +1,30 @@
+import type { ProviderSettings } from '../port.ts'
+import { createSecretCutter } from '../secret-cutter.ts'
+import type { CreateWireAdapter, WireAdapter } from '../wire-adapter.ts'
+import { controlRoot, runtimeRoot } from './addresses.ts'
+import { type AuthorizeOptions, createAuthorize } from './authorize.ts'
+import { bedrockEmbeddings } from './embeddings.ts'
+import { fromModelList } from './from-model-list.ts'
+import { fromConverse } from './from-response.ts'
+import { createConverseStreamReader } from './from-stream.ts'
+import { mapError } from './map-error.ts'
+import { toConverseRequest } from './to-request.ts'
+
+/** Converse and ConverseStream of AWS Bedrock, for every chat model there; embeddings of Titan and Cohere. */
+export const createBedrockAdapter: CreateWireAdapter = (settings) => createBedrockAdapterWith(settings)
+
+/** As createBedrockAdapter, with the source of credentials and the clock given. */
+export function createBedrockAdapterWith(settings: ProviderSettings, options: AuthorizeOptions = {}): WireAdapter {
+  const redact = createSecretCutter(settings)
+  const root = runtimeRoot(settings)
+  return {
+    toRequest: (call, requestOptions) => toConverseRequest(call, requestOptions, settings, root),
+    fromResponse: (body) => fromConverse(body, redact),
+    createStreamReader: () => createConverseStreamReader(redact),
+    mapError: (failure) => mapError(failure, redact),
+    authorize: createAuthorize(settings, options),
+    requestIdHeader: 'x-amzn-requestid',
+    embeddings: bedrockEmbeddings(root),
+    models: { url: `${controlRoot(settings)}/foundation-models`, fromResponse: fromModelList },
+  }
+}

@@ -1,0 +1,88 @@
+import type { ProviderError, ProviderErrorClass } from '../port.ts'
+import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
+import { asName, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
+
+/** Names of AWS exceptions in lower case: HTTP answers write `ThrottlingException`, streams `throttlingException`. */
+const classes: Readonly<Record<string, ProviderErrorClass>> = {
+  validationexception: 'invalid_request',
+  serializationexception: 'invalid_request',
+  accessdeniedexception: 'authentication',
+  unrecognizedclientexception: 'authentication',
+  expiredtokenexception: 'authentication',
+  invalidsignatureexception: 'authentication',
+  incompletesignatureexception: 'authentication',
+  missingauthenticationtokenexception: 'authentication',
+  notauthorizedexception: 'authentication',
+  resourcenotfoundexception: 'model_not_found',
+  throttlingexception: 'rate_limit',
+  toomanyrequestsexception: 'rate_limit',
+  servicequotaexceededexception: 'quota',
+  modelnotreadyexception: 'overloaded',
+  serviceunavailableexception: 'overloaded',
+  modeltimeoutexception: 'timeout',
+  modelerrorexception: 'server_error',
+  modelstreamerrorexception: 'server_error',
+  internalserverexception: 'server_error',
+  internalfailure: 'server_error',
+}
+
+/** A non-2xx answer of Bedrock; the kind of error stands in a header, in older services in the body. */
+export function mapError(
+  answer: { status: number; headers: Record<string, string>; body: string },
+  redact: (text: string) => string,
+): ProviderError {
+  const body = parseJsonObject(answer.body) ?? {}
+  const type = answer.headers['x-amzn-errortype'] || asString(body.__type) || asString(body.code)
+  return toFailure(type, body, redact, {
+    status: answer.status,
+    retryAfterSeconds: retryAfterOfHeaders(answer.headers),
+    afterFirstByte: false,
+  })
+}
+
+/** An exception frame inside a stream. */
+export function mapStreamException(
+  type: string,
+  body: JsonObject,
+  redact: (text: string) => string,
+  afterFirstByte: boolean,
+): ProviderError {
+  return toFailure(type, body, redact, { status: 200, retryAfterSeconds: null, afterFirstByte })
+}
+
+function toFailure(
+  wireType: string,
+  body: JsonObject,
+  redact: (text: string) => string,
+  fields: { status: number; retryAfterSeconds: number | null; afterFirstByte: boolean },
+): ProviderError {
+  const type = plainType(wireType)
+  const message = asString(body.message) || asString(body.Message)
+  const text = redact(message) || `Bedrock answered ${type || fields.status}.`
+  return failure(classify(type, fields.status, message), text, { ...fields, code: asName(type) })
+}
+
+/** `ValidationException:http://…` and `com.amazon…#ValidationException` are both ValidationException. */
+function plainType(type: string): string {
+  return (type.split(':')[0] ?? '').split('#').at(-1)?.trim() ?? ''
+}
+
+function classify(type: string, status: number, message: string): ProviderErrorClass {
+  const known = classes[type.toLowerCase()] ?? (status >= 400 ? errorClassOfStatus(status) : 'server_error')
+  if (known === 'invalid_request') {
+    if (/model identifier is invalid|model id.*(isn't|is not) supported|on-demand throughput/i.test(message)) {
+      return 'model_not_found'
+    }
+    if (
+      /input is too long|prompt is too long|too many (input )?tokens|context (window|length)|maximum context/i.test(
+        message,
+      )
+    ) {
+      return 'context_length'
+    }
+  }
+  // A daily allowance does not come back by waiting a little.
+  if (known === 'rate_limit' && /per day/i.test(message)) return 'quota'
+  if (known === 'authentication' && /payment/i.test(message)) return 'quota'
+  return known
+}

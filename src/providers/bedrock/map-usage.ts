@@ -1,0 +1,23 @@
+import type { TokenUsage } from '../port.ts'
+import { asCount, asObject } from '../wire-json.ts'
+
+/**
+ * Usage of Converse in our words: `inputTokens` leaves out cache reads and writes, so both are added. (Each cache count
+ * comes under two names; they are the same number.) Null where neither side was counted.
+ */
+export function mapUsage(wire: unknown): TokenUsage | null {
+  const usage = asObject(wire)
+  const inputTokens = asCount(usage.inputTokens)
+  const outputTokens = asCount(usage.outputTokens)
+  if (inputTokens === undefined && outputTokens === undefined) return null
+  const cachedTokens = asCount(usage.cacheReadInputTokens) ?? asCount(usage.cacheReadInputTokenCount) ?? 0
+  const cacheWriteTokens = asCount(usage.cacheWriteInputTokens) ?? asCount(usage.cacheWriteInputTokenCount) ?? 0
+  return {
+    promptTokens: (inputTokens ?? 0) + cachedTokens + cacheWriteTokens,
+    completionTokens: outputTokens ?? 0,
+    cachedTokens,
+    cacheWriteTokens,
+    // Converse counts reasoning as output and does not tell it apart.
+    reasoningTokens: 0,
+  }
+}
