@@ -163,14 +163,6 @@ export const configFileSchema = z.strictObject({
       workers: integer(0, 64).default(2).describe('Extractor processes; 0: this instance takes no documents.'),
     })
     .prefault({}),
-  chat: z
-    .strictObject({
-      defaultModel: z.string().default('portico/offline').describe('Model of Spaces that name none.'),
-      baseTierFallback: flag
-        .default(false)
-        .describe('Answer chats with a base-tier model when the credits are exhausted.'),
-    })
-    .prefault({}),
 })
 
 export type ConfigFile = z.output<typeof configFileSchema>

@@ -29,9 +29,7 @@ export interface AnswerDependencies {
   completions: Completions
   retrieval: Retrieval
   ledger: Ledger
-  /** Model of Spaces that name none. */
-  defaultModel: string
-  /** A free base-tier model that may answer when the credits are exhausted; undefined where the operator does not allow it. */
+  /** A free base-tier model, for Spaces whose operator lets them go on when the credits are exhausted. */
   fallbackModel: (organisation: Organisation) => string | undefined
   now: () => number
 }
@@ -56,14 +54,13 @@ const searchTool: ToolDefinition = {
  * model that will answer.
  */
 export function chooseAnswerModel(
-  { ledger, defaultModel, fallbackModel, now }: AnswerDependencies,
+  { ledger, fallbackModel, now }: AnswerDependencies,
   organisation: Organisation,
   space: Space,
 ): string {
   assertSubscription(organisation, now())
-  const model = space.model ?? defaultModel
-  if (ledger.hasCredit(organisation)) return model
-  const fallback = fallbackModel(organisation)
+  if (ledger.hasCredit(organisation)) return space.model
+  const fallback = space.settings.baseTierFallback ? fallbackModel(organisation) : undefined
   if (fallback !== undefined) return fallback
   throw new AppError(
     'insufficient_quota',
@@ -83,7 +80,7 @@ export async function* answer(
       organisationId: call.organisation.id,
       spaceId: call.space.id,
       query,
-      limit: call.space.maximumPassages,
+      limit: call.space.settings.maximumPassages,
       signal: call.signal,
     })
   const passages = packPassages(await search(composeQuery(call.messages)))
@@ -112,6 +109,8 @@ export async function* answer(
       model,
       request: {
         messages: conversation,
+        temperature: call.space.settings.temperature ?? undefined,
+        maxOutputTokens: call.space.settings.maximumOutputTokens ?? undefined,
         ...(call.agentic && round < maximumToolRounds ? { tools: [searchTool] } : {}),
       },
       stream: true,

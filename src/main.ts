@@ -1,0 +1,68 @@
+import { ConfigError, loadConfig } from './config.ts'
+import { DatabaseStartError } from './database/index.ts'
+import { describeFirstStart, runFirstStart } from './first-start.ts'
+import { describeError } from './kernel/index.ts'
+import { createLog } from './process-log.ts'
+import { createService } from './service.ts'
+
+/** The process: environment → config → service → listen; signals. */
+
+/** Errors whose message already tells an operator what to do; no stack is shown for them. */
+const isOperatorError = (error: unknown) =>
+  error instanceof ConfigError || error instanceof DatabaseStartError || isAddressError(error)
+
+try {
+  await run()
+} catch (error) {
+  console.error(isOperatorError(error) ? `portico: ${explain(error)}` : error)
+  process.exit(1)
+}
+
+async function run() {
+  const config = loadConfig()
+  const log = createLog(config.settings.log.level)
+  const service = await createService({ config, log })
+
+  let stopping = false
+  const stop = (signal: string) => {
+    if (stopping) {
+      log.warn({ signal }, 'stopping at once')
+      process.exit(1)
+    }
+    stopping = true
+    log.info({ signal }, 'stopping: streams finish, jobs return to the queue')
+    service.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ error: describeError(error) }, 'the service did not stop cleanly')
+        process.exit(1)
+      },
+    )
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
+  process.on('uncaughtException', (error) => {
+    log.error({ error: describeError(error), stack: error.stack }, 'uncaught: stopping, since the state is unknown')
+    stop('uncaughtException')
+  })
+
+  const { url } = await service.start()
+  console.log(service.describe())
+  const first = await runFirstStart(service, url)
+  if (first) console.log(describeFirstStart(first))
+}
+
+function isAddressError(error: unknown): error is NodeJS.ErrnoException {
+  return (
+    error instanceof Error &&
+    ['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].includes((error as NodeJS.ErrnoException).code ?? '')
+  )
+}
+
+function explain(error: unknown): string {
+  if (!isAddressError(error)) return describeError(error)
+  const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  if (code === 'EADDRINUSE')
+    return `${address}:${port} is in use by another process. Set PORT to a free one, or stop that process.`
+  if (code === 'EACCES') return `this user may not listen on port ${port}. Set PORT to one above 1023.`
+  return `this machine has no address ${address}. Set HOST to one it has.`
+}
