@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Debian packages that some suites use where they are there: Chromium for the browser tests, poppler for the pdf comparison.
+set -u
+missing=()
+[ -x /usr/bin/chromium ] || missing+=(chromium)
+command -v pdftotext >/dev/null || missing+=(poppler-utils)
+[ "${#missing[@]}" -eq 0 ] && exit 0
+[ "$(id -u)" -eq 0 ] || { echo "not root: ${missing[*]} stay missing"; exit 1; }
+apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
