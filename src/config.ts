@@ -100,9 +100,11 @@ export function loadConfig(environment: Environment = process.env, workingFolder
   const parsed = configFileSchema.safeParse(raw)
   if (!parsed.success) throw new ConfigError(describeIssue(parsed.error.issues[0]!, environment))
   const settings = { ...parsed.data, dataFolder: path.resolve(workingFolder, parsed.data.dataFolder) }
+  const secrets = readSecrets(environment, settings, workingFolder)
+  for (const provider of settings.providers) delete provider.apiKey
   return Object.freeze({
     settings: deepFreeze(settings),
-    secrets: Object.freeze(readSecrets(environment, settings, workingFolder)),
+    secrets: Object.freeze(secrets),
     file,
     explicit,
     proxies: {

@@ -1,0 +1,62 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ConfigError, loadConfig } from './config.ts'
+
+function folderWith(files: Record<string, string> = {}): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'portico-config-'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text)
+  return folder
+}
+
+describe('the configuration', () => {
+  it('listens on loopback, port 8080, when nothing is set', () => {
+    const { settings } = loadConfig({}, folderWith())
+    expect(settings.server).toMatchObject({ host: '127.0.0.1', port: 8080 })
+  })
+
+  it('takes PORT, HOST and PORTICO_DATA_DIR from the environment, over the file', () => {
+    const folder = folderWith({ 'portico.yaml': 'server:\n  port: 9000\n  host: 10.0.0.1\n' })
+    const { settings, explicit } = loadConfig({ PORT: '9001', PORTICO_DATA_DIR: 'elsewhere' }, folder)
+    expect(settings.server).toMatchObject({ port: 9001, host: '10.0.0.1' })
+    expect(settings.dataFolder).toBe(path.join(folder, 'elsewhere'))
+    expect(explicit.has('server.port')).toBe(true)
+    expect(explicit.has('metrics.port')).toBe(false)
+  })
+
+  it.each([
+    [{ PORT: 'eighty' }, /^PORT: /],
+    [{ PORT: '70000' }, /^PORT: /],
+    [{ PORTICO_DATADIR: 'x' }, /PORTICO_DATADIR is not a setting.*PORTICO_DATA_DIR/],
+    [{ PORTICO_SECRET_KEY: 'short' }, /PORTICO_SECRET_KEY must have at least 32 bytes/],
+    [{ PORTICO_CONFIG: 'missing.yaml' }, /PORTICO_CONFIG names .*missing\.yaml/],
+    [{ OPENAI_API_KEY: 'a', OPENAI_API_KEY_FILE: 'b' }, /OPENAI_API_KEY and OPENAI_API_KEY_FILE are both set/],
+    [{ OPENAI_API_KEY_FILE: 'nowhere' }, /OPENAI_API_KEY_FILE: cannot read nowhere/],
+  ])('refuses %j with an error that names the setting', (environment, message) => {
+    expect(() => loadConfig(environment, folderWith())).toThrow(ConfigError)
+    expect(() => loadConfig(environment, folderWith())).toThrow(message)
+  })
+
+  it.each([
+    ['server:\n  prot: 80\n', /server\.prot is not a setting/],
+    ['server:\n  port: -1\n', /server\.port: /],
+    ['providers:\n  - id: Bad Name\n', /providers\.0\.id: /],
+    ['providers:\n  - id: a\n    apiKeyEnv: NOT_THERE\n', /providers\.0\.apiKeyEnv: .*NOT_THERE/],
+    ['- a\n', /must hold a mapping/],
+    ['a: [', /not valid YAML/],
+  ])('refuses the file %j with an error that names the setting', (text, message) => {
+    expect(() => loadConfig({}, folderWith({ 'portico.yaml': text }))).toThrow(message)
+  })
+
+  it('reads secrets from files and keeps them apart from the settings', () => {
+    const folder = folderWith({
+      'key.txt': 'sk-secret-from-file\n',
+      'portico.yaml': 'providers:\n  - id: mistral\n    flavour: mistral\n    apiKeyFile: key.txt\n',
+    })
+    const config = loadConfig({ OPENAI_API_KEY_FILE: 'key.txt' }, folder)
+    expect(config.secrets.openaiApiKey).toBe('sk-secret-from-file')
+    expect(config.secrets.providerKeys.get('mistral')).toBe('sk-secret-from-file')
+    expect(JSON.stringify(config.settings)).not.toContain('sk-secret-from-file')
+  })
+})
