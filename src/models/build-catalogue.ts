@@ -6,7 +6,7 @@ import type { PriceSnapshot, SnapshotModel } from './snapshot.ts'
 
 /** Everything that is declared, merged: what can be called, and why the rest cannot. Immutable; a change builds a new one. */
 export interface BuiltCatalogue {
-  readonly providers: ReadonlyMap<string, ProviderDeclaration>
+  readonly providers: ReadonlyMap<string, DeclaredProvider>
   /** By canonical id, in order of id; models that nothing can serve included. */
   readonly models: ReadonlyMap<string, BuiltModel>
   /** Alias → canonical id. */
@@ -15,13 +15,24 @@ export interface BuiltCatalogue {
   readonly problems: readonly string[]
 }
 
+export interface DeclaredProvider extends ProviderDeclaration {
+  readonly origin: Declarations['origin']
+}
+
+export interface DeclaredDeployment {
+  readonly deployment: Deployment
+  readonly origin: Declarations['origin'] | 'snapshot'
+  /** Why it cannot serve; null: it can. */
+  readonly problem: string | null
+}
+
 export interface BuiltModel extends Model {
   readonly enabled: boolean
   readonly origin: Declarations['origin'] | 'snapshot'
   /** Deployments that can serve, by side. */
   readonly sides: { readonly eu: readonly Deployment[]; readonly other: readonly Deployment[] }
-  /** All of them, with the reason where one cannot serve. */
-  readonly all: readonly { readonly deployment: Deployment; readonly origin: string; readonly problem: string | null }[]
+  /** Those that cannot serve included. */
+  readonly all: readonly DeclaredDeployment[]
 }
 
 /** Base tier: at most this price of output, attoUsd per token (2 dollars per million tokens: the small models of 2026). */
@@ -35,17 +46,20 @@ const unknownContextTokens = 131_072
  */
 export function buildCatalogue(snapshot: PriceSnapshot, sources: readonly Declarations[]): BuiltCatalogue {
   const problems: string[] = []
-  const providers = new Map(
-    sources.flatMap((source) => source.providers).map((provider) => [provider.settings.id, provider]),
-  )
+  const providers = mergeProviders(sources)
   const complete = new Set(sources.flatMap((source) => source.complete))
   const layers = [fromSnapshot(snapshot, providers, complete), ...sources]
   const facts = mergeById<ModelDeclaration>(layers.map((layer) => layer.models))
   const deployments = mergeById<DeploymentDeclaration>(layers.map((layer) => layer.deployments))
   const operatorPrices = groupPrices(sources)
 
-  const byModel = new Map<string, { deployment: Deployment; origin: string; problem: string | null }[]>()
+  const byModel = new Map<string, DeclaredDeployment[]>()
   for (const declared of deployments.values()) {
+    // An override of something that is gone: nobody says which model it was.
+    if (!declared.modelId || !declared.providerId) {
+      problems.push(`deployment ${declared.id}: its model or its provider is not declared`)
+      continue
+    }
     const entry = buildDeployment(snapshot, declared, providers, operatorPrices.get(declared.id) ?? [])
     if (entry.problem !== null && layers[0]!.deployments.every(({ id }) => id !== declared.id))
       problems.push(`deployment ${declared.id}: ${entry.problem}`)
@@ -68,6 +82,19 @@ export function buildCatalogue(snapshot: PriceSnapshot, sources: readonly Declar
   }
   const aliases = collectAliases(models, problems)
   return { providers, models, aliases, problems }
+}
+
+/** Replaced whole; a switch only turns one on or off. */
+function mergeProviders(sources: readonly Declarations[]): Map<string, DeclaredProvider> {
+  const providers = new Map<string, DeclaredProvider>()
+  for (const { origin, providers: declared, switches } of sources) {
+    for (const provider of declared) providers.set(provider.settings.id, { ...provider, origin })
+    for (const { providerId, enabled } of switches) {
+      const provider = providers.get(providerId)
+      if (provider) providers.set(providerId, { ...provider, enabled, origin })
+    }
+  }
+  return providers
 }
 
 /** The lists of every provider that offers its whole list. `complete` models get no deployment that is not declared. */

@@ -1,3 +1,4 @@
+import type { PriceSchedule } from '../billing/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import type { Provider, ProviderSettings } from '../providers/index.ts'
 import { type BuiltCatalogue, buildCatalogue } from './build-catalogue.ts'
@@ -35,6 +36,8 @@ export interface LiveCatalogue extends Catalogue {
   start(): Promise<void>
   /** The whole, for the operator's view. */
   built(): BuiltCatalogue
+  /** The id of one of the operator's prices; null for others. */
+  operatorPriceId(deploymentId: string, schedule: PriceSchedule): string | null
   /** Waits for calls in flight, then closes all providers. */
   close(): Promise<void>
 }
@@ -105,6 +108,8 @@ export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalo
     baseTierModels: (organisation, nowMs) => baseTierModels(built, organisation, nowMs),
     provider: ({ providerId }) => pool.get(providerId),
     built: () => built,
+    operatorPriceId: (deploymentId, schedule) =>
+      operator.prices.find((price) => price.deploymentId === deploymentId && price.schedule === schedule)?.id ?? null,
     async close() {
       for (const stop of unsubscribe) stop()
       discovery.close()

@@ -61,16 +61,19 @@ export interface DeploymentDeclaration {
 export interface Declarations {
   readonly origin: 'built-in' | 'discovered' | 'configuration' | 'operator'
   readonly providers: readonly ProviderDeclaration[]
+  /** Of providers that a source below declares. */
+  readonly switches: readonly { readonly providerId: string; readonly enabled: boolean }[]
   readonly models: readonly ModelDeclaration[]
   readonly deployments: readonly DeploymentDeclaration[]
   /** Dated prices of a deployment; from the earliest on they replace whatever the sources below say. */
-  readonly prices: readonly { readonly deploymentId: string; readonly schedule: PriceSchedule }[]
+  readonly prices: readonly { readonly id: string; readonly deploymentId: string; readonly schedule: PriceSchedule }[]
   /** Models whose deployments are stated completely here: none is added from a snapshot list. */
   readonly complete: readonly string[]
 }
 
 export const noDeclarations: Omit<Declarations, 'origin'> = {
   providers: [],
+  switches: [],
   models: [],
   deployments: [],
   prices: [],

@@ -1,0 +1,279 @@
+import { z } from 'zod'
+
+/** The operator's API of providers, models, deployments and prices, and what is stored of them. */
+
+/** Canonical ids and names on the wire; `eu/` is not part of an id. */
+const modelId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,119}$/, 'letters, digits and . _ : @ + / -, at most 120')
+  .refine((id) => !id.startsWith('eu/'), { error: 'must not begin with eu/: the prefix chooses the hosting' })
+const providerId = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, - and _, at most 63')
+  .describe('Names the provider in the log and in receipts.')
+const deploymentId = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._:@+/#-]{0,159}$/, 'letters, digits and . _ : @ + / # -, at most 160')
+const hosting = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and -')
+  .refine((value) => value === 'eu' || !value.startsWith('eu'), {
+    error: 'for the European Union say exactly eu; the region has a field of its own',
+  })
+  .describe('Where it runs: `eu`, `us`, `global`, `local` or another word. Only `eu` serves `eu/` ids, and only those.')
+const plan = z.enum(['free', 'team', 'enterprise'])
+const tokens = z.int().min(1).max(100_000_000)
+
+/** Exact decimals as text; numbers are taken as they are printed. */
+const usdPerMillionTokens = z
+  .union([z.string().regex(/^\d{1,7}(\.\d{1,12})?$/, 'a decimal such as 0.15'), z.number().min(0).max(1_000_000)])
+  .describe('US dollars per million tokens, an exact decimal. 0 is free; an absent cache price counts as `input`.')
+
+const tokenPrices = {
+  input: usdPerMillionTokens,
+  output: usdPerMillionTokens.optional().describe('Absent: 0, for embedding models.'),
+  cacheRead: usdPerMillionTokens.optional(),
+  cacheWrite: usdPerMillionTokens.optional(),
+  reasoning: usdPerMillionTokens.optional().describe('Where reasoning tokens cost something else than output.'),
+}
+export const statedPricesSchema = z.strictObject({
+  ...tokenPrices,
+  contextSteps: z
+    .array(z.strictObject({ abovePromptTokens: tokens, ...tokenPrices }))
+    .max(10)
+    .optional()
+    .describe('A step whose `abovePromptTokens` lies below the prompt’s tokens prices the whole request.'),
+})
+
+const headerName = z.string().regex(/^[A-Za-z0-9-]{1,100}$/)
+const withoutCredentials = (url: string) => {
+  const { username, password, protocol } = new URL(url)
+  return username === '' && password === '' && /^https?:$/.test(protocol)
+}
+
+/** What is stored of a provider in clear. */
+export const providerDeclarationSchema = z.strictObject({
+  format: z.enum(['openai', 'azure', 'anthropic', 'gemini', 'vertex', 'bedrock', 'cohere', 'ollama']),
+  flavour: z
+    .string()
+    .max(40)
+    .optional()
+    .describe('Preset of an OpenAI-compatible host: openai, mistral, groq, deepseek, xai, together, openrouter …'),
+  baseUrl: z
+    .url()
+    .max(2000)
+    .refine(withoutCredentials, {
+      error: 'must be an http(s) address without user name and password; keys go into apiKey',
+    })
+    .optional(),
+  region: z.string().max(100).optional(),
+  project: z.string().max(200).optional(),
+  apiVersion: z.string().max(60).optional(),
+  hosting: hosting.optional(),
+  models: z
+    .enum(['snapshot', 'discovered', 'declared'])
+    .optional()
+    .describe('All models of its price lists, those that its own listing names, or declared deployments only.'),
+  priceLists: z
+    .array(z.string().max(60))
+    .max(5)
+    .optional()
+    .describe('Lists of the price snapshot; default from format, flavour and hosting.'),
+  discoveredPrices: statedPricesSchema.optional().describe('Of models that its own listing names.'),
+  quirks: z
+    .strictObject({
+      temperatureFactor: z.number().positive().max(10).optional(),
+      capField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
+      systemRole: z.enum(['system', 'developer']).optional(),
+      rejects: z.array(z.string().max(60)).max(50).optional(),
+      streamOptions: z.boolean().optional(),
+    })
+    .optional(),
+  limits: z
+    .strictObject({
+      connectTimeoutMs: z.int().min(100).max(600_000).optional(),
+      headersTimeoutMs: z.int().min(100).max(3_600_000).optional(),
+      idleTimeoutMs: z.int().min(100).max(3_600_000).optional(),
+      maximumConnections: z.int().min(1).max(100_000).optional(),
+      maximumResponseBytes: z.int().min(1024).max(1_073_741_824).optional(),
+    })
+    .optional(),
+})
+
+/** Write-only: shown as their last four characters, or not at all. Absent keeps what is stored, null removes it. */
+const secrets = {
+  apiKey: z.string().min(1).max(10_000).nullable().optional(),
+  headers: z
+    .record(headerName, z.string().max(10_000))
+    .nullable()
+    .optional()
+    .describe('Extra headers; values are secrets.'),
+  credentials: z
+    .string()
+    .min(1)
+    .max(20_000)
+    .nullable()
+    .optional()
+    .describe('AWS: `accessKeyId:secretAccessKey[:sessionToken]`. Google: the service account’s JSON.'),
+}
+
+export const putProviderSchema = providerDeclarationSchema
+  .partial({ format: true })
+  .extend({ enabled: z.boolean().default(true), ...secrets })
+  .refine((body) => body.format !== undefined || Object.keys(body).every((key) => key === 'enabled'), {
+    error: 'format is required, unless only `enabled` is given for a provider of the configuration',
+    path: ['format'],
+  })
+  .meta({ id: 'PutProvider' })
+
+export const putModelSchema = z
+  .strictObject({
+    enabled: z.boolean().optional().describe('false: neither listed nor callable, for anybody.'),
+    kind: z.enum(['chat', 'embedding']).optional(),
+    aliases: z.array(modelId).max(50).optional(),
+    ownedBy: z.string().min(1).max(100).optional(),
+    tier: z.enum(['base', 'premium']).optional(),
+    plans: z.array(plan).max(3).optional().describe('Plans whose organisations may call it.'),
+    contextTokens: tokens.optional(),
+    maxOutputTokens: tokens.optional(),
+    dimensions: z.int().min(1).max(65_536).optional(),
+    retiresAt: z.iso
+      .datetime()
+      .nullable()
+      .optional()
+      .describe('From then on neither listed nor callable; null: never.'),
+  })
+  .describe('Absent fields keep the values of the configuration or the snapshot.')
+  .meta({ id: 'PutModel' })
+
+export const putDeploymentSchema = z
+  .strictObject({
+    model: modelId.optional().describe('Canonical id. May be absent where the deployment is known already.'),
+    provider: providerId.optional(),
+    enabled: z.boolean().optional(),
+    wireId: z.string().min(1).max(500).optional().describe('Id or deployment name on the wire.'),
+    baseModel: modelId
+      .optional()
+      .describe('The model behind a name of your own; finds facts and prices in the snapshot.'),
+    acceptsTemperature: z.boolean().optional(),
+    reasoning: z.boolean().optional(),
+    hosting: hosting.optional(),
+    region: z.string().max(100).nullable().optional(),
+    weight: z.number().positive().max(1_000_000).optional(),
+  })
+  .meta({ id: 'PutDeployment' })
+
+export const postPriceSchema = statedPricesSchema
+  .extend({ validFrom: z.iso.datetime().optional().describe('Not in the past; default now.') })
+  .meta({ id: 'NewPrice' })
+
+export const providerParamsSchema = z.object({ id: providerId })
+export const modelParamsSchema = z.object({
+  id: z.string().max(200).describe('Canonical id, URL-encoded (`/` as `%2F`).'),
+})
+export const deploymentParamsSchema = z.object({ id: z.string().max(200).describe('URL-encoded (`/` as `%2F`).') })
+export const priceParamsSchema = deploymentParamsSchema.extend({ priceId: z.uuid() })
+export const newModelParamsSchema = z.object({ id: modelId })
+export const newDeploymentParamsSchema = z.object({ id: deploymentId })
+
+const origin = z
+  .enum(['built-in', 'snapshot', 'discovered', 'configuration', 'operator'])
+  .describe('The uppermost source that says something about it.')
+
+export const providerSchema = providerDeclarationSchema
+  .extend({
+    id: z.string(),
+    origin,
+    enabled: z.boolean(),
+    format: z.string(),
+    hosting: z.string(),
+    baseUrl: z.string().optional(),
+    apiKeyLastFour: z.string().nullable(),
+    headerNames: z.array(z.string()),
+    hasCredentials: z.boolean(),
+  })
+  .meta({ id: 'Provider' })
+
+const shownPrices = z.object({
+  input: z.string(),
+  output: z.string(),
+  cacheRead: z.string().optional(),
+  cacheWrite: z.string().optional(),
+  reasoning: z.string().optional(),
+})
+export const priceSchema = shownPrices
+  .extend({
+    id: z.string().nullable().describe('null: not the operator’s.'),
+    source: z.string(),
+    validFrom: z.iso.datetime().nullable().describe('null: since ever.'),
+    inForce: z.boolean(),
+    contextSteps: z.array(shownPrices.extend({ abovePromptTokens: z.int() })),
+  })
+  .describe('US dollars per million tokens, exact decimals.')
+  .meta({ id: 'Price' })
+
+export const deploymentSchema = z
+  .object({
+    id: z.string(),
+    model: z.string(),
+    provider: z.string(),
+    origin,
+    problem: z.string().nullable().describe('Why it cannot serve; null: it can.'),
+    wireId: z.string(),
+    baseModel: z.string(),
+    acceptsTemperature: z.boolean(),
+    reasoning: z.boolean(),
+    hosting: z.string(),
+    region: z.string().nullable(),
+    weight: z.number(),
+    prices: z.array(priceSchema).describe('Newest first.'),
+    health: z
+      .object({
+        circuit: z.enum(['closed', 'open', 'half_open']),
+        blockedUntil: z.iso.datetime().nullable(),
+        recentFailures: z.int(),
+        recentCalls: z.int(),
+        lastError: z.object({ class: z.string(), status: z.int().nullable(), at: z.iso.datetime() }).nullable(),
+      })
+      .describe('As this instance has seen it lately.'),
+  })
+  .meta({ id: 'Deployment' })
+
+export const modelSchema = z
+  .object({
+    id: z.string(),
+    origin,
+    enabled: z.boolean(),
+    kind: z.enum(['chat', 'embedding']),
+    aliases: z.array(z.string()),
+    ownedBy: z.string(),
+    tier: z.enum(['base', 'premium']),
+    plans: z.array(plan),
+    contextTokens: z.int(),
+    maxOutputTokens: z.int(),
+    dimensions: z.int().nullable(),
+    retiresAt: z.iso.datetime().nullable(),
+    callableIds: z.array(z.string()).describe('The id and its `eu/` twin, as far as something serves them now.'),
+    deployments: z.array(deploymentSchema),
+  })
+  .meta({ id: 'ModelDetails' })
+
+export const providersSchema = z.object({ data: z.array(providerSchema) })
+export const modelsSchema = z.object({
+  data: z.array(modelSchema),
+  snapshotDate: z.string().describe('Day of the price snapshot that is shipped.'),
+  problems: z.array(z.string()).describe('What keeps declared models from being called.'),
+})
+export const deploymentsSchema = z.object({ data: z.array(deploymentSchema) })
+export const pricesSchema = z.object({ data: z.array(priceSchema) })
+
+export type PutProvider = z.output<typeof putProviderSchema>
+export type ProviderDeclarationBody = z.output<typeof providerDeclarationSchema>
+export type PutModel = z.output<typeof putModelSchema>
+export type PutDeployment = z.output<typeof putDeploymentSchema>
+export type StatedPricesBody = z.output<typeof statedPricesSchema>
+export type NewPrice = z.output<typeof postPriceSchema>
+export type ProviderBody = z.output<typeof providerSchema>
+export type PriceBody = z.output<typeof priceSchema>
+export type DeploymentBody = z.output<typeof deploymentSchema>
+export type ModelBody = z.output<typeof modelSchema>

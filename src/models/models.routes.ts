@@ -1,0 +1,253 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { errorResponses } from '../contract/errors.ts'
+import {
+  deploymentParamsSchema,
+  deploymentSchema,
+  deploymentsSchema,
+  modelParamsSchema,
+  modelSchema,
+  modelsSchema,
+  newDeploymentParamsSchema,
+  newModelParamsSchema,
+  postPriceSchema,
+  priceParamsSchema,
+  priceSchema,
+  pricesSchema,
+  providerParamsSchema,
+  providerSchema,
+  providersSchema,
+  putDeploymentSchema,
+  putModelSchema,
+  putProviderSchema,
+} from '../contract/models.ts'
+import type { App, Routes } from '../http/index.ts'
+import type { OperatorCatalogue } from './operator-catalogue.ts'
+
+const tags = ['Operator: models']
+const config = { auth: 'operator' } as const
+const nothing = z.null().describe('Empty.')
+const actorOf = (request: FastifyRequest) => ({ name: 'operator', requestId: request.requestId })
+
+/** `/api/providers`, `/api/models`, `/api/deployments`: what the operator changes while Portico runs. */
+export function modelRoutes({ catalogue }: { catalogue: OperatorCatalogue }): Routes {
+  return (app) => {
+    addProviders(app, catalogue)
+    addModels(app, catalogue)
+    addDeployments(app, catalogue)
+    addPrices(app, catalogue)
+  }
+}
+
+function addProviders(app: App, catalogue: OperatorCatalogue) {
+  const schema = { tags, params: providerParamsSchema }
+  app.get(
+    '/api/providers',
+    { config, schema: { tags, summary: 'List providers', response: { 200: providersSchema, ...errorResponses(401) } } },
+    () => ({ data: catalogue.providers() }),
+  )
+  app.get(
+    '/api/providers/:id',
+    {
+      config,
+      schema: { ...schema, summary: 'Get a provider', response: { 200: providerSchema, ...errorResponses(401, 404) } },
+    },
+    (request) => catalogue.provider(request.params.id),
+  )
+  app.put(
+    '/api/providers/:id',
+    {
+      config,
+      schema: {
+        ...schema,
+        summary: 'Declare or replace a provider',
+        description:
+          'Replaces everything but the secrets: an absent `apiKey`, `headers` or `credentials` keeps what is stored, null removes it. With only `enabled`, a provider of the configuration is switched on or off. In force at once, on other instances within a second; calls in flight end on the old settings.',
+        body: putProviderSchema,
+        response: { 200: providerSchema, ...errorResponses(400, 401, 404, 409) },
+      },
+    },
+    (request) => catalogue.putProvider(request.params.id, request.body, actorOf(request)),
+  )
+  app.delete(
+    '/api/providers/:id',
+    {
+      config,
+      schema: {
+        ...schema,
+        summary: 'Remove the operator’s declaration of a provider',
+        description: 'A provider of the configuration is then in force as it is declared there.',
+        response: { 204: nothing, ...errorResponses(401, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      await catalogue.removeProvider(request.params.id, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addModels(app: App, catalogue: OperatorCatalogue) {
+  app.get(
+    '/api/models',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List models with deployments, prices and health',
+        description: 'Everything that is known, also what cannot be called, with the reason.',
+        response: { 200: modelsSchema, ...errorResponses(401) },
+      },
+    },
+    () => catalogue.models(),
+  )
+  app.get(
+    '/api/models/:id',
+    {
+      config,
+      schema: {
+        tags,
+        params: modelParamsSchema,
+        summary: 'Get a model',
+        response: { 200: modelSchema, ...errorResponses(401, 404) },
+      },
+    },
+    (request) => catalogue.model(request.params.id),
+  )
+  app.put(
+    '/api/models/:id',
+    {
+      config,
+      schema: {
+        tags,
+        params: newModelParamsSchema,
+        summary: 'Declare a model, or override what is known of it',
+        description: 'Replaces the operator’s earlier declaration. It can be called once a deployment serves it.',
+        body: putModelSchema,
+        response: { 200: modelSchema, ...errorResponses(400, 401, 409) },
+      },
+    },
+    (request) => catalogue.putModel(request.params.id, request.body, actorOf(request)),
+  )
+  app.delete(
+    '/api/models/:id',
+    {
+      config,
+      schema: {
+        tags,
+        params: modelParamsSchema,
+        summary: 'Remove the operator’s declaration of a model',
+        response: { 204: nothing, ...errorResponses(401, 404) },
+      },
+    },
+    async (request, reply) => {
+      await catalogue.removeModel(request.params.id, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addDeployments(app: App, catalogue: OperatorCatalogue) {
+  app.get(
+    '/api/deployments',
+    {
+      config,
+      schema: { tags, summary: 'List deployments', response: { 200: deploymentsSchema, ...errorResponses(401) } },
+    },
+    () => ({ data: catalogue.deployments() }),
+  )
+  app.get(
+    '/api/deployments/:id',
+    {
+      config,
+      schema: {
+        tags,
+        params: deploymentParamsSchema,
+        summary: 'Get a deployment',
+        response: { 200: deploymentSchema, ...errorResponses(401, 404) },
+      },
+    },
+    (request) => catalogue.deployment(request.params.id),
+  )
+  app.put(
+    '/api/deployments/:id',
+    {
+      config,
+      schema: {
+        tags,
+        params: newDeploymentParamsSchema,
+        summary: 'Declare a deployment, or override one',
+        description:
+          'Where a model can be called: a provider, an id on the wire, a hosting and a weight. A new one needs `model` and `provider`.',
+        body: putDeploymentSchema,
+        response: { 200: deploymentSchema, ...errorResponses(400, 401) },
+      },
+    },
+    (request) => catalogue.putDeployment(request.params.id, request.body, actorOf(request)),
+  )
+  app.delete(
+    '/api/deployments/:id',
+    {
+      config,
+      schema: {
+        tags,
+        params: deploymentParamsSchema,
+        summary: 'Remove the operator’s declaration of a deployment',
+        response: { 204: nothing, ...errorResponses(401, 404) },
+      },
+    },
+    async (request, reply) => {
+      await catalogue.removeDeployment(request.params.id, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addPrices(app: App, catalogue: OperatorCatalogue) {
+  app.get(
+    '/api/deployments/:id/prices',
+    {
+      config,
+      schema: {
+        tags,
+        params: deploymentParamsSchema,
+        summary: 'List the prices of a deployment',
+        response: { 200: pricesSchema, ...errorResponses(401, 404) },
+      },
+    },
+    (request) => ({ data: catalogue.prices(request.params.id) }),
+  )
+  app.post(
+    '/api/deployments/:id/prices',
+    {
+      config,
+      schema: {
+        tags,
+        params: deploymentParamsSchema,
+        summary: 'Set a price from a moment on',
+        description:
+          'Replaces the prices of the configuration and the snapshot from then on. What has been billed keeps the price that applied.',
+        body: postPriceSchema,
+        response: { 201: priceSchema, ...errorResponses(400, 401, 404, 409) },
+      },
+    },
+    async (request, reply) =>
+      reply.code(201).send(await catalogue.addPrice(request.params.id, request.body, actorOf(request))),
+  )
+  app.delete(
+    '/api/deployments/:id/prices/:priceId',
+    {
+      config,
+      schema: {
+        tags,
+        params: priceParamsSchema,
+        summary: 'Remove one of the operator’s prices',
+        response: { 204: nothing, ...errorResponses(401, 404) },
+      },
+    },
+    async (request, reply) => {
+      await catalogue.removePrice(request.params.id, request.params.priceId, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}

@@ -1,0 +1,122 @@
+import type { PriceSchedule, TokenPrices } from '../billing/index.ts'
+import type { DeploymentBody, ModelBody, PriceBody, ProviderBody } from '../contract/models.ts'
+import { formatPicoUsd } from '../kernel/index.ts'
+import type { ProviderSettings } from '../providers/index.ts'
+import type { BuiltModel, DeclaredProvider } from './build-catalogue.ts'
+import { euPrefix } from './catalogue.ts'
+import type { HealthView } from './deployment-health.ts'
+import { priceInForce } from './find-model.ts'
+
+/** The operator's view of the catalogue; holds no secret. */
+
+export function renderProvider(provider: DeclaredProvider): ProviderBody {
+  const { apiKey, headers, credentials, id, format, ...settings } = provider.settings
+  return {
+    ...(settings as Partial<Omit<ProviderSettings, 'id' | 'format'>>),
+    id,
+    format,
+    origin: provider.origin,
+    enabled: provider.enabled,
+    hosting: provider.hosting,
+    models: provider.models,
+    priceLists: [...provider.priceLists],
+    apiKeyLastFour: apiKey === undefined ? null : apiKey.length >= shortestShownKey ? apiKey.slice(-4) : '****',
+    headerNames: Object.keys(headers ?? {}).sort(),
+    hasCredentials: credentials !== undefined,
+  }
+}
+
+/** A key shorter than this would be half shown by its last four characters. */
+const shortestShownKey = 12
+
+export interface RenderContext {
+  nowMs: number
+  health: (deploymentId: string) => HealthView
+  /** Ids of the operator's prices. */
+  priceId: (deploymentId: string, schedule: PriceSchedule) => string | null
+}
+
+export function renderModel(model: BuiltModel, context: RenderContext): ModelBody {
+  const callable = (side: BuiltModel['sides']['eu']) =>
+    model.enabled &&
+    (model.retiresAt === null || context.nowMs < model.retiresAt) &&
+    side.some((deployment) => priceInForce(deployment, context.nowMs))
+  return {
+    id: model.id,
+    origin: model.origin,
+    enabled: model.enabled,
+    kind: model.kind,
+    aliases: [...model.aliases],
+    ownedBy: model.ownedBy,
+    tier: model.tier,
+    plans: [...model.plans],
+    contextTokens: model.contextTokens,
+    maxOutputTokens: model.maxOutputTokens,
+    dimensions: model.dimensions,
+    retiresAt: model.retiresAt === null ? null : new Date(model.retiresAt).toISOString(),
+    callableIds: [
+      ...(callable(model.sides.other) ? [model.id] : []),
+      ...(callable(model.sides.eu) ? [euPrefix + model.id] : []),
+    ],
+    deployments: model.all.map((entry) => renderDeployment(model, entry, context)),
+  }
+}
+
+export function renderDeployment(
+  model: BuiltModel,
+  { deployment, origin, problem }: BuiltModel['all'][number],
+  context: RenderContext,
+): DeploymentBody {
+  const { blockedUntil, lastError, ...health } = context.health(deployment.id)
+  return {
+    id: deployment.id,
+    model: model.id,
+    provider: deployment.providerId,
+    origin,
+    problem,
+    wireId: deployment.wire.id,
+    baseModel: deployment.wire.baseModel,
+    acceptsTemperature: deployment.wire.acceptsTemperature,
+    reasoning: deployment.wire.reasoning,
+    hosting: deployment.hosting,
+    region: deployment.region,
+    weight: deployment.weight,
+    prices: renderPrices(deployment, context),
+    health: {
+      ...health,
+      blockedUntil: blockedUntil === null ? null : new Date(blockedUntil).toISOString(),
+      lastError: lastError === null ? null : { ...lastError, at: new Date(lastError.at).toISOString() },
+    },
+  }
+}
+
+export function renderPrices(
+  deployment: BuiltModel['all'][number]['deployment'],
+  { nowMs, priceId }: Pick<RenderContext, 'nowMs' | 'priceId'>,
+): PriceBody[] {
+  const inForce = priceInForce(deployment, nowMs)
+  return deployment.prices.map((schedule) => ({
+    id: priceId(deployment.id, schedule),
+    source: schedule.source,
+    validFrom: schedule.validFrom === 0 ? null : new Date(schedule.validFrom).toISOString(),
+    inForce: schedule === inForce,
+    ...perMillion(schedule.base),
+    contextSteps: schedule.contextSteps.map(({ abovePromptTokens, prices }) => ({
+      abovePromptTokens,
+      ...perMillion(prices),
+    })),
+  }))
+}
+
+/** attoUsd per token print as dollars per million tokens when they are read as picoUsd. */
+function perMillion(prices: TokenPrices) {
+  const optional = (name: 'cacheRead' | 'cacheWrite' | 'reasoning') =>
+    prices[name] === undefined ? {} : { [name]: formatPicoUsd(prices[name]) }
+  return {
+    input: formatPicoUsd(prices.input),
+    output: formatPicoUsd(prices.output),
+    ...optional('cacheRead'),
+    ...optional('cacheWrite'),
+    ...optional('reasoning'),
+  }
+}
