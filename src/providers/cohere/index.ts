@@ -1,0 +1,26 @@
+import { createSecretCutter } from '../secret-cutter.ts'
+import type { CreateWireAdapter } from '../wire-adapter.ts'
+import { cohereEmbeddings } from './embeddings.ts'
+import { fromModelList } from './from-model-list.ts'
+import { fromChat } from './from-response.ts'
+import { createChatStreamReader } from './from-stream.ts'
+import { mapError } from './map-error.ts'
+import { apiRoot, toChatRequest } from './to-request.ts'
+
+/** Chat and embeddings of Cohere's API, version 2. */
+export const createCohereAdapter: CreateWireAdapter = (settings) => {
+  const redact = createSecretCutter(settings)
+  const root = apiRoot(settings)
+  const credentials: Record<string, string> = settings.apiKey ? { authorization: `Bearer ${settings.apiKey}` } : {}
+  return {
+    toRequest: (call, options) => toChatRequest(call, options, settings),
+    fromResponse: (body) => fromChat(body, redact),
+    createStreamReader: () => createChatStreamReader(redact),
+    mapError: (failure) => mapError(failure, redact),
+    authorize: async () => credentials,
+    requestIdHeader: 'x-debug-trace-id',
+    embeddings: cohereEmbeddings(root),
+    // The list still has its first version only; 1000 is the largest page.
+    models: { url: `${root}/v1/models?page_size=1000`, fromResponse: fromModelList },
+  }
+}

@@ -1,0 +1,40 @@
+import type { ProviderError, ProviderErrorClass } from '../port.ts'
+import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
+import { asString, parseJsonObject } from '../wire-json.ts'
+
+/** Cohere's errors are flat: `{"message"}`; the status tells the class, the words what kind of 400 or 429 it is. */
+export function mapError(
+  answer: { status: number; headers: Record<string, string>; body: string },
+  redact: (text: string) => string,
+): ProviderError {
+  const body = parseJsonObject(answer.body) ?? {}
+  const message = asString(body.message) || asString(body.error)
+  return failure(classify(answer.status, message), redact(message) || `Cohere answered ${answer.status}.`, {
+    status: answer.status,
+    retryAfterSeconds: retryAfterOfHeaders(answer.headers),
+  })
+}
+
+/** An answer that ends with a word of failure inside HTTP 200; null for every other word. */
+export function failureOfFinish(
+  finishReason: string | null,
+  detail: unknown,
+  redact: (text: string) => string,
+): ProviderError | null {
+  if (finishReason === null || !/^(ERROR(?!_TOXIC)|TIMEOUT|USER_CANCEL)/.test(finishReason)) return null
+  const errorClass = finishReason === 'TIMEOUT' ? 'timeout' : 'server_error'
+  const message = redact(asString(detail)) || `Cohere ended the answer with ${finishReason}.`
+  return failure(errorClass, message, { status: 200, code: finishReason, afterFirstByte: true })
+}
+
+function classify(status: number, message: string): ProviderErrorClass {
+  // 498 is Cohere's own for a key that was blocked.
+  if (status === 498) return 'authentication'
+  if (status === 499) return 'cancelled'
+  if (status === 429 && /trial|per month|monthly|billing|spend/i.test(message)) return 'quota'
+  const known = errorClassOfStatus(status)
+  if (known !== 'invalid_request') return known
+  if (/too many tokens|maximum context|context length|exceed(s|ed)? .*token/i.test(message)) return 'context_length'
+  if (/model .*(not found|does not exist)/i.test(message)) return 'model_not_found'
+  return 'invalid_request'
+}

@@ -1,0 +1,118 @@
+import { isBlank } from '../conversation.ts'
+import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import { type Adjustments, createAdjustments, mapSampling, withoutRejected } from '../sampling.ts'
+import type { WireRequest } from '../wire-adapter.ts'
+import type { JsonObject } from '../wire-json.ts'
+
+const defaultBaseUrl = 'https://api.cohere.com'
+/** Cohere's temperature goes from 0 to 1, ours from 0 to 2. */
+const temperatureFactor = 0.5
+/** `p` of 1 is refused. */
+const maximumTopP = 0.99
+/** Cohere's penalties go from 0 to 1, those of the compatible API from -2 to 2. */
+const penaltyFactor = 0.5
+const maximumStopSequences = 5
+
+/** A call as a request to `POST /v2/chat`. */
+export function toChatRequest(
+  call: ProviderCall,
+  options: { stream: boolean },
+  settings: ProviderSettings,
+): WireRequest {
+  const adjustments = createAdjustments()
+  const body = toBody(withoutRejected(call, settings, adjustments), settings, adjustments)
+  return {
+    method: 'POST',
+    url: `${apiRoot(settings)}/v2/chat`,
+    headers: { 'content-type': 'application/json', accept: options.stream ? 'text/event-stream' : 'application/json' },
+    // The API reference makes `stream` a required field of the request.
+    body: JSON.stringify({ ...body, stream: options.stream }),
+    adjusted: adjustments.names(),
+  }
+}
+
+/** The address before the version; an operator may write it with or without. */
+export function apiRoot(settings: ProviderSettings): string {
+  return (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, '').replace(/\/v[12]$/, '')
+}
+
+function toBody(call: ProviderCall, settings: ProviderSettings, adjustments: Adjustments): JsonObject {
+  const { request, model } = call
+  const factor = settings.quirks?.temperatureFactor ?? temperatureFactor
+  const { temperature, topP } = mapSampling(call, { factor, together: true, maximumTopP }, adjustments)
+  const frequencyPenalty = mapPenalty(request, 'frequencyPenalty', adjustments)
+  const presencePenalty = mapPenalty(request, 'presencePenalty', adjustments)
+  const stop = request.stop?.slice(0, maximumStopSequences)
+  if (stop && stop.length !== request.stop?.length) adjustments.note('stop')
+  adjustments.drop(request, 'user', 'metadata', 'serviceTier')
+  return {
+    model: model.id,
+    messages: request.messages.map(toMessage).filter((message) => message !== null),
+    ...(request.maxOutputTokens !== undefined && { max_tokens: request.maxOutputTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { p: topP }),
+    ...(stop && stop.length > 0 && { stop_sequences: stop }),
+    ...(request.seed !== undefined && { seed: request.seed }),
+    ...(frequencyPenalty !== undefined && { frequency_penalty: frequencyPenalty }),
+    ...(presencePenalty !== undefined && { presence_penalty: presencePenalty }),
+    ...toThinking(call, adjustments),
+    ...toTools(request),
+  }
+}
+
+/** A penalty below 0 asks for more repetition, which Cohere cannot do. */
+function mapPenalty(
+  request: ProviderRequest,
+  field: 'frequencyPenalty' | 'presencePenalty',
+  adjustments: Adjustments,
+): number | undefined {
+  const penalty = request[field]
+  if (!penalty) return undefined
+  adjustments.note(field)
+  return penalty < 0 ? undefined : Math.min(1, penalty * penaltyFactor)
+}
+
+/** Blank system and assistant texts are refused, so they are left out. */
+function toMessage(message: ProviderMessage): JsonObject | null {
+  const { content } = message
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId ?? '', content }
+  if (message.role === 'user') return { role: 'user', content }
+  if (message.role !== 'assistant') return isBlank(content) ? null : { role: 'system', content }
+  if (!message.toolCalls || message.toolCalls.length === 0)
+    return isBlank(content) ? null : { role: 'assistant', content }
+  return {
+    role: 'assistant',
+    // What a turn says before it calls tools is its plan.
+    ...(!isBlank(content) && { tool_plan: content }),
+    tool_calls: message.toolCalls.map((call) => ({
+      id: call.id,
+      type: 'function',
+      function: { name: call.name, arguments: call.argumentsJson === '' ? '{}' : call.argumentsJson },
+    })),
+  }
+}
+
+/** Cohere's reasoning models think or do not; there is nothing in between. */
+function toThinking(call: ProviderCall, adjustments: Adjustments): JsonObject {
+  const effort = call.request.reasoningEffort
+  if (effort === undefined) return {}
+  if (!call.model.reasoning) {
+    adjustments.note('reasoningEffort')
+    return {}
+  }
+  if (effort !== 'none' && effort !== 'high') adjustments.note('reasoningEffort')
+  return { thinking: { type: effort === 'none' ? 'disabled' : 'enabled' } }
+}
+
+function toTools(request: ProviderRequest): JsonObject {
+  if (!request.tools || request.tools.length === 0) return {}
+  const choices = { auto: undefined, none: 'NONE', required: 'REQUIRED' } as const
+  const choice = request.toolChoice && choices[request.toolChoice]
+  return {
+    tools: request.tools.map((tool) => ({
+      type: 'function',
+      function: { name: tool.name, description: tool.description, parameters: tool.parameters },
+    })),
+    ...(choice && { tool_choice: choice }),
+  }
+}
