@@ -108,7 +108,7 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
         nowMs,
       )
       await settle(id, found)
-      return updated!
+      return snapshot.get(id) ?? updated!
     },
     async remove(id, actor) {
       await settle(id, await store.remove(id, actor, clock.now()))

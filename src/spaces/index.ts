@@ -1,0 +1,6 @@
+export { type SpaceRemovals, createSpaceRemovals } from './space-removals.ts'
+export { createSpaceRemovalStore } from './space-removals.store.ts'
+export type { NewSpace, SpaceChange } from './space-change.ts'
+export type { Space, SpaceSettings } from './space.ts'
+export { type Spaces, createSpaces } from './spaces.ts'
+export { type SpaceStore, createSpaceStore } from './spaces.store.ts'

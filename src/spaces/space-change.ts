@@ -1,0 +1,86 @@
+import { AppError, type OrganisationId, type SpaceId } from '../kernel/index.ts'
+import type { Space, SpaceSettings } from './space.ts'
+
+/** The rules for new and changed Spaces. Pure. */
+
+/** What may be changed; a member that is absent stays as it is. */
+export interface SpaceChange {
+  name?: string | undefined
+  instructions?: string | undefined
+  model?: string | undefined
+  settings?: { [Name in keyof SpaceSettings]?: SpaceSettings[Name] | undefined } | undefined
+}
+
+export type NewSpace = SpaceChange & { organisationId: OrganisationId; name: string; model: string }
+
+export const defaultSpaceSettings: SpaceSettings = Object.freeze({
+  maximumPassages: 8,
+  baseTierFallback: false,
+  temperature: null,
+  maximumOutputTokens: null,
+})
+
+const maximumSpaceNameLength = 200
+/** About 12,000 tokens: long enough for a handbook of instructions, short enough for every model's context. */
+const maximumInstructionsLength = 50_000
+const maximumModelIdLength = 300
+/** At the largest chunk size this is still a small part of today's context windows. */
+const maximumPassagesLimit = 50
+
+/** A new, unpublished Space. Throws `invalid_request` with the field that breaks a rule. */
+export function makeSpace(id: SpaceId, given: NewSpace, nowMs: number): Space {
+  const blank: Space = {
+    id,
+    organisationId: given.organisationId,
+    name: '',
+    instructions: '',
+    model: '',
+    settings: defaultSpaceSettings,
+    published: false,
+    endpointId: null,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  }
+  return changeSpace(blank, given, nowMs)
+}
+
+/** The Space after the change. Throws `invalid_request` with the field that breaks a rule. */
+export function changeSpace(current: Space, change: SpaceChange, nowMs: number): Space {
+  const givenSettings = Object.entries(change.settings ?? {}).filter(([, value]) => value !== undefined)
+  const next: Space = {
+    ...current,
+    name: change.name ?? current.name,
+    instructions: change.instructions ?? current.instructions,
+    model: change.model ?? current.model,
+    settings: { ...current.settings, ...Object.fromEntries(givenSettings) },
+    updatedAt: nowMs,
+  }
+  assertFields(next)
+  return next
+}
+
+function assertFields({ name, instructions, model, settings }: Space): void {
+  assertField('name', name.trim() !== '' && name.length <= maximumSpaceNameLength, 'must have 1 to 200 characters.')
+  assertField('instructions', instructions.length <= maximumInstructionsLength, 'must have at most 50000 characters.')
+  assertField('model', model.trim() !== '' && model.length <= maximumModelIdLength, 'must be the id of a model.')
+  const { maximumPassages, temperature, maximumOutputTokens } = settings
+  assertField(
+    'settings.maximumPassages',
+    Number.isInteger(maximumPassages) && maximumPassages >= 1 && maximumPassages <= maximumPassagesLimit,
+    `must be a whole number from 1 to ${maximumPassagesLimit}.`,
+  )
+  assertField(
+    'settings.temperature',
+    temperature === null || (temperature >= 0 && temperature <= 2),
+    'must lie between 0 and 2, or be null.',
+  )
+  assertField(
+    'settings.maximumOutputTokens',
+    maximumOutputTokens === null || (Number.isInteger(maximumOutputTokens) && maximumOutputTokens >= 1),
+    'must be a whole number above 0, or null.',
+  )
+}
+
+function assertField(param: string, holds: boolean, rule: string): void {
+  if (!holds) throw new AppError('invalid_request', `${param} ${rule}`, { param })
+}

@@ -1,0 +1,42 @@
+import type { Database } from '../database/index.ts'
+import type { OrganisationId, SpaceId } from '../kernel/index.ts'
+
+export interface SpaceRemoval {
+  spaceId: SpaceId
+  organisationId: OrganisationId
+  /** 1 on the first try; goes on counting over both passes. */
+  attempt: number
+  firstPassDone: boolean
+}
+
+export interface SpaceRemovalStore {
+  /** Takes one removal that is due, and keeps other instances from it until `leaseUntilMs`. */
+  takeDue(nowMs: number, leaseUntilMs: number): Promise<SpaceRemoval | undefined>
+  postpone(spaceId: string, untilMs: number, firstPassDone: boolean): Promise<void>
+  finish(spaceId: string): Promise<void>
+}
+
+export function createSpaceRemovalStore(database: Database): SpaceRemovalStore {
+  return {
+    async takeDue(nowMs, leaseUntilMs) {
+      const [row] = await database.query<SpaceRemoval>(
+        `UPDATE space_removals SET attempts = attempts + 1, next_attempt_at = $2
+          WHERE space_id = (SELECT space_id FROM space_removals WHERE next_attempt_at <= $1
+                             ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED)
+         RETURNING space_id AS "spaceId", organisation_id AS "organisationId", attempts AS attempt,
+                   first_pass_done AS "firstPassDone"`,
+        [new Date(nowMs), new Date(leaseUntilMs)],
+      )
+      return row
+    },
+    async postpone(spaceId, untilMs, firstPassDone) {
+      await database.execute(
+        `UPDATE space_removals SET next_attempt_at = $2, first_pass_done = first_pass_done OR $3 WHERE space_id = $1`,
+        [spaceId, new Date(untilMs), firstPassDone],
+      )
+    },
+    async finish(spaceId) {
+      await database.execute(`DELETE FROM space_removals WHERE space_id = $1`, [spaceId])
+    },
+  }
+}

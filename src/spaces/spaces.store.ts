@@ -1,0 +1,192 @@
+import type { Database, Queryable, RecordChange } from '../database/index.ts'
+import { AppError, type EndpointId, type OrganisationId, type SpaceId } from '../kernel/index.ts'
+import { type Actor, changedFields, recordAdminChange } from '../organisations/index.ts'
+import { describeSpaceForLog } from './describe-space.ts'
+import type { Space, SpaceSettings } from './space.ts'
+import { defaultSpaceSettings } from './space-change.ts'
+
+/** The topic under which the change feed tells of Spaces. */
+export const spacesTopic = 'spaces'
+
+export interface SpaceStore {
+  loadAll(): Promise<Space[]>
+  loadMany(ids: readonly string[]): Promise<Space[]>
+  loadPage(filter: {
+    organisationId?: string
+    limit: number
+    offset: number
+  }): Promise<{ total: number; spaces: Space[] }>
+  /** Throws `organisation_not_found`. */
+  insert(space: Space, actor: Actor): Promise<void>
+  /** Applies `change` to the row as it is now, under its lock. False when there is no such Space. */
+  update(id: string, change: (current: Space) => Space, action: string, actor: Actor): Promise<boolean>
+  /** Deletes the row and, in the same transaction, notes that its documents are to be removed. */
+  remove(id: string, actor: Actor, nowMs: number): Promise<boolean>
+}
+
+/** SQLSTATE foreign_key_violation */
+const foreignKeyViolation = '23503'
+
+export function createSpaceStore(database: Database, recordChange: RecordChange): SpaceStore {
+  return {
+    async loadAll() {
+      return (await database.query<SpaceRow>(`SELECT * FROM spaces`)).map(toSpace)
+    },
+    async loadMany(ids) {
+      return (await database.query<SpaceRow>(`SELECT * FROM spaces WHERE id = ANY($1::uuid[])`, [ids])).map(toSpace)
+    },
+    async loadPage({ organisationId, limit, offset }) {
+      const matches = `($1::uuid IS NULL OR organisation_id = $1::uuid)`
+      const [counted] = await database.query<{ total: bigint }>(
+        `SELECT count(*) AS total FROM spaces WHERE ${matches}`,
+        [organisationId ?? null],
+      )
+      const rows = await database.query<SpaceRow>(
+        `SELECT * FROM spaces WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
+        [organisationId ?? null, limit, offset],
+      )
+      return { total: Number(counted?.total ?? 0n), spaces: rows.map(toSpace) }
+    },
+    async insert(space, actor) {
+      try {
+        await database.transaction(async (transaction) => {
+          await insertRow(transaction, space)
+          await log(transaction, actor, space.createdAt, 'space.created', space, {
+            before: null,
+            after: describeSpaceForLog(space),
+          })
+          await recordChange(transaction, spacesTopic, space.id)
+        })
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== foreignKeyViolation) throw error
+        throw new AppError('organisation_not_found', `There is no organisation ${space.organisationId}.`, {
+          param: 'organisationId',
+          cause: error,
+        })
+      }
+    },
+    update: (id, change, action, actor) =>
+      database.transaction(async (transaction) => {
+        const current = await lock(transaction, id)
+        if (!current) return false
+        const next = change(current)
+        const changed = changedFields(describeSpaceForLog(current), describeSpaceForLog(next))
+        const instructionsChanged = current.instructions !== next.instructions
+        if (!changed && !instructionsChanged) return true
+        await updateRow(transaction, next)
+        await log(transaction, actor, next.updatedAt, action, next, {
+          before: changed?.before ?? {},
+          after: { ...changed?.after, ...(instructionsChanged ? { instructionsChanged } : {}) },
+        })
+        await recordChange(transaction, spacesTopic, id)
+        return true
+      }),
+    remove: (id, actor, nowMs) =>
+      database.transaction(async (transaction) => {
+        const current = await lock(transaction, id)
+        if (!current) return false
+        await transaction.execute(`DELETE FROM spaces WHERE id = $1`, [id])
+        await transaction.execute(
+          `INSERT INTO space_removals (space_id, organisation_id, removed_at, attempts, first_pass_done, next_attempt_at)
+           VALUES ($1, $2, $3, 0, false, $3)`,
+          [id, current.organisationId, new Date(nowMs)],
+        )
+        await log(transaction, actor, nowMs, 'space.removed', current, {
+          before: describeSpaceForLog(current),
+          after: null,
+        })
+        await recordChange(transaction, spacesTopic, id)
+        return true
+      }),
+  }
+}
+
+interface SpaceRow {
+  id: string
+  organisation_id: string
+  name: string
+  instructions: string
+  model: string
+  settings: Partial<SpaceSettings>
+  published: boolean
+  endpoint_id: string | null
+  created_at: Date
+  updated_at: Date
+}
+
+function toSpace(row: SpaceRow): Space {
+  return Object.freeze({
+    id: row.id as SpaceId,
+    organisationId: row.organisation_id as OrganisationId,
+    name: row.name,
+    instructions: row.instructions,
+    model: row.model,
+    // A row from before a setting existed gets its default.
+    settings: Object.freeze({ ...defaultSpaceSettings, ...row.settings }),
+    published: row.published,
+    endpointId: row.endpoint_id as EndpointId | null,
+    createdAt: row.created_at.getTime(),
+    updatedAt: row.updated_at.getTime(),
+  })
+}
+
+async function lock(transaction: Queryable, id: string): Promise<Space | undefined> {
+  const [row] = await transaction.query<SpaceRow>(`SELECT * FROM spaces WHERE id = $1 FOR UPDATE`, [id])
+  return row && toSpace(row)
+}
+
+async function insertRow(transaction: Queryable, space: Space) {
+  await transaction.execute(
+    `INSERT INTO spaces (id, organisation_id, name, instructions, model, settings, published, endpoint_id, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10)`,
+    [
+      space.id,
+      space.organisationId,
+      space.name,
+      space.instructions,
+      space.model,
+      JSON.stringify(space.settings),
+      space.published,
+      space.endpointId,
+      new Date(space.createdAt),
+      new Date(space.updatedAt),
+    ],
+  )
+}
+
+async function updateRow(transaction: Queryable, space: Space) {
+  await transaction.execute(
+    `UPDATE spaces SET name = $2, instructions = $3, model = $4, settings = $5::jsonb, published = $6, endpoint_id = $7,
+       updated_at = $8
+     WHERE id = $1`,
+    [
+      space.id,
+      space.name,
+      space.instructions,
+      space.model,
+      JSON.stringify(space.settings),
+      space.published,
+      space.endpointId,
+      new Date(space.updatedAt),
+    ],
+  )
+}
+
+function log(
+  transaction: Queryable,
+  actor: Actor,
+  atMs: number,
+  action: string,
+  space: Space,
+  change: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
+) {
+  return recordAdminChange(transaction, {
+    actor,
+    atMs,
+    action,
+    subjectType: 'space',
+    subjectId: space.id,
+    organisationId: space.organisationId,
+    ...change,
+  })
+}

@@ -1,0 +1,127 @@
+import { AppError, type Clock, type Log, createEndpointId, createSpaceId } from '../kernel/index.ts'
+import { type Actor, type ChangeSource, createSnapshotReloader } from '../organisations/index.ts'
+import { type NewSpace, type SpaceChange, changeSpace, makeSpace } from './space-change.ts'
+import type { Space } from './space.ts'
+import type { SpaceRemovals } from './space-removals.ts'
+import { type SpaceStore, spacesTopic } from './spaces.store.ts'
+
+/** `get` and `getEndpoint` answer from memory; every change is visible here before its promise resolves. */
+export interface Spaces {
+  get(id: string): Space | undefined
+  /** The published Space behind an endpoint id; undefined for one that is unknown or not published now. */
+  getEndpoint(endpointId: string): Space | undefined
+  /** Newest first. */
+  loadPage(filter: {
+    organisationId?: string
+    limit: number
+    offset: number
+  }): Promise<{ total: number; spaces: Space[] }>
+  /** Throws `organisation_not_found`. */
+  create(given: Omit<NewSpace, 'model'> & { model?: string | undefined }, actor: Actor): Promise<Space>
+  /** The following throw `space_not_found`. */
+  update(id: string, change: SpaceChange, actor: Actor): Promise<Space>
+  publish(id: string, actor: Actor): Promise<Space>
+  unpublish(id: string, actor: Actor): Promise<Space>
+  /** Gone from every interface at once; its documents follow durably in the background. */
+  remove(id: string, actor: Actor): Promise<void>
+  close(): void
+}
+
+export interface SpacesDependencies {
+  store: SpaceStore
+  removals: Pick<SpaceRemovals, 'wake'>
+  /** Model of new Spaces that name none. */
+  defaultModel: string
+  changeFeed: ChangeSource
+  clock: Clock
+  log: Log
+}
+
+/** Loads all Spaces into memory and keeps them fresh by the change feed, which must have been started. */
+export async function createSpaces(dependencies: SpacesDependencies): Promise<Spaces> {
+  const { store, removals, changeFeed, clock, log } = dependencies
+  const snapshot = createSnapshot()
+  const reloader = await createSnapshotReloader({
+    changeFeed,
+    topic: spacesTopic,
+    loadAll: store.loadAll,
+    loadMany: store.loadMany,
+    replaceAll: snapshot.replaceAll,
+    replaceMany: snapshot.replaceMany,
+  })
+  log.info({ spaces: snapshot.size() }, 'Spaces loaded')
+
+  async function change(id: string, action: string, actor: Actor, makeNext: (current: Space, nowMs: number) => Space) {
+    const nowMs = clock.now()
+    let updated: Space | undefined
+    const found = await store.update(id, (current) => (updated = makeNext(current, nowMs)), action, actor)
+    if (!found) throw notFound(id)
+    await changeFeed.caughtUp()
+    return snapshot.get(id) ?? updated!
+  }
+
+  return {
+    get: snapshot.get,
+    getEndpoint: snapshot.getEndpoint,
+    loadPage: store.loadPage,
+    async create(given, actor) {
+      const model = given.model ?? dependencies.defaultModel
+      const space = makeSpace(createSpaceId(), { ...given, model }, clock.now())
+      await store.insert(space, actor)
+      await changeFeed.caughtUp()
+      return space
+    },
+    update: (id, spaceChange, actor) =>
+      change(id, 'space.updated', actor, (current, nowMs) => changeSpace(current, spaceChange, nowMs)),
+    publish: (id, actor) =>
+      change(id, 'space.published', actor, (current, nowMs) => ({
+        ...current,
+        published: true,
+        endpointId: current.endpointId ?? createEndpointId(),
+        updatedAt: nowMs,
+      })),
+    unpublish: (id, actor) =>
+      change(id, 'space.unpublished', actor, (current, nowMs) => ({ ...current, published: false, updatedAt: nowMs })),
+    async remove(id, actor) {
+      if (!(await store.remove(id, actor, clock.now()))) throw notFound(id)
+      await changeFeed.caughtUp()
+      removals.wake()
+    },
+    close: reloader.close,
+  }
+}
+
+/** The rows in memory, found by id and, while published, by endpoint id. */
+function createSnapshot() {
+  let byId = new Map<string, Space>()
+  let byEndpoint = new Map<string, Space>()
+
+  function put(space: Space) {
+    byId.set(space.id, space)
+    if (space.published && space.endpointId !== null) byEndpoint.set(space.endpointId, space)
+  }
+  function drop(id: string) {
+    const endpointId = byId.get(id)?.endpointId
+    if (endpointId) byEndpoint.delete(endpointId)
+    byId.delete(id)
+  }
+  return {
+    // UUIDs are equal whatever their case; ours are stored in lower case.
+    get: (id: string) => byId.get(id.toLowerCase()),
+    getEndpoint: (endpointId: string) => byEndpoint.get(endpointId.toLowerCase()),
+    size: () => byId.size,
+    replaceAll(spaces: Space[]) {
+      byId = new Map()
+      byEndpoint = new Map()
+      for (const space of spaces) put(space)
+    },
+    replaceMany(ids: readonly string[], spaces: Space[]) {
+      for (const id of ids) drop(id)
+      for (const space of spaces) put(space)
+    },
+  }
+}
+
+function notFound(id: string): AppError {
+  return new AppError('space_not_found', `There is no Space ${id}.`)
+}
