@@ -30,7 +30,13 @@ export interface HoldRequest {
   /** The client's output cap, null where it gave none. */
   outputCapTokens: number | null
   modelMaxOutputTokens: number
+  /** True where `grant` will be told of output while it comes, so that the hold may start small and grow. */
   stream: boolean
+  /**
+   * `write_off`: where the budget has no room, the call goes on at the operator's cost and nothing is billed. For the base-tier
+   * fallback of Space chat only; default `refuse`.
+   */
+  whenExhausted?: 'refuse' | 'write_off'
   signal: AbortSignal
 }
 
@@ -49,9 +55,10 @@ export interface Hold {
   /**
    * Says that `outputTokensBound` tokens (an upper bound) of output exist so far. Synchronous `true` while the hold covers
    * them, which is the common case; else a promise that resolves when the hold has grown durably, or rejects with
-   * `insufficient_quota` when the budget has no more: the caller then ends the provider's call.
+   * `insufficient_quota` when the budget has no more: the caller then ends the provider's call. `outputTokensEstimate` is the
+   * best guess of the same count, which a crash bills; without it a crash bills the bound.
    */
-  grant(outputTokensBound: number): true | Promise<void>
+  grant(outputTokensBound: number, outputTokensEstimate?: number): true | Promise<void>
   /** Turns the hold into its cost, durably and once; further calls return the first result. */
   settle(outcome: Outcome): Promise<Receipt>
 }
@@ -68,6 +75,8 @@ export type Outcome =
       /** The usage was counted by us. */
       estimated: boolean
       finishReason: string | null
+      /** The base cost that the provider stated itself (OpenRouter does), in attoUsd; preferred over our price table. */
+      statedAttoUsd?: bigint | null
     }
   /** No provider answered: nothing is billed, the hold is released. */
   | { kind: 'unanswered'; reason: string }

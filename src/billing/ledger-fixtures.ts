@@ -1,0 +1,96 @@
+/** What the tests, the proof and the bench of this room build their calls from. */
+import {
+  type Clock,
+  createOrganisationId,
+  createRequestId,
+  parseAttoUsd,
+  parsePicoUsd,
+  systemClock,
+} from '../kernel/index.ts'
+import type { Organisation } from '../organisations/index.ts'
+import type { BilledUsage, HoldRequest, Outcome } from './port.ts'
+import type { PriceSchedule } from './prices.ts'
+
+/** Dollars per million tokens, as price lists write them. */
+export function perMillion(input: number, output: number): PriceSchedule {
+  return {
+    source: 'fixture 2026-11-01',
+    validFrom: 0,
+    base: { input: parseAttoUsd(input) / 1_000_000n, output: parseAttoUsd(output) / 1_000_000n },
+    contextSteps: [],
+  }
+}
+
+export function organisationWith(budgetUsd: string, changes: Partial<Organisation> = {}): Organisation {
+  return {
+    id: createOrganisationId(),
+    name: 'Acme',
+    plan: 'enterprise',
+    subscription: { status: 'active', startsAt: 0, endsAt: null },
+    gatewayEnabled: true,
+    gatewayOptIn: true,
+    monthlyBudgetPicoUsd: parsePicoUsd(budgetUsd),
+    markupBasisPoints: 0,
+    timeZone: 'Europe/Berlin',
+    periodAnchorDay: 1,
+    disabledModels: [],
+    webhookUrl: null,
+    createdAt: 0,
+    ...changes,
+  }
+}
+
+/** 1 dollar per million prompt tokens, 10 per million output tokens: a token of output costs 10 millionths of a dollar. */
+export const fixturePrices = perMillion(1, 10)
+
+export function callOf(organisation: Organisation, changes: Partial<HoldRequest> = {}): HoldRequest {
+  return {
+    requestId: createRequestId(),
+    organisation,
+    surface: 'gateway',
+    spaceId: null,
+    model: 'fixture-model',
+    candidates: [{ deploymentId: 'fixture-deployment', prices: [fixturePrices] }],
+    promptTokensBound: 100,
+    promptTokensEstimate: 80,
+    outputCapTokens: null,
+    modelMaxOutputTokens: 16_384,
+    stream: false,
+    signal: new AbortController().signal,
+    ...changes,
+  }
+}
+
+export function usageOf(promptTokens: number, completionTokens: number): BilledUsage {
+  return { promptTokens, completionTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+}
+
+export function answered(
+  promptTokens: number,
+  completionTokens: number,
+  changes: Partial<Extract<Outcome, { kind: 'answered' }>> = {},
+): Outcome {
+  return {
+    kind: 'answered',
+    ending: 'completed',
+    deploymentId: 'fixture-deployment',
+    providerId: 'fixture-provider',
+    hosting: 'eu',
+    usage: usageOf(promptTokens, completionTokens),
+    estimated: false,
+    finishReason: 'stop',
+    ...changes,
+  }
+}
+
+/** A clock whose wall time is set by hand; durations are real, for the database answers in real time. */
+export function movableClock(startMs: number): Clock & { set(atMs: number): void } {
+  let offset = startMs - Date.now()
+  return {
+    ...systemClock,
+    now: () => Date.now() + offset,
+    set(atMs) {
+      offset = atMs - Date.now()
+    },
+  }
+}

@@ -1,0 +1,275 @@
+import {
+  AppError,
+  type Clock,
+  createInstanceId,
+  describeError,
+  type InstanceId,
+  type Log,
+  type OrganisationId,
+  type RequestId,
+} from '../kernel/index.ts'
+import type { Database } from '../database/index.ts'
+import type { Organisation } from '../organisations/index.ts'
+import { unbilledPicoUsd } from './account.ts'
+import { type AuditReport, runAudit } from './audit.ts'
+import { pricingOf } from './hold-size.ts'
+import { closeInstance, registerInstance, writeHeartbeat } from './instance.store.ts'
+import { loadHeld, loadPeriodStates } from './lease.store.ts'
+import { createLeases } from './leases.ts'
+import { createLedgerWriter } from './ledger-writer.ts'
+import { loadReceipt } from './ledger.store.ts'
+import { openHold, type OpenHold } from './open-hold.ts'
+import type { Hold, HoldRequest, Ledger, Receipt } from './port.ts'
+import { recoverDeadInstances } from './recovery.ts'
+import { defaultHoldWaitMs, reserveFor } from './reservation.ts'
+import { createThresholds } from './thresholds.ts'
+import { createWebhookDelivery, type WebhookTarget } from './webhooks.ts'
+
+/** How often the output of running streams is written down: what a crash may lose of it. */
+const progressEveryMs = 250
+/** How often thresholds, leases, heartbeats and webhooks are looked after. */
+const maintainEveryMs = 1_000
+/** Without a heartbeat for so long an instance counts as dead: its calls are settled by policy and its leases are freed. */
+const instanceExpiryMs = 10_000
+/** Most time that close() gives to settlements which the database does not take. */
+const closeDeadlineMs = 10_000
+
+/** Called as things happen, for metrics. Must not throw. */
+export interface LedgerObserver {
+  held?(waitedMs: number): void
+  refused?(organisationId: OrganisationId): void
+  settled?(receipt: Receipt): void
+  recovered?(holds: number): void
+  thresholdReached?(event: { organisationId: OrganisationId; period: string; percent: number }): void
+}
+
+export interface LedgerDeps {
+  database: Database
+  clock: Clock
+  log: Log
+  observer?: LedgerObserver
+  /** Longest wait of a call that does not fit while other holds are open; default 5,000. */
+  holdWaitMs?: number
+  webhooks?: {
+    fetch: typeof fetch
+    target(organisationId: OrganisationId): Promise<WebhookTarget | undefined>
+  }
+}
+
+export interface LedgerService extends Ledger {
+  /** Proves that entries, counters, leases and holds add up; names what does not. */
+  audit(): Promise<AuditReport>
+  /** What the timer does every second: heartbeat, recovery of dead instances, thresholds, idle leases. */
+  maintain(): Promise<void>
+  /** Writes the progress of running streams, as the timer does every 250 ms. */
+  writeProgress(): Promise<void>
+  /** This process among the ledger's instances. */
+  instanceId(): InstanceId
+}
+
+/**
+ * Opens the ledger: settles what earlier processes left open, registers this one and starts the timers. `close` it before the
+ * database.
+ */
+export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
+  const { database, clock, log, observer = {} } = deps
+  const holdWaitMs = deps.holdWaitMs ?? defaultHoldWaitMs
+  // The embedded database's folder is locked by its one owner: whoever else stands in the table is dead.
+  const expiryMs = database.engine === 'embedded' ? null : instanceExpiryMs
+  const open = new Map<RequestId, OpenHold>()
+  /** Ids of open holds and of those that are still looking for room. */
+  const ids = new Set<RequestId>()
+  const shutdown = new AbortController()
+  let instance = createInstanceId()
+  let renewal: Promise<void> | undefined
+  let closing: Promise<void> | undefined
+
+  await recover(null)
+  await registerInstance(database, instance)
+  const writer = createLedgerWriter({ database, clock, log, instanceId: () => instance, onFenced: renew })
+  const leases = await createLeases({ database, clock, log, writer, instanceId: () => instance })
+  const thresholds = createThresholds({ database, now: () => clock.now(), log, observer })
+  const webhooks = deps.webhooks && createWebhookDelivery({ database, clock, log, ...deps.webhooks })
+  await thresholds.checkAll()
+
+  async function recover(self: InstanceId | null): Promise<void> {
+    const holds = await recoverDeadInstances({ database, clock, log, self, expiryMs })
+    if (holds > 0) observer.recovered?.(holds)
+  }
+
+  /** Taken for dead by another instance: start again as a new one, without leases. Open holds have been settled there. */
+  function renew(fenced: InstanceId): Promise<void> {
+    if (fenced !== instance) return renewal ?? Promise.resolve()
+    renewal ??= (async () => {
+      log.error({ instanceId: fenced }, 'another instance took this one for dead; starting again with new leases')
+      const next = createInstanceId()
+      while (!shutdown.signal.aborted) {
+        try {
+          await registerInstance(database, next)
+          break
+        } catch (error) {
+          log.error({ error: describeError(error) }, 'the ledger cannot register this instance')
+          await clock.sleep(1_000, shutdown.signal).catch(() => {})
+        }
+      }
+      instance = next
+      leases.forgetAll()
+    })().finally(() => {
+      renewal = undefined
+    })
+    return renewal
+  }
+
+  async function hold(request: HoldRequest): Promise<Hold> {
+    if (closing) throw new AppError('shutting_down', 'The service is shutting down.', { retryAfterSeconds: 5 })
+    request.signal.throwIfAborted()
+    if (!writer.accepting()) throw overloaded()
+    if (ids.has(request.requestId)) throw new AppError('conflict', 'This request id is in use.')
+    if (request.candidates.length === 0) throw new AppError('internal_error', 'No deployment to hold money for.')
+    ids.add(request.requestId)
+    try {
+      return await openFor(request)
+    } catch (error) {
+      ids.delete(request.requestId)
+      throw error
+    }
+  }
+
+  async function openFor(request: HoldRequest): Promise<Hold> {
+    const startedAt = clock.now()
+    const startedMs = clock.monotonicMs()
+    const account = leases.find(request.organisation, startedAt) ?? (await leases.open(request.organisation, startedAt))
+    account.lastUsedMs = startedMs
+    const pricing = pricingOf(request, startedAt)
+    const reserved = await reserveFor({ leases, clock, holdWaitMs }, account, request, pricing).catch(
+      (error: unknown) => {
+        if (!(error instanceof AppError && error.code === 'insufficient_quota')) throw error
+        if (request.whenExhausted === 'write_off') return 'write_off' as const
+        observer.refused?.(request.organisation.id)
+        throw error
+      },
+    )
+    observer.held?.(clock.monotonicMs() - startedMs)
+    const hold = openHold(
+      {
+        reservation: { leases, clock, holdWaitMs },
+        writer,
+        log,
+        now: () => clock.now(),
+        onSettled(receipt) {
+          account.lastUsedMs = clock.monotonicMs()
+          observer.settled?.(receipt)
+        },
+        onClosed() {
+          open.delete(request.requestId)
+          ids.delete(request.requestId)
+        },
+      },
+      account,
+      request,
+      pricing,
+      reserved,
+      startedAt,
+    )
+    open.set(request.requestId, hold)
+    return hold
+  }
+
+  async function writeProgress(): Promise<void> {
+    const writes: Promise<void>[] = []
+    for (const hold of open.values()) {
+      const progress = hold.takeProgress()
+      if (progress) writes.push(writer.change(hold.instanceId, { ...progress, amountPicoUsd: null }))
+    }
+    await Promise.all(writes)
+  }
+
+  async function maintain(): Promise<void> {
+    if (!(await writeHeartbeat(database, instance))) await renew(instance)
+    if (expiryMs !== null) await recover(instance)
+    await thresholds.check(leases.accounts())
+    await leases.maintain()
+  }
+
+  async function deliver(): Promise<void> {
+    await webhooks?.deliverDue()
+  }
+
+  const stopTimers = [
+    repeat(clock, maintainEveryMs, maintain, log, 'the ledger could not be looked after'),
+    repeat(clock, maintainEveryMs, deliver, log, 'the webhooks could not be delivered'),
+    repeat(clock, progressEveryMs, writeProgress, log, 'the progress of streams could not be written'),
+  ]
+
+  async function closeAll(): Promise<void> {
+    for (const stop of stopTimers) await stop()
+    const deadline = AbortSignal.timeout(closeDeadlineMs)
+    deadline.addEventListener('abort', () => writer.abandon(), { once: true })
+    const settlements = [...open.values()].map((hold) => hold.settleByPolicy('shutdown'))
+    await Promise.allSettled(settlements)
+    await writer.drained()
+    shutdown.abort()
+    try {
+      await thresholds.check(leases.accounts())
+      await leases.close()
+      // Holds that could not be settled stay for the next start; so does the instance that they belong to.
+      if (open.size === 0) await database.transaction((transaction) => closeInstance(transaction, instance))
+    } catch (error) {
+      log.error({ error: describeError(error) }, 'the ledger could not give its leases back; the next start will')
+    }
+  }
+
+  return {
+    hold,
+    hasCredit(organisation) {
+      const account = leases.find(organisation, clock.now())
+      return account ? unbilledPicoUsd(account) > 0n : organisation.monthlyBudgetPicoUsd > 0n
+    },
+    async loadBudget(organisation) {
+      const now = clock.now()
+      const account = leases.find(organisation, now) ?? (await leases.open(organisation, now))
+      const key = { organisationId: organisation.id, period: account.period.name }
+      await writer.barrier()
+      const [state] = await loadPeriodStates(database, instance, [key])
+      return {
+        organisationId: organisation.id,
+        period: account.period.name,
+        periodEndsAt: account.period.endsAt,
+        budgetPicoUsd: organisation.monthlyBudgetPicoUsd,
+        settledPicoUsd: state!.settledPicoUsd,
+        heldPicoUsd: await loadHeld(database, organisation.id, account.period.name),
+      }
+    },
+    loadReceipt: (requestId) => loadReceipt(database, requestId),
+    async audit() {
+      await writer.barrier()
+      return runAudit(database, expiryMs)
+    },
+    maintain,
+    writeProgress,
+    instanceId: () => instance,
+    close: () => (closing ??= closeAll()),
+  }
+}
+
+/** Runs a task every so often, never twice at a time. The returned function stops it and waits for a running one. */
+function repeat(clock: Clock, everyMs: number, task: () => Promise<void>, log: Log, failure: string) {
+  let running: Promise<void> | undefined
+  const stop = clock.every(everyMs, () => {
+    running ??= task()
+      .catch((error: unknown) => log.error({ error: describeError(error) }, failure))
+      .finally(() => {
+        running = undefined
+      })
+  })
+  return async () => {
+    stop()
+    await running
+  }
+}
+
+function overloaded(): AppError {
+  return new AppError('overloaded', 'The service cannot account for new requests at the moment. Try again shortly.', {
+    retryAfterSeconds: 2,
+  })
+}

@@ -1,0 +1,258 @@
+import { describeError, type InstanceId, type Log, type RequestId } from '../kernel/index.ts'
+import { type Account, bill, freePicoUsd, release, unbill, unleasedPicoUsd } from './account.ts'
+import { affordableOutput, type CallPricing, nextCover, shouldGrow } from './hold-size.ts'
+import type { Entry } from './ledger.store.ts'
+import type { LedgerWriter, SettleResult } from './ledger-writer.ts'
+import type { Hold, HoldRequest, Outcome, Receipt } from './port.ts'
+import { clampUsage, costOf, displayedBaseCost, scheduleInForce, unitPricesAt } from './prices.ts'
+import { growFor, type Reservation, type ReservationDeps } from './reservation.ts'
+
+/** A hold in memory, with what the ledger itself needs of it. */
+export interface OpenHold extends Hold {
+  readonly instanceId: InstanceId
+  /** Output known by now that the database has not been told; undefined when there is nothing new. */
+  takeProgress(): { requestId: RequestId; outputTokens: number } | undefined
+  /** What recovery would bill: for a shutdown with calls in flight. */
+  settleByPolicy(ending: 'shutdown'): Promise<Receipt>
+}
+
+export interface OpenHoldDeps {
+  reservation: ReservationDeps
+  writer: LedgerWriter
+  log: Log
+  now(): number
+  /** Called once, when the hold is over. */
+  onSettled(receipt: Receipt): void
+  /** Called once when the settlement is in the database; a hold that could not be settled stays open. */
+  onClosed(): void
+}
+
+/** Money has been reserved already; this writes the hold and follows it to its settlement. */
+export function openHold(
+  deps: OpenHoldDeps,
+  account: Account,
+  request: HoldRequest,
+  pricing: CallPricing,
+  reserved: Reservation | 'write_off',
+  startedAt: number,
+): OpenHold {
+  const { writer, log } = deps
+  const { instanceId } = account
+  const first = scheduleInForce(request.candidates[0]!.prices, startedAt)
+  const wantedTokens = reserved === 'write_off' ? 0 : reserved.wantedTokens
+  let amountPicoUsd = reserved === 'write_off' ? 0n : reserved.amountPicoUsd
+  let coveredTokens = reserved === 'write_off' ? 0 : reserved.coveredTokens
+  let outputTokens = 0
+  let writtenOutputTokens = 0
+  let growth: Promise<void> | undefined
+  let settlement: Promise<Receipt> | undefined
+  const settled = new AbortController()
+
+  account.openHolds += 1
+  const durable = writer.open(instanceId, openingRow(account, request, first, amountPicoUsd, startedAt))
+  // Whatever became of the row, nothing may be shown: the money goes back, and a row that was written after all goes away.
+  durable.catch(() => void settle({ kind: 'unanswered', reason: 'the hold could not be written' }).catch(() => {}))
+
+  function grant(boundTokens: number, estimateTokens = boundTokens): true | Promise<void> {
+    if (estimateTokens > outputTokens) outputTokens = Math.ceil(estimateTokens)
+    if (settlement || wantedTokens <= coveredTokens) return true
+    const tokens = Math.min(boundTokens, wantedTokens)
+    if (tokens <= coveredTokens) {
+      if (!growth && shouldGrow(tokens, coveredTokens, wantedTokens)) growAhead(tokens)
+      return true
+    }
+    return cover(tokens)
+  }
+
+  /** Growth before it is needed: from what is free at hand only, and never more than a quarter of it. */
+  function growAhead(tokens: number): void {
+    const target = stepWithin(freePicoUsd(account) / 4n, tokens)
+    if (target > coveredTokens) grow(target).catch(() => {})
+  }
+
+  async function cover(tokens: number): Promise<void> {
+    while (tokens > coveredTokens && !settlement) {
+      if (growth) await growth.catch(() => {})
+      else await grow(Math.max(tokens, stepWithin(freePicoUsd(account) / 4n, tokens)))
+    }
+  }
+
+  /** As far as a next step may go without taking more than this. */
+  function stepWithin(picoUsd: bigint, tokens: number): number {
+    const target = nextCover(tokens, coveredTokens, wantedTokens)
+    return affordableOutput(pricing, request.promptTokensBound, amountPicoUsd + picoUsd, target)
+  }
+
+  function grow(targetTokens: number): Promise<void> {
+    growth = (async () => {
+      const held = { promptTokens: request.promptTokensBound, amountPicoUsd }
+      const extra = await growFor(deps.reservation, account, pricing, held, targetTokens, settled.signal)
+      if (settlement) return release(account, extra)
+      amountPicoUsd += extra > 0n ? extra : 0n
+      try {
+        await writer.change(instanceId, { requestId: request.requestId, amountPicoUsd, outputTokens })
+      } catch (error) {
+        // The database may or may not have it; the money stays in the hold until the settlement either way.
+        log.warn({ requestId: request.requestId, error: describeError(error) }, 'a hold could not grow')
+        throw error
+      }
+      coveredTokens = Math.max(coveredTokens, targetTokens)
+    })().finally(() => {
+      growth = undefined
+    })
+    return growth
+  }
+
+  function settle(outcome: Outcome): Promise<Receipt> {
+    settlement ??= write(outcome)
+    return settlement
+  }
+
+  async function write(outcome: Outcome): Promise<Receipt> {
+    settled.abort(new Error('the call is over'))
+    const entry = entryOf(account, request, outcome, startedAt, deps.now())
+    const costPicoUsd = entry.billedPicoUsd
+    const spare =
+      costPicoUsd > amountPicoUsd && reserved !== 'write_off' ? await claim(costPicoUsd - amountPicoUsd) : 0n
+    const billable = amountPicoUsd + spare
+    entry.billedPicoUsd = costPicoUsd < billable ? costPicoUsd : billable
+    entry.writtenOffPicoUsd = costPicoUsd - entry.billedPicoUsd
+    const heldPicoUsd = billable
+    bill(account, heldPicoUsd, entry.billedPicoUsd)
+    let result: SettleResult
+    try {
+      result = await writer.settle(instanceId, entry)
+    } catch (error) {
+      // The row is still open in the database: keep its money set aside, so that nobody spends it twice.
+      unbill(account, entry.billedPicoUsd)
+      account.heldPicoUsd += heldPicoUsd
+      throw error
+    } finally {
+      account.openHolds -= 1
+    }
+    deps.onClosed()
+    const { statedAttoUsd: _, ...written } = entry
+    const receipt = receiptAfter(result, written)
+    deps.onSettled(receipt)
+    return receipt
+  }
+
+  /** A bill above the hold, which a provider that ignores its cap can cause, takes what is free; the rest is written off. */
+  async function claim(missing: bigint): Promise<bigint> {
+    if (freePicoUsd(account) < missing && unleasedPicoUsd(account) > 0n) {
+      await deps.reservation.leases.extend(account, missing).catch(() => {})
+    }
+    const free = freePicoUsd(account)
+    const claimed = missing < free ? missing : free
+    account.heldPicoUsd += claimed
+    return claimed
+  }
+
+  function receiptAfter(result: SettleResult, written: Receipt): Receipt {
+    if (result.kind === 'entered') return written
+    unbill(account, written.billedPicoUsd)
+    if (result.kind === 'existing') return result.receipt
+    // The hold never became durable, so nothing was shown and nothing is billed.
+    const lost = written.billedPicoUsd + written.writtenOffPicoUsd
+    if (lost > 0n) log.error({ requestId: request.requestId }, 'an answer without a durable hold was not billed')
+    return { ...written, billedPicoUsd: 0n, writtenOffPicoUsd: lost }
+  }
+
+  return {
+    instanceId,
+    requestId: request.requestId,
+    durable,
+    outputCapTokens: reserved === 'write_off' ? request.outputCapTokens : reserved.outputCapTokens,
+    capReduced: reserved !== 'write_off' && reserved.capReduced,
+    grant,
+    settle,
+    takeProgress() {
+      if (settlement || outputTokens === writtenOutputTokens) return undefined
+      writtenOutputTokens = outputTokens
+      return { requestId: request.requestId, outputTokens }
+    },
+    settleByPolicy(ending) {
+      return settle({
+        kind: 'answered',
+        ending,
+        deploymentId: request.candidates[0]!.deploymentId,
+        providerId: '',
+        hosting: '',
+        usage: { ...noUsage, promptTokens: request.promptTokensEstimate, completionTokens: outputTokens },
+        estimated: true,
+        finishReason: null,
+      })
+    },
+  }
+}
+
+const noUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+
+function openingRow(
+  account: Account,
+  request: HoldRequest,
+  schedule: ReturnType<typeof scheduleInForce>,
+  amountPicoUsd: bigint,
+  startedAt: number,
+) {
+  const promptTokens = clampUsage({ ...noUsage, promptTokens: request.promptTokensEstimate }).promptTokens
+  const prices = unitPricesAt(schedule, promptTokens)
+  return {
+    requestId: request.requestId,
+    organisationId: account.organisationId,
+    period: account.period.name,
+    amountPicoUsd,
+    surface: request.surface,
+    spaceId: request.spaceId,
+    model: request.model,
+    startedAt,
+    promptTokens,
+    outputTokens: 0,
+    inputAttoUsd: prices.input,
+    outputAttoUsd: prices.output,
+    priceSource: schedule.source,
+    markupBasisPoints: request.organisation.markupBasisPoints,
+  }
+}
+
+/** The entry with its full cost as billed; the caller cuts it to what is held. */
+function entryOf(
+  account: Account,
+  request: HoldRequest,
+  outcome: Outcome,
+  startedAt: number,
+  settledAt: number,
+): Entry {
+  const answered = outcome.kind === 'answered' ? outcome : undefined
+  const candidate =
+    request.candidates.find(({ deploymentId }) => deploymentId === answered?.deploymentId) ?? request.candidates[0]!
+  const schedule = scheduleInForce(candidate.prices, startedAt)
+  const usage = clampUsage(answered?.usage ?? noUsage)
+  const statedAttoUsd = answered?.statedAttoUsd ?? null
+  const { markupBasisPoints } = request.organisation
+  const cost = costOf(usage, schedule, markupBasisPoints, statedAttoUsd)
+  return {
+    requestId: request.requestId,
+    organisationId: account.organisationId,
+    surface: request.surface,
+    spaceId: request.spaceId,
+    model: request.model,
+    deploymentId: answered?.deploymentId ?? null,
+    providerId: answered?.providerId || null,
+    hosting: answered?.hosting || null,
+    startedAt,
+    settledAt,
+    period: account.period.name,
+    usage,
+    unitPrices: cost.unitPrices,
+    priceSource: schedule.source,
+    baseCostPicoUsd: displayedBaseCost(cost.baseAttoUsd),
+    markupBasisPoints,
+    billedPicoUsd: cost.totalPicoUsd,
+    writtenOffPicoUsd: 0n,
+    estimated: answered?.estimated ?? false,
+    ending: answered?.ending ?? 'unanswered',
+    finishReason: answered?.finishReason ?? null,
+    statedAttoUsd,
+  }
+}

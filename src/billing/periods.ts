@@ -1,0 +1,53 @@
+/** Budget months. Pure: the same moment, zone and anchor day always give the same period. */
+
+export interface Period {
+  /** First day in the organisation's zone, `YYYY-MM-DD`. */
+  name: string
+  /** Milliseconds since the epoch; included. */
+  startsAt: number
+  /** Milliseconds since the epoch; not included. */
+  endsAt: number
+}
+
+/**
+ * The budget period that a moment lies in. A period starts at the first instant of the anchor day in the zone (on days whose
+ * midnight is skipped by a clock change, that is the first instant after the gap) and ends where the next one starts.
+ * Throws RangeError on an unknown zone or an anchor day outside 1..28.
+ */
+export function periodAt(atMs: number, timeZone: string, anchorDay: number): Period {
+  if (!Number.isInteger(anchorDay) || anchorDay < 1 || anchorDay > 28) {
+    throw new RangeError(`periodAnchorDay must be 1 to 28, not ${anchorDay}`)
+  }
+  const today = Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone).toPlainDate()
+  let first = today.with({ day: anchorDay })
+  // Compared as instants: where a clock change repeats the hour around midnight, dates alone would be ambiguous.
+  if (startOfDay(first, timeZone) > atMs) first = first.subtract({ months: 1 })
+  else if (startOfDay(first.add({ months: 1 }), timeZone) <= atMs) first = first.add({ months: 1 })
+  return {
+    name: first.toString(),
+    startsAt: startOfDay(first, timeZone),
+    endsAt: startOfDay(first.add({ months: 1 }), timeZone),
+  }
+}
+
+/** First instant of a day in a zone, in milliseconds since the epoch. */
+export function startOfDay(day: Temporal.PlainDate, timeZone: string): number {
+  return day.toZonedDateTime(timeZone).epochMilliseconds
+}
+
+/**
+ * The running period goes on although the organisation's zone or anchor day was changed meanwhile, and the next one starts
+ * where it ends: otherwise a change in the middle of a month would hand out a second budget.
+ */
+export function periodAfter(previous: Period | undefined, atMs: number, timeZone: string, anchorDay: number): Period {
+  if (previous && previous.startsAt <= atMs && atMs < previous.endsAt) return previous
+  const period = periodAt(atMs, timeZone, anchorDay)
+  if (previous && previous.endsAt > period.startsAt && previous.endsAt <= atMs) {
+    return { ...period, startsAt: previous.endsAt, name: dayOf(previous.endsAt, timeZone) }
+  }
+  return period
+}
+
+function dayOf(atMs: number, timeZone: string): string {
+  return Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone).toPlainDate().toString()
+}

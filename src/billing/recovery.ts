@@ -1,0 +1,111 @@
+import { type Clock, describeError, type InstanceId, type Log } from '../kernel/index.ts'
+import type { Database } from '../database/index.ts'
+import { type Entry, type HoldRow, loadHoldsOf, writeBatch } from './ledger.store.ts'
+import { closeInstance, loadDeadInstances, loadLeaseRoom, lockInstance } from './instance.store.ts'
+import { costOf, displayedBaseCost } from './prices.ts'
+
+/** Rows that are settled in one statement. */
+const pageSize = 200
+
+/**
+ * Settles what dead processes left open, once: the prompt's estimate plus the output that was known, at the prices of the
+ * call's first choice, never more than was held, marked estimated, ending `crashed`. Then frees their leases.
+ * `expiryMs` null: every other instance is dead (the embedded database has one owner). Returns the number of holds settled.
+ */
+export async function recoverDeadInstances(deps: {
+  database: Database
+  clock: Clock
+  log: Log
+  self: InstanceId | null
+  expiryMs: number | null
+}): Promise<number> {
+  const { database, clock, log, self, expiryMs } = deps
+  let recovered = 0
+  for (const dead of await loadDeadInstances(database, self, expiryMs)) {
+    try {
+      const holds = await recoverInstance(database, dead, expiryMs, clock.now())
+      recovered += holds
+      log.warn({ instanceId: dead, holds }, 'settled what a dead instance left open')
+    } catch (error) {
+      log.error({ instanceId: dead, error: describeError(error) }, 'a dead instance could not be settled')
+    }
+  }
+  return recovered
+}
+
+function recoverInstance(
+  database: Database,
+  dead: InstanceId,
+  expiryMs: number | null,
+  nowMs: number,
+): Promise<number> {
+  return database.transaction(async (transaction) => {
+    // The lock excludes the instance itself, should it live after all, and other recoverers.
+    if (!(await lockInstance(transaction, dead, expiryMs))) return 0
+    const room = await loadLeaseRoom(transaction, dead)
+    let count = 0
+    for (;;) {
+      const holds = await loadHoldsOf(transaction, dead, pageSize)
+      if (holds.length === 0) break
+      const settlements = holds.map((hold) => {
+        const entry = settleByPolicy(hold, nowMs)
+        capTo(entry, room, hold)
+        return { entry, unopened: false }
+      })
+      await writeBatch(transaction, dead, { opens: [], changes: [], settlements })
+      count += holds.length
+    }
+    await closeInstance(transaction, dead)
+    return count
+  })
+}
+
+/** What a crashed call is billed: never more than its hold. */
+export function settleByPolicy(hold: HoldRow, nowMs: number): Entry {
+  const usage = {
+    promptTokens: hold.promptTokens,
+    completionTokens: hold.outputTokens,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+  }
+  const base = { input: hold.inputAttoUsd, output: hold.outputAttoUsd }
+  const cost = costOf(usage, { source: hold.priceSource, validFrom: 0, base, contextSteps: [] }, hold.markupBasisPoints)
+  const billedPicoUsd = cost.totalPicoUsd < hold.amountPicoUsd ? cost.totalPicoUsd : hold.amountPicoUsd
+  return {
+    requestId: hold.requestId,
+    organisationId: hold.organisationId,
+    surface: hold.surface,
+    spaceId: hold.spaceId,
+    model: hold.model,
+    deploymentId: null,
+    providerId: null,
+    hosting: null,
+    startedAt: hold.startedAt,
+    // The clock may have jumped back while the process was away.
+    settledAt: Math.max(nowMs, hold.startedAt),
+    period: hold.period,
+    usage,
+    unitPrices: cost.unitPrices,
+    priceSource: hold.priceSource,
+    baseCostPicoUsd: displayedBaseCost(cost.baseAttoUsd),
+    markupBasisPoints: hold.markupBasisPoints,
+    billedPicoUsd,
+    writtenOffPicoUsd: cost.totalPicoUsd - billedPicoUsd,
+    estimated: true,
+    ending: 'crashed',
+    finishReason: null,
+    statedAttoUsd: null,
+  }
+}
+
+/** Holds always fit their lease; should they ever not, the organisation does not pay for it and the audit shows it. */
+function capTo(entry: Entry, room: Map<string, bigint>, hold: HoldRow): void {
+  const key = `${hold.organisationId} ${hold.period}`
+  const left = room.get(key) ?? 0n
+  if (entry.billedPicoUsd > left) {
+    entry.writtenOffPicoUsd += entry.billedPicoUsd - left
+    entry.billedPicoUsd = left
+  }
+  room.set(key, left - entry.billedPicoUsd)
+}

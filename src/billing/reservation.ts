@@ -1,0 +1,159 @@
+import { AppError, type Clock } from '../kernel/index.ts'
+import { type Account, freePicoUsd, nextChange, reserve, unbilledPicoUsd, unleasedPicoUsd } from './account.ts'
+import { affordableOutput, type CallPricing, type HoldPlan, holdCost, planHold } from './hold-size.ts'
+import type { Leases } from './leases.ts'
+import type { HoldRequest } from './port.ts'
+
+/** How long a call that does not fit waits for other holds to settle, which usually cost less than what they hold. */
+export const defaultHoldWaitMs = 5_000
+/** Most calls of one organisation that wait like this. */
+const maximumWaiters = 1_000
+/** How long one wait lasts before the lease is looked at again: other instances may have given some back. */
+const lookAgainMs = 300
+
+export interface Reservation {
+  /** Already set aside in the account. */
+  amountPicoUsd: bigint
+  coveredTokens: number
+  /** Output beyond it cannot come: the cap that the provider is sent, or the model's maximum. */
+  wantedTokens: number
+  outputCapTokens: number | null
+  capReduced: boolean
+}
+
+export interface ReservationDeps {
+  leases: Leases
+  clock: Clock
+  holdWaitMs: number
+}
+
+/**
+ * Sets money aside for a call: as much as planned, or, where that does not fit, less with a smaller output cap; waits a bounded time
+ * where other holds stand in the way. Throws `insufficient_quota`.
+ */
+export async function reserveFor(
+  { leases, clock, holdWaitMs }: ReservationDeps,
+  account: Account,
+  request: HoldRequest,
+  pricing: CallPricing,
+): Promise<Reservation> {
+  const deadlineMs = clock.monotonicMs() + holdWaitMs
+  for (;;) {
+    const plan = planNow(account, request, pricing)
+    assertCredit(account, request, pricing, plan)
+    const fits = affordableOutput(pricing, request.promptTokensBound, freePicoUsd(account), plan.desiredTokens)
+    if (fits >= plan.desiredTokens) return take(account, request, pricing, plan, fits)
+    if (unleasedPicoUsd(account) > 0n) {
+      await leases.extend(account, holdCost(pricing, request.promptTokensBound, plan.desiredTokens))
+      continue
+    }
+    if (fits >= plan.comfortableTokens) return take(account, request, pricing, plan, fits)
+    const mayHelp = account.heldPicoUsd > 0n || account.othersLeasedPicoUsd > 0n
+    const leftMs = deadlineMs - clock.monotonicMs()
+    if (!mayHelp || leftMs <= 0 || request.whenExhausted === 'write_off') {
+      if (fits >= plan.floorTokens) return take(account, request, pricing, plan, fits)
+      throw insufficient(account)
+    }
+    await waitForRoom(leases, clock, account, Math.min(leftMs, lookAgainMs), request.signal)
+  }
+}
+
+/** Sets more aside for output that is coming; at least `neededTokens` are covered then. Throws `insufficient_quota`. */
+export async function growFor(
+  { leases, clock, holdWaitMs }: ReservationDeps,
+  account: Account,
+  pricing: CallPricing,
+  held: { promptTokens: number; amountPicoUsd: bigint },
+  neededTokens: number,
+  signal: AbortSignal,
+): Promise<bigint> {
+  const deadlineMs = clock.monotonicMs() + holdWaitMs
+  const extra = holdCost(pricing, held.promptTokens, neededTokens) - held.amountPicoUsd
+  for (;;) {
+    if (extra <= freePicoUsd(account)) {
+      if (extra > 0n) reserve(account, extra)
+      return extra
+    }
+    if (extra > unbilledPicoUsd(account)) throw insufficient(account)
+    if (unleasedPicoUsd(account) > 0n) {
+      await leases.extend(account, extra)
+      continue
+    }
+    const leftMs = deadlineMs - clock.monotonicMs()
+    const mayHelp = account.heldPicoUsd > held.amountPicoUsd || account.othersLeasedPicoUsd > 0n
+    if (!mayHelp || leftMs <= 0) throw insufficient(account)
+    await waitForRoom(leases, clock, account, Math.min(leftMs, lookAgainMs), signal)
+  }
+}
+
+function planNow(account: Account, request: HoldRequest, pricing: CallPricing): HoldPlan {
+  return planHold(request, pricing, freePicoUsd(account) + unleasedPicoUsd(account), account.openHolds)
+}
+
+/** Exhausted credits refuse every call, also one to a model that costs nothing: see docs/decisions/0020-ledger.md. */
+function assertCredit(account: Account, request: HoldRequest, pricing: CallPricing, plan: HoldPlan): void {
+  const unbilled = unbilledPicoUsd(account)
+  const least = holdCost(pricing, request.promptTokensBound, plan.floorTokens)
+  if (unbilled <= 0n || least > unbilled) throw insufficient(account)
+}
+
+function take(
+  account: Account,
+  request: HoldRequest,
+  pricing: CallPricing,
+  plan: HoldPlan,
+  coveredTokens: number,
+): Reservation {
+  const capTokens = request.stream
+    ? streamCap(account, request, pricing, plan, coveredTokens)
+    : cappedBy(plan, coveredTokens)
+  const amountPicoUsd = holdCost(pricing, request.promptTokensBound, coveredTokens)
+  reserve(account, amountPicoUsd)
+  return {
+    amountPicoUsd,
+    coveredTokens,
+    wantedTokens: capTokens ?? plan.wantedTokens,
+    outputCapTokens: capTokens ?? request.outputCapTokens,
+    capReduced: capTokens !== null,
+  }
+}
+
+/** A whole answer cannot grow: the provider gets exactly what is held. null: as the client asked. */
+function cappedBy(plan: HoldPlan, coveredTokens: number): number | null {
+  return coveredTokens < plan.wantedTokens ? coveredTokens : null
+}
+
+/** A stream may grow as long as anything is left, so the provider gets what all that is left would buy. */
+function streamCap(
+  account: Account,
+  request: HoldRequest,
+  pricing: CallPricing,
+  plan: HoldPlan,
+  coveredTokens: number,
+): number | null {
+  const left = freePicoUsd(account) + unleasedPicoUsd(account) + account.othersLeasedPicoUsd
+  const buys = affordableOutput(pricing, request.promptTokensBound, left, plan.wantedTokens)
+  return cappedBy(plan, Math.max(buys, coveredTokens))
+}
+
+async function waitForRoom(leases: Leases, clock: Clock, account: Account, ms: number, signal: AbortSignal) {
+  if (account.waiters.size >= maximumWaiters) {
+    throw new AppError('overloaded', 'Too many calls wait for this budget. Try again shortly.', {
+      retryAfterSeconds: 1,
+    })
+  }
+  // Listening first: the room may come while the others are being asked.
+  const change = nextChange(account, (done) => clock.sleep(ms, done), signal)
+  await Promise.all([change, leases.ask(account)])
+}
+
+export function insufficient(account: Account): AppError {
+  account.refused = true
+  account.dirty = true
+  const resets = new Date(account.period.endsAt).toISOString()
+  return new AppError(
+    'insufficient_quota',
+    `The organisation's AI budget does not cover this request. Raise the monthly budget, lower max_completion_tokens or ` +
+      `shorten the prompt; the budget resets at ${resets}.`,
+  )
+}

@@ -1,0 +1,72 @@
+import { createUuid, formatPicoUsd, type Log } from '../kernel/index.ts'
+import type { Database } from '../database/index.ts'
+import type { Account } from './account.ts'
+import type { LedgerObserver } from './ledger.ts'
+import { addToOutbox } from './outbox.store.ts'
+import { loadRunningPeriods, type ReachedThreshold, recordReached, type ThresholdCheck } from './threshold.store.ts'
+
+export interface Thresholds {
+  /** Looks at the accounts in which something happened since the last look. */
+  check(accounts: readonly Account[]): Promise<void>
+  /** Looks at every running period: at start, for what a crash left unsaid. */
+  checkAll(): Promise<void>
+}
+
+export interface ThresholdsDeps {
+  database: Database
+  now(): number
+  log: Log
+  observer: LedgerObserver
+}
+
+/** Tells once per period when 80 % and 100 % of a budget are used: log, metric and a durable event for the webhook. */
+export function createThresholds({ database, now, log, observer }: ThresholdsDeps): Thresholds {
+  async function raise(checks: ThresholdCheck[]): Promise<void> {
+    if (checks.length === 0) return
+    const reached = await database.transaction(async (transaction) => {
+      const found = await recordReached(transaction, checks)
+      for (const threshold of found) await addToOutbox(transaction, eventOf(threshold, now()))
+      return found
+    })
+    for (const { organisationId, period, percent } of reached) {
+      log.warn({ organisationId, period, percent }, 'a budget threshold was reached')
+      observer.thresholdReached?.({ organisationId, period, percent })
+    }
+  }
+
+  return {
+    async check(accounts) {
+      const touched = accounts.filter((account) => account.dirty)
+      const checks = touched.map((account) => ({
+        organisationId: account.organisationId,
+        period: account.period.name,
+        budgetPicoUsd: account.budgetPicoUsd,
+        refused: account.refused,
+      }))
+      for (const account of touched) account.dirty = false
+      try {
+        await raise(checks)
+      } catch (error) {
+        for (const account of touched) account.dirty = true
+        throw error
+      }
+    },
+    checkAll: async () => raise(await loadRunningPeriods(database, now())),
+  }
+}
+
+function eventOf({ organisationId, period, percent, budgetPicoUsd, settledPicoUsd }: ReachedThreshold, nowMs: number) {
+  const eventId = createUuid(nowMs)
+  const kind = 'budget.threshold_reached'
+  const body = JSON.stringify({
+    id: eventId,
+    type: kind,
+    createdAt: new Date(nowMs).toISOString(),
+    organisationId,
+    period,
+    thresholdPercent: percent,
+    budgetUsd: formatPicoUsd(budgetPicoUsd),
+    spentUsd: formatPicoUsd(settledPicoUsd),
+  })
+  return { eventId, organisationId, kind, body }
+}
