@@ -1,0 +1,87 @@
+/** How a csv file is written: found out from its first lines. */
+export interface CsvDialect {
+  delimiter: string
+  /** The quote character, or null where quotes are ordinary characters. */
+  quote: '"' | "'" | null
+}
+
+const delimiters = [',', ';', '\t', '|'] as const
+
+/** Sniffs delimiter and quote from the beginning of the file; the sample may end in the middle of a record. */
+export function sniffDialect(sample: string): CsvDialect {
+  const quote = sniffQuote(sample)
+  const declared = /^sep=(.)\r?\n/i.exec(sample)
+  if (declared) return { delimiter: declared[1]!, quote }
+  let best = { delimiter: ',', score: 0 }
+  for (const delimiter of delimiters) {
+    const score = scoreDelimiter(countFields(sample, delimiter, quote))
+    if (score > best.score) best = { delimiter, score }
+  }
+  return { delimiter: best.delimiter, quote }
+}
+
+/** Fields of each record of the sample, quotes respected. The last, maybe cut, record counts only when it is the only one. */
+function countFields(sample: string, delimiter: string, quote: string | null): number[] {
+  const counts: number[] = []
+  let fields = 1
+  let quoted = false
+  let atFieldStart = true
+  let empty = true
+  for (const character of sample) {
+    if (quoted) {
+      if (character === quote) quoted = false
+    } else if (character === quote && atFieldStart) {
+      quoted = true
+      empty = false
+    } else if (character === '\n' || character === '\r') {
+      if (!empty) counts.push(fields)
+      fields = 1
+      atFieldStart = true
+      empty = true
+      continue
+    } else if (character === delimiter) {
+      fields += 1
+      atFieldStart = true
+      empty = false
+      continue
+    } else empty = false
+    atFieldStart = false
+  }
+  if (!empty && (counts.length === 0 || !quoted)) counts.push(fields)
+  return counts.slice(0, 200)
+}
+
+/** Higher for a delimiter that parts most records into the same number of fields, and into more than one. */
+function scoreDelimiter(counts: number[]): number {
+  const frequency = new Map<number, number>()
+  for (const count of counts) frequency.set(count, (frequency.get(count) ?? 0) + 1)
+  let score = 0
+  for (const [fields, records] of frequency) {
+    if (fields > 1) score = Math.max(score, (records / counts.length) ** 2 * (1 + Math.log2(fields) / 8))
+  }
+  return score
+}
+
+function sniffQuote(sample: string): CsvDialect['quote'] {
+  const doubles = sample.match(/(?:^|[,;\t|])\s*"/gm)?.length ?? 0
+  const singles = sample.match(/(?:^|[,;\t|])'[^'\r\n]*'(?=[,;\t|\r\n]|$)/gm)?.length ?? 0
+  return doubles === 0 && singles >= 3 ? "'" : '"'
+}
+
+const numeric = /^[-+(]?[€$£¥]?\s*\d[\d\s.,'’]*\)?\s*[%€$£¥]?$/
+const dateLike = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?$/
+
+/** True when the first record names the columns: no numbers or dates in it, hardly an empty cell, no name twice. */
+export function looksLikeHeader(first: string[], following: string[][]): boolean {
+  if (following.length === 0) return false
+  const cells = first.map((cell) => cell.trim())
+  const named = cells.filter((cell) => cell !== '')
+  if (named.length === 0 || named.length < cells.length * 0.5) return false
+  if (named.some((cell) => dateLike.test(cell))) return false
+  // Year columns are the one kind of number that stands in headers.
+  const years = named.filter((cell) => /^(1[89]|20)\d\d$/.test(cell)).length
+  const numbers = named.filter((cell) => numeric.test(cell)).length
+  if (numbers > 0 && (numbers > years || numbers === named.length)) return false
+  if (named.some((cell) => cell.length > 200)) return false
+  return new Set(named).size >= named.length * 0.9
+}

@@ -1,0 +1,120 @@
+import { Readable } from 'node:stream'
+import { parse } from 'csv-parse'
+import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
+import { cleanLine } from './clean-text.ts'
+import { looksLikeHeader, sniffDialect, type CsvDialect } from './csv-dialect.ts'
+import { createBlockBatch, type ExtractorInput } from './extractor.ts'
+import { decodeTextFile } from './text-decoding.ts'
+import { tableRowText } from './table-row.ts'
+
+const sampleCharacters = 64 * 1024
+/** The header is judged against this many records that follow it. */
+const judgedRecords = 20
+/** A record larger than this is a quote that was never closed. */
+const maximumRecordCharacters = 1024 * 1024
+
+/**
+ * A csv file: one table_row block per record, with the header's cells on each. The header itself is a table_row block
+ * without a row number.
+ */
+export async function* extractCsv(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+  const { sample, rest } = await takeSample(decodeTextFile(input.filePath, input.report))
+  const dialect = sniffDialect(sample)
+  if (!quotesClose(sample, dialect)) dialect.quote = null
+  const batch = createBlockBatch()
+  const waiting: string[][] = []
+  let header: string[] | undefined
+  let judged = false
+  let row = 0
+
+  function* take(record: string[]): Generator<ExtractedBlock[]> {
+    row += 1
+    const text = tableRowText(record)
+    if (batch.add({ kind: 'table_row', text, row, ...(header ? { header } : {}) })) yield batch.take()
+  }
+  function* judge(): Generator<ExtractedBlock[]> {
+    judged = true
+    const [first, ...following] = waiting.splice(0)
+    if (!first) return
+    if (looksLikeHeader(first, following)) {
+      header = first
+      batch.add({ kind: 'table_row', text: tableRowText(header), header })
+    } else yield* take(first)
+    for (const record of following) yield* take(record)
+  }
+
+  for await (const record of parseRecords(sample, rest, dialect)) {
+    const cells = record.map(cleanLine)
+    if (cells.every((cell) => cell === '')) continue
+    if (judged) yield* take(cells)
+    else if (waiting.push(cells) > judgedRecords) yield* judge()
+  }
+  if (!judged) yield* judge()
+  yield batch.take()
+}
+
+async function* parseRecords(
+  sample: string,
+  rest: AsyncIterable<string>,
+  dialect: CsvDialect,
+): AsyncGenerator<string[]> {
+  async function* text() {
+    yield sample.replace(/^\ufeff/, '').replace(/^sep=.\r?\n/i, '')
+    yield* rest
+  }
+  const parser = Readable.from(text()).pipe(
+    parse({
+      delimiter: dialect.delimiter,
+      quote: dialect.quote ?? false,
+      escape: dialect.quote ?? '"',
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+      max_record_size: maximumRecordCharacters,
+      record_delimiter: ['\r\n', '\n', '\r'],
+    }),
+  )
+  try {
+    for await (const record of parser) yield record as string[]
+  } catch (error) {
+    const code = (error as { code?: string }).code
+    if (code === 'CSV_MAX_RECORD_SIZE' || code === 'CSV_QUOTE_NOT_CLOSED')
+      throw new ExtractionError(
+        'corrupt_file',
+        'A quoted cell of the csv file never ends. Close the quotation mark, or save the file as csv again.',
+        { cause: error },
+      )
+    throw error
+  }
+}
+
+/** False when a quote in the sample opens a cell that never closes although the file goes on: then quotes are plain characters. */
+function quotesClose(sample: string, dialect: CsvDialect): boolean {
+  if (dialect.quote === null) return true
+  const opened = new RegExp(`(?:^|\\n|${escapeForPattern(dialect.delimiter)})${dialect.quote}`, 'g')
+  const opens = sample.match(opened)?.length ?? 0
+  const quotes = sample.split(dialect.quote).length - 1
+  return opens === 0 || quotes % 2 === 0 || sample.length >= sampleCharacters
+}
+
+function escapeForPattern(delimiter: string): string {
+  return delimiter.replace(/[|\\^$.*+?()[\]{}]/g, '\\$&')
+}
+
+async function takeSample(pieces: AsyncGenerator<string>): Promise<{ sample: string; rest: AsyncGenerator<string> }> {
+  let sample = ''
+  while (sample.length < sampleCharacters) {
+    const next = await pieces.next()
+    if (next.done) break
+    sample += withoutNuls(next.value)
+  }
+  async function* rest() {
+    for await (const piece of pieces) yield withoutNuls(piece)
+  }
+  return { sample, rest: rest() }
+}
+
+/** NULs end up in half-converted files and would hide quotes and delimiters; the rest is cleaned cell by cell. */
+function withoutNuls(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '') : text
+}

@@ -1,0 +1,73 @@
+import path from 'node:path'
+import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
+import { createDocxBody } from './docx-body.ts'
+import { openDocxPackage, type DocxPackage } from './docx-package.ts'
+import { readStyles } from './docx-styles.ts'
+import { createBlockBatch, type ExtractorInput } from './extractor.ts'
+import { readWholeXml, readXml } from './office-xml.ts'
+
+/** A Word document: body with headings, lists and tables, then footnotes and endnotes. */
+export async function* extractDocx(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+  const archive = await openDocxPackage(input.filePath, input.limits)
+  try {
+    const parts = await findParts(archive)
+    const styleOf = await readStyles(archive.read(parts.styles))
+    const batch = createBlockBatch()
+    for (const { name, notes } of [
+      { name: parts.document },
+      { name: parts.footnotes, notes: 'footnote' as const },
+      { name: parts.endnotes, notes: 'footnote' as const },
+    ]) {
+      if (!archive.has(name)) continue
+      const body = createDocxBody(styleOf, notes)
+      for await (const _ of readXml(archive.read(name), body)) {
+        for (const block of body.take()) if (batch.add(block)) yield batch.take()
+      }
+      for (const block of body.take()) batch.add(block)
+    }
+    yield batch.take()
+  } finally {
+    archive.close()
+  }
+}
+
+interface Parts {
+  document: string
+  styles: string
+  footnotes: string
+  endnotes: string
+}
+
+/** The parts by their relationships; the usual names stand in where a producer left those out. */
+async function findParts(archive: DocxPackage): Promise<Parts> {
+  const root = await readRelationships(archive, '_rels/.rels', '')
+  const document = root.get('officeDocument') ?? 'word/document.xml'
+  const folder = path.posix.dirname(document)
+  if (!archive.has(document) || /^\/?(xl|ppt)\//.test(document))
+    throw new ExtractionError(
+      'unsupported_content',
+      'The file is a zip archive but no Word document. Upload a .docx that Word or LibreOffice has saved.',
+    )
+  const rels = await readRelationships(archive, `${folder}/_rels/${path.posix.basename(document)}.rels`, folder)
+  return {
+    document,
+    styles: rels.get('styles') ?? `${folder}/styles.xml`,
+    footnotes: rels.get('footnotes') ?? `${folder}/footnotes.xml`,
+    endnotes: rels.get('endnotes') ?? `${folder}/endnotes.xml`,
+  }
+}
+
+/** Targets inside the package by the last word of their type. External targets are never followed. */
+async function readRelationships(archive: DocxPackage, name: string, folder: string): Promise<Map<string, string>> {
+  const targets = new Map<string, string>()
+  await readWholeXml(archive.read(name), {
+    open(element, attribute) {
+      if (element !== 'Relationship' || attribute('TargetMode') === 'External') return
+      const type = attribute('Type')?.split('/').at(-1)
+      const target = attribute('Target')
+      if (type && target && !targets.has(type))
+        targets.set(type, path.posix.join(target.startsWith('/') ? '' : folder, target).replace(/^\/+/, ''))
+    },
+  })
+  return targets
+}

@@ -1,0 +1,72 @@
+import { ExtractionError, type DocumentFormat, type ExtractedBlock } from '../extraction.ts'
+import { extractCsv } from './csv.ts'
+import { extractDocx } from './docx.ts'
+import type { Extractor, ExtractorInput } from './extractor.ts'
+import { extractMarkdown } from './markdown.ts'
+import { createPdfReader } from './pdf-document.ts'
+import { createPdfExtractor } from './pdf.ts'
+import { extractTxt } from './txt.ts'
+
+/** Changes whenever the same file may give other blocks than before; stored with a document, so that old ones can be redone. */
+export const extractionVersion = 1
+
+export interface FileExtractor {
+  extract(format: DocumentFormat, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]>
+}
+
+/** Chooses the extractor by format and holds what every format must keep: output limits, and no silent emptiness. */
+export function createFileExtractor(): FileExtractor {
+  let pdf: Promise<Extractor> | null = null
+  const extractors: Record<DocumentFormat, Extractor> = {
+    async *pdf(input) {
+      pdf ??= createPdfReader().then(createPdfExtractor)
+      yield* (await pdf)(input)
+    },
+    docx: extractDocx,
+    csv: extractCsv,
+    md: extractMarkdown,
+    txt: extractTxt,
+  }
+
+  return {
+    async *extract(format, input) {
+      if (input.sizeBytes === 0)
+        throw new ExtractionError('empty_file', 'The file is empty (0 bytes). Upload a file that holds text.')
+      let characters = 0
+      let blocks = 0
+      let hasText = false
+      for await (const batch of extractors[format](input)) {
+        if (batch.length === 0) continue
+        blocks += batch.length
+        for (const { text } of batch) {
+          characters += text.length
+          hasText ||= /[\p{L}\p{N}]/u.test(text)
+        }
+        assertOutput(characters, blocks, input)
+        yield batch
+      }
+      if (!hasText) throw new ExtractionError('no_text', noTextMessages[format])
+    },
+  }
+}
+
+function assertOutput(characters: number, blocks: number, { limits }: ExtractorInput) {
+  if (characters > limits.maximumCharacters)
+    throw new ExtractionError(
+      'too_large_when_unpacked',
+      `The file holds more than ${limits.maximumCharacters} characters of text. Split it into smaller files.`,
+    )
+  if (blocks > limits.maximumBlocks)
+    throw new ExtractionError(
+      'too_complex',
+      `The file holds more than ${limits.maximumBlocks} paragraphs, rows and headings. Split it into smaller files.`,
+    )
+}
+
+const noTextMessages: Record<DocumentFormat, string> = {
+  pdf: 'No text was found: the pages are empty or are pictures of text. Run text recognition (OCR) over the pdf and upload the result.',
+  docx: 'No text was found in the document. Upload a document that holds text, not only pictures.',
+  csv: 'No text was found in the csv file: all its cells are empty.',
+  md: 'No text was found in the Markdown file.',
+  txt: 'No text was found in the file: it holds only white space.',
+}

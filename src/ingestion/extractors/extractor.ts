@@ -1,0 +1,73 @@
+import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
+
+/** Bounds on what one file may make of itself. Every one ends in an ExtractionError that names it. */
+export interface OutputLimits {
+  /** Pages of a pdf. */
+  maximumPages: number
+  /** UTF-16 units of extracted text. */
+  maximumCharacters: number
+  maximumBlocks: number
+  /** Bytes of all the parts of a zip container (docx) that are unpacked. */
+  maximumUnpackedBytes: number
+}
+
+/** What an extractor tells about its run beside the blocks. */
+export interface ExtractionReport {
+  progress(pagesDone: number, pagesTotal: number | null): void
+  warn(page: number | null, message: string): void
+}
+
+export interface ExtractorInput {
+  filePath: string
+  sizeBytes: number
+  limits: OutputLimits
+  report: ExtractionReport
+}
+
+/**
+ * Reads one file into batches of blocks in reading order. Block texts are already clean (see clean-text.ts). Throws
+ * ExtractionError for the file's faults; any other error is ours.
+ */
+export type Extractor = (input: ExtractorInput) => AsyncIterable<ExtractedBlock[]>
+
+/** Batches are handed on at about this many characters, so that memory and messages stay small. */
+export const batchCharacters = 64 * 1024
+
+/** Longest text of one block that the streaming extractors build before they start another. */
+export const maximumBlockCharacters = 32 * 1024
+
+/** Gathers blocks into batches of about `batchCharacters`. */
+export interface BlockBatch {
+  /** True when the batch should be handed on. */
+  add(block: ExtractedBlock): boolean
+  take(): ExtractedBlock[]
+}
+
+export function createBlockBatch(): BlockBatch {
+  let blocks: ExtractedBlock[] = []
+  let characters = 0
+  return {
+    add(block) {
+      if (block.text !== '') {
+        blocks.push(block)
+        // 64 stands for the fields around the text, so that many tiny blocks make a batch too.
+        characters += block.text.length + 64
+      }
+      return characters >= batchCharacters
+    },
+    take() {
+      const taken = blocks
+      blocks = []
+      characters = 0
+      return taken
+    },
+  }
+}
+
+export function corruptFile(what: string, cause?: unknown): ExtractionError {
+  return new ExtractionError(
+    'corrupt_file',
+    `${what} Open it in the program that made it, save it again and upload the new file.`,
+    { cause },
+  )
+}

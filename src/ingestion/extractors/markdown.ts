@@ -1,0 +1,190 @@
+import { fromMarkdown } from 'mdast-util-from-markdown'
+import { frontmatterFromMarkdown } from 'mdast-util-frontmatter'
+import { gfmFromMarkdown } from 'mdast-util-gfm'
+import { frontmatter } from 'micromark-extension-frontmatter'
+import { gfm } from 'micromark-extension-gfm'
+import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
+import { cleanLine, cleanText } from './clean-text.ts'
+import { createBlockBatch, type ExtractorInput } from './extractor.ts'
+import { tableRowText } from './table-row.ts'
+import { decodeTextFile } from './text-decoding.ts'
+
+/** The syntax tree of one piece is built at a time; a tree takes about 50 times its text in memory. */
+const pieceCharacters = 512 * 1024
+/** Markers of nesting on one line (quotes, lists) beyond which a text is built to hurt parsers, whose work grows with its square. */
+const maximumNesting = 100
+
+/** The parts of mdast nodes that are read here; the tree itself comes typed loosely because extensions add kinds of nodes. */
+interface MarkdownNode {
+  type: string
+  children?: MarkdownNode[]
+  value?: string
+  alt?: string | null
+  depth?: number
+  position?: { start: { offset?: number; column: number }; end: { offset?: number } }
+}
+
+/**
+ * Markdown by its syntax tree. Blocks keep the source's own marks (links, emphasis, fences), which readers and models know and
+ * which carry addresses; headings and table cells are plain text.
+ */
+export async function* extractMarkdown(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
+  const batch = createBlockBatch()
+  let first = true
+  for await (const source of readPieces(decodeTextFile(input.filePath, input.report))) {
+    for (const block of markdownBlocks(source, first)) if (batch.add(block)) yield batch.take()
+    first = false
+  }
+  yield batch.take()
+}
+
+/** The blocks of one Markdown text. Front matter is known only at the beginning of a file. */
+export function* markdownBlocks(source: string, isFileStart = true): Generator<ExtractedBlock> {
+  refuseDeepNesting(source)
+  const tree: MarkdownNode = fromMarkdown(source, {
+    extensions: [gfm(), ...(isFileStart ? [frontmatter(['yaml', 'toml'])] : [])],
+    mdastExtensions: [gfmFromMarkdown(), ...(isFileStart ? [frontmatterFromMarkdown(['yaml', 'toml'])] : [])],
+  })
+  for (const node of tree.children ?? []) yield* blocksOf(node, source, 'paragraph')
+}
+
+function* blocksOf(
+  node: MarkdownNode,
+  source: string,
+  textKind: 'paragraph' | 'quote' | 'footnote',
+): Generator<ExtractedBlock> {
+  switch (node.type) {
+    case 'heading':
+      yield { kind: 'heading', level: node.depth ?? 1, text: headingText(node, source) }
+      return
+    case 'code':
+      yield { kind: 'code', text: sourceOf(node, source) }
+      return
+    case 'list':
+      for (const item of node.children ?? []) yield* listItem(item, source)
+      return
+    case 'blockquote':
+      for (const child of node.children ?? []) yield* blocksOf(child, source, 'quote')
+      return
+    case 'footnoteDefinition':
+      yield { kind: 'footnote', text: sourceOf(node, source) }
+      return
+    case 'table':
+      yield* table(node, source)
+      return
+    case 'thematicBreak':
+      return
+    case 'yaml':
+    case 'toml':
+      yield { kind: 'paragraph', text: cleanText(node.value ?? '').trim() }
+      return
+    default:
+      yield { kind: textKind, text: sourceOf(node, source) }
+  }
+}
+
+/** An item's own text with its marker, then its nested blocks. */
+function* listItem(item: MarkdownNode, source: string): Generator<ExtractedBlock> {
+  const children = item.children ?? []
+  const nested = children.findIndex((child) => child.type !== 'paragraph')
+  const own = nested === -1 ? children : children.slice(0, nested)
+  const from = item.position?.start.offset ?? 0
+  const to = nested === 0 ? (children[0]?.position?.start.offset ?? from) : (own.at(-1)?.position?.end.offset ?? from)
+  const text = unindent(source.slice(from, own.length === 0 && nested === -1 ? item.position?.end.offset : to), item)
+  if (text !== '') yield { kind: 'list_item', text }
+  if (nested === -1) return
+  for (const child of children.slice(nested)) yield* blocksOf(child, source, 'paragraph')
+}
+
+function* table(node: MarkdownNode, source: string): Generator<ExtractedBlock> {
+  const rows = (node.children ?? []).map((row) => (row.children ?? []).map((cell) => cleanLine(cellText(cell, source))))
+  const header = rows.shift()
+  if (!header) return
+  const named = header.some((cell) => cell !== '')
+  if (named) yield { kind: 'table_row', text: tableRowText(header), header }
+  let row = 0
+  for (const cells of rows) {
+    row += 1
+    yield { kind: 'table_row', text: tableRowText(cells), row, ...(named ? { header } : {}) }
+  }
+}
+
+function cellText(cell: MarkdownNode, source: string): string {
+  const children = cell.children ?? []
+  const from = children[0]?.position?.start.offset
+  const to = children.at(-1)?.position?.end.offset
+  return from === undefined || to === undefined ? '' : source.slice(from, to)
+}
+
+/** A heading as it reads; one that reads as mere signs keeps its source, which still has words to be found by. */
+function headingText(node: MarkdownNode, source: string): string {
+  const text = cleanLine(plainText(node))
+  return /[\p{L}\p{N}]/u.test(text) ? text : cleanLine(sourceOf(node, source).replace(/^#+|#+\s*$/g, ''))
+}
+
+/** A heading's words: text and code as they read, images by their description, links by their text, html by its source. */
+function plainText(node: MarkdownNode): string {
+  if (node.type === 'image' || node.type === 'imageReference') return node.alt ?? ''
+  if (node.children) return node.children.map((child) => plainText(child)).join('')
+  return node.type === 'break' ? ' ' : (node.value ?? '')
+}
+
+function sourceOf(node: MarkdownNode, source: string): string {
+  return unindent(source.slice(node.position?.start.offset, node.position?.end.offset), node)
+}
+
+/** Takes the indentation that nesting gave to a node's later lines away. */
+function unindent(text: string, node: MarkdownNode): string {
+  const column = (node.position?.start.column ?? 1) - 1
+  const unindented = column === 0 ? text : text.replaceAll(new RegExp(`\\n[ \\t]{1,${column}}`, 'g'), '\n')
+  return cleanText(unindented)
+    .replace(/[^\S\n]+$/gm, '')
+    .replace(/^\n+|\n+$/g, '')
+}
+
+function refuseDeepNesting(source: string) {
+  for (const line of source.matchAll(/^[\s>*+\-[\d.)]{200,}/gm)) {
+    const markers = line[0].match(/[>*+\-[]|\d[.)]/g)?.length ?? 0
+    // A rule of dashes or asterisks is one marker repeated, not nesting.
+    if (markers > maximumNesting && !/^[\s]*([-*])(?:[ \t]*\1)*[ \t]*$/m.test(line[0]))
+      throw new ExtractionError(
+        'too_complex',
+        `The Markdown nests deeper than ${maximumNesting} levels. Flatten its lists and quotes and upload it again.`,
+      )
+  }
+}
+
+/** The text in pieces that can be parsed alone: large files are parted at headings, else at empty lines, outside of code fences. */
+async function* readPieces(decoded: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const text of decoded) {
+    rest += text.replace(/[^\S\r\n]{65,}/g, (run) => run.slice(0, 64))
+    while (rest.length > pieceCharacters) {
+      const cut = findPieceEnd(rest)
+      yield rest.slice(0, cut)
+      rest = rest.slice(cut)
+    }
+  }
+  if (rest !== '') yield rest
+}
+
+function findPieceEnd(text: string): number {
+  let fence: string | null = null
+  let heading = 0
+  let emptyLine = 0
+  let lineEnd = 0
+  for (const match of text.slice(0, pieceCharacters).matchAll(/[^\n]*\n/g)) {
+    const line = match[0]
+    const marker = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    if (fence === null && marker) fence = marker
+    else if (fence !== null && marker?.startsWith(fence)) fence = null
+    else if (fence === null) {
+      if (/^ {0,3}#{1,6}\s/.test(line)) heading = match.index
+      if (line.trim() === '') emptyLine = match.index + line.length
+    }
+    lineEnd = match.index + line.length
+  }
+  for (const cut of [heading, emptyLine, lineEnd]) if (cut > pieceCharacters / 4) return cut
+  const code = text.charCodeAt(pieceCharacters)
+  return code >= 0xdc00 && code <= 0xdfff ? pieceCharacters - 1 : pieceCharacters
+}

@@ -1,0 +1,87 @@
+import { SaxesParser } from 'saxes'
+import { ExtractionError } from '../extraction.ts'
+import { corruptFile } from './extractor.ts'
+
+/** Deeper than any word processor nests; beyond it a file is built to hurt. */
+const maximumDepth = 1_000
+/** Longest run of text or mark-up between two tags that is held in memory. */
+const maximumTokenCharacters = 16 * 1024 * 1024
+
+/** Short prefixes for the namespaces that matter, in their transitional and strict forms. */
+const namespacePrefixes: Record<string, string> = {
+  'http://schemas.openxmlformats.org/wordprocessingml/2006/main': 'w:',
+  'http://purl.oclc.org/ooxml/wordprocessingml/main': 'w:',
+  'http://schemas.openxmlformats.org/officeDocument/2006/math': 'm:',
+  'http://purl.oclc.org/ooxml/officeDocument/math': 'm:',
+  'http://schemas.openxmlformats.org/markup-compatibility/2006': 'mc:',
+}
+
+export interface XmlHandler {
+  /** `name` carries the prefix w:, m: or mc:, whatever the file calls them, and none for other namespaces. */
+  open(name: string, attribute: (localName: string) => string | undefined): void
+  close(name: string): void
+  text(text: string): void
+}
+
+/**
+ * Reads XML in pieces, calling the handler, and yields after each piece so that the caller can hand results on. Document type
+ * declarations are refused: they are the door to external entities and entity bombs, and no docx holds one.
+ */
+export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandler): AsyncGenerator<void> {
+  const parser = new SaxesParser({ xmlns: true, position: false })
+  let depth = 0
+  let sinceToken = 0
+  parser.on('doctype', () => {
+    throw new ExtractionError(
+      'unsupported_content',
+      'The document declares XML entities, which Word never does; it is not read. Save it again in Word and upload the new file.',
+    )
+  })
+  parser.on('opentag', (tag) => {
+    sinceToken = 0
+    depth += 1
+    if (depth > maximumDepth)
+      throw new ExtractionError(
+        'too_complex',
+        `The document nests deeper than ${maximumDepth} levels. Copy its text into a new document and upload that.`,
+      )
+    handler.open(`${namespacePrefixes[tag.uri] ?? ''}${tag.local}`, (localName) => {
+      for (const attribute of Object.values(tag.attributes)) if (attribute.local === localName) return attribute.value
+      return undefined
+    })
+  })
+  parser.on('closetag', (tag) => {
+    sinceToken = 0
+    depth -= 1
+    handler.close(`${namespacePrefixes[tag.uri] ?? ''}${tag.local}`)
+  })
+  parser.on('text', (text) => handler.text(text))
+  parser.on('cdata', (text) => handler.text(text))
+  for await (const piece of pieces) {
+    sinceToken += piece.length
+    if (sinceToken > maximumTokenCharacters)
+      throw new ExtractionError(
+        'too_large_when_unpacked',
+        'One paragraph of the document is larger than 16 million characters. Split it into smaller documents.',
+      )
+    feed(parser, piece)
+    yield
+  }
+  feed(parser, null)
+}
+
+function feed(parser: SaxesParser<{ xmlns: true; position: false }>, piece: string | null) {
+  try {
+    if (piece === null) parser.close()
+    else parser.write(piece)
+  } catch (error) {
+    if (error instanceof ExtractionError) throw error
+    throw corruptFile('The docx file is damaged: its XML is broken.', error)
+  }
+}
+
+/** Reads a small part to its end. */
+export async function readWholeXml(pieces: AsyncIterable<string>, handler: Partial<XmlHandler>): Promise<void> {
+  const whole: XmlHandler = { open() {}, close() {}, text() {}, ...handler }
+  for await (const _ of readXml(pieces, whole));
+}

@@ -1,0 +1,180 @@
+import { PDFiumModule } from '@hyzyla/pdfium'
+import { ExtractionError } from '../extraction.ts'
+import { corruptFile } from './extractor.ts'
+
+/**
+ * The few functions of PDFium's C interface that are used here; the package types none of the text geometry. Pointers are
+ * byte offsets into the WebAssembly memory, whose views (HEAP…) are replaced whenever it grows: read them anew each time.
+ */
+interface Pdfium {
+  HEAPU8: Uint8Array
+  HEAPF32: Float32Array
+  _malloc(bytes: number): number
+  _free(pointer: number): void
+  _FPDF_InitLibrary?(): void
+  _PDFium_Init?(): void
+  _FPDF_LoadMemDocument(data: number, bytes: number, password: number): number
+  _FPDF_CloseDocument(document: number): void
+  _FPDF_GetLastError(): number
+  _FPDF_GetPageCount(document: number): number
+  _FPDF_LoadPage(document: number, index: number): number
+  _FPDF_ClosePage(page: number): void
+  _FPDFPage_GetAnnotCount(page: number): number
+  _FPDFPage_Flatten(page: number, usage: number): number
+  _FPDFText_LoadPage(page: number): number
+  _FPDFText_ClosePage(textPage: number): void
+  _FPDFText_CountChars(textPage: number): number
+  _FPDFText_GetUnicode(textPage: number, index: number): number
+  _FPDFText_GetLooseCharBox(textPage: number, index: number, rectangle: number): number
+  _FPDFText_GetCharAngle(textPage: number, index: number): number
+  _FPDFText_IsGenerated(textPage: number, index: number): number
+  _FPDFText_GetFontInfo(textPage: number, index: number, buffer: number, bytes: number, flags: number): number
+}
+
+/** Codes of FPDF_GetLastError, from PDFium's public header fpdfview.h. */
+const passwordError = 4
+const securityError = 5
+
+/** A character of a page, in PDFium's order, which is the order of the content stream with bidi runs put in logical order. */
+export interface PdfCharacter {
+  code: number
+  /** True for blanks and line ends that PDFium adds where the layout shows them. */
+  generated: boolean
+  /** Box in page units (1/72 inch), y upwards; by the font's height, not the glyph's. */
+  left: number
+  right: number
+  bottom: number
+  top: number
+}
+
+export interface PdfPage {
+  characters: PdfCharacter[]
+  /** Direction of the character's writing in quarter turns (0..3), or null where it is slanted. */
+  quarterTurns(index: number): number | null
+  isBold(index: number): boolean
+}
+
+export interface PdfDocument {
+  pageCount: number
+  /** Reads a page and calls `use` while it is open. Throws an ordinary Error when the page is broken. */
+  readPage<T>(index: number, use: (page: PdfPage) => T): T
+  close(): void
+}
+
+export interface PdfReader {
+  /** Throws ExtractionError where the file cannot be opened. */
+  open(bytes: Uint8Array): PdfDocument
+}
+
+/** Loads PDFium once per process: about 20 ms. */
+export async function createPdfReader(): Promise<PdfReader> {
+  const pdfium = (await PDFiumModule({})) as unknown as Pdfium
+  pdfium._PDFium_Init?.()
+  const scratch = pdfium._malloc(scratchBytes)
+
+  return {
+    open(bytes) {
+      const data = pdfium._malloc(bytes.length)
+      if (data === 0)
+        throw new ExtractionError('out_of_memory', 'The pdf is too large to be opened. Split it into smaller files.')
+      pdfium.HEAPU8.set(bytes, data)
+      const document = pdfium._FPDF_LoadMemDocument(data, bytes.length, 0)
+      if (document === 0) {
+        const error = pdfium._FPDF_GetLastError()
+        pdfium._free(data)
+        throw openError(error)
+      }
+      return {
+        pageCount: pdfium._FPDF_GetPageCount(document),
+        readPage: (index, use) => readPage(pdfium, scratch, document, index, use),
+        close() {
+          pdfium._FPDF_CloseDocument(document)
+          pdfium._free(data)
+        },
+      }
+    },
+  }
+}
+
+const scratchBytes = 256
+
+function openError(code: number): ExtractionError {
+  if (code === passwordError)
+    return new ExtractionError(
+      'encrypted_pdf',
+      'The pdf asks for a password. Save a copy without the password and upload that.',
+    )
+  if (code === securityError)
+    return new ExtractionError(
+      'encrypted_pdf',
+      'The pdf is encrypted in a way that cannot be opened. Save an unprotected copy and upload that.',
+    )
+  return corruptFile('The file is damaged or is no pdf.')
+}
+
+function readPage<T>(pdfium: Pdfium, scratch: number, document: number, index: number, use: (page: PdfPage) => T): T {
+  const page = openPage(pdfium, document, index)
+  try {
+    const textPage = pdfium._FPDFText_LoadPage(page)
+    if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
+    try {
+      return use({
+        characters: readCharacters(pdfium, textPage, scratch),
+        quarterTurns: (character) => quarterTurns(pdfium._FPDFText_GetCharAngle(textPage, character)),
+        isBold: (character) => isBold(pdfium, textPage, character, scratch),
+      })
+    } finally {
+      pdfium._FPDFText_ClosePage(textPage)
+    }
+  } finally {
+    pdfium._FPDF_ClosePage(page)
+  }
+}
+
+/** Opens a page with what is filled into its form fields and written on it as part of its content. */
+function openPage(pdfium: Pdfium, document: number, index: number): number {
+  const page = pdfium._FPDF_LoadPage(document, index)
+  if (page === 0) throw new Error(`page ${index + 1} cannot be opened`)
+  if (pdfium._FPDFPage_GetAnnotCount(page) === 0) return page
+  const flattened = pdfium._FPDFPage_Flatten(page, 0)
+  if (flattened !== 1) return page
+  pdfium._FPDF_ClosePage(page)
+  const reopened = pdfium._FPDF_LoadPage(document, index)
+  if (reopened === 0) throw new Error(`page ${index + 1} cannot be opened`)
+  return reopened
+}
+
+function readCharacters(pdfium: Pdfium, textPage: number, scratch: number): PdfCharacter[] {
+  const count = pdfium._FPDFText_CountChars(textPage)
+  const characters: PdfCharacter[] = []
+  const rectangle = scratch / 4
+  for (let index = 0; index < count; index += 1) {
+    const code = pdfium._FPDFText_GetUnicode(textPage, index)
+    const blank = code === 0x20 || code === 0x0a || code === 0x0d
+    pdfium._FPDFText_GetLooseCharBox(textPage, index, scratch)
+    const heap = pdfium.HEAPF32
+    characters.push({
+      code,
+      generated: blank && pdfium._FPDFText_IsGenerated(textPage, index) === 1,
+      left: heap[rectangle]!,
+      top: heap[rectangle + 1]!,
+      right: heap[rectangle + 2]!,
+      bottom: heap[rectangle + 3]!,
+    })
+  }
+  return characters
+}
+
+function quarterTurns(angle: number): number | null {
+  if (angle < 0) return 0
+  const turns = angle / (Math.PI / 2)
+  const nearest = Math.round(turns)
+  return Math.abs(turns - nearest) < 0.05 ? nearest % 4 : null
+}
+
+function isBold(pdfium: Pdfium, textPage: number, index: number, scratch: number): boolean {
+  const length = pdfium._FPDFText_GetFontInfo(textPage, index, scratch, scratchBytes, 0)
+  if (length <= 1 || length > scratchBytes) return false
+  const name = Buffer.from(pdfium.HEAPU8.slice(scratch, scratch + length - 1)).toString('latin1')
+  return /bold|black|heavy|semibold|demi|CMBX|NimbusRomNo9L-Medi/i.test(name)
+}

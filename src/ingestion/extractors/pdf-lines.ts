@@ -1,0 +1,241 @@
+import type { PdfCharacter, PdfPage } from './pdf-document.ts'
+
+/** A stretch of text on one line without a wide gap in it, in the frame of its own writing: x along the line, y upwards. */
+export interface Segment {
+  text: string
+  left: number
+  right: number
+  bottom: number
+  top: number
+  /** Height of its most common character box: the measure of the font size. */
+  size: number
+  bold: boolean
+  /** True when the line ends in a hyphen that parts a word. */
+  hyphenated: boolean
+}
+
+export interface PageSegments {
+  /** In the order of the content stream, in the frame of the page's main writing direction. */
+  main: Segment[]
+  /** Text that is turned or slanted against the main direction: axis labels, stamps, watermarks. */
+  turned: Segment[]
+}
+
+/** PDFium's mark for a hyphen that it takes for a parting of a word at the line's end. */
+const partingHyphen = 0x02
+/** A gap of this many character heights parts columns or table cells; blanks in justified text stay below it. */
+const wideGap = 1.25
+
+/** Parts a page's characters into segments. */
+export function readSegments(page: PdfPage): PageSegments {
+  const byTurn = new Map<number | null, Segment[]>()
+  let previous: Segment | null = null
+  let previousTurns: number | null = null
+  for (const range of lineRanges(page.characters)) {
+    const turns = page.quarterTurns(range.from)
+    const turned = page.characters.slice(range.from, range.to).map((character) => turn(character, turns ?? 0))
+    let first = true
+    for (const part of splitAtGaps(turned)) {
+      const segment = toSegment(part.characters)
+      if (!segment) continue
+      segment.bold = page.isBold(range.from + part.from) && page.isBold(range.from + part.to - 1)
+      segment.hyphenated = range.hyphenated && part.to === turned.length
+      if (first && previous && previousTurns === turns && continues(previous, segment)) merge(previous, segment)
+      else {
+        const list = byTurn.get(turns) ?? []
+        list.push(segment)
+        byTurn.set(turns, list)
+        previous = segment
+        previousTurns = turns
+      }
+      first = false
+    }
+  }
+  return partByDirection(byTurn)
+}
+
+function partByDirection(byTurn: Map<number | null, Segment[]>): PageSegments {
+  let mainTurns: number | null = 0
+  let most = -1
+  for (const [turns, segments] of byTurn) {
+    const characters = segments.reduce((sum, segment) => sum + segment.text.length, 0)
+    if (turns !== null && characters > most) {
+      most = characters
+      mainTurns = turns
+    }
+  }
+  const turned = [...byTurn].filter(([turns]) => turns !== mainTurns).flatMap(([, segments]) => segments)
+  return { main: byTurn.get(mainTurns) ?? [], turned }
+}
+
+interface LineRange {
+  from: number
+  to: number
+  hyphenated: boolean
+}
+
+/** Lines as PDFium ends them, without the line ends. */
+function* lineRanges(characters: PdfCharacter[]): Generator<LineRange> {
+  let from = 0
+  const end = (to: number, hyphenated: boolean): LineRange | null => {
+    let last = to
+    while (from < last && isBlank(characters[from]!)) from += 1
+    while (last > from && isBlank(characters[last - 1]!)) last -= 1
+    return last > from ? { from, to: last, hyphenated } : null
+  }
+  for (let index = 0; index < characters.length; index += 1) {
+    const { code } = characters[index]!
+    const hyphen = code === partingHyphen || code === 0xfffe
+    if (code !== 0x0a && code !== 0x0d && !hyphen) continue
+    const range = end(index, hyphen)
+    if (range) yield range
+    from = index + 1
+  }
+  const range = end(characters.length, false)
+  if (range) yield range
+}
+
+function isBlank(character: PdfCharacter): boolean {
+  return character.code === 0x20 || character.code === 0x09 || character.code === 0xa0 || character.code === 0
+}
+
+/** Turns a box so that writing which goes in quarter turns on the page goes along x. */
+function turn(character: PdfCharacter, turns: number): PdfCharacter {
+  const { left, right, bottom, top } = character
+  switch (turns) {
+    case 1:
+      return { ...character, left: bottom, right: top, bottom: -right, top: -left }
+    case 2:
+      return { ...character, left: -right, right: -left, bottom: -top, top: -bottom }
+    case 3:
+      return { ...character, left: -top, right: -bottom, bottom: left, top: right }
+    default:
+      return character
+  }
+}
+
+interface Part {
+  characters: PdfCharacter[]
+  from: number
+  to: number
+}
+
+function* splitAtGaps(characters: PdfCharacter[]): Generator<Part> {
+  let from = 0
+  let previous: PdfCharacter | null = null
+  for (let index = 0; index < characters.length; index += 1) {
+    const character = characters[index]!
+    if (isBlank(character)) continue
+    if (previous) {
+      const height = Math.max(character.top - character.bottom, previous.top - previous.bottom)
+      const gap = Math.max(character.left - previous.right, previous.left - character.right)
+      if (gap > wideGap * height && height > 0) {
+        yield trimPart(characters, from, index)
+        from = index
+      }
+    }
+    previous = character
+  }
+  yield trimPart(characters, from, characters.length)
+}
+
+function trimPart(characters: PdfCharacter[], from: number, to: number): Part {
+  let last = to
+  while (last > from + 1 && isBlank(characters[last - 1]!)) last -= 1
+  return { characters: characters.slice(from, last), from, to: last }
+}
+
+function toSegment(characters: PdfCharacter[]): Segment | null {
+  let left = Infinity
+  let right = -Infinity
+  let bottom = Infinity
+  let top = -Infinity
+  const heights = new Map<number, number>()
+  for (const character of characters) {
+    if (isBlank(character)) continue
+    left = Math.min(left, character.left)
+    right = Math.max(right, character.right)
+    bottom = Math.min(bottom, character.bottom)
+    top = Math.max(top, character.top)
+    const height = Math.round((character.top - character.bottom) * 4) / 4
+    heights.set(height, (heights.get(height) ?? 0) + 1)
+  }
+  if (left === Infinity) return null
+  const size = [...heights].sort((one, other) => other[1] - one[1])[0]![0]
+  return { text: textOf(joinSpacedLetters(characters)), left, right, bottom, top, size, bold: false, hyphenated: false }
+}
+
+function textOf(characters: PdfCharacter[]): string {
+  let text = ''
+  for (const { code } of characters) {
+    // Codes come as UTF-16 units or whole code points, depending on the font's map.
+    if (code <= 0xffff) text += String.fromCharCode(code)
+    else if (code <= 0x10ffff) text += String.fromCodePoint(code)
+  }
+  return composeAccents(text)
+}
+
+/** Accents that fonts without accented letters (older TeX) set as signs of their own in front of the letter. */
+const combiningAccents: Record<string, string> = {
+  '´': '\u0301',
+  ˆ: '\u0302',
+  '˜': '\u0303',
+  '¨': '\u0308',
+  '˚': '\u030a',
+  ˇ: '\u030c',
+}
+
+function composeAccents(text: string): string {
+  return text.replace(/(?<=\p{L})([´ˆ˜¨˚ˇ])(\p{L})/gu, (pair, accent: string, letter: string) => {
+    const composed = `${letter.replace('ı', 'i').replace('ȷ', 'j')}${combiningAccents[accent]}`.normalize('NFC')
+    return composed.length === 1 ? composed : pair
+  })
+}
+
+/**
+ * Letter-spaced words (`C H A P T E R`): PDFium adds a blank between all letters. A run of four or more single letters at even
+ * distances is one word; a clearly wider gap inside it is the blank between two words.
+ */
+function joinSpacedLetters(characters: PdfCharacter[]): PdfCharacter[] {
+  const isLetter = (character: PdfCharacter | undefined) =>
+    character !== undefined && /\p{L}/u.test(String.fromCodePoint(Math.min(character.code, 0x10ffff)))
+  const dropped = new Set<number>()
+  let index = 0
+  while (index < characters.length) {
+    let end = index
+    const blanks: { at: number; gap: number; height: number }[] = []
+    while (isLetter(characters[end]) && characters[end + 1]?.generated && isLetter(characters[end + 2])) {
+      const one = characters[end]!
+      const other = characters[end + 2]!
+      const gap = Math.max(other.left - one.right, one.left - other.right)
+      blanks.push({ at: end + 1, gap, height: one.top - one.bottom })
+      end += 2
+    }
+    if (blanks.length >= 3 && (end + 1 >= characters.length || isBlank(characters[end + 1]!))) {
+      const typical = blanks.map(({ gap }) => gap).sort((one, other) => one - other)[Math.floor(blanks.length / 2)]!
+      for (const { at, gap, height } of blanks) if (gap <= typical * 1.5 && gap < height * 0.6) dropped.add(at)
+    }
+    index = end + 1
+  }
+  return dropped.size === 0 ? characters : characters.filter((_, at) => !dropped.has(at))
+}
+
+/** True when PDFium broke a line for a superscript or a change of font although the text goes on at the same height. */
+function continues(previous: Segment, next: Segment): boolean {
+  if (previous.hyphenated) return false
+  const overlap = Math.min(previous.top, next.top) - Math.max(previous.bottom, next.bottom)
+  const lower = Math.min(previous.top - previous.bottom, next.top - next.bottom)
+  const gap = next.left - previous.right
+  return overlap > lower * 0.6 && gap < previous.size * 0.8 && gap > -previous.size * 0.3
+}
+
+function merge(target: Segment, addition: Segment) {
+  const gap = addition.left - target.right
+  target.text += gap > target.size * 0.12 ? ` ${addition.text}` : addition.text
+  target.right = Math.max(target.right, addition.right)
+  target.bottom = Math.min(target.bottom, addition.bottom)
+  target.top = Math.max(target.top, addition.top)
+  if (addition.text.length > target.text.length / 2) target.size = addition.size
+  target.bold &&= addition.bold
+  target.hyphenated = addition.hyphenated
+}

@@ -1,0 +1,190 @@
+import type { Segment } from './pdf-lines.ts'
+
+/** A line of text: the segments that stand side by side, in reading order. */
+export interface Line {
+  segments: Segment[]
+  left: number
+  right: number
+  bottom: number
+  top: number
+  size: number
+}
+
+/** Fewest lines on each side for a gutter to count as one between columns. */
+const minimumColumnLines = 3
+/** Most of a page's segments that may cross a gutter (titles, figures over both columns). */
+const maximumCrossing = 0.25
+/** Lines of running text fill their column at least this much, and hold at least this many characters; table cells do not. */
+const minimumFill = 0.5
+const minimumLineCharacters = 14
+/** Pages with more pieces than this (drawings, maps) keep the order of their content stream: geometry would take too long. */
+const maximumGeometrySegments = 5_000
+/** Beyond this share of jumps upwards the content stream is not in reading order. */
+const maximumJumps = 0.3
+
+/**
+ * Puts a page's segments in reading order. Producers mostly write the content stream in reading order, and then it is better
+ * than any geometry (tables, sidebars, captions); it is given up only where the page shows that it is wrong.
+ */
+export function readingOrder(segments: Segment[]): Line[] {
+  if (segments.length > maximumGeometrySegments) return toLines(segments)
+  const gutter = findGutter(segments)
+  if (gutter !== null) {
+    if (!switchesColumns(segments, gutter)) return toLines(segments)
+    return columnOrder(segments, gutter)
+  }
+  return toLines(jumpsUpwards(segments) ? rowOrder(segments) : segments)
+}
+
+/** The x of a gutter between two columns of running text, or null. */
+function findGutter(segments: Segment[]): number | null {
+  if (segments.length < minimumColumnLines * 2) return null
+  const left = Math.min(...segments.map((segment) => segment.left))
+  const right = Math.max(...segments.map((segment) => segment.right))
+  const width = right - left
+  let best: { x: number; crossing: number; gap: number } | null = null
+  for (const x of gutterCandidates(segments, left + width * 0.15, right - width * 0.15)) {
+    const crossing = segments.filter((segment) => segment.left < x && segment.right > x).length
+    if (crossing > segments.length * maximumCrossing) continue
+    const before = segments.filter((segment) => segment.right <= x)
+    const after = segments.filter((segment) => segment.left >= x)
+    if (!isRunningText(before) || !isRunningText(after) || !standSideBySide(before, after)) continue
+    const gap = Math.min(...after.map((segment) => segment.left)) - Math.max(...before.map((segment) => segment.right))
+    if (!best || crossing < best.crossing || (crossing === best.crossing && gap > best.gap)) best = { x, crossing, gap }
+  }
+  return best?.x ?? null
+}
+
+/** Just left of where several segments begin. */
+function gutterCandidates(segments: Segment[], from: number, to: number): number[] {
+  const starts = new Map<number, number>()
+  for (const segment of segments) {
+    const x = Math.floor(segment.left - 1)
+    if (x > from && x < to) starts.set(x, (starts.get(x) ?? 0) + 1)
+  }
+  return [...starts]
+    .filter(([, count]) => count >= minimumColumnLines)
+    .sort((one, other) => other[1] - one[1])
+    .slice(0, 12)
+    .map(([x]) => x)
+}
+
+function isRunningText(column: Segment[]): boolean {
+  if (column.length < minimumColumnLines) return false
+  const width = Math.max(...column.map((segment) => segment.right)) - Math.min(...column.map((segment) => segment.left))
+  const fill = median(column.map((segment) => segment.right - segment.left)) / width
+  return fill >= minimumFill && median(column.map((segment) => segment.text.length)) >= minimumLineCharacters
+}
+
+function standSideBySide(before: Segment[], after: Segment[]): boolean {
+  const overlap = Math.min(highest(before), highest(after)) - Math.max(lowest(before), lowest(after))
+  const lower = Math.min(highest(before) - lowest(before), highest(after) - lowest(after))
+  return overlap > lower * 0.5
+}
+
+/** True when the content stream goes back and forth over the gutter, as writers do that go line by line over both columns. */
+function switchesColumns(segments: Segment[], gutter: number): boolean {
+  let switches = 0
+  let wrong = 0
+  let side: 'left' | 'right' | null = null
+  let previous: Segment | null = null
+  for (const segment of segments) {
+    const now = segment.right <= gutter ? 'left' : segment.left >= gutter ? 'right' : null
+    if (now && side && now !== side) switches += 1
+    // Going up inside one column is as wrong as going back and forth.
+    if (now && now === side && previous && segment.bottom > previous.top) wrong += 1
+    if (now) {
+      side = now
+      previous = segment
+    }
+  }
+  return switches > 4 + segments.length * 0.1 || wrong > segments.length * maximumJumps
+}
+
+/** Bands between the lines that cross the gutter, and in each band the left column, then the right one. */
+function columnOrder(segments: Segment[], gutter: number): Line[] {
+  const crossing = rowOrder(segments.filter((segment) => segment.left < gutter && segment.right > gutter))
+  const crossingSet = new Set(crossing)
+  let rest = segments.filter((segment) => !crossingSet.has(segment))
+  const lines: Line[] = []
+  const rightToLeft = isRightToLeft(segments)
+  const takeBand = (above: number) => {
+    const band = rest.filter((segment) => middle(segment) > above)
+    rest = rest.filter((segment) => middle(segment) <= above)
+    const left = band.filter((segment) => segment.right <= gutter)
+    const right = band.filter((segment) => segment.right > gutter)
+    for (const column of rightToLeft ? [right, left] : [left, right]) lines.push(...toLines(rowOrder(column)))
+  }
+  for (const segment of crossing) {
+    takeBand(middle(segment))
+    lines.push(...toLines([segment]))
+  }
+  takeBand(-Infinity)
+  return lines
+}
+
+function isRightToLeft(segments: Segment[]): boolean {
+  const text = segments.map((segment) => segment.text).join('')
+  const rightToLeft = text.match(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g)?.length ?? 0
+  return rightToLeft > text.length * 0.3
+}
+
+function jumpsUpwards(segments: Segment[]): boolean {
+  let jumps = 0
+  for (let index = 1; index < segments.length; index += 1)
+    if (segments[index]!.bottom > segments[index - 1]!.top) jumps += 1
+  return segments.length >= 4 && jumps > segments.length * maximumJumps
+}
+
+/** From the top down; what stands at one height from left to right (or right to left). */
+function rowOrder(segments: Segment[]): Segment[] {
+  const rightToLeft = isRightToLeft(segments)
+  const rows: Segment[][] = []
+  for (const segment of segments.toSorted((one, other) => middle(other) - middle(one))) {
+    const row = rows.at(-1)
+    if (row && sameHeight(row[0]!, segment)) row.push(segment)
+    else rows.push([segment])
+  }
+  return rows.flatMap((row) => row.sort((one, other) => (rightToLeft ? other.left - one.left : one.left - other.left)))
+}
+
+/** Joins neighbours in the order that stand at one height into lines. */
+function toLines(segments: Segment[]): Line[] {
+  const lines: Line[] = []
+  for (const segment of segments) {
+    const line = lines.at(-1)
+    const last = line?.segments.at(-1)
+    if (line && last && !last.hyphenated && sameHeight(last, segment)) {
+      line.segments.push(segment)
+      line.left = Math.min(line.left, segment.left)
+      line.right = Math.max(line.right, segment.right)
+      line.bottom = Math.min(line.bottom, segment.bottom)
+      line.top = Math.max(line.top, segment.top)
+    } else {
+      const { left, right, bottom, top, size } = segment
+      lines.push({ segments: [segment], left, right, bottom, top, size })
+    }
+  }
+  return lines
+}
+
+function sameHeight(one: Segment, other: Segment): boolean {
+  const overlap = Math.min(one.top, other.top) - Math.max(one.bottom, other.bottom)
+  return overlap > Math.min(one.top - one.bottom, other.top - other.bottom) * 0.6
+}
+
+function middle(segment: Segment): number {
+  return (segment.top + segment.bottom) / 2
+}
+
+function highest(segments: Segment[]): number {
+  return Math.max(...segments.map((segment) => segment.top))
+}
+
+function lowest(segments: Segment[]): number {
+  return Math.min(...segments.map((segment) => segment.bottom))
+}
+
+function median(values: number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
+}

@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
+import { corruptFile, createBlockBatch, type Extractor } from './extractor.ts'
+import type { PdfReader } from './pdf-document.ts'
+import { readSegments } from './pdf-lines.ts'
+import { createDocumentSense, pageBlocks, type PdfDocumentSense } from './pdf-paragraphs.ts'
+import { readingOrder } from './pdf-reading-order.ts'
+import type { PdfPage } from './pdf-document.ts'
+
+/** A pdf, page by page. A page that cannot be read becomes a warning; the others go on. */
+export function createPdfExtractor(reader: PdfReader): Extractor {
+  return async function* extractPdf({ filePath, limits, report }) {
+    const bytes = await readFile(filePath)
+    const document = reader.open(bytes)
+    try {
+      const { pageCount } = document
+      if (pageCount <= 0) throw corruptFile('The pdf is damaged: it has no pages.')
+      if (pageCount > limits.maximumPages)
+        throw new ExtractionError(
+          'too_many_pages',
+          `The pdf claims ${pageCount} pages; at most ${limits.maximumPages} are read. Split it into smaller files.`,
+        )
+      report.progress(0, pageCount)
+      const batch = createBlockBatch()
+      const sense = createDocumentSense()
+      let broken = 0
+      let hasBlocks = false
+      for (let index = 0; index < pageCount; index += 1) {
+        try {
+          const blocks = document.readPage(index, (page) => readBlocks(page, index + 1, sense))
+          for (const block of blocks) batch.add(block)
+        } catch (error) {
+          if (isAbort(error)) throw abortedError(error)
+          if (error instanceof ExtractionError) throw error
+          broken += 1
+          report.warn(index + 1, `Page ${index + 1} is damaged and was left out.`)
+        }
+        report.progress(index + 1, pageCount)
+        // Hand on each page: positions, progress and the time limit work page by page.
+        const blocks = batch.take()
+        hasBlocks ||= blocks.length > 0
+        if (blocks.length > 0) yield blocks
+      }
+      if (!hasBlocks && claimsMorePages(bytes, pageCount))
+        throw corruptFile('The pdf is damaged: it claims more pages than it holds, and those hold no text.')
+      if (broken === pageCount) throw corruptFile('The pdf is damaged: none of its pages can be read.')
+    } finally {
+      document.close()
+    }
+  }
+}
+
+function readBlocks(page: PdfPage, pageNumber: number, sense: PdfDocumentSense): ExtractedBlock[] {
+  const { main, turned } = readSegments(page)
+  const lines = readingOrder(main)
+  sense.learn(lines)
+  const asides = turned.map(({ left, right, bottom, top, size, ...segment }) => ({
+    segments: [{ left, right, bottom, top, size, ...segment }],
+    left,
+    right,
+    bottom,
+    top,
+    size,
+  }))
+  return [...pageBlocks(lines, pageNumber, sense), ...pageBlocks(asides, pageNumber, sense)]
+}
+
+/** PDFium gave up in the middle: its memory is not to be trusted afterwards, and the process has to be replaced. */
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'RuntimeError'
+}
+
+function abortedError(error: unknown): ExtractionError {
+  const outOfMemory = error instanceof Error && /memory|OOM|allocat/i.test(error.message)
+  return outOfMemory
+    ? new ExtractionError(
+        'out_of_memory',
+        'The pdf needs more memory than one file may use. Split it into smaller files.',
+        {
+          cause: error,
+        },
+      )
+    : corruptFile('The pdf is damaged in a way that stops its reader.', error)
+}
+
+/** True when the page tree's own count is far above the pages that are there: a tree that is cut off or forged. */
+function claimsMorePages(bytes: Buffer, pageCount: number): boolean {
+  const text = bytes.subarray(0, 1024 * 1024).toString('latin1')
+  for (const [node] of text.matchAll(/<<[^<>]*\/Type\s*\/Pages[^<>]*>>/g)) {
+    const count = /\/Count\s+(\d+)/.exec(node)?.[1]
+    if (count && Number(count) > pageCount * 2 + 10) return true
+  }
+  return false
+}

@@ -1,0 +1,9 @@
+export { chunkBlocks, chunkingVersion, type ChunkingOptions } from './chunking/chunk-blocks.ts'
+export {
+  ExtractionError,
+  type Chunk,
+  type DocumentFormat,
+  type ExtractedBlock,
+  type ExtractionSummary,
+} from './extraction.ts'
+export { extractionVersion } from './extractors/extract-file.ts'
