@@ -131,7 +131,7 @@ export function nextChange(account: Account, sleep: (signal: AbortSignal) => Pro
 }
 
 export function wake(account: Account): void {
-  for (const waiter of [...account.waiters]) waiter()
+  for (const waiter of account.waiters) waiter()
 }
 
 function positive(value: bigint): bigint {

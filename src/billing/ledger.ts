@@ -9,7 +9,6 @@ import {
   type RequestId,
 } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
-import type { Organisation } from '../organisations/index.ts'
 import { unbilledPicoUsd } from './account.ts'
 import { type AuditReport, runAudit } from './audit.ts'
 import { pricingOf } from './hold-size.ts'

@@ -71,7 +71,8 @@ export function openHold(
   }
 
   async function cover(tokens: number): Promise<void> {
-    while (tokens > coveredTokens && !settlement) {
+    while (tokens > coveredTokens) {
+      if (settlement) return
       if (growth) await growth.catch(() => {})
       else await grow(Math.max(tokens, stepWithin(freePicoUsd(account) / 4n, tokens)))
     }
