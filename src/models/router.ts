@@ -1,4 +1,4 @@
-import { AppError, type Clock, type Log } from '../kernel/index.ts'
+import { AppError, type Clock, type Log, raceSignal } from '../kernel/index.ts'
 import { ProviderError } from '../providers/index.ts'
 import { type Deployment, sideOf } from './catalogue.ts'
 import { backoffMs, chooseByWeight } from './choose-deployment.ts'
@@ -102,7 +102,9 @@ export function createRouter({
     )
     health.begin(deployment.id)
     try {
-      const value = await attempt(deployment, AbortSignal.any([signal, limit.signal]))
+      const ended = AbortSignal.any([signal, limit.signal])
+      // Raced, so that an attempt that does not heed its signal cannot hold the client.
+      const value = await raceSignal(attempt(deployment, ended), ended)
       health.succeeded(deployment.id)
       return value
     } catch (thrown) {

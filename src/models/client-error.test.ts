@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { AppError, type ErrorCode } from '../kernel/index.ts'
+import { type ProviderErrorClass, ProviderError } from '../providers/index.ts'
+import { toClientError } from './client-error.ts'
+import { RoutingFailure } from './router.ts'
+import { providerError } from './testing.fixture.ts'
+
+const expected: Record<ProviderErrorClass, ErrorCode> = {
+  authentication: 'upstream_error',
+  quota: 'upstream_error',
+  model_not_found: 'upstream_error',
+  server_error: 'upstream_error',
+  overloaded: 'upstream_error',
+  connection: 'upstream_error',
+  timeout: 'upstream_timeout',
+  rate_limit: 'rate_limit_exceeded',
+  invalid_request: 'invalid_request',
+  context_length: 'context_length_exceeded',
+  content_filter: 'content_filter',
+  cancelled: 'client_closed',
+}
+
+test.each(Object.entries(expected) as [ProviderErrorClass, ErrorCode][])(
+  '%s at the provider is %s for the client',
+  (errorClass, code) => {
+    expect(toClientError(providerError(errorClass)).code).toBe(code)
+    expect(toClientError(new RoutingFailure(providerError(errorClass), [])).code).toBe(code)
+  },
+)
+
+test('a rate limit always names a time, rounded up', () => {
+  expect(toClientError(providerError('rate_limit', { retryAfterSeconds: 2.1 })).retryAfterSeconds).toBe(3)
+  expect(toClientError(providerError('rate_limit')).retryAfterSeconds).toBe(1)
+})
+
+test('the provider’s words reach the client only where the request was at fault, and never at full length', () => {
+  const refused = new ProviderError('invalid_request', `temperature is too hot ${'x'.repeat(5000)}`, {
+    retryable: false,
+    param: 'temperature',
+  })
+  const shown = toClientError(refused)
+  expect(shown.message).toContain('temperature is too hot')
+  expect(shown.message.length).toBeLessThan(600)
+  expect(shown.param).toBe('temperature')
+  const ours = toClientError(new ProviderError('authentication', 'key of account acme is wrong', { retryable: false }))
+  expect(ours.message).not.toContain('acme')
+  expect(ours.internal).toContain('acme')
+})
+
+test('errors of our own pass unchanged, unknown ones say nothing', () => {
+  const own = new AppError('insufficient_quota', 'The budget is used up.')
+  expect(toClientError(own)).toBe(own)
+  expect(toClientError(new Error('secret detail'))).toMatchObject({
+    code: 'internal_error',
+    message: 'The request failed.',
+  })
+})
