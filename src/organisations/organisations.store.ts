@@ -1,5 +1,5 @@
 import type { Database, Queryable, RecordChange } from '../database/index.ts'
-import { AppError, type OrganisationId } from '../kernel/index.ts'
+import { AppError, type OrganisationId, isUuid } from '../kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from './admin-log.store.ts'
 import type { StoredCredential } from './credential.ts'
 import { describeOrganisation } from './describe-organisation.ts'
@@ -56,6 +56,7 @@ const foreignKeyViolation = '23503'
 export function createOrganisationStore(database: Database, recordChange: RecordChange): OrganisationStore {
   /** Runs `work` with the organisation's row locked; records the change for every instance. */
   async function change(id: string, work: (transaction: Queryable, current: Organisation) => Promise<void>) {
+    if (!isUuid(id)) return false
     return database.transaction(async (transaction) => {
       const [row] = await transaction.query<OrganisationRow>(`SELECT * FROM organisations WHERE id = $1 FOR UPDATE`, [
         id,
@@ -72,7 +73,8 @@ export function createOrganisationStore(database: Database, recordChange: Record
       return (await database.query<RecordRow>(selectRecord)).map(toRecord)
     },
     async loadMany(ids) {
-      return (await database.query<RecordRow>(`${selectRecord} WHERE o.id = ANY($1::uuid[])`, [ids])).map(toRecord)
+      const rows = await database.query<RecordRow>(`${selectRecord} WHERE o.id = ANY($1::uuid[])`, [ids.filter(isUuid)])
+      return rows.map(toRecord)
     },
     async loadPage({ search, limit, offset }) {
       const matches = `($1::text IS NULL OR position(lower($1::text) IN lower(o.name)) > 0)`

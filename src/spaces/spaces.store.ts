@@ -1,5 +1,5 @@
 import type { Database, Queryable, RecordChange } from '../database/index.ts'
-import { AppError, type EndpointId, type OrganisationId, type SpaceId } from '../kernel/index.ts'
+import { AppError, type EndpointId, type OrganisationId, type SpaceId, isUuid } from '../kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../organisations/index.ts'
 import { describeSpaceForLog } from './describe-space.ts'
 import type { Space, SpaceSettings } from './space.ts'
@@ -131,6 +131,7 @@ function toSpace(row: SpaceRow): Space {
 }
 
 async function lock(transaction: Queryable, id: string): Promise<Space | undefined> {
+  if (!isUuid(id)) return undefined
   const [row] = await transaction.query<SpaceRow>(`SELECT * FROM spaces WHERE id = $1 FOR UPDATE`, [id])
   return row && toSpace(row)
 }

@@ -1,0 +1,186 @@
+import { z } from 'zod'
+
+/** The operator's API of organisations, keys, Spaces and the admin log. Unknown fields are refused, so that a typo is no silent no-op. */
+
+const count = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/, 'must be an integer')
+    .transform(Number)
+    .pipe(z.int().min(minimum, `must be at least ${minimum}`).max(maximum, `must be at most ${maximum}`))
+const paging = { offset: count(0, Number.MAX_SAFE_INTEGER).default(0), limit: count(1, 100).default(20) }
+const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(item) })
+
+/** Ids of any other form are things that do not exist. */
+export const idParamsSchema = z.object({ id: z.string().max(200) })
+
+const plan = z.enum(['free', 'team', 'enterprise'])
+const isoTime = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-12-31T23:00:00Z' })
+const decimal = z.union([z.string().max(40), z.number()])
+const subscription = z
+  .strictObject({
+    status: z.enum(['active', 'cancelled']).optional(),
+    startsAt: isoTime.optional(),
+    endsAt: isoTime.nullable().optional(),
+  })
+  .describe('Cancelling without `endsAt` ends it now; with `endsAt` it runs until then. null: open end.')
+
+const organisationFields = {
+  plan: plan.optional().describe('Only `enterprise` may use the gateway.'),
+  subscription: subscription.optional(),
+  gatewayEnabled: z.boolean().optional().describe("The operator's enablement."),
+  monthlyBudgetUsd: decimal
+    .optional()
+    .describe('US dollars per period, exact: `"50.00"`. At most 12 decimals, at most 4000000.'),
+  markupPercent: decimal.optional().describe('On top of the base cost: `"12.5"`. At most 2 decimals, at most 1000.'),
+  timeZone: z.string().max(100).optional().describe('IANA zone of the budget’s period, for instance `Europe/Berlin`.'),
+  periodAnchorDay: z.int().optional().describe('Day of the month, 1 to 28, on which the budget renews.'),
+  disabledModels: z
+    .array(z.string().min(1).max(300))
+    .max(1000)
+    .optional()
+    .describe('Models that this organisation may not use; aliases become canonical ids.'),
+}
+
+export const createOrganisationSchema = z
+  .strictObject({ name: z.string(), ...organisationFields })
+  .describe('Closed by default: plan `free`, not enabled, budget 0, subscription active from now on.')
+  .meta({ id: 'CreateOrganisation' })
+
+export const updateOrganisationSchema = z
+  .strictObject({ name: z.string().optional(), ...organisationFields })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), { error: 'give at least one field' })
+  .meta({ id: 'UpdateOrganisation' })
+
+export const listOrganisationsQuerySchema = z.object({
+  ...paging,
+  search: z.string().max(200).optional().describe('A part of the name, in any case.'),
+})
+
+const keyDisplay = z.object({ prefix: z.string(), lastFour: z.string(), createdAt: z.iso.datetime() })
+
+export const organisationSchema = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    plan,
+    subscription: z.object({
+      status: z.enum(['active', 'cancelled']),
+      startsAt: z.iso.datetime(),
+      endsAt: z.iso.datetime().nullable(),
+      active: z.boolean().describe('Whether it counts now.'),
+    }),
+    gatewayEnabled: z.boolean(),
+    gatewayOptIn: z.boolean().describe('Set by a team administrator.'),
+    monthlyBudgetUsd: z.string(),
+    markupPercent: z.string(),
+    timeZone: z.string(),
+    periodAnchorDay: z.int(),
+    disabledModels: z.array(z.string()),
+    webhookUrl: z.string().nullable(),
+    apiKey: keyDisplay.nullable().describe('The one live key, as far as it may be shown.'),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Organisation' })
+
+export const organisationPageSchema = pageOf(organisationSchema).meta({ id: 'OrganisationPage' })
+
+export const optInSchema = z.strictObject({ optIn: z.boolean() }).meta({ id: 'OptIn' })
+
+export const newApiKeySchema = keyDisplay
+  .extend({ key: z.string().describe('Shown only now.') })
+  .meta({ id: 'NewApiKey' })
+
+export const putWebhookSchema = z
+  .strictObject({
+    url: z.string().max(2000).describe('Where budget thresholds are sent.'),
+    secret: z.string().min(16).max(200).optional().describe('Signs the calls; a fresh one is made where it is absent.'),
+  })
+  .meta({ id: 'PutWebhook' })
+
+export const webhookSchema = z
+  .object({ url: z.string(), secret: z.string().describe('Shown only now.') })
+  .meta({ id: 'Webhook' })
+
+export const operatorTokenSchema = z
+  .object({ token: z.string().describe('Shown only now; the former token is no longer valid.') })
+  .meta({ id: 'OperatorToken' })
+
+const spaceSettings = {
+  maximumPassages: z.int().optional().describe('Passages that an answer is given at most, 1 to 50. Default 8.'),
+  baseTierFallback: z
+    .boolean()
+    .optional()
+    .describe('Go on with a base-tier model when credits are exhausted, where the service allows it.'),
+  temperature: z.number().nullable().optional().describe('0 to 2; null for the provider’s default.'),
+  maximumOutputTokens: z.int().nullable().optional().describe('Cap of one answer; null for the model’s own.'),
+}
+const spaceFields = {
+  instructions: z.string().optional().describe('Put in front of every answer’s prompt; at most 50000 characters.'),
+  model: z.string().optional().describe('Id or alias, with or without `eu/`. Default: the service’s default model.'),
+  settings: z.strictObject(spaceSettings).optional(),
+}
+
+export const createSpaceSchema = z
+  .strictObject({ organisationId: z.uuid(), name: z.string(), ...spaceFields })
+  .meta({ id: 'CreateSpace' })
+
+export const updateSpaceSchema = z
+  .strictObject({ name: z.string().optional(), ...spaceFields })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), { error: 'give at least one field' })
+  .meta({ id: 'UpdateSpace' })
+
+export const listSpacesQuerySchema = z.object({ ...paging, organisationId: z.uuid().optional() })
+
+export const spaceSchema = z
+  .object({
+    id: z.uuid(),
+    organisationId: z.uuid(),
+    name: z.string(),
+    instructions: z.string(),
+    model: z.string(),
+    settings: z.object({
+      maximumPassages: z.int(),
+      baseTierFallback: z.boolean(),
+      temperature: z.number().nullable(),
+      maximumOutputTokens: z.int().nullable(),
+    }),
+    published: z.boolean(),
+    endpointId: z.uuid().nullable().describe('Made at the first publish and kept.'),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Space' })
+
+export const spacePageSchema = pageOf(spaceSchema).meta({ id: 'SpacePage' })
+
+export const listAdminLogQuerySchema = z.object({ ...paging, organisationId: z.uuid().optional() })
+
+export const adminLogEntrySchema = z
+  .object({
+    id: z.uuid(),
+    at: z.iso.datetime(),
+    actor: z.string(),
+    requestId: z.string().nullable(),
+    action: z.string().describe('For instance `organisation.updated` or `api_key.rotated`.'),
+    subjectType: z.string(),
+    subjectId: z.string(),
+    organisationId: z.uuid().nullable(),
+    before: z.record(z.string(), z.unknown()).nullable().describe('The changed fields before; never a secret.'),
+    after: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'AdminLogEntry' })
+
+export const adminLogPageSchema = pageOf(adminLogEntrySchema).meta({ id: 'AdminLogPage' })
+
+export type CreateOrganisationBody = z.output<typeof createOrganisationSchema>
+export type UpdateOrganisationBody = z.output<typeof updateOrganisationSchema>
+export type OrganisationBody = z.output<typeof organisationSchema>
+export type OrganisationPageBody = z.output<typeof organisationPageSchema>
+export type NewApiKeyBody = z.output<typeof newApiKeySchema>
+export type SpaceBody = z.output<typeof spaceSchema>
+export type SpacePageBody = z.output<typeof spacePageSchema>
+export type AdminLogEntryBody = z.output<typeof adminLogEntrySchema>
+export type AdminLogPageBody = z.output<typeof adminLogPageSchema>

@@ -1,0 +1,65 @@
+import { errorResponses } from '../contract/errors.ts'
+import {
+  type AdminLogEntryBody,
+  adminLogPageSchema,
+  listAdminLogQuerySchema,
+  operatorTokenSchema,
+} from '../contract/operator.ts'
+import type { Routes } from '../http/index.ts'
+import type { AdminLog } from './admin-log.store.ts'
+import type { OperatorTokens } from './operator-tokens.ts'
+
+const tags = ['Operator']
+const config = { auth: 'operator' } as const
+
+/** `/api/admin-log` and the operator's own token. */
+export function operatorRoutes({
+  adminLog,
+  operatorTokens,
+}: {
+  adminLog: AdminLog
+  operatorTokens: OperatorTokens
+}): Routes {
+  return (app) => {
+    app.get(
+      '/api/admin-log',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List administrative changes',
+          description: 'Newest first: who changed what and when, with the changed fields before and after.',
+          querystring: listAdminLogQuerySchema,
+          response: { 200: adminLogPageSchema, ...errorResponses(400, 401) },
+        },
+      },
+      async (request) => {
+        const { limit, offset, organisationId } = request.query
+        const page = await adminLog.loadPage({
+          limit,
+          offset,
+          ...(organisationId === undefined ? {} : { organisationId }),
+        })
+        const items = page.entries.map((entry): AdminLogEntryBody => ({ ...entry, at: entry.at.toISOString() }))
+        return { total: page.total, limit, offset, items }
+      },
+    )
+    app.post(
+      '/api/operator-token/rotate',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Replace the operator token',
+          description:
+            'The answer is the only time the token is shown. A token set by the configuration stays valid beside it.',
+          response: { 200: operatorTokenSchema, ...errorResponses(401) },
+        },
+      },
+      async (request, reply) => {
+        reply.header('cache-control', 'no-store')
+        return { token: await operatorTokens.rotate({ name: 'operator', requestId: request.requestId }) }
+      },
+    )
+  }
+}

@@ -1,0 +1,285 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { errorResponses } from '../contract/errors.ts'
+import {
+  type NewApiKeyBody,
+  type OrganisationBody,
+  type UpdateOrganisationBody,
+  createOrganisationSchema,
+  idParamsSchema,
+  listOrganisationsQuerySchema,
+  newApiKeySchema,
+  optInSchema,
+  organisationPageSchema,
+  organisationSchema,
+  putWebhookSchema,
+  updateOrganisationSchema,
+  webhookSchema,
+} from '../contract/operator.ts'
+import type { App, Routes } from '../http/index.ts'
+import type { Clock } from '../kernel/index.ts'
+import { AppError } from '../kernel/index.ts'
+import type { Actor } from './admin-log.store.ts'
+import { describeOrganisation } from './describe-organisation.ts'
+import { isSubscriptionActive } from './gate.ts'
+import type { Organisation } from './organisation.ts'
+import { type OrganisationChange, parseMarkup, parseMonthlyBudget } from './organisation-change.ts'
+import type { Organisations } from './organisations.ts'
+import type { OrganisationRecord } from './organisations.store.ts'
+
+const tags = ['Operator: organisations']
+const config = { auth: 'operator' } as const
+const params = idParamsSchema
+const nothing = z.null().describe('Empty.')
+const actorOf = (request: FastifyRequest): Actor => ({ name: 'operator', requestId: request.requestId })
+
+export interface OrganisationRoutesDependencies {
+  organisations: Organisations
+  /** The canonical id behind a model's id or alias; undefined for an unknown model. */
+  canonicalModelId: (id: string) => string | undefined
+  clock: Clock
+}
+
+/** `/api/organisations`: plans, subscriptions, enablement, budgets, the one key, webhooks. */
+export function organisationRoutes(dependencies: OrganisationRoutesDependencies): Routes {
+  return (app) => {
+    addReads(app, dependencies)
+    addChanges(app, dependencies)
+    addKeyAndOptIn(app, dependencies)
+    addWebhook(app, dependencies)
+  }
+}
+
+function addReads(app: App, { organisations, clock }: OrganisationRoutesDependencies) {
+  app.get(
+    '/api/organisations',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List organisations',
+        description: 'Newest first.',
+        querystring: listOrganisationsQuerySchema,
+        response: { 200: organisationPageSchema, ...errorResponses(400, 401) },
+      },
+    },
+    async (request) => {
+      const { limit, offset, search } = request.query
+      const page = await organisations.loadPage({ limit, offset, ...(search === undefined ? {} : { search }) })
+      return { total: page.total, limit, offset, items: page.records.map((record) => render(record, clock.now())) }
+    },
+  )
+  app.get(
+    '/api/organisations/:id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Get an organisation',
+        params,
+        response: { 200: organisationSchema, ...errorResponses(401, 404) },
+      },
+    },
+    async (request) => render(await organisations.loadRecord(request.params.id), clock.now()),
+  )
+}
+
+function addChanges(app: App, { organisations, canonicalModelId, clock }: OrganisationRoutesDependencies) {
+  app.post(
+    '/api/organisations',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Create an organisation',
+        description: 'Closed by default. Its API key is made by `POST /api/organisations/{id}/api-key`.',
+        body: createOrganisationSchema,
+        response: { 201: organisationSchema, ...errorResponses(400, 401) },
+      },
+    },
+    async (request, reply) => {
+      const change = toChange(request.body, { canonicalModelId })
+      const created = await organisations.create({ ...change, name: request.body.name }, actorOf(request))
+      reply.code(201).header('location', `/api/organisations/${created.id}`)
+      return render(await organisations.loadRecord(created.id), clock.now())
+    },
+  )
+  app.patch(
+    '/api/organisations/:id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Change an organisation',
+        description: 'In force on the very next request, on other instances within a second. Absent fields stay.',
+        params,
+        body: updateOrganisationSchema,
+        response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
+      },
+    },
+    async (request) => {
+      const { id } = request.params
+      const change = toChange(request.body, { canonicalModelId, current: organisations.get(id) })
+      await organisations.update(id, change, actorOf(request))
+      return render(await organisations.loadRecord(id), clock.now())
+    },
+  )
+  app.delete(
+    '/api/organisations/:id',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Remove an organisation',
+        description: 'Refused while it has Spaces. Its key stops working at once; usage records stay.',
+        params,
+        response: { 204: nothing, ...errorResponses(401, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      await organisations.remove(request.params.id, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addKeyAndOptIn(app: App, { organisations, clock }: OrganisationRoutesDependencies) {
+  app.post(
+    '/api/organisations/:id/api-key',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Make or replace the API key',
+        description:
+          'The answer is the only time the key is shown. The former key stops working at once, on other instances within a second.',
+        params,
+        response: { 201: newApiKeySchema, ...errorResponses(401, 404) },
+      },
+    },
+    async (request, reply): Promise<NewApiKeyBody> => {
+      const made = await organisations.createKey(request.params.id, actorOf(request))
+      reply.code(201).header('cache-control', 'no-store')
+      return { ...made, createdAt: toIso(made.createdAt) }
+    },
+  )
+  app.put(
+    '/api/organisations/:id/opt-in',
+    {
+      config,
+      schema: {
+        tags,
+        summary: "Set a team administrator's opt-in to the gateway",
+        params,
+        body: optInSchema,
+        response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
+      },
+    },
+    async (request) => {
+      const { id } = request.params
+      await organisations.update(id, { gatewayOptIn: request.body.optIn }, actorOf(request))
+      return render(await organisations.loadRecord(id), clock.now())
+    },
+  )
+}
+
+function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies) {
+  app.put(
+    '/api/organisations/:id/webhook',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Set the webhook for budget thresholds',
+        description: 'The answer is the only time the secret is shown.',
+        params,
+        body: putWebhookSchema,
+        response: { 200: webhookSchema, ...errorResponses(400, 401, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { url, secret } = request.body
+      reply.header('cache-control', 'no-store')
+      const webhook = { url, ...(secret === undefined ? {} : { secret }) }
+      return organisations.setWebhook(request.params.id, webhook, actorOf(request))
+    },
+  )
+  app.delete(
+    '/api/organisations/:id/webhook',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Remove the webhook',
+        params,
+        response: { 204: nothing, ...errorResponses(401, 404) },
+      },
+    },
+    async (request, reply) => {
+      await organisations.removeWebhook(request.params.id, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+/** The body in the domain's units. Throws `invalid_request` naming the field. */
+function toChange(
+  body: UpdateOrganisationBody,
+  {
+    canonicalModelId,
+    current,
+  }: Pick<OrganisationRoutesDependencies, 'canonicalModelId'> & { current?: Organisation | undefined },
+): OrganisationChange {
+  const { subscription, monthlyBudgetUsd, markupPercent, disabledModels, ...plain } = body
+  return {
+    ...plain,
+    ...(monthlyBudgetUsd === undefined ? {} : { monthlyBudgetPicoUsd: parseMonthlyBudget(monthlyBudgetUsd) }),
+    ...(markupPercent === undefined ? {} : { markupBasisPoints: parseMarkup(markupPercent) }),
+    ...(subscription === undefined ? {} : { subscription: toSubscription(subscription) }),
+    ...(disabledModels === undefined
+      ? {}
+      : { disabledModels: disabledModels.map((id) => toCanonical(id, canonicalModelId, current)) }),
+  }
+}
+
+function toSubscription({ status, startsAt, endsAt }: NonNullable<UpdateOrganisationBody['subscription']>) {
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(startsAt === undefined ? {} : { startsAt: Date.parse(startsAt) }),
+    ...(endsAt === undefined ? {} : { endsAt: endsAt === null ? null : Date.parse(endsAt) }),
+  }
+}
+
+/** Unknown models are refused: a disabled model whose id has a typo would stay callable. Those disabled before may stay. */
+function toCanonical(
+  id: string,
+  canonicalModelId: OrganisationRoutesDependencies['canonicalModelId'],
+  current: Organisation | undefined,
+): string {
+  const canonical = current?.disabledModels.includes(id) ? id : canonicalModelId(id)
+  if (canonical !== undefined) return canonical
+  throw new AppError(
+    'invalid_request',
+    `disabledModels: there is no model ${id}. GET /api/models lists what there is.`,
+    {
+      param: 'disabledModels',
+    },
+  )
+}
+
+function render({ organisation, apiKey, updatedAt }: OrganisationRecord, nowMs: number): OrganisationBody {
+  const described = describeOrganisation(organisation)
+  return {
+    id: organisation.id,
+    ...described,
+    subscription: { ...described.subscription, active: isSubscriptionActive(organisation.subscription, nowMs) },
+    webhookUrl: organisation.webhookUrl,
+    apiKey: apiKey && { ...apiKey, createdAt: toIso(apiKey.createdAt) },
+    createdAt: toIso(organisation.createdAt),
+    updatedAt: toIso(updatedAt),
+  }
+}
+
+function toIso(ms: number): string {
+  return new Date(ms).toISOString()
+}
