@@ -11,7 +11,7 @@ export function fromChat(
   redact: (text: string) => string,
 ): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
   const response = decodeJsonObject(body)
-  if (!response || typeof response.message !== 'object') throw unreadableAnswer('an answer', true)
+  if (!response || !isAnswer(response)) throw unreadableAnswer('an answer', true)
   const message = asObject(response.message)
   const finishReason = asName(response.finish_reason)
   const failed = failureOfFinish(finishReason, response.error, redact)
@@ -30,6 +30,10 @@ export function fromChat(
     wireFinishReason: finishReason,
     usage: mapUsage(response.usage),
   }
+}
+
+function isAnswer(response: JsonObject): boolean {
+  return Object.keys(asObject(response.message)).length > 0
 }
 
 function joined(content: JsonObject[], field: 'text' | 'thinking'): string {
