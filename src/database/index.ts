@@ -1,4 +1,4 @@
-export type { ChangeFeed, RecordChange } from './change-feed.ts'
+export { type ChangeFeed, createChangeFeed, type RecordChange, recordChange } from './change-feed.ts'
 export { DatabaseError, DatabaseStartError, isUniqueViolation } from './database-error.ts'
 export { openDatabases, type OpenDatabasesOptions } from './open-databases.ts'
 export type {

@@ -1,1 +1,2 @@
-export type * from './port.ts'
+export { createJobQueue, type JobQueueOptions } from './job-queue.ts'
+export type { Job, JobQueue, NewJob, WorkOptions } from './port.ts'

@@ -55,7 +55,7 @@ export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<Wor
     lost: lost.promise,
     async close() {
       const answer = answerOf(worker)
-      worker.postMessage('close' satisfies ToWorker)
+      worker.postMessage('close' satisfies ToWorker, [])
       try {
         await answer
       } finally {

@@ -28,8 +28,7 @@ export function createListener({ name, config, log }: { name: string; config: pg
       established = false
       if (stopping.signal.aborted) return
       log.warn({ database: name, reason: shortMessage(error ?? 'closed') }, 'the connection for notifications was lost')
-      connecting = reconnect()
-      connecting.catch(() => {})
+      startAgain()
     }
     client.on('error', onLost)
     client.on('end', () => onLost())
@@ -45,6 +44,12 @@ export function createListener({ name, config, log }: { name: string; config: pg
       await client.end().catch(() => {})
       throw error
     }
+  }
+
+  function startAgain() {
+    connecting = reconnect()
+    // Rejects only when the listener is closed meanwhile.
+    connecting.catch(() => {})
   }
 
   async function reconnect(): Promise<pg.Client> {

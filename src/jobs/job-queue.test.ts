@@ -1,0 +1,301 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
+import { silentLog, systemClock } from '../kernel/index.ts'
+import { createJobQueue, type Job, type JobQueue, type NewJob, type WorkOptions } from './index.ts'
+
+let databases: TestDatabases
+let queues: JobQueue[] = []
+
+beforeAll(async () => {
+  databases = await openTestDatabases()
+})
+afterEach(async () => {
+  for (const queue of queues) await queue.close()
+  queues = []
+  await databases.corpus.execute('delete from job')
+})
+afterAll(() => databases.drop())
+
+function openQueue(others: { soleOwner?: boolean } = {}): JobQueue {
+  const queue = createJobQueue({
+    database: databases.corpus,
+    clock: systemClock,
+    log: silentLog,
+    random: () => 0,
+    ...others,
+  })
+  queues.push(queue)
+  return queue
+}
+
+function enqueue(queue: JobQueue, ...jobs: NewJob[]): Promise<void> {
+  return databases.corpus.transaction(async (transaction) => {
+    for (const job of jobs) await queue.enqueue(transaction, job)
+  })
+}
+
+const options: WorkOptions = { concurrency: 1, maximumAttempts: 3, backoffMs: 1, onExhausted: async () => {} }
+
+/** Records what a worker does and lets a test wait for the n-th call. */
+function recorder(handle: (job: Job, call: number) => Promise<void> = async () => {}) {
+  const jobs: Job[] = []
+  const waiters: { count: number; resolve: () => void }[] = []
+  return {
+    jobs,
+    keys: () => jobs.map((job) => job.key),
+    handler: async (job: Job) => {
+      jobs.push(job)
+      const call = jobs.length
+      for (const waiter of waiters) if (call >= waiter.count) waiter.resolve()
+      await handle(job, call)
+    },
+    calls: (count: number) =>
+      jobs.length >= count
+        ? Promise.resolve()
+        : new Promise<void>((resolve) => {
+            waiters.push({ count, resolve })
+          }),
+  }
+}
+
+async function untilEmpty(): Promise<void> {
+  for (;;) {
+    const [row] = await databases.corpus.query<{ count: bigint }>('select count(*) from job')
+    if (row!.count === 0n) return
+    await systemClock.sleep(5)
+  }
+}
+
+const of = (kind: string, key: string, organisationId = 'o', spaceId = 's'): NewJob => ({
+  kind,
+  key,
+  payload: { key },
+  fairnessKeys: { organisationId, spaceId },
+})
+
+test('a job runs once with its payload, and its row is gone afterwards', async () => {
+  const queue = openQueue()
+  const work = recorder()
+  queue.work('once', options, work.handler)
+  await enqueue(queue, { kind: 'once', key: 'k', payload: { deep: [1, 'ü'] } })
+  await work.calls(1)
+  await untilEmpty()
+  expect(work.jobs).toMatchObject([{ kind: 'once', key: 'k', payload: { deep: [1, 'ü'] }, attempt: 1 }])
+})
+
+test('a job of a transaction that rolls back never exists', async () => {
+  const queue = openQueue()
+  await databases.corpus
+    .transaction(async (transaction) => {
+      await queue.enqueue(transaction, of('rolled', 'k'))
+      throw new Error('no')
+    })
+    .catch(() => {})
+  expect(await queue.exists('k')).toBe(false)
+})
+
+test('a second job with the same key is dropped while the first waits or runs, and taken afterwards', async () => {
+  const queue = openQueue()
+  const hold = Promise.withResolvers<void>()
+  const work = recorder(() => hold.promise)
+  await enqueue(queue, of('double', 'same'), of('double', 'same'))
+  queue.work('double', options, work.handler)
+  await work.calls(1)
+  await enqueue(queue, of('double', 'same'))
+  hold.resolve()
+  await untilEmpty()
+  expect(work.jobs).toHaveLength(1)
+  await enqueue(queue, of('double', 'same'))
+  await work.calls(2)
+})
+
+test('ten thousand jobs of one organisation do not hold up the one of another, nor one Space its neighbour', async () => {
+  const queue = openQueue()
+  await databases.corpus.execute(
+    `insert into job (kind, key, payload, organisation_id, space_id, state, run_after)
+     select 'fair', 'big' || n, '{}', 'big', 's1', 'ready', now() from generate_series(1, 10000) n`,
+  )
+  await enqueue(queue, of('fair', 'big-other-space', 'big', 's2'), of('fair', 'small', 'small', 's9'))
+  const work = recorder()
+  queue.work('fair', options, work.handler)
+  await work.calls(6)
+  await queue.close()
+  const first = work.keys().slice(0, 6)
+  expect(first).toContain('small')
+  expect(first).toContain('big-other-space')
+  expect(first.slice(0, 2)).toEqual(['big1', 'small'])
+})
+
+test('within one Space the oldest job is first, and organisations take turns', async () => {
+  const queue = openQueue()
+  await enqueue(
+    queue,
+    ...['a1', 'a2', 'a3'].map((key) => of('turns', key, 'a')),
+    ...['b1', 'b2'].map((key) => of('turns', key, 'b')),
+    ...['c1'].map((key) => of('turns', key, 'c')),
+  )
+  const work = recorder()
+  queue.work('turns', options, work.handler)
+  await work.calls(6)
+  expect(work.keys()).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
+})
+
+test('no more jobs run at once than the concurrency allows', async () => {
+  const queue = openQueue()
+  let now = 0
+  let most = 0
+  const work = recorder(async () => {
+    most = Math.max(most, ++now)
+    await systemClock.sleep(5)
+    now--
+  })
+  await enqueue(queue, ...Array.from({ length: 12 }, (_, index) => of('crowd', `k${index}`)))
+  queue.work('crowd', { ...options, concurrency: 3 }, work.handler)
+  await work.calls(12)
+  expect(most).toBe(3)
+})
+
+test('a failing job is tried again and then given to onExhausted once, with the last error', async () => {
+  const queue = openQueue()
+  const work = recorder(async (_job, call) => {
+    throw new Error(`failure ${call}`)
+  })
+  const exhausted = Promise.withResolvers<{ attempt: number; error: unknown }>()
+  const onExhausted = async (job: Job, error: unknown) => exhausted.resolve({ attempt: job.attempt, error })
+  queue.work('failing', { ...options, onExhausted }, work.handler)
+  await enqueue(queue, of('failing', 'k'))
+  expect(await exhausted.promise).toMatchObject({ attempt: 3, error: { message: 'failure 3' } })
+  await untilEmpty()
+  expect(work.jobs.map((job) => job.attempt)).toEqual([1, 2, 3])
+})
+
+test('the delay before the next attempt doubles, with jitter that never exceeds it', async () => {
+  const randoms = [0, 0.999_999]
+  const delays: number[] = []
+  for (const random of randoms) {
+    const clock = { ...systemClock, now: () => 1_000_000 }
+    const queue = createJobQueue({ database: databases.corpus, clock, log: silentLog, random: () => random })
+    queues.push(queue)
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const work = recorder(async () => {
+        throw new Error('no')
+      })
+      const kind = `backoff${random}-${attempt}`
+      await databases.corpus.execute(
+        `insert into job (kind, key, payload, state, attempt, run_after) values ($1, $1, '{}', 'ready', $2, now())`,
+        [kind, attempt - 1],
+      )
+      queue.work(kind, { ...options, maximumAttempts: 9, backoffMs: 1_000 }, work.handler)
+      await work.calls(1)
+      for (;;) {
+        const [row] = await databases.corpus.query<{ runAfter: Date }>(
+          `select run_after as "runAfter" from job where key = $1 and state = 'delayed'`,
+          [kind],
+        )
+        if (row) {
+          delays.push(row.runAfter.getTime() - 1_000_000)
+          break
+        }
+        await systemClock.sleep(2)
+      }
+    }
+  }
+  expect(delays).toEqual([500, 1_000, 2_000, 1_000, 2_000, 4_000])
+})
+
+test('a job with a later time waits for it', async () => {
+  const queue = openQueue()
+  const work = recorder()
+  queue.work('later', options, work.handler)
+  await enqueue(queue, { ...of('later', 'late'), runAfter: new Date(Date.now() + 300) }, of('later', 'soon'))
+  await work.calls(2)
+  expect(work.keys()).toEqual(['soon', 'late'])
+})
+
+test('cancel removes a waiting job and stops a running one within a second, also from another instance', async () => {
+  const queue = openQueue()
+  const other = openQueue()
+  const stopped = Promise.withResolvers<number>()
+  const work = recorder(
+    (job) =>
+      new Promise((_, reject) => {
+        job.signal.addEventListener('abort', () => {
+          stopped.resolve(performance.now())
+          reject(job.signal.reason as Error)
+        })
+      }),
+  )
+  queue.work('cancelled', options, work.handler)
+  await enqueue(queue, of('cancelled', 'running'), of('cancelled', 'waiting'))
+  await work.calls(1)
+  const startMs = performance.now()
+  await databases.corpus.transaction(async (transaction) => {
+    await other.cancel(transaction, 'waiting')
+    await other.cancel(transaction, 'running')
+  })
+  expect((await stopped.promise) - startMs).toBeLessThan(1_000)
+  await untilEmpty()
+  expect(work.keys()).toEqual(['running'])
+})
+
+test('the key of a cancelled job can be used again at once', async () => {
+  const queue = openQueue()
+  const hold = Promise.withResolvers<void>()
+  const work = recorder((_job, call) => (call === 1 ? hold.promise : Promise.resolve()))
+  queue.work('again', options, work.handler)
+  await enqueue(queue, of('again', 'k'))
+  await work.calls(1)
+  await databases.corpus.transaction(async (transaction) => {
+    await queue.cancel(transaction, 'k')
+    await queue.enqueue(transaction, of('again', 'k'))
+  })
+  hold.resolve()
+  await work.calls(2)
+})
+
+test('at shutdown running jobs are stopped and given back without counting an attempt', async () => {
+  const queue = openQueue()
+  const work = recorder(
+    (job) => new Promise((_, reject) => job.signal.addEventListener('abort', () => reject(job.signal.reason as Error))),
+  )
+  await enqueue(queue, of('closing', 'k'))
+  queue.work('closing', options, work.handler)
+  await work.calls(1)
+  await queue.close()
+  expect(await databases.corpus.query('select state, attempt from job')).toEqual([{ state: 'ready', attempt: 0 }])
+  const next = openQueue()
+  const nextWork = recorder()
+  next.work('closing', options, nextWork.handler)
+  await nextWork.calls(1)
+  expect(nextWork.jobs[0]!.attempt).toBe(1)
+})
+
+test('a job whose process died comes back, its attempt counted, and one that kills each time is given up', async () => {
+  const died = (attempt: number) =>
+    databases.corpus.execute(
+      `insert into job (kind, key, payload, state, attempt, run_after, taken_by, lease_until)
+       values ('dead', 'k' || $1::integer, '{}', 'running', $1::integer, now(), 'an earlier run', clock_timestamp() - interval '1 second')`,
+      [attempt],
+    )
+  await died(1)
+  await died(3)
+  const queue = openQueue()
+  const work = recorder()
+  const exhausted = Promise.withResolvers<string>()
+  queue.work('dead', { ...options, onExhausted: async (job) => exhausted.resolve(job.key) }, work.handler)
+  expect(await exhausted.promise).toBe('k3')
+  await work.calls(1)
+  await untilEmpty()
+  expect(work.jobs).toMatchObject([{ key: 'k1', attempt: 2 }])
+})
+
+test('two instances share the work and no job runs twice', async () => {
+  const [one, two] = [openQueue({ soleOwner: false }), openQueue({ soleOwner: false })]
+  const work = recorder(() => systemClock.sleep(1))
+  const keys = Array.from({ length: 40 }, (_, index) => `k${index}`)
+  await enqueue(one, ...keys.map((key) => of('shared', key)))
+  one.work('shared', { ...options, concurrency: 4 }, work.handler)
+  two.work('shared', { ...options, concurrency: 4 }, work.handler)
+  await untilEmpty()
+  expect(work.keys().toSorted()).toEqual(keys.toSorted())
+})

@@ -1,0 +1,153 @@
+import type { Database, Queryable } from '../database/index.ts'
+import type { NewJob } from './port.ts'
+
+/** SQL of the job table. Times that decide when a job is due come from the caller's clock, leases from the database's. */
+
+export interface JobRow {
+  id: bigint
+  kind: string
+  key: string
+  payload: Record<string, unknown>
+  organisationId: string
+  spaceId: string
+  /** Times it was taken, this one included. */
+  attempt: number
+}
+
+/** Where the round robin of one kind stands. */
+export interface Turn {
+  organisationId: string
+  spaceId: string
+}
+
+export const jobsChannel = 'portico_jobs'
+export const cancelledChannel = 'portico_jobs_cancelled'
+
+export type JobStore = ReturnType<typeof createJobStore>
+
+const columns = `id, kind, key, payload, organisation_id as "organisationId", space_id as "spaceId", attempt`
+
+export async function insertJob(transaction: Queryable, job: NewJob, nowMs: number): Promise<void> {
+  const runAfter = job.runAfter ?? new Date(nowMs)
+  const inserted = await transaction.execute(
+    `insert into job (kind, key, payload, organisation_id, space_id, state, run_after)
+     values ($1, $2, $3::jsonb, $4, $5, $6, $7)
+     on conflict (key) where not cancelled do nothing`,
+    [
+      job.kind,
+      job.key,
+      JSON.stringify(job.payload),
+      job.fairnessKeys?.organisationId ?? '',
+      job.fairnessKeys?.spaceId ?? '',
+      runAfter.getTime() > nowMs ? 'delayed' : 'ready',
+      runAfter,
+    ],
+  )
+  if (inserted > 0) await transaction.query(`select pg_notify($1, $2)`, [jobsChannel, job.kind])
+}
+
+/** Removes waiting jobs with the key; a running one is marked, and its worker told when the transaction commits. */
+export async function cancelJob(transaction: Queryable, key: string): Promise<void> {
+  await transaction.execute(`delete from job where key = $1 and state <> 'running'`, [key])
+  const marked = await transaction.execute(
+    `update job set cancelled = true where key = $1 and state = 'running' and not cancelled`,
+    [key],
+  )
+  if (marked > 0) await transaction.query(`select pg_notify($1, $2)`, [cancelledChannel, key])
+}
+
+/** True while a job with the key waits or runs. */
+export async function jobExists(queryable: Queryable, key: string): Promise<boolean> {
+  return (await queryable.query(`select from job where key = $1 and not cancelled`, [key])).length > 0
+}
+
+/** The statements of one instance; `takenBy` names its run. */
+export function createJobStore(database: Database, takenBy: string) {
+  return {
+    /** Takes the next job of a kind, fairly: the next organisation after the turn, its next Space, its oldest job. */
+    async take(kind: string, turn: Turn, spaceTurnOf: (organisationId: string) => string, leaseSeconds: number) {
+      const [organisation] = await database.query<{ id: string | null }>(
+        `select coalesce(
+           (select organisation_id from job where kind = $1 and state = 'ready' and organisation_id > $2
+            order by organisation_id limit 1),
+           (select organisation_id from job where kind = $1 and state = 'ready' order by organisation_id limit 1)) as id`,
+        [kind, turn.organisationId],
+      )
+      if (!organisation || organisation.id === null) return undefined
+      const [row] = await database.query<JobRow>(
+        `update job set state = 'running', attempt = attempt + 1, taken_by = $4,
+                        lease_until = clock_timestamp() + make_interval(secs => $5)
+         where id = coalesce(
+           (select id from job where kind = $1 and state = 'ready' and organisation_id = $2 and space_id > $3
+            order by space_id, id limit 1 for update skip locked),
+           (select id from job where kind = $1 and state = 'ready' and organisation_id = $2
+            order by space_id, id limit 1 for update skip locked))
+         returning ${columns}`,
+        [kind, organisation.id, spaceTurnOf(organisation.id), takenBy, leaseSeconds],
+      )
+      return row ?? { contended: organisation.id }
+    },
+
+    /** Makes jobs ready whose time has come. */
+    promote(now: Date): Promise<number> {
+      return database.execute(`update job set state = 'ready' where state = 'delayed' and run_after <= $1`, [now])
+    },
+
+    /** True when the job was still ours; then its row is gone. */
+    async remove(id: bigint): Promise<boolean> {
+      return (await database.execute(`delete from job where id = $1 and taken_by = $2`, [id, takenBy])) > 0
+    },
+
+    async delay(id: bigint, runAfter: Date): Promise<void> {
+      await database.execute(
+        `update job set state = 'delayed', run_after = $3, taken_by = null, lease_until = null
+         where id = $1 and taken_by = $2 and not cancelled`,
+        [id, takenBy, runAfter],
+      )
+      // Cancelled while it failed: there is nobody left to stop.
+      await database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, takenBy])
+    },
+
+    /** Gives back everything this instance holds, as if it had never been taken. */
+    async giveBackAll(): Promise<void> {
+      await database.execute(`delete from job where taken_by = $1 and cancelled`, [takenBy])
+      await database.execute(
+        `update job set state = 'ready', attempt = attempt - 1, taken_by = null, lease_until = null
+         where taken_by = $1 and state = 'running'`,
+        [takenBy],
+      )
+      await database.query(`select pg_notify($1, '')`, [jobsChannel])
+    },
+
+    /** Ids that this instance still holds; their leases are longer now. */
+    async renew(leaseSeconds: number): Promise<Set<bigint>> {
+      const rows = await database.query<{ id: bigint }>(
+        `update job set lease_until = clock_timestamp() + make_interval(secs => $2)
+         where taken_by = $1 and state = 'running' returning id`,
+        [takenBy, leaseSeconds],
+      )
+      return new Set(rows.map((row) => row.id))
+    },
+
+    async cancelledIds(): Promise<bigint[]> {
+      const rows = await database.query<{ id: bigint }>(`select id from job where taken_by = $1 and cancelled`, [
+        takenBy,
+      ])
+      return rows.map((row) => row.id)
+    },
+
+    /** Makes ready what nobody works on any more: leases that ran out or, for a sole owner, all that others hold. */
+    async recover(soleOwner: boolean): Promise<number> {
+      await database.execute(
+        `delete from job where state = 'running' and cancelled
+         and taken_by <> $1 and ($2 or lease_until < clock_timestamp())`,
+        [takenBy, soleOwner],
+      )
+      return database.execute(
+        `update job set state = 'ready', taken_by = null, lease_until = null
+         where state = 'running' and not cancelled and taken_by <> $1 and ($2 or lease_until < clock_timestamp())`,
+        [takenBy, soleOwner],
+      )
+    },
+  }
+}
