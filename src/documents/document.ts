@@ -6,7 +6,6 @@ export type DocumentStatus = 'processing' | 'ready' | 'failed'
 export type DocumentFailureCode =
   | 'encrypted_pdf'
   | 'encrypted_docx'
-  | 'encrypted_docx'
   | 'corrupt_file'
   | 'empty_file'
   | 'no_text'

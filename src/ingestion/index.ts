@@ -1,4 +1,5 @@
 export { chunkBlocks, chunkingVersion, type ChunkingOptions } from './chunking/chunk-blocks.ts'
+export { detectFormat, detectionHeadBytes, supportedTypes, type FormatDetection } from './detect-format.ts'
 export {
   ExtractionError,
   type Chunk,

@@ -1,0 +1,194 @@
+import type { Database } from '../database/index.ts'
+import type { BlobStore, DocumentFormat, DocumentProgress, DocumentStore, ProcessingRow } from '../documents/index.ts'
+import type { Job } from '../jobs/index.ts'
+import { AppError, type Clock, type DocumentId, describeError, isAppError, type Log } from '../kernel/index.ts'
+import {
+  composeEmbeddingText,
+  type Embedder,
+  IndexRunEndedError,
+  type IndexRun,
+  type IndexWriter,
+} from '../retrieval/index.ts'
+import { chunkBlocks } from './chunking/chunk-blocks.ts'
+import { type Chunk, ExtractionError } from './extraction.ts'
+import type { ExtractorPool } from './isolation/extractor-pool.ts'
+
+export interface PipelineDependencies {
+  database: Database
+  documents: DocumentStore
+  blobs: BlobStore
+  extractors: ExtractorPool
+  index: IndexWriter
+  embedder: Embedder
+  clock: Clock
+  log: Log
+  observer: { processed(status: 'ready' | 'failed', code: string, durationMs: number): void }
+}
+
+/** What a chunk is filled up to: the best excerpt recall of 150 to 500 on the shared excerpt set (bench/retrieval.ts). */
+const targetTokens = 250
+const maximumTokens = 400
+const overlapTokens = 30
+/** Tokens of a model's input that its context (document name, headings) may take. */
+const contextTokens = 96
+/** Chunks that are embedded and written together: memory stays flat, providers take such batches whole. */
+const batchChunks = 64
+/** Progress is for people: more often than this nobody sees it. */
+const progressEveryMs = 400
+
+/**
+ * Detect → extract → chunk → embed → index, as the handler of one job. Repeatable at every point: a run begins by removing what an
+ * earlier one left, and its chunks are found only from the transaction on that sets `ready`. The file's faults end in `failed` at
+ * once; ours are thrown, so that the queue tries again.
+ */
+export function createPipeline(dependencies: PipelineDependencies) {
+  const { documents, database, index, clock, log, observer } = dependencies
+
+  async function process(job: Job): Promise<void> {
+    const document = await documents.loadForProcessing(String(job.payload.documentId))
+    if (!document || document.status !== 'processing') return
+    const run = await database.transaction((transaction) =>
+      index.beginRun(transaction, {
+        organisationId: document.organisationId,
+        spaceId: document.spaceId,
+        documentId: document.id,
+      }),
+    )
+    if (!run) return
+    try {
+      const result = await dependencies.blobs.withFile(document.blobKey, job.signal, (filePath) =>
+        indexFile(dependencies, { document, run, filePath, signal: job.signal }),
+      )
+      const ready = await database.transaction(async (transaction) => {
+        const chunkCount = await index.publish(transaction, run)
+        return documents.markReady(transaction, document.id, { chunkCount, warnings: result.warnings })
+      })
+      if (ready) report(document, 'ready', 'none')
+    } catch (error) {
+      if (error instanceof IndexRunEndedError) return
+      const failure = failureOf(error)
+      if (!failure) throw error
+      if (await documents.markFailed(document.id, failure.code, failure.message))
+        report(document, 'failed', failure.code)
+    }
+  }
+
+  function report(document: ProcessingRow, status: 'ready' | 'failed', code: string) {
+    const durationMs = Math.max(0, clock.now() - document.createdAt.getTime())
+    observer.processed(status, code, durationMs)
+    log.info({ documentId: document.id, status, code, durationMs }, 'document processed')
+  }
+
+  return {
+    process,
+    /** The job failed again and again for our own reasons: the document must not stay in processing for ever. */
+    async giveUp(job: Job, error: unknown): Promise<void> {
+      const documentId = String(job.payload.documentId) as DocumentId
+      log.error({ documentId, error: describeError(error) }, 'a document could not be processed')
+      const isEmbedding = error instanceof AppError
+      await documents.markFailed(
+        documentId,
+        isEmbedding ? 'embedding_failed' : 'internal_error',
+        isEmbedding
+          ? 'The embedding model could not be reached for a long time. Upload the document again later, or tell the operator.'
+          : 'Processing failed several times for a reason on our side. Upload the document again, or tell the operator.',
+      )
+    },
+  }
+}
+
+interface FileRun {
+  document: ProcessingRow
+  run: IndexRun
+  filePath: string
+  signal: AbortSignal
+}
+
+/** Reads the file chunk by chunk into the index, invisible until it is published. */
+async function indexFile(dependencies: PipelineDependencies, { document, run, filePath, signal }: FileRun) {
+  const { database, embedder, index } = dependencies
+  const progress = createProgress(dependencies, document.id)
+  const extraction = dependencies.extractors.extract({
+    filePath,
+    format: document.format as DocumentFormat,
+    sizeBytes: Number(document.sizeBytes),
+    signal,
+    onProgress: (pagesDone, pagesTotal) =>
+      progress.say({ stage: 'extracting', partsDone: pagesDone, partsTotal: pagesTotal }),
+  })
+  const room = embedder.maximumTokens - contextTokens
+  const chunks = chunkBlocks(extraction.blocks, {
+    countTokens: embedder.countTokens,
+    targetTokens: Math.min(targetTokens, room),
+    maximumTokens: Math.min(maximumTokens, room),
+    overlapTokens: Math.min(overlapTokens, Math.floor(room / 8)),
+  })
+  let written = 0
+  for await (const batch of inBatches(chunks, batchChunks)) {
+    const vectors = await embedder.embed({
+      texts: batch.map((chunk) => composeEmbeddingText({ ...chunk, documentName: document.name })),
+      purpose: 'document',
+      organisationId: document.organisationId,
+      spaceId: document.spaceId,
+      signal,
+    })
+    signal.throwIfAborted()
+    await database.transaction((transaction) =>
+      index.insertChunks(transaction, {
+        run,
+        documentName: document.name,
+        embedderId: embedder.id,
+        chunks: batch,
+        vectors,
+      }),
+    )
+    written += batch.length
+    progress.say({ stage: 'indexing', partsDone: written, partsTotal: null })
+  }
+  const { warnings } = await extraction.summary
+  await progress.settled()
+  if (written === 0)
+    throw new ExtractionError(
+      'no_text',
+      'No text was found in the file. If it is a scan, run text recognition over it and upload the result.',
+    )
+  return { warnings }
+}
+
+/** The codes that a document ends with for good; undefined where another try may help. */
+function failureOf(error: unknown): { code: ExtractionError['code']; message: string } | undefined {
+  if (error instanceof ExtractionError) return error
+  if (isAppError(error, 'insufficient_quota') || isAppError(error, 'subscription_required')) {
+    return {
+      code: 'insufficient_quota',
+      message: `The document could not be embedded: ${error.message} Upload it again then.`,
+    }
+  }
+  return undefined
+}
+
+/** Writes the latest progress now and then; a failed write is not worth a retry. */
+function createProgress({ documents, clock }: PipelineDependencies, id: DocumentId) {
+  let lastMs = -Infinity
+  let pending: Promise<void> = Promise.resolve()
+  return {
+    say(progress: DocumentProgress) {
+      if (clock.monotonicMs() - lastMs < progressEveryMs) return
+      lastMs = clock.monotonicMs()
+      pending = pending.then(() => documents.saveProgress(id, progress)).catch(() => {})
+    },
+    settled: () => pending,
+  }
+}
+
+async function* inBatches(chunks: AsyncIterable<Chunk>, size: number): AsyncGenerator<Chunk[]> {
+  let batch: Chunk[] = []
+  for await (const chunk of chunks) {
+    batch.push(chunk)
+    if (batch.length === size) {
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}
