@@ -13,3 +13,4 @@ export {
   unitPricesAt,
 } from './prices.ts'
 export { signWebhook, verifyWebhook, type WebhookTarget } from './webhooks.ts'
+export { usageRoutes, type UsageRoutesDeps } from './usage.routes.ts'

@@ -22,6 +22,7 @@ import type { Hold, HoldRequest, Ledger, Receipt } from './port.ts'
 import { recoverDeadInstances } from './recovery.ts'
 import { defaultHoldWaitMs, reserveFor } from './reservation.ts'
 import { createThresholds } from './thresholds.ts'
+import { loadUsageSums, type UsageQuery, type UsageSum } from './usage.store.ts'
 import { createWebhookDelivery, type WebhookTarget } from './webhooks.ts'
 
 /** How often the output of running streams is written down: what a crash may lose of it. */
@@ -58,6 +59,8 @@ export interface LedgerDeps {
 export interface LedgerService extends Ledger {
   /** Proves that entries, counters, leases and holds add up; names what does not. */
   audit(): Promise<AuditReport>
+  /** Sums for a report, everything that was settled before included. */
+  loadUsage(query: UsageQuery): Promise<UsageSum[]>
   /** What the timer does every second: heartbeat, recovery of dead instances, thresholds, idle leases. */
   maintain(): Promise<void>
   /** Writes the progress of running streams, as the timer does every 250 ms. */
@@ -240,6 +243,10 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       }
     },
     loadReceipt: (requestId) => loadReceipt(database, requestId),
+    async loadUsage(query) {
+      await writer.barrier()
+      return loadUsageSums(database, query)
+    },
     async audit() {
       await writer.barrier()
       return runAudit(database, expiryMs)

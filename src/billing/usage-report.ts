@@ -1,0 +1,218 @@
+import { AppError, formatAttoUsd, formatPicoUsd } from '../kernel/index.ts'
+import {
+  type BudgetBody,
+  maximumUsageDays,
+  type ReceiptBody,
+  type UsageBody,
+  type UsageDimension,
+  type UsageRow,
+} from '../contract/usage.ts'
+import type { Organisation } from '../organisations/index.ts'
+import { periodAt, startOfDay } from './periods.ts'
+import type { BudgetState, Receipt } from './port.ts'
+import type { UsageQuery, UsageSum } from './usage.store.ts'
+
+export interface UsageRange {
+  from: string
+  to: string
+  fromMs: number
+  toMs: number
+}
+
+/** Days are those of the organisation's zone. Throws `invalid_request` on a range that is reversed or too long. */
+export function usageRange(organisation: Organisation, nowMs: number, from?: string, to?: string): UsageRange {
+  const { timeZone, periodAnchorDay } = organisation
+  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timeZone).toPlainDate()
+  const last = to === undefined ? today : Temporal.PlainDate.from(to)
+  const first =
+    from === undefined
+      ? earlier(Temporal.PlainDate.from(periodAt(nowMs, timeZone, periodAnchorDay).name), last)
+      : Temporal.PlainDate.from(from)
+  const days = first.until(last).days + 1
+  if (days < 1) throw new AppError('invalid_request', '`from` must not lie after `to`.', { param: 'from' })
+  if (days > maximumUsageDays) {
+    throw new AppError(
+      'invalid_request',
+      `A report covers at most ${maximumUsageDays} days; ask for ${days} in parts.`,
+      {
+        param: 'from',
+      },
+    )
+  }
+  return {
+    from: first.toString(),
+    to: last.toString(),
+    fromMs: startOfDay(first, timeZone),
+    toMs: startOfDay(last.add({ days: 1 }), timeZone),
+  }
+}
+
+function earlier(a: Temporal.PlainDate, b: Temporal.PlainDate): Temporal.PlainDate {
+  return Temporal.PlainDate.compare(a, b) <= 0 ? a : b
+}
+
+export function usageQuery(organisation: Organisation, range: UsageRange, by: readonly UsageDimension[]): UsageQuery {
+  return {
+    organisationId: organisation.id,
+    fromMs: range.fromMs,
+    toMs: range.toMs,
+    timeZone: organisation.timeZone,
+    byDay: by.includes('day'),
+    byModel: by.includes('model'),
+    bySurface: by.includes('surface'),
+    bySpace: by.includes('space'),
+  }
+}
+
+export function renderUsage(
+  organisation: Organisation,
+  range: UsageRange,
+  by: UsageDimension[],
+  sums: readonly UsageSum[],
+): UsageBody {
+  return {
+    organisationId: organisation.id,
+    from: range.from,
+    to: range.to,
+    timeZone: organisation.timeZone,
+    by,
+    rows: sums.map((sum) => renderRow(sum, by)),
+    totals: renderRow(totalOf(sums), []),
+  }
+}
+
+function totalOf(sums: readonly UsageSum[]): UsageSum {
+  const total: UsageSum = {
+    day: null,
+    model: null,
+    surface: null,
+    spaceId: null,
+    requests: 0,
+    estimatedRequests: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+    billedPicoUsd: 0n,
+    writtenOffPicoUsd: 0n,
+  }
+  for (const sum of sums) {
+    total.requests += sum.requests
+    total.estimatedRequests += sum.estimatedRequests
+    total.promptTokens += sum.promptTokens
+    total.completionTokens += sum.completionTokens
+    total.cachedTokens += sum.cachedTokens
+    total.cacheWriteTokens += sum.cacheWriteTokens
+    total.reasoningTokens += sum.reasoningTokens
+    total.billedPicoUsd += sum.billedPicoUsd
+    total.writtenOffPicoUsd += sum.writtenOffPicoUsd
+  }
+  return total
+}
+
+function renderRow(sum: UsageSum, by: readonly UsageDimension[]): UsageRow {
+  return {
+    ...(by.includes('day') ? { day: sum.day ?? '' } : {}),
+    ...(by.includes('model') ? { model: sum.model ?? '' } : {}),
+    ...(by.includes('surface') && sum.surface !== null ? { surface: sum.surface } : {}),
+    ...(by.includes('space') ? { spaceId: sum.spaceId } : {}),
+    requests: sum.requests,
+    estimatedRequests: sum.estimatedRequests,
+    promptTokens: sum.promptTokens,
+    completionTokens: sum.completionTokens,
+    cachedTokens: sum.cachedTokens,
+    cacheWriteTokens: sum.cacheWriteTokens,
+    reasoningTokens: sum.reasoningTokens,
+    billedUsd: formatPicoUsd(sum.billedPicoUsd),
+    writtenOffUsd: formatPicoUsd(sum.writtenOffPicoUsd),
+  }
+}
+
+const columnOf: Record<UsageDimension, keyof UsageRow> = {
+  day: 'day',
+  model: 'model',
+  surface: 'surface',
+  space: 'spaceId',
+}
+const figureColumns = [
+  'requests',
+  'estimatedRequests',
+  'promptTokens',
+  'completionTokens',
+  'cachedTokens',
+  'cacheWriteTokens',
+  'reasoningTokens',
+  'billedUsd',
+  'writtenOffUsd',
+] as const
+
+/** RFC 4180, one line per row, without the totals. */
+export function renderUsageCsv({ by, rows }: UsageBody): string {
+  const columns = [...by.map((dimension) => columnOf[dimension]), ...figureColumns]
+  const lines = [columns.join(','), ...rows.map((row) => columns.map((column) => csvCell(row[column])).join(','))]
+  return `${lines.join('\r\n')}\r\n`
+}
+
+/** Text that a spreadsheet would run as a formula gets an apostrophe in front: a model's name may come from anywhere. */
+export function csvCell(value: string | number | null | undefined): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value === 'number') return String(value)
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+export function renderReceipt(receipt: Receipt): ReceiptBody {
+  const { unitPrices } = receipt
+  return {
+    requestId: receipt.requestId,
+    organisationId: receipt.organisationId,
+    surface: receipt.surface,
+    spaceId: receipt.spaceId,
+    model: receipt.model,
+    deploymentId: receipt.deploymentId,
+    providerId: receipt.providerId,
+    hosting: receipt.hosting,
+    startedAt: new Date(receipt.startedAt).toISOString(),
+    settledAt: new Date(receipt.settledAt).toISOString(),
+    period: receipt.period,
+    usage: receipt.usage,
+    unitPricesUsdPerToken: {
+      input: formatAttoUsd(unitPrices.input),
+      output: formatAttoUsd(unitPrices.output),
+      cacheRead: formatAttoUsd(unitPrices.cacheRead),
+      cacheWrite: formatAttoUsd(unitPrices.cacheWrite),
+      reasoning: formatAttoUsd(unitPrices.reasoning),
+    },
+    priceSource: receipt.priceSource,
+    baseCostUsd: formatPicoUsd(receipt.baseCostPicoUsd),
+    markupPercent: percentOf(receipt.markupBasisPoints),
+    billedUsd: formatPicoUsd(receipt.billedPicoUsd),
+    writtenOffUsd: formatPicoUsd(receipt.writtenOffPicoUsd),
+    estimated: receipt.estimated,
+    ending: receipt.ending,
+    finishReason: receipt.finishReason,
+  }
+}
+
+function percentOf(basisPoints: number): string {
+  const hundredths = String(Math.abs(basisPoints) % 100)
+    .padStart(2, '0')
+    .replace(/0+$/, '')
+  return `${Math.trunc(basisPoints / 100)}${hundredths === '' ? '' : `.${hundredths}`}`
+}
+
+export function renderBudget(state: BudgetState): BudgetBody {
+  const left = state.budgetPicoUsd - state.settledPicoUsd
+  return {
+    organisationId: state.organisationId,
+    period: state.period,
+    periodEndsAt: new Date(state.periodEndsAt).toISOString(),
+    budgetUsd: formatPicoUsd(state.budgetPicoUsd),
+    spentUsd: formatPicoUsd(state.settledPicoUsd),
+    heldUsd: formatPicoUsd(state.heldPicoUsd),
+    leftUsd: formatPicoUsd(left > 0n ? left : 0n),
+    spentPercent:
+      state.budgetPicoUsd > 0n ? Number((state.settledPicoUsd * 10_000n) / state.budgetPicoUsd) / 100 : null,
+  }
+}

@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { errorResponses } from '../contract/errors.ts'
+import {
+  budgetSchema,
+  receiptParamsSchema,
+  receiptSchema,
+  usageParamsSchema,
+  usageQuerySchema,
+  usageSchema,
+} from '../contract/usage.ts'
+import type { App, Routes } from '../http/index.ts'
+import { AppError, type Clock } from '../kernel/index.ts'
+import type { Organisation } from '../organisations/index.ts'
+import type { LedgerService } from './ledger.ts'
+import { renderBudget, renderReceipt, renderUsage, renderUsageCsv, usageQuery, usageRange } from './usage-report.ts'
+
+const tags = ['Operator: usage']
+const config = { auth: 'operator' } as const
+
+export interface UsageRoutesDeps {
+  ledger: Pick<LedgerService, 'loadReceipt' | 'loadBudget' | 'loadUsage'>
+  organisations: { get(id: string): Organisation | undefined }
+  clock: Clock
+}
+
+/** Receipts, usage reports and budgets. */
+export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): Routes {
+  function organisationOf(id: string): Organisation {
+    const organisation = organisations.get(id)
+    if (!organisation) throw new AppError('organisation_not_found', `There is no organisation ${id}.`)
+    return organisation
+  }
+
+  return (app) => {
+    addReceipt(app, ledger)
+    addBudget(app, ledger, organisationOf)
+    app.get(
+      '/api/organisations/:id/usage',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Usage of an organisation',
+          description:
+            'Sums by day, model, surface and Space, as JSON or, with `format=csv` or `Accept: text/csv`, as CSV. Requests count on the day on which they began, in the time zone of the organisation.',
+          params: usageParamsSchema,
+          querystring: usageQuerySchema,
+          response: { 200: z.union([usageSchema, z.string()]), ...errorResponses(400, 401, 404) },
+        },
+      },
+      async (request, reply) => {
+        const organisation = organisationOf(request.params.id)
+        const { from, to, by, format } = request.query
+        const range = usageRange(organisation, clock.now(), from, to)
+        const dimensions = [...new Set(by)]
+        const sums = await ledger.loadUsage(usageQuery(organisation, range, dimensions))
+        const usage = renderUsage(organisation, range, dimensions, sums)
+        reply.header('vary', 'accept')
+        if ((format ?? formatOf(request.headers.accept)) === 'json') return usage
+        const name = `usage-${range.from}-${range.to}.csv`
+        return reply
+          .type('text/csv; charset=utf-8')
+          .header('content-disposition', `attachment; filename="${name}"`)
+          .serializer((body: string) => body)
+          .send(renderUsageCsv(usage))
+      },
+    )
+  }
+}
+
+function formatOf(accept: string | undefined): 'json' | 'csv' {
+  return accept !== undefined && /\btext\/csv\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept)
+    ? 'csv'
+    : 'json'
+}
+
+function addReceipt(app: App, ledger: UsageRoutesDeps['ledger']) {
+  app.get(
+    '/api/usage/:requestId',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'The receipt of a request',
+        description: 'Tokens by class, the prices that applied, hosting, markup and total, exact or estimated.',
+        params: receiptParamsSchema,
+        response: { 200: receiptSchema, ...errorResponses(401, 404) },
+      },
+    },
+    (request) => loadRenderedReceipt(ledger, request.params.requestId),
+  )
+}
+
+async function loadRenderedReceipt(ledger: UsageRoutesDeps['ledger'], requestId: string) {
+  const receipt = await ledger.loadReceipt(requestId)
+  if (receipt) return renderReceipt(receipt)
+  throw new AppError(
+    'not_found',
+    'There is no receipt with this request id. Requests that run now, and requests that were refused, have none.',
+  )
+}
+
+function addBudget(app: App, ledger: UsageRoutesDeps['ledger'], organisationOf: (id: string) => Organisation) {
+  app.get(
+    '/api/organisations/:id/budget',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'The budget of the running period',
+        params: usageParamsSchema,
+        response: { 200: budgetSchema, ...errorResponses(401, 404) },
+      },
+    },
+    (request) => ledger.loadBudget(organisationOf(request.params.id)).then(renderBudget),
+  )
+}
