@@ -74,19 +74,41 @@ export function fromConfiguration(configuration: CatalogueConfiguration): Declar
 
 /** Fills in what follows from the format: hosting, price lists, where its models come from. */
 export function toProvider(provider: ConfiguredProvider): ProviderDeclaration {
-  const { hosting: declared, models, priceLists, discoveredPrices, ...settings } = provider
-  const hosting = declared ?? defaultHosting(settings as ProviderSettings)
-  const lists = priceLists ?? defaultPriceLists(settings as ProviderSettings, hosting)
+  const { hosting: declared, models, priceLists, discoveredPrices } = provider
+  const settings = settingsOf(provider)
+  const hosting = declared ?? defaultHosting(settings)
+  const lists = priceLists ?? defaultPriceLists(settings, hosting)
   const free = settings.format === 'ollama' ? freeSchedule('local model, free of charge') : undefined
   const prices = discoveredPrices ? statedSchedule(discoveredPrices, 'configuration', 0) : free
   return {
-    settings: settings as ProviderSettings,
+    settings,
     enabled: true,
     hosting,
     priceLists: lists,
-    models: models ?? modelSourceOf(settings as ProviderSettings, lists),
+    models: models ?? modelSourceOf(settings, lists),
     ...(prices ? { discoveredPrices: prices } : {}),
   }
+}
+
+const settingNames = [
+  'id',
+  'format',
+  'flavour',
+  'baseUrl',
+  'apiKey',
+  'headers',
+  'credentials',
+  'region',
+  'project',
+  'apiVersion',
+  'quirks',
+  'limits',
+] as const satisfies (keyof ProviderSettings)[]
+
+/** Only what an adapter takes: the configuration's own fields (where its key stands …) stay behind. */
+function settingsOf(provider: ConfiguredProvider): ProviderSettings {
+  const stated = settingNames.flatMap((name) => (provider[name] === undefined ? [] : [[name, provider[name]]]))
+  return Object.fromEntries(stated) as unknown as ProviderSettings
 }
 
 /**
