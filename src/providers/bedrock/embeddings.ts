@@ -1,6 +1,6 @@
+import { readVectors } from '../embedding-vector.ts'
 import type { EmbeddingAnswer, WireModel } from '../port.ts'
 import type { WireAdapter } from '../wire-adapter.ts'
-import { unreadableAnswer } from '../wire-failure.ts'
 import { asCount, asObject, decodeJsonObject, type JsonObject } from '../wire-json.ts'
 
 const inputTypes = { document: 'search_document', query: 'search_query' } as const
@@ -55,10 +55,8 @@ function fromEmbeddings(body: Uint8Array): EmbeddingAnswer {
     : Array.isArray(answer.embeddings)
       ? answer.embeddings
       : asObject(answer.embeddings).float
-  const whole = Array.isArray(rows) && rows.length > 0 && rows.every((row) => Array.isArray(row) && row.length > 0)
-  if (!whole) throw unreadableAnswer('an embedding', true)
   return {
-    vectors: rows.map((row) => Float32Array.from(row as number[])),
+    vectors: readVectors(rows),
     promptTokens: asCount(answer.inputTextTokenCount) ?? null,
   }
 }

@@ -1,6 +1,6 @@
+import { readVectors } from '../embedding-vector.ts'
 import type { EmbeddingAnswer } from '../port.ts'
 import type { WireAdapter } from '../wire-adapter.ts'
-import { unreadableAnswer } from '../wire-failure.ts'
 import { asCount, asObject, decodeJsonObject } from '../wire-json.ts'
 
 const inputTypes = { document: 'search_document', query: 'search_query' } as const
@@ -33,11 +33,8 @@ export function cohereEmbeddings(root: string): NonNullable<WireAdapter['embeddi
 
 function fromEmbeddings(body: Uint8Array): EmbeddingAnswer {
   const answer = decodeJsonObject(body)
-  const rows = asObject(answer?.embeddings).float
-  const whole = Array.isArray(rows) && rows.length > 0 && rows.every((row) => Array.isArray(row) && row.length > 0)
-  if (!whole) throw unreadableAnswer('an embedding', true)
   return {
-    vectors: rows.map((row) => Float32Array.from(row as number[])),
+    vectors: readVectors(asObject(answer?.embeddings).float),
     // The only count there is; embeddings have no preamble that it could leave out.
     promptTokens: asCount(asObject(asObject(answer?.meta).billed_units).input_tokens) ?? null,
   }

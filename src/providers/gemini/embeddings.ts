@@ -1,7 +1,7 @@
+import { readVectors } from '../embedding-vector.ts'
 import type { EmbeddingAnswer, WireModel } from '../port.ts'
 import type { WireAdapter, WireRequest } from '../wire-adapter.ts'
-import { unreadableAnswer } from '../wire-failure.ts'
-import { asCount, asObject, asObjects, decodeJsonObject, type JsonObject } from '../wire-json.ts'
+import { asCount, asObject, asObjects, decodeJsonObject } from '../wire-json.ts'
 import { geminiModelPath, vertexModelPath } from './addresses.ts'
 
 type Embeddings = NonNullable<WireAdapter['embeddings']>
@@ -27,7 +27,7 @@ export function geminiEmbeddings(root: string): Embeddings {
     fromResponse(body) {
       const answer = decodeJsonObject(body)
       return {
-        vectors: vectorsOf(answer, 'embeddings', (member) => member.values),
+        vectors: readVectors(asObjects(answer?.embeddings).map((member) => member.values)),
         promptTokens: asCount(asObject(answer?.usageMetadata).promptTokenCount) ?? null,
       }
     },
@@ -51,27 +51,13 @@ export function vertexEmbeddings(root: string): Embeddings {
       )
       const counted = counts.filter((count) => count !== undefined)
       return {
-        vectors: vectorsOf(answer, 'predictions', (member) => asObject(member.embeddings).values),
+        vectors: readVectors(asObjects(answer?.predictions).map((member) => asObject(member.embeddings).values)),
         promptTokens: counted.length < counts.length ? null : counted.reduce((sum, count) => sum + count, 0),
       }
     },
     // gemini-embedding models take one text per call there.
     maximumBatch: (model: WireModel) => (model.baseModel.startsWith('gemini-embedding') ? 1 : maximumVertexBatch),
   }
-}
-
-function vectorsOf(
-  answer: JsonObject | undefined,
-  field: string,
-  read: (member: JsonObject) => unknown,
-): Float32Array[] {
-  const members = asObjects(answer?.[field])
-  if (members.length === 0) throw unreadableAnswer('an embedding', true)
-  return members.map((member) => {
-    const values = read(member)
-    if (!Array.isArray(values) || values.length === 0) throw unreadableAnswer('an embedding', true)
-    return Float32Array.from(values as number[])
-  })
 }
 
 function jsonRequest(url: string, body: unknown): WireRequest {

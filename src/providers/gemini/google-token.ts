@@ -62,7 +62,10 @@ function tokenFailure(cause: unknown) {
   const status = asCount(asObject(asObject(cause).response).status)
   const refused = status === undefined ? !isNetworkFailure(cause) : status < 500 && status !== 429
   return refused
-    ? failure('authentication', 'Google refused the credentials of this provider.', { cause, status: status ?? null })
+    ? failure('authentication', 'The Google credentials of this provider could not be used.', {
+        cause,
+        status: status ?? null,
+      })
     : failure('connection', 'The access token for Google could not be fetched.', { cause, status: status ?? null })
 }
 
