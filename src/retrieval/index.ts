@@ -1,1 +1,8 @@
+export { createHashingEmbedder, type HashingEmbedderOptions } from './embedders/hashing-embedder.ts'
+export type { Generation, Generations } from './generations.store.ts'
+export type { MaintenanceOptions, MaintenanceReport } from './index-maintenance.store.ts'
+export { createIndexStore, type IndexStore } from './index.store.ts'
 export type * from './port.ts'
+export { IndexRunEndedError } from './port.ts'
+export { embeddingText, type ReindexProgress, reindexStep } from './reindex.ts'
+export { createRetrieval, type RetrievalDependencies } from './retrieval.ts'

@@ -1,3 +1,4 @@
+import type { Queryable } from '../database/index.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
 
 export interface Passage {
@@ -40,6 +41,8 @@ export interface Embedder {
   readonly id: string
   /** For the start-up line and the console. */
   readonly label: string
+  /** False: similarity of spelling only, so that search leans on words. Absent: true. */
+  readonly semantics?: boolean
   readonly dimensions: number
   /** Longest input in its own tokens. */
   readonly maximumTokens: number
@@ -52,4 +55,77 @@ export interface Embedder {
     signal: AbortSignal
   }): Promise<Float32Array[]>
   close(): Promise<void>
+}
+
+/** A chunk as the index takes it; ingestion's `Chunk` has this shape. */
+export interface IndexedChunk {
+  /** 0-based order in the document. */
+  index: number
+  text: string
+  headingPath: string[]
+  tableHeader: string | null
+  tokens: number
+  pageFrom: number | null
+  pageTo: number | null
+  characterFrom: number
+  characterTo: number
+  rowFrom: number | null
+  rowTo: number | null
+}
+
+/** One try at indexing one document. A newer run ends the older: what that one still sends is refused. */
+export interface IndexRun {
+  runId: string
+  organisationId: OrganisationId
+  spaceId: SpaceId
+  documentId: DocumentId
+}
+
+export interface ChunkBatch {
+  run: IndexRun
+  documentName: string
+  /** Which embedder made the vectors (`Embedder.id`). */
+  embedderId: string
+  chunks: readonly IndexedChunk[]
+  /** One for each chunk, in the same order. */
+  vectors: readonly Float32Array[]
+}
+
+/**
+ * The write side of the index. Batches may be staged in transactions of their own before the document is published: nothing
+ * of it is found until `publish`, which touches one row whatever the size of the document, so that it fits into the
+ * transaction that sets `ready`. All of it may as well run in one transaction.
+ */
+export interface IndexWriter {
+  /** Starts a run and removes what an earlier one left. Null: the document is gone. */
+  beginRun(transaction: Queryable, document: Omit<IndexRun, 'runId'>): Promise<IndexRun | null>
+  /** Adds chunks in statements of at most 50 rows. Throws IndexRunEndedError when the document is gone or a newer run began. */
+  insertChunks(transaction: Queryable, batch: ChunkBatch): Promise<void>
+  /** Makes the run's chunks searchable; returns how many there are. Throws IndexRunEndedError as insertChunks does. */
+  publish(transaction: Queryable, run: IndexRun): Promise<number>
+  /** Removes chunks, terms and vectors of a document. Deleting the row of `documents` does the same by itself. */
+  deleteDocument(transaction: Queryable, documentId: DocumentId): Promise<void>
+}
+
+/** The document was deleted, or another run has taken over: stop, and change nothing. */
+export class IndexRunEndedError extends Error {
+  constructor(documentId: string) {
+    super(`the indexing run of document ${documentId} has ended: it was deleted or taken over by a newer run`)
+    this.name = 'IndexRunEndedError'
+  }
+}
+
+/** What `portico audit` prints of the index; all zero is right. */
+export interface IndexAudit {
+  /** Rows that belong to no document, by kind. */
+  orphanIndexedDocuments: number
+  orphanChunks: number
+  orphanTerms: number
+  orphanVectors: number
+  /** Chunks of searchable documents that lack words or, in the active generation, a vector. */
+  chunksWithoutTerms: number
+  chunksWithoutVector: number
+  /** Ready documents that no search can find, and searchable ones that are not ready. */
+  readyButNotSearchable: number
+  searchableButNotReady: number
 }

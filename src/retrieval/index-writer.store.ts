@@ -1,0 +1,161 @@
+import type { Queryable, SqlValue } from '../database/index.ts'
+import { createUuid } from '../kernel/index.ts'
+import { analyseChunks, type AnalysedChunk } from './analysis/analyse-text.ts'
+import { type Generation, vectorParameter, vectorTable } from './generations.store.ts'
+import type { ChunkBatch, IndexedChunk, IndexRun, IndexWriter } from './port.ts'
+import { IndexRunEndedError } from './port.ts'
+
+/** Rows of one insert: the measured best on both engines, and a bound on the size of a statement. */
+export const maximumRowsPerStatement = 50
+
+/** The write side of the index; see IndexWriter for what it promises and docs/retrieval.md for why it is staged so. */
+export function createIndexWriter(): IndexWriter {
+  return {
+    async beginRun(transaction, { organisationId, spaceId, documentId }) {
+      // Serialises runs of one document; a delete that is under way is waited for and then seen.
+      const [document] = await transaction.query(
+        `select 1 from documents where id = $1 and organisation_id = $2 and space_id = $3 for no key update`,
+        [documentId, organisationId, spaceId],
+      )
+      if (!document) return null
+      const [finished] = await transaction.query(
+        'select 1 from indexed_documents where document_id = $1 and searchable',
+        [documentId],
+      )
+      if (finished) return null
+      await removeDocument(transaction, documentId)
+      const runId = createUuid()
+      await transaction.execute(
+        `insert into indexed_documents (document_id, organisation_id, space_id, run_id) values ($1, $2, $3, $4)`,
+        [documentId, organisationId, spaceId, runId],
+      )
+      return { runId, organisationId, spaceId, documentId }
+    },
+    async insertChunks(transaction, batch) {
+      if (batch.chunks.length !== batch.vectors.length) {
+        throw new Error(`${batch.chunks.length} chunks came with ${batch.vectors.length} vectors`)
+      }
+      const generation = await loadGeneration(transaction, batch.embedderId)
+      for (let start = 0; start < batch.chunks.length; start += maximumRowsPerStatement) {
+        const end = start + maximumRowsPerStatement
+        await insertRows(transaction, generation, {
+          ...batch,
+          chunks: batch.chunks.slice(start, end),
+          vectors: batch.vectors.slice(start, end),
+        })
+      }
+    },
+    async publish(transaction, run) {
+      const [published] = await transaction.query<{ chunks: number }>(
+        `update indexed_documents set searchable = true, updated_at = now()
+         where document_id = $1 and run_id = $2 returning chunk_count as chunks`,
+        [run.documentId, run.runId],
+      )
+      if (!published) throw new IndexRunEndedError(run.documentId)
+      return published.chunks
+    },
+    deleteDocument: removeDocument,
+  }
+}
+
+async function removeDocument(transaction: Queryable, documentId: string): Promise<void> {
+  // Chunks, terms and the vectors of every generation refer to this row and go with it.
+  await transaction.execute('delete from indexed_documents where document_id = $1', [documentId])
+}
+
+async function loadGeneration(transaction: Queryable, embedderId: string): Promise<Generation> {
+  const [generation] = await transaction.query<Generation>(
+    `select id, embedder_id as "embedderId", dimensions, storage, state, created_at as "createdAt"
+     from embedding_generations where embedder_id = $1 and state <> 'retired'`,
+    [embedderId],
+  )
+  if (!generation)
+    throw new Error(`the index has no place for vectors of the embedder ${embedderId}: prepare() it first`)
+  return generation
+}
+
+async function insertRows(transaction: Queryable, generation: Generation, batch: ChunkBatch): Promise<void> {
+  const { run, chunks, vectors } = batch
+  const analysed = analyseChunks(
+    run.spaceId,
+    chunks.map((chunk) => searchableText(batch.documentName, chunk)),
+  )
+  await countRows(transaction, run, analysed)
+  const ids = chunks.map(() => createUuid())
+  const shared = [run.organisationId, run.spaceId, run.documentId]
+  await insert(
+    transaction,
+    `insert into chunks (organisation_id, space_id, document_id, document_name, id, chunk_index, content, heading_path,
+       table_header, tokens, page_from, page_to, character_from, character_to, row_from, row_to)`,
+    [...shared, batch.documentName],
+    ['uuid', 'int', 'text', 'text[]', 'text', 'int', 'int', 'int', 'int', 'int', 'int', 'int'],
+    chunks.map((chunk, index) => [ids[index]!, ...chunkColumns(chunk)]),
+  )
+  await insert(
+    transaction,
+    'insert into chunk_terms (organisation_id, space_id, document_id, chunk_id, terms)',
+    shared,
+    ['uuid', 'int[]'],
+    analysed.map(({ terms }, index) => [ids[index]!, terms]),
+  )
+  await insert(
+    transaction,
+    `insert into ${vectorTable(generation)} (organisation_id, space_id, document_id, chunk_id, embedding)`,
+    shared,
+    ['uuid', generation.storage],
+    vectors.map((vector, index) => [ids[index]!, vectorParameter(generation, vector)]),
+  )
+}
+
+/** Locks the run's row, so that this batch and a delete, a newer run or the publishing come one after the other. */
+async function countRows(transaction: Queryable, run: IndexRun, analysed: readonly AnalysedChunk[]): Promise<void> {
+  const languages = [...new Set(analysed.flatMap((chunk) => chunk.languages))]
+  const terms = analysed.reduce((sum, chunk) => sum + chunk.terms.length, 0)
+  const counted = await transaction.execute(
+    `update indexed_documents set
+       chunk_count = chunk_count + $3::int,
+       term_count = term_count + $4::bigint,
+       languages = array(select distinct language from unnest(languages || $5::text[]) language order by language)
+     where document_id = $1 and run_id = $2 and not searchable`,
+    [run.documentId, run.runId, analysed.length, terms, languages],
+  )
+  if (counted === 0) throw new IndexRunEndedError(run.documentId)
+}
+
+/** What a chunk is found by: its own words, and those that say where it stands. */
+export function searchableText(documentName: string, chunk: IndexedChunk): string {
+  const stem = documentName.replace(/\.[a-z0-9]{1,5}$/i, '')
+  return [stem, ...chunk.headingPath, chunk.tableHeader ?? '', chunk.text].join('\n')
+}
+
+function chunkColumns(chunk: IndexedChunk): SqlValue[] {
+  return [
+    chunk.index,
+    chunk.text,
+    chunk.headingPath,
+    chunk.tableHeader,
+    chunk.tokens,
+    chunk.pageFrom,
+    chunk.pageTo,
+    chunk.characterFrom,
+    chunk.characterTo,
+    chunk.rowFrom,
+    chunk.rowTo,
+  ]
+}
+
+/** One insert of many rows; `shared` values stand first in every row. */
+async function insert(
+  transaction: Queryable,
+  into: string,
+  shared: readonly string[],
+  types: readonly string[],
+  rows: readonly (readonly SqlValue[])[],
+): Promise<void> {
+  const sharedColumns = shared.map((_, index) => `$${index + 1}${index < 3 ? '::uuid' : '::text'}`)
+  let parameter = shared.length
+  const values = rows.map(
+    () => `(${[...sharedColumns, ...types.map((type) => `$${++parameter}::${type}`)].join(', ')})`,
+  )
+  await transaction.execute(`${into} values ${values.join(', ')}`, [...shared, ...rows.flat()])
+}
