@@ -14,6 +14,7 @@ export interface WireRecord {
   headers?: Record<string, string>
   file: string
   url?: string
+  content_type?: string
   during?: 'mid_stream'
   expected: {
     text?: string
@@ -206,7 +207,7 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
-function loadRecords(folder: string, provider: string): WireRecord[] {
+export function loadRecords(folder: string, provider: string): WireRecord[] {
   const index = JSON.parse(readFileSync(path.join(folder, 'index.json'), 'utf8')) as { records: WireRecord[] }
   return index.records.filter((record) => record.provider === provider)
 }

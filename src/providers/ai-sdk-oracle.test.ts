@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock'
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createCohere } from '@ai-sdk/cohere'
+import { createGoogleGenerativeAI } from '@ai-sdk/google'
+import { describe, expect, test } from 'vitest'
+import { type FoldedAnswer, foldStream, loadRecords, type WireRecord } from '../../test/harness/recorded-wire.ts'
+import { sharedDataFolder } from '../../test/harness/shared-data.ts'
+import { createAnthropicAdapter } from './anthropic/index.ts'
+import { createBedrockAdapter } from './bedrock/index.ts'
+import { createCohereAdapter } from './cohere/index.ts'
+import { createGeminiAdapter } from './gemini/index.ts'
+import type { WireAdapter } from './wire-adapter.ts'
+
+type Fetch = typeof globalThis.fetch
+type Model = ReturnType<ReturnType<typeof createAnthropic>['languageModel']>
+
+/** Another reading of the same bytes: what the AI SDK's provider packages make of each recording, beside what ours make. */
+const oracles: Record<string, { ours: WireAdapter; theirs(fetch: Fetch): Model }> = {
+  anthropic: {
+    ours: createAnthropicAdapter({ id: 'x', format: 'anthropic', apiKey: 'k' }),
+    theirs: (fetch) => createAnthropic({ apiKey: 'k', fetch }).languageModel('claude-sonnet-4-5'),
+  },
+  gemini: {
+    ours: createGeminiAdapter({ id: 'x', format: 'gemini', apiKey: 'k' }),
+    theirs: (fetch) => createGoogleGenerativeAI({ apiKey: 'k', fetch }).languageModel('gemini-2.5-flash'),
+  },
+  bedrock: {
+    ours: createBedrockAdapter({ id: 'x', format: 'bedrock', region: 'eu-central-1', apiKey: 'k' }),
+    theirs: (fetch) => createAmazonBedrock({ region: 'eu-central-1', apiKey: 'k', fetch }).languageModel('amazon.nova'),
+  },
+  cohere: {
+    ours: createCohereAdapter({ id: 'x', format: 'cohere', apiKey: 'k' }),
+    theirs: (fetch) => createCohere({ apiKey: 'k', fetch }).languageModel('command-a-03-2025'),
+  },
+}
+
+const folder = sharedDataFolder('wire')
+const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hello' }] }]
+
+/** What both readings are compared on. */
+interface Reading {
+  text: string
+  finish: string
+  promptTokens: number | undefined
+  completionTokens: number | undefined
+  toolNames: string[]
+}
+
+const suite = folder ? 'a recording' : 'a recording (skipped: shared data not found)'
+
+describe.skipIf(!folder)(suite, () => {
+  for (const [provider, { ours, theirs }] of Object.entries(oracles)) {
+    const records = folder ? loadRecords(folder, provider).filter(isAnswer) : []
+    test.each(records.map((record) => [record.id, record] as const))(
+      '%s reads the same here as in the AI SDK',
+      async (_id, record) => {
+        const body = readFileSync(path.join(folder ?? '', record.file))
+        const fetch: Fetch = async () => new Response(body, { headers: { 'content-type': record.content_type ?? '' } })
+        const own = record.kind === 'stream' ? foldStream(ours.createStreamReader(), [body]) : ours.fromResponse(body)
+        const other = await (record.kind === 'stream' ? readStream(theirs(fetch)) : readWhole(theirs(fetch)))
+        expect(toReading(own)).toEqual(other)
+      },
+    )
+  }
+})
+
+function isAnswer(record: WireRecord): boolean {
+  return record.kind === 'nonstream' || record.kind === 'stream'
+}
+
+function toReading(answer: Pick<FoldedAnswer, 'text' | 'finishReason' | 'usage' | 'toolCalls'>): Reading {
+  return {
+    text: answer.text,
+    finish: (answer.finishReason ?? '').replace('_', '-'),
+    promptTokens: answer.usage?.promptTokens,
+    completionTokens: answer.usage?.completionTokens,
+    toolNames: answer.toolCalls.map((call) => call.name),
+  }
+}
+
+async function readWhole(model: Model): Promise<Reading> {
+  const { content, finishReason, usage } = await model.doGenerate({ prompt })
+  const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  const toolNames = content.flatMap((part) => (part.type === 'tool-call' ? [part.toolName] : []))
+  return {
+    text,
+    finish: finishReason.unified,
+    promptTokens: usage.inputTokens.total,
+    completionTokens: usage.outputTokens.total,
+    toolNames,
+  }
+}
+
+async function readStream(model: Model): Promise<Reading> {
+  const { stream } = await model.doStream({ prompt })
+  const reading: Reading = { text: '', finish: '', promptTokens: undefined, completionTokens: undefined, toolNames: [] }
+  for await (const part of stream) {
+    if (part.type === 'text-delta') reading.text += part.delta
+    else if (part.type === 'tool-call') reading.toolNames.push(part.toolName)
+    else if (part.type === 'error') throw part.error
+    else if (part.type === 'finish') {
+      reading.finish = part.finishReason.unified
+      reading.promptTokens = part.usage.inputTokens.total
+      reading.completionTokens = part.usage.outputTokens.total
+    }
+  }
+  return reading
+}
