@@ -4,5 +4,5 @@ export type { MaintenanceOptions, MaintenanceReport } from './index-maintenance.
 export { createIndexStore, type IndexStore } from './index.store.ts'
 export type * from './port.ts'
 export { IndexRunEndedError } from './port.ts'
-export { embeddingText, type ReindexProgress, reindexStep } from './reindex.ts'
+export { composeEmbeddingText, type ReindexProgress, reindexStep } from './reindex.ts'
 export { createRetrieval, type RetrievalDependencies } from './retrieval.ts'

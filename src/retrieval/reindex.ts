@@ -26,7 +26,7 @@ export async function reindexStep({
   const chunks = await index.reindex.loadMissing(generation, chunksPerStep)
   if (chunks.length > 0) {
     const { organisationId, spaceId } = chunks[0]!
-    const texts = chunks.map(embeddingText)
+    const texts = chunks.map(composeEmbeddingText)
     const vectors = await embedder.embed({ texts, purpose: 'document', organisationId, spaceId, signal })
     await index.reindex.storeVectors(generation, chunks, vectors)
     return { state: 'building', embeddedChunks: chunks.length }
@@ -47,7 +47,7 @@ async function loadBuilding(index: IndexStore, embedder: Embedder): Promise<Gene
  * The text that is embedded for a chunk: where it stands, then what it says. Ingestion calls it as well, so that a vector made
  * anew is made of the same words.
  */
-export function embeddingText(
+export function composeEmbeddingText(
   chunk: Pick<MissingChunk, 'documentName' | 'headingPath' | 'tableHeader' | 'text'>,
 ): string {
   const place = [chunk.documentName, ...chunk.headingPath].filter((part) => part !== '').join(' › ')

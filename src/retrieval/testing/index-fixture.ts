@@ -9,7 +9,7 @@ import {
   type SpaceId,
 } from '../../kernel/index.ts'
 import {
-  embeddingText,
+  composeEmbeddingText,
   createHashingEmbedder,
   createIndexStore,
   type Embedder,
@@ -73,7 +73,7 @@ export async function createIndexFixture(embedder: Embedder = createHashingEmbed
       if (!run) throw new Error('the document is gone or finished')
       const chunks = texts.map((text, position) => chunkOf(text, position))
       const vectors = await made.embed({
-        texts: chunks.map((chunk) => embeddingText({ ...chunk, documentName: document.name })),
+        texts: chunks.map((chunk) => composeEmbeddingText({ ...chunk, documentName: document.name })),
         purpose: 'document',
         organisationId: document.organisationId,
         spaceId: document.spaceId,
