@@ -97,12 +97,11 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
         if (stale.length > 0) await failFenced(stale, new FencedError())
         waiting = waiting.filter((write) => write.kind === 'barrier' || write.instance === instance)
         await attempt(instance, waiting)
-        failingSinceMs = null
         return
       } catch (error) {
         if (error instanceof FencedError) {
-          await failFenced(waiting, error)
           await onFenced(instance)
+          await failFenced(waiting, error)
           return
         }
         failingSinceMs ??= clock.monotonicMs()
@@ -124,6 +123,7 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
     if (batch.opens.length + batch.changes.length + batch.settlements.length > 0) {
       const result = await writeBatch(database, instance, batch)
       if (!result.alive) throw new FencedError()
+      failingSinceMs = null
       await report(instance, writes, batch, new Set(result.opened), new Set(result.entered))
     } else for (const write of writes) if (write.kind === 'barrier' || write.kind === 'change') write.resolve()
   }
