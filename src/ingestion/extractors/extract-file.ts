@@ -11,16 +11,18 @@ import { extractTxt } from './txt.ts'
 export const extractionVersion = 1
 
 export interface FileExtractor {
+  /** Loads what the first pdf would otherwise wait for. */
+  warmUp(): Promise<void>
   extract(format: DocumentFormat, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]>
 }
 
 /** Chooses the extractor by format and holds what every format must keep: output limits, and no silent emptiness. */
 export function createFileExtractor(): FileExtractor {
   let pdf: Promise<Extractor> | null = null
+  const loadPdf = () => (pdf ??= createPdfReader().then(createPdfExtractor))
   const extractors: Record<DocumentFormat, Extractor> = {
     async *pdf(input) {
-      pdf ??= createPdfReader().then(createPdfExtractor)
-      yield* (await pdf)(input)
+      yield* (await loadPdf())(input)
     },
     docx: extractDocx,
     csv: extractCsv,
@@ -29,6 +31,9 @@ export function createFileExtractor(): FileExtractor {
   }
 
   return {
+    async warmUp() {
+      await loadPdf()
+    },
     async *extract(format, input) {
       if (input.sizeBytes === 0)
         throw new ExtractionError('empty_file', 'The file is empty (0 bytes). Upload a file that holds text.')

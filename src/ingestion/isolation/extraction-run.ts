@@ -1,0 +1,154 @@
+import type { Log } from '../../kernel/index.ts'
+import { ExtractionError, type ExtractedBlock, type ExtractionSummary } from '../extraction.ts'
+import type { ChildExit, ExtractorChild } from './extractor-child.ts'
+import type { ExtractionRequest } from './extractor-pool.ts'
+import type { ExtractionLimits } from './limits.ts'
+import { batchCredits, type FromChild } from './protocol.ts'
+
+/** A child ended in a way that says nothing about the file (killed from outside, a bug of ours): trying again makes sense. */
+export class ExtractorCrashError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ExtractorCrashError'
+  }
+}
+
+interface Finished {
+  summary: ExtractionSummary
+  residentBytes: number
+}
+
+/** Signals by which a process ends through its own fault while it reads a file. */
+const crashSignals = new Set(['SIGSEGV', 'SIGABRT', 'SIGILL', 'SIGBUS', 'SIGFPE', 'SIGTRAP'])
+
+/** Reads one file in a child that is free. The caller decides afterwards whether the child may live on. */
+export async function* runExtraction(
+  child: ExtractorChild,
+  request: ExtractionRequest & { signal: AbortSignal },
+  limits: ExtractionLimits,
+  log: Log,
+): AsyncGenerator<ExtractedBlock[], Finished> {
+  const inbox = createInbox(child, request)
+  const deadline = createDeadline(limits.timeLimitMs, () => child.kill())
+  const onAbort = () => {
+    inbox.fail(request.signal.reason as Error)
+    child.kill()
+  }
+  request.signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    request.signal.throwIfAborted()
+    const { filePath, format, sizeBytes } = request
+    child.send({ type: 'extract', filePath, format, sizeBytes, limits, credits: batchCredits })
+    for (;;) {
+      // While batches lie here unread the child may be waiting for us, and its time stands still.
+      if (inbox.size() < batchCredits) deadline.run()
+      const next = await inbox.take()
+      deadline.pause()
+      if (next.type === 'exit') throw exitError(next.exit, deadline.isOver(), limits, log)
+      if (next.type === 'done') return next
+      if (next.type === 'failed') throw failedError(next, log)
+      if (next.type === 'broken') throw new ExtractorCrashError(next.detail)
+      yield next.blocks
+      child.send({ type: 'more' })
+    }
+  } finally {
+    deadline.pause()
+    inbox.close()
+    request.signal.removeEventListener('abort', onAbort)
+  }
+}
+
+type Arrival = Extract<FromChild, { type: 'blocks' | 'done' | 'failed' | 'broken' }> | { type: 'exit'; exit: ChildExit }
+
+/** What has come from the child and was not yet taken: at most as many batches as credits were given. */
+function createInbox(child: ExtractorChild, request: ExtractionRequest) {
+  const arrivals: Arrival[] = []
+  let waiting: { resolve(arrival: Arrival): void; reject(error: Error): void } | null = null
+  let failure: Error | null = null
+  let isOpen = true
+
+  function arrive(arrival: Arrival) {
+    if (!isOpen) return
+    if (waiting) {
+      waiting.resolve(arrival)
+      waiting = null
+    } else arrivals.push(arrival)
+  }
+  child.listen((message) => {
+    if (message.type === 'ready') return
+    const progress = message.type === 'progress' || message.type === 'blocks' ? message.progress : null
+    if (progress && isOpen) request.onProgress?.(progress.pagesDone, progress.pagesTotal)
+    if (message.type !== 'progress') arrive(message)
+  })
+  void child.exited.then((exit) => arrive({ type: 'exit', exit }))
+
+  return {
+    size: () => arrivals.length,
+    take(): Promise<Arrival> {
+      if (failure) return Promise.reject(failure)
+      const next = arrivals.shift()
+      if (next) return Promise.resolve(next)
+      return new Promise((resolve, reject) => (waiting = { resolve, reject }))
+    },
+    fail(error: Error) {
+      failure = error
+      waiting?.reject(error)
+      waiting = null
+    },
+    close() {
+      isOpen = false
+    },
+  }
+}
+
+/** A clock that can be held: it runs only while the child owes an answer. */
+function createDeadline(limitMs: number, onOver: () => void) {
+  let leftMs = limitMs
+  let startedAt: number | null = null
+  let timer: NodeJS.Timeout | undefined
+  let isOver = false
+  return {
+    run() {
+      if (startedAt !== null || isOver) return
+      startedAt = performance.now()
+      timer = setTimeout(() => {
+        isOver = true
+        onOver()
+      }, leftMs)
+    },
+    pause() {
+      if (startedAt === null) return
+      leftMs = Math.max(0, leftMs - (performance.now() - startedAt))
+      startedAt = null
+      clearTimeout(timer)
+    },
+    isOver: () => isOver,
+  }
+}
+
+function failedError(message: FromChild & { type: 'failed' }, log: Log): ExtractionError {
+  log.debug({ code: message.code, detail: message.detail }, 'a file could not be read')
+  const error = new ExtractionError(message.code, message.message)
+  return Object.assign(error, { childIsSound: !message.tainted })
+}
+
+function exitError(exit: ChildExit, isLate: boolean, limits: ExtractionLimits, log: Log): Error {
+  const { code, signal, errorOutput } = exit
+  if (isLate)
+    return new ExtractionError(
+      'processing_timeout',
+      `Reading the file took longer than ${Math.ceil(limits.timeLimitMs / 1000)} seconds and was stopped. Split it into smaller files, or save it again in the program that made it.`,
+    )
+  log.warn({ code, signal, errorOutput: errorOutput.slice(-2000) }, 'an extraction process ended while it read a file')
+  if (exit.outOfMemory)
+    return new ExtractionError(
+      'out_of_memory',
+      'Reading the file took more memory than one file may use. Split it into smaller files.',
+    )
+  if (signal && crashSignals.has(signal))
+    return new ExtractionError(
+      'corrupt_file',
+      'The file is damaged in a way that stops its reader. Open it in the program that made it, save it again and upload the new file.',
+    )
+  return new ExtractorCrashError(`an extraction process ended unexpectedly (${signal ?? code})`)
+}

@@ -1,0 +1,97 @@
+import { Worker } from 'node:worker_threads'
+import { ExtractionError } from '../extraction.ts'
+import { createFileExtractor } from '../extractors/extract-file.ts'
+import type { FromChild, Progress, ToChild } from './protocol.ts'
+
+/**
+ * The program of a child process: reads one file at a time and sends its blocks. It has no secrets in its environment, may
+ * read only the folders it was given, and can neither write files, open connections nor start processes (see extractor-child.ts).
+ */
+const progressEveryMs = 200
+
+const memoryLimit = new Float64Array(new SharedArrayBuffer(8))
+memoryLimit[0] = Infinity
+const extractor = createFileExtractor()
+let credits = 0
+let creditArrived: () => void = () => {}
+
+// A Ctrl-C goes to every process of the terminal; the pool decides when its children end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+process.on('disconnect', () => process.exit(0))
+process.on('message', (message: ToChild) => {
+  if (message.type === 'more') {
+    credits += 1
+    creditArrived()
+  } else void run(message)
+})
+
+const watchdog = new Worker(new URL('watchdog.ts', import.meta.url), { workerData: memoryLimit.buffer })
+watchdog.on('error', () => process.exit(1))
+watchdog.once('online', () => void extractor.warmUp().then(() => send({ type: 'ready' })))
+
+async function run(job: ToChild & { type: 'extract' }) {
+  credits = job.credits
+  memoryLimit[0] = job.limits.memoryLimitBytes
+  send(await extract(job))
+  memoryLimit[0] = Infinity
+}
+
+async function extract({ filePath, format, sizeBytes, limits }: ToChild & { type: 'extract' }): Promise<FromChild> {
+  const warnings: { page: number | null; message: string }[] = []
+  let progress: Progress | null = null
+  let saidAt = performance.now()
+  const report = {
+    progress(pagesDone: number, pagesTotal: number | null) {
+      progress = { pagesDone, pagesTotal }
+      if (performance.now() - saidAt < progressEveryMs) return
+      saidAt = performance.now()
+      send({ type: 'progress', progress })
+    },
+    warn(page: number | null, message: string) {
+      if (warnings.length < maximumWarnings) warnings.push({ page, message })
+    },
+  }
+  try {
+    for await (const blocks of extractor.extract(format, { filePath, sizeBytes, limits, report })) {
+      if (credits === 0) await new Promise<void>((resolve) => (creditArrived = resolve))
+      credits -= 1
+      send({ type: 'blocks', blocks, progress })
+    }
+    const pages = (progress as Progress | null)?.pagesTotal ?? null
+    return { type: 'done', summary: { pages, warnings }, residentBytes: process.memoryUsage.rss() }
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+const maximumWarnings = 100
+
+function failure(error: unknown): FromChild {
+  const cause = error instanceof Error ? error.cause : undefined
+  const detail = [error, cause].filter(Boolean).map(String).join(': ').slice(0, 500)
+  if (error instanceof ExtractionError) {
+    const tainted = cause instanceof Error && cause.name === 'RuntimeError'
+    return { type: 'failed', code: error.code, message: error.message, detail, tainted }
+  }
+  if (error instanceof RangeError && /call stack/i.test(error.message))
+    return {
+      type: 'failed',
+      code: 'too_complex',
+      message: 'The file nests deeper than it can be read. Flatten it and upload it again.',
+      detail,
+      tainted: false,
+    }
+  if (error instanceof Error && /allocat|out of memory|Invalid (string|array) length/i.test(error.message))
+    return {
+      type: 'failed',
+      code: 'out_of_memory',
+      message: 'The file needs more memory than one file may use. Split it into smaller files.',
+      detail,
+      tainted: true,
+    }
+  return { type: 'broken', detail: error instanceof Error ? (error.stack ?? detail) : detail }
+}
+
+function send(message: FromChild) {
+  process.send?.(message)
+}

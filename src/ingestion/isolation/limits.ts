@@ -1,0 +1,35 @@
+import type { OutputLimits } from '../extractors/extractor.ts'
+import type { DocumentFormat } from '../extraction.ts'
+
+/** What one extraction may use. All grow with the size of the input, because honest work does. */
+export interface ExtractionLimits extends OutputLimits {
+  /** Time in which the child owes an answer; waiting for a slow consumer does not count. */
+  timeLimitMs: number
+  /** Resident memory of the child process. */
+  memoryLimitBytes: number
+}
+
+const mebibyte = 1024 * 1024
+
+/** Heap of the child's JavaScript, in MiB. PDFium's memory comes on top, and `memoryLimitBytes` bounds both. */
+export const childHeapMebibytes = 512
+
+/**
+ * The limits by size. Sources of the figures: 41 pages take 0.1 s and 130 MB on one slow core (bench/ingest.ts), so the base
+ * leaves a factor of a hundred; a docx unpacks to 5 to 20 times its size, a bomb to a thousand times.
+ */
+export function defaultLimits(format: DocumentFormat, sizeBytes: number): ExtractionLimits {
+  const sizeMebibytes = sizeBytes / mebibyte
+  return {
+    timeLimitMs: Math.min(600_000, 30_000 + 5_000 * sizeMebibytes),
+    memoryLimitBytes: Math.round(768 * mebibyte + 4 * Math.min(sizeBytes, 256 * mebibyte)),
+    maximumPages: 20_000,
+    // Text cannot be longer than the file where nothing is packed; packed formats get room.
+    maximumCharacters:
+      format === 'pdf' || format === 'docx'
+        ? Math.min(200_000_000, 20_000_000 + 20 * sizeBytes)
+        : Math.max(1_000_000, sizeBytes * 2),
+    maximumBlocks: 2_000_000,
+    maximumUnpackedBytes: Math.min(512 * mebibyte, 64 * mebibyte + 60 * sizeBytes),
+  }
+}

@@ -1,0 +1,39 @@
+import type { DocumentFailureCode } from '../../documents/index.ts'
+import type { DocumentFormat, ExtractedBlock, ExtractionSummary } from '../extraction.ts'
+import type { ExtractionLimits } from './limits.ts'
+
+/** What the pool says to a child, one extraction at a time. */
+export type ToChild =
+  | {
+      type: 'extract'
+      filePath: string
+      format: DocumentFormat
+      sizeBytes: number
+      limits: ExtractionLimits
+      credits: number
+    }
+  /** The consumer has taken a batch: the child may send another one. */
+  | { type: 'more' }
+
+export interface Progress {
+  pagesDone: number
+  pagesTotal: number | null
+}
+
+/** What a child says to the pool. */
+export type FromChild =
+  | { type: 'ready' }
+  | { type: 'blocks'; blocks: ExtractedBlock[]; progress: Progress | null }
+  | { type: 'progress'; progress: Progress }
+  | { type: 'done'; summary: ExtractionSummary; residentBytes: number }
+  /** The file's fault. `tainted`: the process must not read another file. */
+  | { type: 'failed'; code: DocumentFailureCode; message: string; detail: string; tainted: boolean }
+  /** Our fault. */
+  | { type: 'broken'; detail: string }
+
+/** Batches that a child may send ahead of the consumer. */
+export const batchCredits = 4
+
+/** The child's file descriptor of the pipe that ties its life to the pool's process; on it the watchdog says why it kills. */
+export const lifelineDescriptor = 4
+export const memoryMark = 'memory'
