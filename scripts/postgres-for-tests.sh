@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# A real PostgreSQL with pgvector (and pg_textsearch, where Debian has it) for the second leg of the test suite.
+#
+#   scripts/postgres-for-tests.sh start [FOLDER]    installs it into FOLDER once (under a minute), starts it on a free port
+#                                                   of 127.0.0.1 and prints its URL as the only line on standard output
+#   scripts/postgres-for-tests.sh stop [FOLDER]     stops it; FOLDER stays for the next time
+#
+#   PORTICO_TEST_DATABASE_URL="$(scripts/postgres-for-tests.sh start)" npm test
+#
+# FOLDER is ${TMPDIR:-/tmp}/portico-postgres unless named. It holds a small Debian of its own, so that neither the system's
+# packages nor its libraries matter. That takes root and Debian's package mirror; where either is missing the script says so and
+# exits with 3. Any other PostgreSQL 15 or later with pgvector serves as well: set PORTICO_TEST_DATABASE_URL yourself.
+set -euo pipefail
+
+command=${1:-}
+folder=${2:-${TMPDIR:-/tmp}/portico-postgres}
+cluster=/var/lib/portico/cluster # inside the folder's own root
+
+say() { echo "postgres-for-tests: $*" >&2; }
+give_up() { say "no PostgreSQL for the tests: $*"; exit 3; }
+
+# Newest first. sid has 18 with pg_textsearch; trixie has 17 without it.
+releases=("sid postgresql-18-pgvector,postgresql-18-pg-textsearch" "trixie postgresql-17-pgvector")
+
+inside() { chroot "$folder" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 "$@"; }
+as_postgres() { inside setpriv --reuid=postgres --regid=postgres --init-groups "$@"; }
+server_folder() { inside sh -c 'ls -d /usr/lib/postgresql/*' | sort -V | tail -n 1; }
+
+mirror() {
+  cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null |
+    grep -oE 'https?://[^ ]+/debian/?( |$)' | head -n 1 | tr -d ' ' || true
+}
+
+install_server() {
+  [[ $(id -u) == 0 ]] || give_up 'installing it takes root'
+  if ! command -v debootstrap >/dev/null; then
+    command -v apt-get >/dev/null || give_up 'this system has neither debootstrap nor apt-get'
+    { apt-get update -qq && apt-get install -y -qq debootstrap; } >/dev/null 2>&1 || give_up 'debootstrap could not be installed'
+  fi
+  local from log release packages
+  from=$(mirror)
+  [[ -n $from ]] || give_up "apt's sources name no Debian mirror"
+  log=$(mktemp)
+  for entry in "${releases[@]}"; do
+    read -r release packages <<<"$entry"
+    say "installing $packages from Debian $release into $folder"
+    rm -rf --one-file-system "$folder"
+    mkdir -p "$folder"
+    if debootstrap --variant=minbase --include="$packages" "$release" "$folder" "$from" >"$log" 2>&1; then
+      make_cluster
+      touch "$folder/.complete"
+      rm -f "$log"
+      return
+    fi
+    say "that failed: $(tail -n 1 "$log")"
+  done
+  rm -rf --one-file-system "$folder"
+  give_up "Debian's packages could not be installed; the log is $log"
+}
+
+make_cluster() {
+  inside mkdir -p "$cluster" /run/postgresql
+  inside chown postgres: "$cluster" /run/postgresql
+  as_postgres "$(server_folder)/bin/initdb" -D "$cluster" -U postgres -A trust -E UTF8 --locale=C.UTF-8 >/dev/null
+  {
+    # Test data is thrown away, so it need not outlive a power cut.
+    echo "fsync = off"
+    echo "max_connections = 300"
+    echo "listen_addresses = '127.0.0.1'"
+    if compgen -G "$folder$(server_folder)/lib/pg_textsearch*.so" >/dev/null; then
+      echo "shared_preload_libraries = 'pg_textsearch'"
+    fi
+  } >>"$folder$cluster/postgresql.conf"
+}
+
+free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
+
+is_running() { as_postgres "$(server_folder)/bin/pg_ctl" -D "$cluster" status >/dev/null 2>&1; }
+
+start() {
+  [[ -e $folder/.complete ]] || install_server
+  if ! is_running; then
+    rm -f "$folder$cluster/postmaster.pid"
+    free_port >"$folder/.port"
+    as_postgres "$(server_folder)/bin/pg_ctl" -D "$cluster" -w -l "$cluster/log" -o "-p $(<"$folder/.port")" start >/dev/null ||
+      give_up "the server did not start: $(tail -n 1 "$folder$cluster/log")"
+  fi
+  echo "postgres://postgres@127.0.0.1:$(<"$folder/.port")/postgres"
+}
+
+case $command in
+  start) start ;;
+  stop) [[ ! -e $folder/.complete ]] || ! is_running || as_postgres "$(server_folder)/bin/pg_ctl" -D "$cluster" -m fast -w stop >/dev/null ;;
+  *) say 'usage: scripts/postgres-for-tests.sh start|stop [FOLDER]'; exit 2 ;;
+esac
