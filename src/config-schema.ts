@@ -163,6 +163,11 @@ export const configFileSchema = z.strictObject({
       workers: integer(0, 64).default(2).describe('Extractor processes; 0: this instance takes no documents.'),
     })
     .prefault({}),
+  chat: z
+    .strictObject({
+      defaultModel: z.string().min(1).default('portico/offline').describe('Model of new Spaces that name none.'),
+    })
+    .prefault({}),
 })
 
 export type ConfigFile = z.output<typeof configFileSchema>

@@ -13,12 +13,12 @@ export interface DocumentsDependencies {
   blobs: BlobStore
   /** True where the Space exists and belongs to the organisation. */
   hasSpace: (organisation: Organisation, spaceId: SpaceId) => boolean
-  /** Judges a file by content and extension together; undefined: not a supported type. */
+  /** Judges a file by content and extension together; the reason is a sentence for the client. */
   detectFormat: (file: {
     fileName: string
     head: Uint8Array
     declaredType: string
-  }) => { format: DocumentFormat; mimeType: string } | undefined
+  }) => { supported: true; format: DocumentFormat; mimeType: string } | { supported: false; reason: string }
   maximumUploadBytes: number
   log: Log
 }
@@ -142,13 +142,7 @@ function describeUpload({ detectFormat }: DocumentsDependencies, received: Recei
   const fileName = cleanName(received.fileName, 'file')
   const metadata = received.metadataText === undefined ? null : parseMetadata(received.metadataText)
   const detected = detectFormat({ fileName, head: received.head, declaredType: received.declaredType })
-  if (!detected) {
-    throw new AppError(
-      'unsupported_file_type',
-      `file: ${fileName} is not a supported type, or its content does not fit its extension. Supported: .pdf, .docx, .txt, .csv, .md.`,
-      { param: 'file' },
-    )
-  }
+  if (!detected.supported) throw new AppError('unsupported_file_type', `file: ${detected.reason}`, { param: 'file' })
   return {
     name: received.name === undefined || received.name === '' ? fileName : cleanName(received.name, 'name'),
     metadata,

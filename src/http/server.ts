@@ -19,6 +19,8 @@ export interface ServerOptions {
   maximumJsonBytes: number
   /** True while the service stops: new requests get 503, /readyz says so. */
   isStopping: () => boolean
+  /** Aborts when the grace of a stop is over: what still runs is ended with the signal's reason. */
+  shutdown?: AbortSignal
   publicUrl: string | undefined
   version: string
 }
@@ -107,14 +109,20 @@ export function createServer(options: ServerOptions): App {
 
 function addHooks(app: App, options: ServerOptions) {
   const { metrics, authenticators } = options
+  const inFlight = new Set<AbortController>()
+  options.shutdown?.addEventListener('abort', () => {
+    for (const controller of inFlight) controller.abort(options.shutdown?.reason)
+  })
   app.addHook('onRequest', (request, reply, done) => {
     metrics.httpInFlight.inc()
     request.requestId = request.id as never
     reply.header('x-request-id', request.id)
     const gone = new AbortController()
     request.clientSignal = gone.signal
+    inFlight.add(gone)
     reply.raw.once('close', () => {
       metrics.httpInFlight.dec()
+      inFlight.delete(gone)
       if (!reply.raw.writableFinished)
         gone.abort(new AppError('client_closed', 'The client has closed the connection.'))
     })

@@ -8,3 +8,11 @@ export {
   type ExtractionSummary,
 } from './extraction.ts'
 export { extractionVersion } from './extractors/extract-file.ts'
+export {
+  createExtractorPool,
+  type Extraction,
+  type ExtractionRequest,
+  type ExtractorPool,
+} from './isolation/extractor-pool.ts'
+export { createIndexKeeper } from './index-keeper.ts'
+export { createPipeline } from './pipeline.ts'

@@ -1,4 +1,3 @@
-export { chatRoutes } from './chat.routes.ts'
 export { type ChatRoutesDependencies, chatRoutes } from './chat.routes.ts'
 export { type SpaceRemovals, createSpaceRemovals } from './space-removals.ts'
 export { createSpaceRemovalStore } from './space-removals.store.ts'

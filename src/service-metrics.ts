@@ -1,0 +1,18 @@
+import type { LedgerObserver } from './billing/index.ts'
+import type { Metrics } from './http/index.ts'
+
+const picoUsdPerUsd = 1e12
+
+/** Counts what the ledger does. Floats are fine here: these are for plots, the ledger is exact. */
+export function observeLedger(metrics: Metrics): LedgerObserver {
+  return {
+    settled({ surface, usage, billedPicoUsd, writtenOffPicoUsd }) {
+      metrics.completionTokens.inc({ surface, class: 'prompt' }, usage.promptTokens)
+      metrics.completionTokens.inc({ surface, class: 'cached' }, usage.cachedTokens)
+      metrics.completionTokens.inc({ surface, class: 'completion' }, usage.completionTokens)
+      metrics.billedUsd.inc({ surface }, Number(billedPicoUsd) / picoUsdPerUsd)
+      metrics.writtenOffUsd.inc(Number(writtenOffPicoUsd) / picoUsdPerUsd)
+    },
+    thresholdReached: ({ percent }) => metrics.budgetThresholds.inc({ threshold: String(percent) }),
+  }
+}

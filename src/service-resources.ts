@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Config } from './config.ts'
+import { ConfigError } from './config.ts'
+import { type BlobStore, createFolderBlobStore, createS3BlobStore } from './documents/index.ts'
+import type { CatalogueConfiguration } from './models/index.ts'
+import { createHashingEmbedder, type Embedder } from './retrieval/index.ts'
+
+/** What the service opens from the outside world by its configuration. */
+
+/** The configured secret key, or one that is generated at the first start and kept in the data folder, readable by this user only. */
+export async function openSecretKey({ settings, secrets }: Config): Promise<string> {
+  if (secrets.secretKey !== undefined) return secrets.secretKey
+  const file = path.join(settings.dataFolder, 'secret.key')
+  await mkdir(settings.dataFolder, { recursive: true })
+  try {
+    await writeFile(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return (await readFile(file, 'utf8')).trim()
+}
+
+export function openBlobStore({ settings, secrets }: Config): Promise<BlobStore> {
+  const { blobs } = settings.documents
+  if (blobs.kind === 'folder') return createFolderBlobStore(path.join(settings.dataFolder, 'blobs'))
+  if (blobs.bucket === undefined)
+    throw new ConfigError('documents.blobs.bucket: name the bucket, since the blob store is s3.')
+  const { s3AccessKeyId, s3SecretAccessKey } = secrets
+  if ((s3AccessKeyId === undefined) !== (s3SecretAccessKey === undefined)) {
+    throw new ConfigError(
+      'PORTICO_S3_ACCESS_KEY_ID and PORTICO_S3_SECRET_ACCESS_KEY belong together; set both or neither.',
+    )
+  }
+  return Promise.resolve(
+    createS3BlobStore({
+      bucket: blobs.bucket,
+      region: blobs.region,
+      endpoint: blobs.endpoint,
+      prefix: blobs.prefix,
+      forcePathStyle: blobs.forcePathStyle,
+      credentials:
+        s3AccessKeyId === undefined || s3SecretAccessKey === undefined
+          ? undefined
+          : { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey },
+    }),
+  )
+}
+
+/** The configured embedder; without one, the built-in lexical hashing embedder. */
+export function openEmbedder(_config: Config): Promise<Embedder> {
+  return Promise.resolve(createHashingEmbedder())
+}
+
+/** Providers and models of the file with their keys filled in, and what stands in the environment. */
+export function toCatalogueConfiguration({ settings, secrets }: Config): CatalogueConfiguration {
+  return {
+    providers: settings.providers.map(({ apiKeyEnv: _env, apiKeyFile: _file, ...provider }) => ({
+      ...provider,
+      apiKey: secrets.providerKeys.get(provider.id),
+    })),
+    models: settings.models,
+    openaiApiKey: secrets.openaiApiKey,
+    ollamaUrl: settings.ollama.detect ? settings.ollama.url : undefined,
+  }
+}
+
+/** Further certificate authorities, PEM. */
+export function readCertificates({ settings }: Config): string | undefined {
+  const file = settings.network.caFile
+  if (file === undefined) return undefined
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new ConfigError(`network.caFile: cannot read ${file}: ${(error as Error).message}`)
+  }
+}

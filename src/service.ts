@@ -1,0 +1,371 @@
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { createLedger, scheduleInForce, usageRoutes } from './billing/index.ts'
+import type { Config } from './config.ts'
+import { createChangeFeed, type Database, openDatabases, recordChange } from './database/index.ts'
+import {
+  createBlobSweeper,
+  createDocumentStore,
+  createDocuments,
+  deleteBlobJob,
+  documentRoutes,
+  processDocumentJob,
+} from './documents/index.ts'
+import { createCompletions, createEmbeddings, gatewayRoutes } from './gateway/index.ts'
+import { createMetrics, type MetricsServer, operationsRoutes, startMetricsServer } from './http/index.ts'
+import { createServer } from './http/server.ts'
+import { createExtractorPool, createIndexKeeper, createPipeline, detectFormat } from './ingestion/index.ts'
+import { createJobQueue } from './jobs/index.ts'
+import { AppError, type Clock, createSecretBox, type Log, parsePicoUsd, systemClock } from './kernel/index.ts'
+import {
+  createCatalogue,
+  createCatalogueStore,
+  createOperatorCatalogue,
+  createRouter,
+  loadPriceSnapshot,
+  type Model,
+  modelRoutes,
+} from './models/index.ts'
+import {
+  createAdminLog,
+  createOperatorTokenStore,
+  createOperatorTokens,
+  createOrganisationStore,
+  createOrganisations,
+  operatorRoutes,
+  organisationRoutes,
+} from './organisations/index.ts'
+import { createProvider } from './providers/index.ts'
+import { createIndexStore, createRetrieval } from './retrieval/index.ts'
+import { observeLedger } from './service-metrics.ts'
+import {
+  openBlobStore,
+  openEmbedder,
+  openSecretKey,
+  readCertificates,
+  toCatalogueConfiguration,
+} from './service-resources.ts'
+import {
+  chatRoutes,
+  createSpaceRemovalStore,
+  createSpaceRemovals,
+  createSpaceStore,
+  createSpaces,
+  spaceRoutes,
+} from './spaces/index.ts'
+
+export interface ServiceOptions {
+  config: Config
+  log: Log
+  /** Tests give their own. */
+  clock?: Clock | undefined
+}
+
+export type Service = Awaited<ReturnType<typeof createService>>
+
+const demoInstructions = 'You answer questions of visitors, briefly and in a friendly tone.'
+const packageFile = new URL('../package.json', import.meta.url)
+/** Longest wait for a database before /readyz says that it does not answer. */
+const readyTimeoutMs = 2_000
+/** Documents of a deleted Space that one transaction removes. */
+const removalBatch = 100
+
+/** Builds every part of Portico from the configuration and gives it its dependencies. `stop` disposes in reverse. */
+export async function createService({ config, log, clock = systemClock }: ServiceOptions) {
+  const { settings, secrets } = config
+  const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
+  await using building = new AsyncDisposableStack()
+  const dispose = (close: () => unknown) => building.defer(async () => void (await close()))
+
+  const metrics = createMetrics()
+  const secretBox = createSecretBox(await openSecretKey(config))
+  const databases = await openDatabases({
+    dataFolder: settings.dataFolder,
+    databaseUrl: secrets.databaseUrl,
+    corpusDatabaseUrl: secrets.corpusDatabaseUrl,
+    clock,
+    log,
+  })
+  dispose(() => databases.close())
+  const { control, corpus } = databases
+  const changeFeed = createChangeFeed({ database: control, clock, log })
+  await changeFeed.start()
+  dispose(() => changeFeed.close())
+
+  // Who asks, and what they may
+  const organisations = await createOrganisations({
+    store: createOrganisationStore(control, recordChange),
+    changeFeed,
+    clock,
+    log,
+    secretBox,
+  })
+  dispose(() => organisations.close())
+  const operatorTokens = await createOperatorTokens({
+    store: createOperatorTokenStore(control, recordChange),
+    changeFeed,
+    clock,
+    configuredToken: secrets.operatorToken,
+  })
+  dispose(() => operatorTokens.close())
+  const adminLog = createAdminLog({ database: control })
+
+  // Models and money
+  const snapshot = loadPriceSnapshot()
+  const catalogueStore = createCatalogueStore({ database: control, secretBox, recordChange, clock, log })
+  const catalogue = createCatalogue({
+    configuration: toCatalogueConfiguration(config),
+    snapshot,
+    store: catalogueStore,
+    changes: changeFeed,
+    createProvider: (provider) =>
+      createProvider({ settings: provider, log, proxies: config.proxies, ca: readCertificates(config) }),
+    clock,
+    log,
+  })
+  dispose(() => catalogue.close())
+  await catalogue.start()
+  const router = createRouter({
+    clock,
+    random: Math.random,
+    log,
+    metrics: { attempt: (deployment, outcome) => metrics.providerAttempts.inc({ deployment, outcome }) },
+  })
+  const operatorCatalogue = createOperatorCatalogue({
+    store: catalogueStore,
+    catalogue,
+    router,
+    changes: changeFeed,
+    snapshotDate: snapshot.date,
+    clock,
+  })
+  const ledger = await createLedger({
+    database: control,
+    clock,
+    log,
+    observer: observeLedger(metrics),
+    webhooks: {
+      fetch,
+      async target(id) {
+        const url = organisations.get(id)?.webhookUrl
+        const secret = url ? await organisations.loadWebhookSecret(id) : null
+        return url && secret ? { url, secret } : undefined
+      },
+    },
+  })
+  dispose(() => ledger.close())
+  const doorDependencies = { catalogue, router, ledger, clock, log }
+  const completions = createCompletions(doorDependencies)
+  const embeddings = createEmbeddings(doorDependencies)
+
+  // Documents and what is found in them
+  const embedder = await openEmbedder(config)
+  dispose(() => embedder.close())
+  const index = createIndexStore(corpus)
+  const jobs = createJobQueue({ database: corpus, clock, log })
+  const blobs = await openBlobStore(config)
+  dispose(() => blobs.close())
+  const documentStore = createDocumentStore({ database: corpus, jobs, removeFromIndex: index.deleteDocument })
+  const retrieval = createRetrieval({ index, embedder, log })
+  const extractors = createExtractorPool({ size: settings.ingestion.workers, log })
+  dispose(() => extractors.close())
+  const pipeline = createPipeline({
+    database: corpus,
+    documents: documentStore,
+    blobs,
+    extractors,
+    index,
+    embedder,
+    clock,
+    log,
+    observer: {
+      processed(status, code, durationMs) {
+        metrics.documents.inc({ status, code })
+        metrics.ingestionSeconds.observe(durationMs / 1000)
+      },
+    },
+  })
+  const indexKeeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
+  const sweeper = createBlobSweeper({ store: documentStore, blobs, clock, log })
+  dispose(() => sweeper.close())
+
+  // Spaces
+  const removals = createSpaceRemovals({
+    store: createSpaceRemovalStore(control),
+    async onSpaceRemoved({ organisationId, spaceId }, signal) {
+      while ((await documentStore.removeOfSpace(organisationId, spaceId, removalBatch)) > 0) signal.throwIfAborted()
+    },
+    clock,
+    log,
+  })
+  dispose(() => removals.close())
+  const spaces = await createSpaces({
+    store: createSpaceStore(control, recordChange),
+    removals,
+    defaultModel: settings.chat.defaultModel,
+    changeFeed,
+    clock,
+    log,
+  })
+  dispose(() => spaces.close())
+  const documents = createDocuments({
+    store: documentStore,
+    blobs,
+    hasSpace: (organisation, spaceId) => spaces.get(spaceId)?.organisationId === organisation.id,
+    detectFormat,
+    maximumUploadBytes: settings.documents.maximumUploadBytes,
+    log,
+  })
+
+  let stopping = false
+  const shutdown = new AbortController()
+  const app = createServer({
+    authenticators: { organisations, operatorTokens },
+    metrics,
+    log,
+    maximumJsonBytes: settings.server.maximumJsonBytes,
+    isStopping: () => stopping,
+    shutdown: shutdown.signal,
+    publicUrl: settings.server.publicUrl,
+    version,
+    // The HTTP surface, in order.
+    routes: [
+      operationsRoutes({ isReady: async () => !stopping && (await areAnswering(Object.values({ control, corpus }))) }),
+      documentRoutes({ documents, clock }),
+      gatewayRoutes({ completions, catalogue, clock, log }),
+      chatRoutes({
+        completions,
+        retrieval,
+        ledger,
+        fallbackModel: (organisation) =>
+          catalogue.baseTierModels(organisation, clock.now()).find((model) => isFree(model, clock.now()))?.id,
+        getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
+        now: () => clock.now(),
+        log,
+      }),
+      organisationRoutes({ organisations, canonicalModelId: (id) => catalogue.built().models.get(id)?.id, clock }),
+      spaceRoutes({ spaces }),
+      modelRoutes({ catalogue: operatorCatalogue }),
+      usageRoutes({ ledger, organisations, clock }),
+      operatorRoutes({ adminLog, operatorTokens }),
+    ],
+  })
+  const held = building.move()
+  let metricsServer: MetricsServer | undefined
+
+  return {
+    config,
+    operatorTokens,
+    organisations,
+    spaces,
+    ledger,
+    documentStore,
+    index,
+    blobs,
+
+    /** Listens and starts the background work. */
+    async start(): Promise<{ url: string; metricsUrl: string | undefined }> {
+      if (settings.metrics.enabled) {
+        metricsServer = await startMetricsServer(metrics, {
+          port: settings.metrics.port,
+          host: settings.metrics.host,
+          fallback: !config.explicit.has('metrics.port'),
+        })
+      }
+      if (settings.ingestion.workers > 0) {
+        const onExhausted = pipeline.giveUp
+        const concurrency = settings.ingestion.workers
+        jobs.work(
+          processDocumentJob,
+          { concurrency, maximumAttempts: 8, backoffMs: 1_000, onExhausted },
+          pipeline.process,
+        )
+        await indexKeeper.start()
+      } else await index.generations.prepare(embedder)
+      jobs.work(
+        deleteBlobJob,
+        { concurrency: 2, maximumAttempts: 50, backoffMs: 1_000, onExhausted: async () => {} },
+        (job) => blobs.delete(String(job.payload.blobKey)),
+      )
+      await app.listen({ port: settings.server.port, host: settings.server.host })
+      return {
+        url: urlOf(),
+        metricsUrl: metricsServer && `http://${settings.metrics.host}:${metricsServer.port}/metrics`,
+      }
+    },
+
+    /** A demo organisation, its key and a published Space, once in the life of the database; undefined when there is any organisation. */
+    async createDemo({ monthlyBudgetUsd }: { monthlyBudgetUsd: string }) {
+      if ((await organisations.loadPage({ limit: 1, offset: 0 })).total > 0) return undefined
+      const actor = { name: 'service', requestId: null }
+      const organisation = await organisations.create(
+        {
+          name: 'Demo organisation',
+          plan: 'enterprise',
+          gatewayEnabled: true,
+          gatewayOptIn: true,
+          monthlyBudgetPicoUsd: parsePicoUsd(monthlyBudgetUsd),
+        },
+        actor,
+      )
+      const { key: apiKey } = await organisations.createKey(organisation.id, actor)
+      const space = await spaces.create(
+        { organisationId: organisation.id, name: 'Demo Space', instructions: demoInstructions },
+        actor,
+      )
+      const { endpointId } = await spaces.publish(space.id, actor)
+      return { apiKey, spaceId: space.id, endpointId: endpointId! }
+    },
+
+    /** What a person reads at the start. */
+    describe(): string {
+      const store =
+        control.engine === 'embedded'
+          ? `embedded database in ${settings.dataFolder}`
+          : `PostgreSQL ${control.features.serverVersion}`
+      return [
+        `Portico ${version} listening on ${urlOf()} (API page: ${urlOf()}/docs)`,
+        `  data: ${store}; files in ${blobs.label}; words: ${index.lexicalEngine}`,
+        `  embedder: ${embedder.label}`,
+        ...(metricsServer ? [`  metrics: http://${settings.metrics.host}:${metricsServer.port}/metrics`] : []),
+      ].join('\n')
+    },
+
+    /** Streams finish within the grace, jobs return to the queue, everything is closed in reverse. Idempotent. */
+    async stop(): Promise<void> {
+      if (stopping) return
+      stopping = true
+      indexKeeper.close()
+      const closed = app.close()
+      const grace = AbortSignal.timeout(settings.server.shutdownGraceMs)
+      await Promise.race([closed, wait(settings.server.shutdownGraceMs, undefined, { ref: false })])
+      if (grace.aborted) {
+        shutdown.abort(new AppError('shutting_down', 'The service is stopping.', { retryAfterSeconds: 2 }))
+        app.server.closeAllConnections()
+      }
+      await closed
+      await jobs.close()
+      await metricsServer?.close()
+      await held.disposeAsync()
+    },
+  }
+
+  function urlOf(): string {
+    const { address, port, family } = app.server.address() as AddressInfo
+    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  }
+}
+
+/** True when every price of every deployment is zero now: such a model can go on when the credits are exhausted. */
+function isFree({ deployments }: Model, nowMs: number): boolean {
+  return deployments.every(({ prices }) => {
+    const schedule = scheduleInForce(prices, nowMs)
+    return schedule?.base.input === 0n && schedule.base.output === 0n && schedule.contextSteps.length === 0
+  })
+}
+
+async function areAnswering(databases: Database[]): Promise<boolean> {
+  const answers = databases.map((database) => database.query('select 1', [], { timeoutMs: readyTimeoutMs }))
+  return (await Promise.allSettled(answers)).every((answer) => answer.status === 'fulfilled')
+}

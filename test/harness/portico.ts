@@ -1,0 +1,254 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { loadConfig } from '../../src/config.ts'
+import { type Clock, type Log, silentLog } from '../../src/kernel/index.ts'
+import { createService, type Service } from '../../src/service.ts'
+import { type DatabasePlace, freshDatabasePlace } from './database.ts'
+
+/** Portico as its clients see it: a base address, an operator token, and organisations made through the API. */
+export interface TestPortico {
+  url: string
+  metricsUrl: string
+  operatorToken: string
+  service: Service
+  place: DatabasePlace
+  operator: ApiClient
+  createOrganisation(fields?: Record<string, unknown>): Promise<TestOrganisation>
+  createSpace(organisation: TestOrganisation, fields?: Record<string, unknown>): Promise<TestSpace>
+  stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface TestOrganisation {
+  id: string
+  apiKey: string
+  client: ApiClient
+}
+
+export interface TestSpace {
+  id: string
+  endpointId: string
+}
+
+export interface ApiAnswer {
+  status: number
+  headers: Headers
+  // Tests look into answers of many shapes; each asserts the one it expects.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any
+}
+
+/** Sends JSON or a FormData; answers with the parsed body (text where it is no JSON). */
+export type ApiClient = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<ApiAnswer>
+
+export interface StartOptions {
+  /** Goes into portico.yaml. */
+  settings?: Record<string, unknown>
+  environment?: Record<string, string>
+  clock?: Clock
+  log?: Log
+  /** Reuse the data of an earlier start; it is not removed at the end. */
+  place?: DatabasePlace
+}
+
+const enterprise = {
+  name: 'Test organisation',
+  plan: 'enterprise',
+  monthlyBudgetUsd: '100',
+  gatewayEnabled: true,
+}
+
+/** Starts the whole service in this process on free loopback ports, with real databases and background work. */
+export async function startPortico(options: StartOptions = {}): Promise<TestPortico> {
+  const place = options.place ?? (await freshDatabasePlace())
+  const operatorToken = `test-operator-${randomBytes(16).toString('hex')}`
+  const config = loadConfig(...configuration(place, operatorToken, options))
+  const service = await createService({ config, log: options.log ?? silentLog, clock: options.clock })
+  const { url, metricsUrl } = await service.start()
+  const operator = createApiClient(url, operatorToken)
+  let stopped: Promise<void> | undefined
+  const stop = () =>
+    (stopped ??= (async () => {
+      await service.stop()
+      if (!options.place) await place.remove()
+    })())
+  return {
+    url,
+    metricsUrl: metricsUrl!,
+    operatorToken,
+    service,
+    place,
+    operator,
+    ...organisationMakers(url, operator),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+function configuration(
+  place: DatabasePlace,
+  operatorToken: string,
+  { settings = {}, environment = {} }: StartOptions,
+): [Record<string, string>, string] {
+  const folder = mkdtempSync(path.join(tmpdir(), 'portico-config-'))
+  // JSON is YAML.
+  writeFileSync(path.join(folder, 'portico.yaml'), JSON.stringify(settings))
+  return [
+    {
+      PORT: '0',
+      PORTICO_METRICS_PORT: '0',
+      PORTICO_DATA_DIR: place.dataFolder,
+      PORTICO_DEMO: 'false',
+      PORTICO_OPERATOR_TOKEN: operatorToken,
+      PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
+      ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+      ...environment,
+    },
+    folder,
+  ]
+}
+
+/** Organisations and Spaces through the operator API of any running Portico. */
+export function organisationMakers(url: string, operator: ApiClient) {
+  return {
+    async createOrganisation(fields: Record<string, unknown> = {}): Promise<TestOrganisation> {
+      const { gatewayOptIn = true, ...given } = fields
+      const made = expectStatus(await operator('POST', '/api/organisations', { ...enterprise, ...given }), 201)
+      if (gatewayOptIn)
+        expectStatus(await operator('PUT', `/api/organisations/${made.id}/opt-in`, { optIn: true }), 200)
+      const { key } = expectStatus(await operator('POST', `/api/organisations/${made.id}/api-key`), 201)
+      return { id: made.id, apiKey: key, client: createApiClient(url, key) }
+    },
+    async createSpace(organisation: TestOrganisation, fields: Record<string, unknown> = {}): Promise<TestSpace> {
+      const given = { organisationId: organisation.id, name: 'Test Space', model: 'portico/offline', ...fields }
+      const space = expectStatus(await operator('POST', '/api/spaces', given), 201)
+      const published = expectStatus(await operator('POST', `/api/spaces/${space.id}/publish`), 200)
+      return { id: space.id, endpointId: published.endpointId }
+    },
+  }
+}
+
+export function createApiClient(url: string, key: string): ApiClient {
+  return async (method, target, body, headers = {}) => {
+    const isForm = body instanceof FormData
+    const response = await fetch(url + target, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : isForm ? body : JSON.stringify(body),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: parseOrText(text) }
+  }
+}
+
+/** The body of an answer that must have this status. */
+export function expectStatus(answer: ApiAnswer, status: number): ApiAnswer['body'] {
+  if (answer.status !== status)
+    throw new Error(`expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`)
+  return answer.body
+}
+
+/** A file for a multipart upload. */
+export function uploadForm(
+  content: string | Uint8Array,
+  fileName: string,
+  fields: Record<string, string> = {},
+): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.append(name, value)
+  form.append('file', new Blob([content as string]), fileName)
+  return form
+}
+
+/** Longest wait for a document to leave `processing`; machines are shared and slow at times. */
+const processingDeadlineMs = 60_000
+
+/** Reads a document until it is no longer processing. */
+export async function waitForDocument(client: ApiClient, id: string): Promise<ApiAnswer['body']> {
+  const deadline = Date.now() + processingDeadlineMs
+  for (;;) {
+    const document = expectStatus(await client('GET', `/v1/documents/${id}`), 200)
+    if (document.status !== 'processing') return document
+    if (Date.now() > deadline) throw new Error(`document ${id} is still processing`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+export interface PorticoProcess {
+  url: string
+  child: ChildProcess
+  /** Everything it has written to standard output and error so far. */
+  output(): string
+  /** Sends the signal and waits for the end; resolves to the exit code (null after SIGKILL). */
+  kill(signal: NodeJS.Signals): Promise<number | null>
+}
+
+const repository = path.resolve(import.meta.dirname, '../..')
+
+/** Starts Portico as a process of its own, for tests that kill it. Resolves when it listens. */
+export async function spawnPortico(environment: Record<string, string>): Promise<PorticoProcess> {
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', path.join(repository, 'src/main.ts')],
+    {
+      cwd: environment.PORTICO_DATA_DIR ?? repository,
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        PORT: '0',
+        PORTICO_METRICS_PORT: '0',
+        PORTICO_LOG_LEVEL: 'info',
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  let output = ''
+  const ended = once(child, 'exit') as Promise<[number | null]>
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString()
+      const found = /listening on (http:\S+)/.exec(output)
+      if (found) resolve(found[1]!)
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    void ended.then(([code]) => reject(new Error(`portico ended with ${code}:\n${output}`)))
+  })
+  return {
+    url,
+    child,
+    output: () => output,
+    async kill(signal) {
+      child.kill(signal)
+      const [code] = await ended
+      return code
+    },
+  }
+}
+
+export async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+}
+
+function parseOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
