@@ -5,14 +5,19 @@
 
 export type JsonObject = Record<string, unknown>
 
-/** The object that `text` holds, or undefined where it is no JSON or no object. */
-export function parseJsonObject(text: string): JsonObject | undefined {
+/** What `text` holds, or undefined where it is no JSON. */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** The object that `text` holds, or undefined where it is no JSON or no object. */
+export function parseJsonObject(text: string): JsonObject | undefined {
+  const value = parseJson(text)
+  return isObject(value) ? value : undefined
 }
 
 export function decodeJsonObject(body: Uint8Array): JsonObject | undefined {

@@ -163,6 +163,7 @@ export function foldStream(reader: WireStreamReader, body: Iterable<Uint8Array>)
 
 function fold(answer: FoldedAnswer, event: ProviderEvent) {
   if (event.type === 'text') answer.text += event.text
+  else if (event.type === 'chunk') answer.text += JSON.parse(event.contentJson) as string
   else if (event.type === 'reasoning') answer.reasoningText += event.text
   else if (event.type === 'tool_call') {
     const call = (answer.toolCalls[event.index] ??= { id: '', name: '', argumentsJson: '' })

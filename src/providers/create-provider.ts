@@ -1,0 +1,59 @@
+import { type Clock, type Log, unreachable } from '../kernel/index.ts'
+import { createAnthropicAdapter } from './anthropic/index.ts'
+import { createBedrockAdapter } from './bedrock/index.ts'
+import { createCohereAdapter } from './cohere/index.ts'
+import type { ProxySettings } from './connection-pool.ts'
+import { createGeminiAdapter, createVertexAdapter } from './gemini/index.ts'
+import { createHttpProvider } from './http-provider.ts'
+import { createOfflineProvider } from './offline/offline-provider.ts'
+import { createOllamaAdapter } from './ollama/index.ts'
+import { createOpenAiAdapter } from './openai/index.ts'
+import type { Provider, ProviderSettings, WireFormat } from './port.ts'
+import type { CreateWireAdapter } from './wire-adapter.ts'
+
+export interface ProviderDependencies {
+  log?: Log
+  /** From the environment; config.ts reads it. */
+  proxies?: ProxySettings | undefined
+  /** PEM certificates trusted beside the system's own, for every provider. */
+  certificateAuthority?: string | undefined
+  /** The offline model only. */
+  clock?: Clock
+  /** The offline model only: pause before each word of a stream. */
+  offlineDelayMs?: number
+}
+
+/** Builds the provider that the settings describe. It connects at its first call. Throws RangeError on settings that cannot work. */
+export function createProvider(settings: ProviderSettings, dependencies: ProviderDependencies = {}): Provider {
+  if (settings.format === 'offline') {
+    return createOfflineProvider({
+      id: settings.id,
+      ...(dependencies.offlineDelayMs !== undefined && { delayMs: dependencies.offlineDelayMs }),
+      ...(dependencies.clock && { clock: dependencies.clock }),
+    })
+  }
+  const adapter = adapterOf(settings.format)(settings)
+  return createHttpProvider({ settings, adapter, ...dependencies })
+}
+
+function adapterOf(format: Exclude<WireFormat, 'offline'>): CreateWireAdapter {
+  switch (format) {
+    case 'openai':
+    case 'azure':
+      return createOpenAiAdapter
+    case 'anthropic':
+      return createAnthropicAdapter
+    case 'gemini':
+      return createGeminiAdapter
+    case 'vertex':
+      return createVertexAdapter
+    case 'bedrock':
+      return createBedrockAdapter
+    case 'cohere':
+      return createCohereAdapter
+    case 'ollama':
+      return createOllamaAdapter
+    default:
+      return unreachable(format)
+  }
+}

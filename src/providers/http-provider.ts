@@ -1,0 +1,182 @@
+import { type Log, silentLog } from '../kernel/index.ts'
+import { type ConnectionPool, type ProxySettings, createConnectionPool, defaultLimits } from './connection-pool.ts'
+import { type Exchange, exchange, readStart, readWhole } from './http-exchange.ts'
+import {
+  type EmbeddingAnswer,
+  type Provider,
+  ProviderError,
+  type ProviderSettings,
+  type ProviderStream,
+} from './port.ts'
+import { readStream } from './read-stream.ts'
+import type { WireAdapter, WireRequest } from './wire-adapter.ts'
+import { failure, unreadableAnswer } from './wire-failure.ts'
+
+export interface HttpProviderOptions {
+  settings: ProviderSettings
+  adapter: WireAdapter
+  log?: Log
+  proxies?: ProxySettings | undefined
+  /** PEM certificates trusted beside the system's own. */
+  certificateAuthority?: string | undefined
+}
+
+/** Most bytes of an error's body that are read: messages are short, and some hosts answer with whole pages. */
+const maximumErrorBytes = 64 * 1024
+
+/** Anything that speaks HTTP as a Provider: pool, limits of time and size, cancellation, error wrapping. */
+export function createHttpProvider({
+  settings,
+  adapter,
+  log = silentLog,
+  proxies,
+  certificateAuthority,
+}: HttpProviderOptions): Provider {
+  const pool = createConnectionPool({ limits: settings.limits, proxies, certificateAuthority })
+  const wire: Wire = {
+    pool,
+    adapter,
+    extraHeaders: settings.headers ?? {},
+    maximumBytes: settings.limits?.maximumResponseBytes ?? defaultLimits.maximumResponseBytes,
+  }
+  const { embeddings, models } = adapter
+  return {
+    id: settings.id,
+    async complete(call) {
+      const request = adapter.toRequest(call, { stream: false })
+      const answer = await send(wire, request, call.signal)
+      const body = await readWhole(answer.body)
+      return {
+        ...readAnswer(() => adapter.fromResponse(body)),
+        providerRequestId: requestIdOf(adapter, answer),
+        adjusted: request.adjusted,
+      }
+    },
+    async stream(call): Promise<ProviderStream> {
+      const request = adapter.toRequest(call, { stream: true })
+      const answer = await send(wire, request, call.signal)
+      const onUnknownWord = (word: string) =>
+        log.info({ provider: settings.id, word }, 'a provider named an unknown finish reason; taken for stop')
+      return {
+        events: readStream(answer, adapter, onUnknownWord),
+        adjusted: request.adjusted,
+        providerRequestId: requestIdOf(adapter, answer),
+      }
+    },
+    ...(embeddings && { embed: (call) => embedInBatches(wire, embeddings, call) }),
+    ...(models && {
+      async listModels(signal) {
+        const request = {
+          method: 'GET' as const,
+          url: models.url,
+          headers: { accept: 'application/json' },
+          body: '',
+          adjusted: [],
+        }
+        const answer = await send(wire, request, signal)
+        const body = await readWhole(answer.body)
+        return readAnswer(() => models.fromResponse(body))
+      },
+    }),
+    close: () => pool.close(),
+  }
+}
+
+interface Wire {
+  pool: ConnectionPool
+  adapter: WireAdapter
+  extraHeaders: Record<string, string>
+  maximumBytes: number
+}
+
+/** Resolves with a 2xx answer of a plausible type; everything else is a ProviderError. */
+async function send(wire: Wire, request: WireRequest, signal: AbortSignal): Promise<Exchange> {
+  const leave = wire.pool.enter()
+  let credentials: Record<string, string>
+  try {
+    credentials = await wire.adapter.authorize(request, signal)
+  } catch (error) {
+    leave()
+    throw credentialsFailure(error, signal)
+  }
+  const answer = await exchange({
+    dispatcher: wire.pool.dispatcher,
+    request: { ...request, headers: { ...request.headers, ...credentials, ...wire.extraHeaders } },
+    signal,
+    maximumBytes: wire.maximumBytes,
+    onClosed: leave,
+  })
+  if (answer.status < 200 || answer.status > 299) throw await refusal(wire.adapter, answer)
+  if (isWebPage(answer)) {
+    answer.abandon()
+    throw failure(
+      'connection',
+      'A web page came instead of an answer: something between this service and the provider replied.',
+      {
+        status: answer.status,
+      },
+    )
+  }
+  return answer
+}
+
+async function refusal(adapter: WireAdapter, answer: Exchange): Promise<ProviderError> {
+  if (answer.status < 400) {
+    answer.abandon()
+    const message = `The provider's address redirects elsewhere (status ${answer.status}); the operator must set the final one.`
+    return failure('connection', message, { status: answer.status })
+  }
+  // The status says enough where the body breaks off.
+  const body = await readStart(answer.body, maximumErrorBytes).catch(() => '')
+  return adapter.mapError({ status: answer.status, headers: answer.headers, body })
+}
+
+function isWebPage(answer: Exchange): boolean {
+  return /^\s*(text\/html|application\/xhtml)/i.test(answer.headers['content-type'] ?? '')
+}
+
+function requestIdOf(adapter: WireAdapter, answer: Exchange): string | null {
+  return adapter.requestIdHeader === null ? null : (answer.headers[adapter.requestIdHeader] ?? null)
+}
+
+/** What an adapter throws that is no ProviderError is a body it did not expect. */
+function readAnswer<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof ProviderError ? error : unreadableAnswer('an answer', true)
+  }
+}
+
+function credentialsFailure(error: unknown, signal: AbortSignal): ProviderError {
+  if (error instanceof ProviderError) return error
+  if (signal.aborted) return failure('cancelled', 'The call was cancelled.', { cause: error })
+  return failure('authentication', 'No credentials for the provider could be had.', { cause: error })
+}
+
+type Embed = NonNullable<Provider['embed']>
+
+/** One batch after the other: the vectors of a failed one would be lost, and hosts limit embeddings tightly. */
+async function embedInBatches(
+  wire: Wire,
+  embeddings: NonNullable<WireAdapter['embeddings']>,
+  call: Parameters<Embed>[0],
+): Promise<EmbeddingAnswer> {
+  const size = Math.max(1, embeddings.maximumBatch(call.model))
+  const vectors: Float32Array[] = []
+  let promptTokens: number | null = 0
+  for (let start = 0; start < call.texts.length; start += size) {
+    const texts = call.texts.slice(start, start + size)
+    const answer = await send(wire, embeddings.toRequest({ ...call, texts }), call.signal)
+    const body = await readWhole(answer.body)
+    const batch = readAnswer(() => embeddings.fromResponse(body))
+    if (batch.vectors.length !== texts.length) {
+      throw failure('connection', `The provider sent ${batch.vectors.length} vectors for ${texts.length} texts.`, {
+        afterFirstByte: true,
+      })
+    }
+    vectors.push(...batch.vectors)
+    promptTokens = promptTokens === null || batch.promptTokens === null ? null : promptTokens + batch.promptTokens
+  }
+  return { vectors, promptTokens }
+}

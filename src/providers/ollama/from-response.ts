@@ -1,0 +1,52 @@
+import { mapError } from '../openai/map-error.ts'
+import type { FinishReason, ProviderAnswer, TokenUsage } from '../port.ts'
+import { unreadableAnswer } from '../wire-failure.ts'
+import { asCount, asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
+
+/** A whole answer of `/api/chat`. Throws ProviderError when the body is an error inside HTTP 200 or no answer. */
+export function fromChat(
+  body: Uint8Array,
+  redact: (text: string) => string,
+): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
+  const answer = decodeJsonObject(body)
+  if (answer?.error) throw mapError({ status: 200, headers: {}, body: JSON.stringify(answer) }, redact)
+  if (!answer || typeof answer.message !== 'object' || answer.done !== true) throw unreadableAnswer('an answer', true)
+  const message = asObject(answer.message)
+  const toolCalls = readToolCalls(message, 0)
+  const word = asName(answer.done_reason)
+  return {
+    text: asString(message.content),
+    reasoningText: asString(message.thinking),
+    refusal: null,
+    toolCalls,
+    finishReason: mapDoneReason(word, toolCalls.length > 0),
+    wireFinishReason: word,
+    usage: mapCounts(answer),
+  }
+}
+
+/** Calls come whole, without ids in older versions; `from` numbers those that have none. */
+export function readToolCalls(message: JsonObject, from: number): ProviderAnswer['toolCalls'] {
+  return asObjects(message.tool_calls).map((call, index) => {
+    const called = asObject(call.function)
+    return {
+      id: asName(call.id) ?? `call_${from + index}`,
+      name: asString(called.name),
+      argumentsJson: JSON.stringify(asObject(called.arguments)),
+    }
+  })
+}
+
+/** Unknown words (`load`, `unload`) become `stop`; older versions send none. */
+export function mapDoneReason(word: string | null, calledTools: boolean): FinishReason {
+  if (word === 'length') return 'length'
+  return calledTools ? 'tool_calls' : 'stop'
+}
+
+/** Null unless both sides were counted: a prompt that was cached is left out by some versions, and zero would be wrong. */
+export function mapCounts(answer: JsonObject): TokenUsage | null {
+  const promptTokens = asCount(answer.prompt_eval_count)
+  const completionTokens = asCount(answer.eval_count)
+  if (promptTokens === undefined || completionTokens === undefined) return null
+  return { promptTokens, completionTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+}

@@ -1,0 +1,53 @@
+import { mapError } from '../openai/map-error.ts'
+import type { ProviderEvent } from '../port.ts'
+import { createStreamReader } from '../stream-reader.ts'
+import type { WireStreamReader } from '../wire-adapter.ts'
+import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
+import { asName, asObject, asString, parseJsonObject } from '../wire-json.ts'
+import { mapCounts, mapDoneReason, readToolCalls } from './from-response.ts'
+import { createLineParser } from './line-parser.ts'
+
+/** Largest single line; one delta is a few hundred bytes. */
+const maximumLineBytes = 4 * 1024 * 1024
+
+/** Reads the lines of `/api/chat`, one JSON object each. The answer's own end is `done: true`. */
+export function createOllamaStreamReader(redact: (text: string) => string): WireStreamReader {
+  const state = { begun: false, ended: false, toolCalls: 0 }
+  return createStreamReader<string>({
+    parser: createLineParser({ maximumLineBytes }),
+    read: (line) => (state.ended ? [] : readLine(line, state, redact)),
+    finish() {
+      if (!state.ended) throw truncatedStream(state.begun)
+      return []
+    },
+    begun: () => state.begun,
+  })
+}
+
+function readLine(
+  line: string,
+  state: { begun: boolean; ended: boolean; toolCalls: number },
+  redact: (text: string) => string,
+): ProviderEvent[] {
+  if (line.trim() === '') return []
+  const part = parseJsonObject(line)
+  if (!part) throw unreadableAnswer('a line', state.begun)
+  if (part.error) throw mapError({ status: 200, headers: {}, body: line, afterFirstByte: state.begun }, redact)
+  state.begun = true
+  const message = asObject(part.message)
+  const events: ProviderEvent[] = []
+  const thinking = asString(message.thinking)
+  const text = asString(message.content)
+  if (thinking !== '') events.push({ type: 'reasoning', text: thinking })
+  if (text !== '') events.push({ type: 'text', text })
+  for (const { id, name, argumentsJson } of readToolCalls(message, state.toolCalls)) {
+    events.push({ type: 'tool_call', index: state.toolCalls++, id, name, argumentsDelta: argumentsJson })
+  }
+  if (part.done !== true) return events
+  state.ended = true
+  const word = asName(part.done_reason)
+  events.push({ type: 'finish', finishReason: mapDoneReason(word, state.toolCalls > 0), wireFinishReason: word })
+  const usage = mapCounts(part)
+  if (usage) events.push({ type: 'usage', usage })
+  return events
+}

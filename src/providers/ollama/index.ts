@@ -1,0 +1,41 @@
+import { mapError } from '../openai/map-error.ts'
+import { createSecretCutter } from '../secret-cutter.ts'
+import type { CreateWireAdapter } from '../wire-adapter.ts'
+import { unreadableAnswer } from '../wire-failure.ts'
+import { asName, asObjects, decodeJsonObject } from '../wire-json.ts'
+import { createOllamaEmbeddings } from './embeddings.ts'
+import { fromChat } from './from-response.ts'
+import { createOllamaStreamReader } from './from-stream.ts'
+import { toOllamaRequest } from './to-request.ts'
+
+const defaultBaseUrl = 'http://127.0.0.1:11434'
+
+/** Ollama's own API. Its OpenAI-compatible one is flavour `ollama` of ../openai; this one tells loaded models and thinking apart. */
+export const createOllamaAdapter: CreateWireAdapter = (settings) => {
+  const redact = createSecretCutter(settings)
+  const root = apiRoot(settings.baseUrl)
+  const credentials: Record<string, string> = settings.apiKey ? { authorization: `Bearer ${settings.apiKey}` } : {}
+  return {
+    toRequest: (call, options) => toOllamaRequest(call, options, settings, root),
+    fromResponse: (body) => fromChat(body, redact),
+    createStreamReader: () => createOllamaStreamReader(redact),
+    mapError: (error) => mapError(error, redact),
+    authorize: () => Promise.resolve(credentials),
+    requestIdHeader: null,
+    embeddings: createOllamaEmbeddings(root),
+    models: { url: `${root}/api/tags`, fromResponse: fromTags },
+  }
+}
+
+/** An operator may write the address with `/v1` or `/api` behind it. */
+function apiRoot(baseUrl: string | undefined): string {
+  return (baseUrl ?? defaultBaseUrl).replace(/\/+$/, '').replace(/\/(v1|api)$/, '')
+}
+
+function fromTags(body: Uint8Array): string[] {
+  const tags = decodeJsonObject(body)
+  if (!Array.isArray(tags?.models)) throw unreadableAnswer('a list of models', false)
+  return asObjects(tags.models)
+    .map((model) => asName(model.model) ?? asName(model.name))
+    .filter((id) => id !== null)
+}

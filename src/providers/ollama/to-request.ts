@@ -1,0 +1,92 @@
+import { nameOfAnsweredTool, toolArguments } from '../conversation.ts'
+import type { ProviderCall, ProviderMessage, ProviderSettings } from '../port.ts'
+import { type Adjustments, createAdjustments, mapSampling, withoutRejected } from '../sampling.ts'
+import type { WireRequest } from '../wire-adapter.ts'
+import type { JsonObject } from '../wire-json.ts'
+
+/** A call as a request to `POST /api/chat`. */
+export function toOllamaRequest(
+  call: ProviderCall,
+  options: { stream: boolean },
+  settings: ProviderSettings,
+  root: string,
+): WireRequest {
+  const adjustments = createAdjustments()
+  const accepted = withoutRejected(call, settings, adjustments)
+  return {
+    method: 'POST',
+    url: `${root}/api/chat`,
+    headers: {
+      'content-type': 'application/json',
+      accept: options.stream ? 'application/x-ndjson' : 'application/json',
+    },
+    body: JSON.stringify(toBody(accepted, options, settings, adjustments)),
+    adjusted: adjustments.names(),
+  }
+}
+
+function toBody(
+  call: ProviderCall,
+  { stream }: { stream: boolean },
+  settings: ProviderSettings,
+  adjustments: Adjustments,
+): JsonObject {
+  const { model, request } = call
+  const factor = settings.quirks?.temperatureFactor ?? 1
+  const { temperature, topP } = mapSampling(call, { factor, together: true }, adjustments)
+  adjustments.drop(request, 'user', 'metadata', 'serviceTier')
+  if (request.tools && request.toolChoice !== undefined && request.toolChoice !== 'auto') adjustments.note('toolChoice')
+  const offersTools = request.tools && request.tools.length > 0 && request.toolChoice !== 'none'
+  return {
+    model: model.id,
+    messages: request.messages.map((message) => toMessage(message, request.messages)),
+    stream,
+    options: {
+      ...(temperature !== undefined && { temperature }),
+      ...(topP !== undefined && { top_p: topP }),
+      ...(request.maxOutputTokens !== undefined && { num_predict: request.maxOutputTokens }),
+      ...(request.stop && request.stop.length > 0 && { stop: request.stop }),
+      ...(request.seed !== undefined && { seed: request.seed }),
+      ...(request.presencePenalty !== undefined && { presence_penalty: request.presencePenalty }),
+      ...(request.frequencyPenalty !== undefined && { frequency_penalty: request.frequencyPenalty }),
+    },
+    ...mapThinking(call, adjustments),
+    ...(offersTools && {
+      tools: request.tools!.map((tool) => ({
+        type: 'function',
+        function: { name: tool.name, description: tool.description, parameters: tool.parameters },
+      })),
+    }),
+  }
+}
+
+/** gpt-oss takes levels, other thinking models only on and off; a model that cannot think refuses the field. */
+function mapThinking({ model, request }: ProviderCall, adjustments: Adjustments): JsonObject {
+  const { reasoningEffort } = request
+  if (reasoningEffort === undefined) return {}
+  if (!model.reasoning) {
+    adjustments.note('reasoningEffort')
+    return {}
+  }
+  if (/gpt-oss/.test(model.baseModel) && ['low', 'medium', 'high'].includes(reasoningEffort)) {
+    return { think: reasoningEffort }
+  }
+  adjustments.note('reasoningEffort')
+  return { think: reasoningEffort !== 'none' }
+}
+
+function toMessage(message: ProviderMessage, all: ProviderMessage[]): JsonObject {
+  if (message.role === 'tool') {
+    return { role: 'tool', content: message.content, tool_name: nameOfAnsweredTool(all, message) }
+  }
+  return {
+    role: message.role === 'developer' ? 'system' : message.role,
+    content: message.content,
+    ...(message.toolCalls &&
+      message.toolCalls.length > 0 && {
+        tool_calls: message.toolCalls.map((call) => ({
+          function: { name: call.name, arguments: toolArguments(call.argumentsJson) },
+        })),
+      }),
+  }
+}

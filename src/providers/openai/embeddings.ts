@@ -1,0 +1,63 @@
+import { readVector } from '../embedding-vector.ts'
+import type { EmbeddingAnswer, WireModel } from '../port.ts'
+import type { WireAdapter, WireRequest } from '../wire-adapter.ts'
+import { unreadableAnswer } from '../wire-failure.ts'
+import { asCount, asObject, asObjects, decodeJsonObject } from '../wire-json.ts'
+import { errorInside } from './from-response.ts'
+import { mapError } from './map-error.ts'
+import type { RequestContext } from './to-request.ts'
+
+export function createEmbeddings(
+  { flavour, endpoint }: RequestContext,
+  redact: (text: string) => string,
+): NonNullable<WireAdapter['embeddings']> {
+  return {
+    toRequest(call): WireRequest {
+      const { dimensionsField } = flavour
+      const body = {
+        model: call.model.id,
+        input: call.texts,
+        ...(flavour.base64Embeddings && { encoding_format: 'base64' }),
+        ...(call.dimensions !== undefined && dimensionsField !== null && { [dimensionsField]: call.dimensions }),
+      }
+      return {
+        method: 'POST',
+        url: endpoint('embeddings', call.model.id),
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify(body),
+        adjusted: [],
+      }
+    },
+    fromResponse: (body) => fromEmbeddingList(body, redact),
+    maximumBatch: (_model: WireModel) => flavour.embeddingBatch,
+  }
+}
+
+/** Vectors in the order of the inputs, whatever the order on the wire. Numbers or base64, as the host likes. */
+function fromEmbeddingList(body: Uint8Array, redact: (text: string) => string): EmbeddingAnswer {
+  const list = decodeJsonObject(body)
+  const error = list && !Array.isArray(list.data) ? errorInside(list, undefined) : null
+  if (error) throw mapError({ status: 200, headers: {}, body: error }, redact)
+  if (!list || !Array.isArray(list.data)) throw unreadableAnswer('embeddings', true)
+  const entries = asObjects(list.data)
+  if (entries.every((entry) => asCount(entry.index) !== undefined)) {
+    entries.sort((left, right) => Number(left.index) - Number(right.index))
+  }
+  const usage = asObject(list.usage)
+  return {
+    vectors: entries.map((entry) =>
+      typeof entry.embedding === 'string' ? readBase64(entry.embedding) : readVector(entry.embedding),
+    ),
+    promptTokens: asCount(usage.prompt_tokens) ?? asCount(usage.total_tokens) ?? null,
+  }
+}
+
+/** Little-endian 32-bit floats. */
+function readBase64(text: string): Float32Array {
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length === 0 || bytes.length % 4 !== 0) throw unreadableAnswer('embeddings', true)
+  const vector = new Float32Array(bytes.length / 4)
+  for (let index = 0; index < vector.length; index++) vector[index] = bytes.readFloatLE(index * 4)
+  if (!vector.every(Number.isFinite)) throw unreadableAnswer('embeddings', true)
+  return vector
+}

@@ -1,0 +1,52 @@
+import type { ProviderSettings } from '../port.ts'
+import type { Flavour } from './flavours.ts'
+
+/** Azure's newest dated version that is generally available; `v1` addresses need none. */
+const defaultAzureVersion = '2024-10-21'
+
+/** The address of a resource (`chat/completions`, `embeddings`, `models`) for one model. */
+export type Endpoint = (resource: string, wireModelId: string) => string
+
+/** Builds addresses from the operator's base address; a query in it (`?api-version=…`) is kept. */
+export function createEndpoint(settings: ProviderSettings, flavour: Flavour): Endpoint {
+  if (settings.format === 'azure') return createAzureEndpoint(settings)
+  const base = new URL(settings.baseUrl ?? flavour.baseUrl ?? missingBaseUrl(settings))
+  let path = trimPath(base.pathname)
+  if (path === '') path = flavour.versionPath
+  return (resource) => `${base.origin}${path}/${resource}${base.search}`
+}
+
+/**
+ * Azure has several forms: `https://NAME.openai.azure.com` (deployment in the path, `api-version` needed), the same with
+ * `/openai/v1` or version `v1` (deployment as `model`), and `…services.ai.azure.com/models`.
+ */
+function createAzureEndpoint(settings: ProviderSettings): Endpoint {
+  const base = new URL(settings.baseUrl ?? missingBaseUrl(settings))
+  let path = trimPath(base.pathname)
+  const version = settings.apiVersion ?? base.searchParams.get('api-version')
+  if (settings.apiVersion === 'v1' && !path.endsWith('/v1')) path = `${path.replace(/\/openai$/, '')}/openai/v1`
+  const dated = version === null || version === undefined || version === 'v1' ? null : version
+  if (path.endsWith('/v1')) {
+    return (resource) => `${base.origin}${path}/${resource}${dated === null ? '' : versionQuery(dated)}`
+  }
+  const query = versionQuery(dated ?? defaultAzureVersion)
+  if (path.endsWith('/models') || path.includes('/deployments/')) {
+    return (resource) => `${base.origin}${path}/${resource}${query}`
+  }
+  const root = path.endsWith('/openai') ? path : `${path}/openai`
+  return (resource, deployment) =>
+    `${base.origin}${root}/deployments/${encodeURIComponent(deployment)}/${resource}${query}`
+}
+
+/** Operators paste the whole address of the chat resource as often as the base. */
+function trimPath(path: string): string {
+  return path.replace(/\/+$/, '').replace(/\/chat\/completions$/, '')
+}
+
+function versionQuery(version: string): string {
+  return `?api-version=${encodeURIComponent(version)}`
+}
+
+function missingBaseUrl(settings: ProviderSettings): never {
+  throw new RangeError(`the provider ${settings.id} needs a baseUrl`)
+}

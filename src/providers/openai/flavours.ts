@@ -1,0 +1,189 @@
+/**
+ * Hosts of the OpenAI-compatible family as data: how each differs from OpenAI's own API. A host that is not here works by
+ * `baseUrl` alone (`generic`), and what it refuses can be declared in the provider's `quirks`.
+ * Sources: the hosts' own API references in 2026 and their recorded answers.
+ */
+export interface Flavour {
+  /** Address up to the path of the resource. A host that has no fixed address has none. */
+  baseUrl?: string
+  /** Suffixes of host names by which a `baseUrl` without `flavour` is known. Tells the dialect only, never the hosting. */
+  hosts: readonly string[]
+  /** Added to a base address without a path. */
+  versionPath: string
+  /** Factor on our 0..2 temperature. */
+  temperatureFactor: number
+  /** Sent in place of a temperature of 0, where 0 is refused. */
+  temperatureForZero?: number
+  /** How the output cap is called for models that do not reason; those that do take `max_completion_tokens` where `reasoningCap`. */
+  capField: 'max_tokens' | 'max_completion_tokens'
+  /** Reasoning models take the cap as `max_completion_tokens` and system texts as `developer`, and refuse penalties. */
+  openAiReasoning: boolean
+  /** Public names of optional fields that the host refuses or does not know. */
+  rejects: readonly string[]
+  /** `stream_options: {include_usage: true}`: `ask` where usage must be asked for, `unasked` where it comes by itself. */
+  streamUsage: 'ask' | 'unasked'
+  seedField: 'seed' | 'random_seed'
+  requiredToolChoice: 'required' | 'any'
+  /** The wire's completion tokens leave out reasoning tokens, also where no total shows it. */
+  reasoningOutsideCompletion: boolean
+  /** A `stop` that comes with tool calls means `tool_calls`. */
+  stopMayMeanToolCalls: boolean
+  /** Vectors are asked for as base64: a quarter of the bytes and no number parsing. */
+  base64Embeddings: boolean
+  dimensionsField: 'dimensions' | 'output_dimension' | null
+  embeddingBatch: number
+  /** Request header that carries our request id. */
+  requestIdField?: string
+  requestIdHeader: string
+}
+
+const generic: Flavour = {
+  hosts: [],
+  versionPath: '/v1',
+  temperatureFactor: 1,
+  capField: 'max_tokens',
+  openAiReasoning: false,
+  // Metadata belongs to OpenAI's stored completions, and tiers are its price classes.
+  rejects: ['metadata', 'service_tier'],
+  streamUsage: 'ask',
+  seedField: 'seed',
+  requiredToolChoice: 'required',
+  reasoningOutsideCompletion: false,
+  stopMayMeanToolCalls: false,
+  base64Embeddings: false,
+  dimensionsField: 'dimensions',
+  embeddingBatch: 64,
+  requestIdHeader: 'x-request-id',
+}
+
+const openai: Flavour = {
+  ...generic,
+  baseUrl: 'https://api.openai.com/v1',
+  hosts: ['api.openai.com'],
+  capField: 'max_completion_tokens',
+  openAiReasoning: true,
+  // Refused unless the completion is stored, and we never ask for that.
+  rejects: ['metadata'],
+  base64Embeddings: true,
+  // 2048 inputs are allowed, but only 300,000 tokens together.
+  embeddingBatch: 256,
+  requestIdField: 'x-client-request-id',
+}
+
+export const flavours = {
+  generic,
+  openai,
+  azure: {
+    ...openai,
+    hosts: ['openai.azure.com', 'services.ai.azure.com', 'cognitiveservices.azure.com'],
+    // Older API versions know the new name for reasoning models only.
+    capField: 'max_tokens',
+    rejects: ['metadata', 'service_tier'],
+    requestIdField: 'x-ms-client-request-id',
+    requestIdHeader: 'apim-request-id',
+  },
+  mistral: {
+    ...generic,
+    baseUrl: 'https://api.mistral.ai/v1',
+    hosts: ['mistral.ai'],
+    // Its range is used up to about 1; the default is operator's choice.
+    temperatureFactor: 0.5,
+    // Unknown fields are a 422.
+    rejects: ['metadata', 'service_tier', 'user'],
+    streamUsage: 'unasked',
+    seedField: 'random_seed',
+    requiredToolChoice: 'any',
+    dimensionsField: 'output_dimension',
+    // At most 16,384 tokens in one request.
+    embeddingBatch: 32,
+    requestIdHeader: 'mistral-correlation-id',
+  },
+  groq: {
+    ...generic,
+    baseUrl: 'https://api.groq.com/openai/v1',
+    hosts: ['api.groq.com'],
+    versionPath: '/openai/v1',
+    temperatureForZero: 1e-8,
+    capField: 'max_completion_tokens',
+    rejects: ['metadata'],
+  },
+  deepseek: {
+    ...generic,
+    baseUrl: 'https://api.deepseek.com',
+    hosts: ['api.deepseek.com'],
+    versionPath: '',
+    rejects: ['metadata', 'service_tier', 'seed', 'user'],
+  },
+  xai: {
+    ...generic,
+    baseUrl: 'https://api.x.ai/v1',
+    hosts: ['api.x.ai'],
+    reasoningOutsideCompletion: true,
+  },
+  together: { ...generic, baseUrl: 'https://api.together.xyz/v1', hosts: ['together.xyz', 'together.ai'] },
+  openrouter: {
+    ...generic,
+    baseUrl: 'https://openrouter.ai/api/v1',
+    hosts: ['openrouter.ai'],
+    versionPath: '/api/v1',
+  },
+  perplexity: {
+    ...generic,
+    baseUrl: 'https://api.perplexity.ai',
+    hosts: ['api.perplexity.ai'],
+    versionPath: '',
+    rejects: ['metadata', 'service_tier', 'seed', 'stop', 'user'],
+    streamUsage: 'unasked',
+  },
+  cerebras: {
+    ...generic,
+    baseUrl: 'https://api.cerebras.ai/v1',
+    hosts: ['api.cerebras.ai'],
+    capField: 'max_completion_tokens',
+    rejects: ['metadata', 'service_tier', 'presence_penalty', 'frequency_penalty'],
+  },
+  alibaba: {
+    ...generic,
+    baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    hosts: ['aliyuncs.com'],
+    versionPath: '/compatible-mode/v1',
+    // More than ten inputs are refused.
+    embeddingBatch: 10,
+  },
+  moonshotai: {
+    ...generic,
+    baseUrl: 'https://api.moonshot.ai/v1',
+    hosts: ['moonshot.ai', 'moonshot.cn'],
+    // 0 to 1.
+    temperatureFactor: 0.5,
+  },
+  ollama: {
+    ...generic,
+    baseUrl: 'http://127.0.0.1:11434/v1',
+    hosts: ['ollama.com'],
+    rejects: ['metadata', 'service_tier', 'user'],
+    stopMayMeanToolCalls: true,
+  },
+  vllm: { ...generic, baseUrl: 'http://127.0.0.1:8000/v1', base64Embeddings: true },
+  lmstudio: { ...generic, baseUrl: 'http://127.0.0.1:1234/v1', rejects: ['metadata', 'service_tier', 'user'] },
+  llamacpp: { ...generic, baseUrl: 'http://127.0.0.1:8080/v1' },
+} as const satisfies Record<string, Flavour>
+
+export type FlavourName = keyof typeof flavours
+
+/** The named flavour; else the one that the address's host belongs to; without an address OpenAI itself, else `generic`. */
+export function chooseFlavour(settings: { format: string; flavour?: string; baseUrl?: string }): Flavour {
+  if (settings.format === 'azure') return flavours.azure
+  if (settings.flavour !== undefined) return byName(settings.flavour)
+  if (settings.baseUrl === undefined) return flavours.openai
+  const host = URL.parse(settings.baseUrl)?.hostname ?? ''
+  const known = Object.values<Flavour>(flavours).find((flavour) =>
+    flavour.hosts.some((suffix) => host === suffix || host.endsWith(`.${suffix}`)),
+  )
+  return known ?? generic
+}
+
+/** An unknown name is a host of the family that needs nothing special. */
+function byName(name: string): Flavour {
+  return Object.hasOwn(flavours, name) ? flavours[name as FlavourName] : generic
+}

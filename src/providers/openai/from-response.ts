@@ -1,0 +1,85 @@
+import type { ProviderAnswer } from '../port.ts'
+import { failure, unreadableAnswer } from '../wire-failure.ts'
+import { asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
+import type { Flavour } from './flavours.ts'
+import { mapError } from './map-error.ts'
+import { isBrokenOff, mapFinishReason } from './map-finish-reason.ts'
+import { mapUsage } from './map-usage.ts'
+import { readArguments, readTextParts } from './message-parts.ts'
+
+/** A whole completion. Throws ProviderError when the body is an error inside HTTP 200 or no completion. */
+export function fromCompletion(
+  body: Uint8Array,
+  flavour: Flavour,
+  redact: (text: string) => string,
+): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
+  const completion = decodeJsonObject(body)
+  if (!completion) throw unreadableAnswer('an answer', true)
+  const choice = firstChoice(completion.choices)
+  const error = errorInside(completion, choice)
+  if (error) throw mapError({ status: 200, headers: {}, body: error }, redact)
+  if (!choice || typeof choice.message !== 'object' || choice.message === null)
+    throw unreadableAnswer('an answer', true)
+  const message = asObject(choice.message)
+  const word = asName(choice.finish_reason)
+  if (isBrokenOff(word)) throw brokenOffFailure(word, true)
+  const toolCalls = readToolCalls(message)
+  return {
+    ...splitParts(message),
+    refusal: asName(message.refusal),
+    toolCalls,
+    finishReason: finishReasonOf(word, toolCalls.length > 0, flavour),
+    wireFinishReason: word,
+    usage: mapUsage(completion.usage ?? asObject(completion.x_groq).usage ?? choice.usage, flavour),
+  }
+}
+
+function splitParts(message: JsonObject): { text: string; reasoningText: string } {
+  const { text, reasoning } = readTextParts(message)
+  return { text, reasoningText: reasoning }
+}
+
+/** The choice with index 0, wherever it stands; only one was asked for. */
+export function firstChoice(choices: unknown): JsonObject | undefined {
+  const all = asObjects(choices)
+  return all.find((choice) => choice.index === 0 || choice.index === undefined || choice.index === null)
+}
+
+/** The error that a 2xx body carries, as the JSON of an error body; null where there is none. */
+export function errorInside(body: JsonObject, choice: JsonObject | undefined): string | null {
+  if (body.error) return JSON.stringify(body)
+  // vLLM's flat form.
+  if (body.object === 'error') return JSON.stringify(body)
+  if (choice?.error) return JSON.stringify({ error: choice.error })
+  // Mistral's and FastAPI's flat forms have neither choices nor usage.
+  if (body.choices === undefined && (body.detail !== undefined || typeof body.message === 'string')) {
+    return JSON.stringify(body)
+  }
+  return null
+}
+
+export function brokenOffFailure(word: string | null, afterFirstByte: boolean) {
+  return failure(
+    word === 'insufficient_system_resource' ? 'overloaded' : 'server_error',
+    'The provider broke off its answer.',
+    { code: word, afterFirstByte },
+  )
+}
+
+export function finishReasonOf(word: string | null, hasToolCalls: boolean, flavour: Flavour) {
+  const reason = mapFinishReason(word)
+  return reason === 'stop' && hasToolCalls && flavour.stopMayMeanToolCalls ? 'tool_calls' : reason
+}
+
+function readToolCalls(message: JsonObject): ProviderAnswer['toolCalls'] {
+  const calls = asObjects(message.tool_calls).map((call) => {
+    const called = asObject(call.function)
+    return { id: asString(call.id), name: asString(called.name), argumentsJson: readArguments(called.arguments) }
+  })
+  if (calls.length > 0) return calls
+  // The form before tools.
+  const called = asObject(message.function_call)
+  return called.name === undefined
+    ? []
+    : [{ id: '', name: asString(called.name), argumentsJson: readArguments(called.arguments) }]
+}

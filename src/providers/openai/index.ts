@@ -1,0 +1,47 @@
+import { createSecretCutter } from '../secret-cutter.ts'
+import type { CreateWireAdapter } from '../wire-adapter.ts'
+import { unreadableAnswer } from '../wire-failure.ts'
+import { asName, asObjects, parseJson } from '../wire-json.ts'
+import { createEmbeddings } from './embeddings.ts'
+import { createEndpoint } from './endpoint.ts'
+import { chooseFlavour } from './flavours.ts'
+import { fromCompletion } from './from-response.ts'
+import { createChatStreamReader } from './from-stream.ts'
+import { mapError } from './map-error.ts'
+import { toChatRequest } from './to-request.ts'
+
+/** Chat completions of OpenAI, Azure OpenAI and every host that speaks their format; `flavours.ts` says how they differ. */
+export const createOpenAiAdapter: CreateWireAdapter = (settings) => {
+  const flavour = chooseFlavour(settings)
+  const endpoint = createEndpoint(settings, flavour)
+  const redact = createSecretCutter(settings)
+  const context = { settings, flavour, endpoint }
+  const credentials = toCredentials(settings)
+  return {
+    toRequest: (call, options) => toChatRequest(call, options, context),
+    fromResponse: (body) => fromCompletion(body, flavour, redact),
+    createStreamReader: () => createChatStreamReader(flavour, redact),
+    mapError: (error) => mapError(error, redact),
+    authorize: () => Promise.resolve(credentials),
+    requestIdHeader: flavour.requestIdHeader,
+    embeddings: createEmbeddings(context, redact),
+    // Azure lists the models of the region, not the deployments that could be called.
+    ...(settings.format !== 'azure' && { models: { url: endpoint('models', ''), fromResponse: fromModelList } }),
+  }
+}
+
+/** Azure takes its keys in a header of its own; what looks like a JSON web token is one of Entra ID. */
+function toCredentials({ apiKey, format }: { apiKey?: string; format: string }): Record<string, string> {
+  if (apiKey === undefined) return {}
+  return format === 'azure' && !apiKey.startsWith('eyJ') ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }
+}
+
+/** `{data: [{id}]}`; Together sends the bare list. */
+function fromModelList(body: Uint8Array): string[] {
+  const list = parseJson(new TextDecoder().decode(body))
+  const entries = Array.isArray(list) ? list : (list as { data?: unknown } | null | undefined)?.data
+  if (!Array.isArray(entries)) throw unreadableAnswer('a list of models', false)
+  return asObjects(entries)
+    .map((entry) => asName(entry.id))
+    .filter((id) => id !== null)
+}
