@@ -14,7 +14,7 @@ export default defineConfig({
     pool: 'forks',
     // Each test file may open two embedded databases of 180 MB; the machines that run this have two cores.
     maxWorkers: 2,
-    testTimeout: 20_000,
+    testTimeout: 30_000,
     hookTimeout: 60_000,
   },
 })

@@ -106,7 +106,6 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
 
     function endWorker() {
       broken = true
-      if (connection === held) connection = undefined
       void held.terminate()
     }
 

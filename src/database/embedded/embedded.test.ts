@@ -1,0 +1,131 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { pg_textsearch as textSearch } from '@electric-sql/pglite-pg_textsearch'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freshDataFolder, makeTestFolder } from '../../../test/harness/database.ts'
+import { silentLog, systemClock } from '../../kernel/index.ts'
+import { type Databases, openDatabases } from '../index.ts'
+import { assertCommitsAreSynced, createDurableFileSystem } from './durable-file-system.ts'
+import { startMaintenance } from './maintenance.ts'
+
+let folder: string
+let databases: Databases
+
+beforeEach(async () => {
+  folder = await freshDataFolder()
+  databases = await open()
+})
+afterEach(async () => {
+  await databases.close()
+  fs.rmSync(folder, { recursive: true })
+})
+
+function open() {
+  return openDatabases({ dataFolder: folder, clock: systemClock, log: silentLog })
+}
+
+test('a commit that does not reach the disk is found out', async () => {
+  await databases.close()
+  const durable = createDurableFileSystem(path.join(folder, 'database', 'control'))
+  // -F is how PGlite starts by default: fsync off.
+  const instance = await PGlite.create({
+    fs: durable.fileSystem,
+    startParams: PGlite.defaultStartParams,
+    extensions: { textSearch },
+  })
+  await expect(assertCommitsAreSynced(instance, durable.syncCount)).rejects.toThrow('did not reach the disk')
+  await instance.close()
+  databases = await open()
+})
+
+test('a statement past its deadline loses no commit and rolls back the open transaction', async () => {
+  const { control } = databases
+  await control.script('create table kept (id int)')
+  await control.execute('insert into kept values (1)')
+  const late = control.transaction(async (transaction) => {
+    await transaction.execute('insert into kept values (2)')
+    await transaction.query('select pg_sleep(20)', [], { timeoutMs: 150 })
+  })
+  await expect(late).rejects.toMatchObject({ code: '57014' })
+  expect(await control.query('select id from kept')).toEqual([{ id: 1 }])
+})
+
+test('listeners hear again after the worker was opened anew, and are told that they may have missed something', async () => {
+  const heard = Promise.withResolvers<string>()
+  const reconnected = Promise.withResolvers<void>()
+  await databases.control.listen('again', heard.resolve)
+  databases.control.onReconnect(reconnected.resolve)
+  await databases.control.query('select pg_sleep(20)', [], { timeoutMs: 100 }).catch(() => {})
+  await reconnected.promise
+  await databases.control.query(`select pg_notify('again', 'still here')`)
+  expect(await heard.promise).toBe('still here')
+})
+
+test('the event loop goes on while a long statement runs', async () => {
+  let ticks = 0
+  const timer = setInterval(() => ticks++, 10)
+  await databases.corpus.query('select pg_sleep(0.5)')
+  clearInterval(timer)
+  expect(ticks).toBeGreaterThan(20)
+})
+
+test('control answers while corpus is busy', async () => {
+  const busy = databases.corpus.query('select pg_sleep(0.5)').then(() => 'corpus')
+  const free = databases.control.query('select 1').then(() => 'control')
+  expect(await Promise.race([busy, free])).toBe('control')
+  await busy
+})
+
+test('statements asked for before close are finished, later ones refused', async () => {
+  const asked = databases.control.query('select pg_sleep(0.1), 1 as one')
+  const closing = databases.close()
+  expect(await asked).toMatchObject([{ one: 1 }])
+  await closing
+  await expect(databases.control.query('select 1')).rejects.toMatchObject({ code: '08006' })
+  databases = await open()
+})
+
+test('a crash between making a database folder and naming it is repaired at the next start', async () => {
+  const empty = makeTestFolder()
+  fs.cpSync(folder, empty, { recursive: true, filter: (source) => !source.includes(`${path.sep}control`) })
+  fs.mkdirSync(path.join(empty, 'database', 'control.new', 'base'), { recursive: true })
+  fs.writeFileSync(path.join(empty, 'database', 'control.new', 'PG_VERSION'), '18')
+  const repaired = await openDatabases({ dataFolder: empty, clock: systemClock, log: silentLog })
+  expect(await repaired.control.query('select sequence from change_feed_head')).toEqual([{ sequence: 0n }])
+  expect(fs.existsSync(path.join(empty, 'database', 'control.new'))).toBe(false)
+  await repaired.close()
+  fs.rmSync(empty, { recursive: true })
+})
+
+test('maintenance removes dead rows and checkpoints after enough log', async () => {
+  const { control } = databases
+  await control.script('create table churned (id int, note text)')
+  const maintenance = startMaintenance({
+    database: control,
+    clock: { ...systemClock, every: () => () => {} },
+    log: silentLog,
+    load: () => 0,
+  })
+  await maintenance.tend()
+  const before = await checkpointPosition()
+  await control.execute(`insert into churned select n, repeat('x', 900) from generate_series(1, 60000) n`)
+  await control.execute(`insert into churned select n, repeat('x', 900) from generate_series(1, 20000) n`)
+  await control.execute('delete from churned where id % 2 = 0')
+  // Counts reach the statistics once a second otherwise.
+  await control.query('select pg_stat_force_next_flush()')
+  await maintenance.tend()
+  expect(await checkpointPosition()).not.toBe(before)
+  const [table] = await control.query<{ dead: bigint; vacuums: bigint }>(
+    `select n_dead_tup as dead, vacuum_count as vacuums from pg_stat_user_tables where relname = 'churned'`,
+  )
+  expect(table!.vacuums).toBeGreaterThan(0n)
+  expect(table!.dead).toBe(0n)
+})
+
+async function checkpointPosition(): Promise<string> {
+  const [row] = await databases.control.query<{ position: string }>(
+    `select checkpoint_lsn::text as position from pg_control_checkpoint()`,
+  )
+  return row!.position
+}

@@ -1,0 +1,37 @@
+/**
+ * A process that tests kill: `victim-process.ts commit|work|hold DATA_FOLDER [DATABASE_URL]`. It says on standard output, a
+ * line each, what it has done; what it has said must be true after its death.
+ */
+import { openDatabases } from '../../src/database/index.ts'
+import { createJobQueue } from '../../src/jobs/index.ts'
+import { silentLog, systemClock } from '../../src/kernel/index.ts'
+
+const [task, dataFolder, databaseUrl] = process.argv.slice(2)
+
+function say(line: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(`${line}\n`, () => resolve()))
+}
+
+try {
+  const databases = await openDatabases({ dataFolder: dataFolder!, databaseUrl, clock: systemClock, log: silentLog })
+  if (task === 'commit') {
+    for (;;) {
+      const [row] = await databases.control.query<{ id: bigint }>('insert into committed default values returning id')
+      await say(String(row!.id))
+    }
+  }
+  if (task === 'work') {
+    const queue = createJobQueue({ database: databases.corpus, clock: systemClock, log: silentLog })
+    const options = { concurrency: 2, maximumAttempts: 3, backoffMs: 1, onExhausted: async () => {} }
+    queue.work('survivor', options, async (job) => {
+      await say(job.key)
+      await new Promise(() => {})
+    })
+  }
+  if (task === 'hold') await say('open')
+  // Only a kill ends it.
+  setInterval(() => {}, 1_000)
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}\n`)
+  process.exitCode = 1
+}
