@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ProviderError, type ProviderEvent, type TokenUsage } from '../../src/providers/index.ts'
-import type { WireAdapter, WireStreamReader } from '../../src/providers/wire-adapter.ts'
+import { ProviderError } from '../../src/providers/index.ts'
+import type { WireAdapter } from '../../src/providers/wire-adapter.ts'
+import { type FoldedAnswer, foldStream, pieces, seededRandom } from '../upstream/fold-answer.ts'
 import { sharedDataFolder } from './shared-data.ts'
+
+export { type FoldedAnswer, foldStream, pieces, seededRandom } from '../upstream/fold-answer.ts'
 
 /** One entry of wire/index.json; the README of the data folder says what the fields mean. */
 export interface WireRecord {
@@ -29,16 +32,6 @@ export interface WireRecord {
     count?: number
     dimensions?: number
   }
-}
-
-/** A folded answer, whichever way it came. */
-export interface FoldedAnswer {
-  text: string
-  reasoningText: string
-  toolCalls: { id: string; name: string; argumentsJson: string }[]
-  finishReason: string | null
-  wireFinishReason: string | null
-  usage: TokenUsage | null
 }
 
 /** Checks an adapter, without any network, against every shared recording of a provider; skipped by name where they are missing. */
@@ -142,53 +135,6 @@ function expectAnswer(record: WireRecord, answer: FoldedAnswer, hint = record.id
   }
 }
 
-/** Runs a reader over pieces of a body as the transport does, and folds its events. */
-export function foldStream(reader: WireStreamReader, body: Iterable<Uint8Array>): FoldedAnswer {
-  const answer: FoldedAnswer = {
-    text: '',
-    reasoningText: '',
-    toolCalls: [],
-    finishReason: null,
-    wireFinishReason: null,
-    usage: null,
-  }
-  for (const piece of body) {
-    for (const event of reader.push(piece)) fold(answer, event)
-    const pending = reader.pendingError?.()
-    if (pending) throw pending
-  }
-  for (const event of reader.end()) fold(answer, event)
-  return answer
-}
-
-function fold(answer: FoldedAnswer, event: ProviderEvent) {
-  if (event.type === 'text') answer.text += event.text
-  else if (event.type === 'chunk') answer.text += JSON.parse(event.contentJson) as string
-  else if (event.type === 'reasoning') answer.reasoningText += event.text
-  else if (event.type === 'tool_call') {
-    const call = (answer.toolCalls[event.index] ??= { id: '', name: '', argumentsJson: '' })
-    call.id ||= event.id ?? ''
-    call.name ||= event.name ?? ''
-    call.argumentsJson += event.argumentsDelta
-  } else if (event.type === 'finish') {
-    if (answer.finishReason !== null) throw new Error('a second finish event')
-    answer.finishReason = event.finishReason
-    answer.wireFinishReason = event.wireFinishReason
-  } else if (event.type === 'usage') {
-    if (answer.usage !== null) throw new Error('a second usage event')
-    answer.usage = event.usage
-  }
-}
-
-/** Cuts a body into pieces whose sizes `next` gives. */
-export function* pieces(body: Uint8Array, next: () => number): Generator<Uint8Array> {
-  for (let start = 0; start < body.length;) {
-    const end = Math.min(body.length, start + next())
-    yield body.subarray(start, end)
-    start = end
-  }
-}
-
 export function errorOf(action: () => unknown): ProviderError {
   try {
     action()
@@ -197,15 +143,6 @@ export function errorOf(action: () => unknown): ProviderError {
     throw error
   }
   throw new Error('expected a ProviderError')
-}
-
-/** A small linear congruential generator (constants of Numerical Recipes); good enough to place cuts. */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return state / 2 ** 32
-  }
 }
 
 export function loadRecords(folder: string, provider: string): WireRecord[] {

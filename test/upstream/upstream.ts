@@ -1,0 +1,201 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+
+/** A request as the provider under test saw it. */
+export interface UpstreamRequest {
+  /** 0 for the first one since the start. */
+  index: number
+  method: string
+  /** Path and query. */
+  path: string
+  headers: IncomingHttpHeaders
+  body: string
+  /** True once the other side closed the connection before the whole reply was sent. */
+  readonly aborted: boolean
+}
+
+/** What the upstream sends, and how it misbehaves. Everything has a well-behaved default. */
+export interface UpstreamReply {
+  /** Default 200. */
+  status?: number
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+  /** Where the body is cut into writes: `every-byte`, or offsets. One write by default. */
+  cuts?: 'every-byte' | readonly number[]
+  /** Late: waits before status and headers; `never` says nothing at all. */
+  headersAfterMs?: number | 'never'
+  /** Slow: waits between two writes. */
+  pauseBetweenWritesMs?: number
+  /** Stalled: silent for ever after so many bytes of the body; the connection stays. */
+  stallAfterBytes?: number
+  /** Cut: a proper end of the body after so many bytes, as a proxy makes it when its own upstream dies. */
+  endAfterBytes?: number
+  /** Closed mid-frame: the connection breaks after so many bytes of the body; 0 before status and headers. */
+  resetAfterBytes?: number
+  /** Sends the body compressed. */
+  gzip?: boolean
+}
+
+/** Decides the reply to each request; may wait for something the test controls. */
+export type UpstreamScript = (request: UpstreamRequest) => UpstreamReply | Promise<UpstreamReply>
+
+export interface Upstream {
+  /** `http://127.0.0.1:PORT`, without a slash at the end. */
+  readonly url: string
+  readonly requests: readonly UpstreamRequest[]
+  /** Replaces the script for requests from now on. */
+  script(next: UpstreamScript): void
+  /** TCP connections: open now, and opened since the start. */
+  sockets(): { open: number; opened: number }
+  /** Resolves as soon as `count` requests have come in. */
+  requested(count: number): Promise<void>
+  /** Resolves as soon as the other side has closed the connection of that request. */
+  aborted(index: number): Promise<void>
+  /** Resolves as soon as at most `count` connections are open. */
+  openSocketsAtMost(count: number): Promise<void>
+  /** Ends every reply, stalled ones too, and closes. */
+  close(): Promise<void>
+}
+
+/** An HTTP server on a free loopback port that answers as the script says. */
+export async function startUpstream(script: UpstreamScript = () => ({ status: 404 })): Promise<Upstream> {
+  const sockets = new Set<Socket>()
+  const requests: (UpstreamRequest & { aborted: boolean })[] = []
+  const changed = createSignal()
+  let current = script
+  let opened = 0
+
+  const server = createServer((message, response) => {
+    void answer(message, response).catch(() => response.destroy())
+  })
+  // Many suites run at once on a small machine: no request is dropped for being slow.
+  server.requestTimeout = 0
+  server.on('connection', (socket) => {
+    opened++
+    sockets.add(socket)
+    socket.setNoDelay(true)
+    socket.on('close', () => {
+      sockets.delete(socket)
+      changed.raise()
+    })
+  })
+
+  async function answer(message: IncomingMessage, response: ServerResponse) {
+    const body: Uint8Array[] = []
+    for await (const bytes of message) body.push(bytes as Uint8Array)
+    const request = {
+      index: requests.length,
+      method: message.method ?? '',
+      path: message.url ?? '',
+      headers: message.headers,
+      body: Buffer.concat(body).toString('utf8'),
+      aborted: false,
+    }
+    requests.push(request)
+    response.on('close', () => {
+      if (!response.writableFinished) request.aborted = true
+      changed.raise()
+    })
+    changed.raise()
+    await send(response, await current(request))
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    script(next) {
+      current = next
+    },
+    sockets: () => ({ open: sockets.size, opened }),
+    requested: (count) => changed.until(() => requests.length >= count),
+    aborted: (index) => changed.until(() => requests[index]?.aborted === true),
+    openSocketsAtMost: (count) => changed.until(() => sockets.size <= count),
+    async close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      if (server.listening) await once(server, 'close')
+    },
+  }
+}
+
+async function send(response: ServerResponse, reply: UpstreamReply): Promise<void> {
+  if (reply.resetAfterBytes === 0) return void response.socket?.resetAndDestroy()
+  if (reply.headersAfterMs === 'never') return
+  if (reply.headersAfterMs !== undefined) await wait(reply.headersAfterMs, response)
+  const plain = Buffer.from(reply.body ?? '')
+  const body = reply.gzip ? gzipSync(plain) : plain
+  response.writeHead(reply.status ?? 200, {
+    ...reply.headers,
+    ...(reply.gzip && { 'content-encoding': 'gzip' }),
+  })
+  response.flushHeaders()
+  const end = Math.min(
+    body.length,
+    reply.stallAfterBytes ?? reply.endAfterBytes ?? reply.resetAfterBytes ?? body.length,
+  )
+  for (const piece of cutBody(body.subarray(0, end), reply.cuts)) {
+    if (response.destroyed) return
+    await write(response, piece)
+    if (reply.pauseBetweenWritesMs !== undefined) await wait(reply.pauseBetweenWritesMs, response)
+  }
+  if (reply.stallAfterBytes !== undefined) return
+  if (reply.resetAfterBytes !== undefined) return void response.socket?.destroy()
+  response.end()
+}
+
+/** Yields to the event loop after each write, so that the other side reads the pieces one by one. */
+function write(response: ServerResponse, piece: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    response.write(piece, () => setImmediate(resolve))
+    response.once('close', resolve)
+  })
+}
+
+function wait(ms: number, response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    response.once('close', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+function* cutBody(body: Buffer, cuts: UpstreamReply['cuts']): Generator<Buffer> {
+  if (cuts === 'every-byte') {
+    for (let at = 0; at < body.length; at++) yield body.subarray(at, at + 1)
+    return
+  }
+  let from = 0
+  for (const at of [...(cuts ?? [])].sort((left, right) => left - right)) {
+    if (at <= from || at >= body.length) continue
+    yield body.subarray(from, at)
+    from = at
+  }
+  if (from < body.length) yield body.subarray(from)
+}
+
+/** Conditions that are checked again whenever something happened. */
+function createSignal() {
+  const waiting = new Set<() => void>()
+  return {
+    raise() {
+      for (const check of waiting) check()
+    },
+    until(condition: () => boolean): Promise<void> {
+      return new Promise((resolve) => {
+        const check = () => {
+          if (!condition()) return
+          waiting.delete(check)
+          resolve()
+        }
+        waiting.add(check)
+        check()
+      })
+    },
+  }
+}
