@@ -9,7 +9,7 @@ import { createOfflineProvider } from './offline/offline-provider.ts'
 import { createOllamaAdapter } from './ollama/index.ts'
 import { createOpenAiAdapter } from './openai/index.ts'
 import type { Provider, ProviderSettings, WireFormat } from './port.ts'
-import type { CreateWireAdapter } from './wire-adapter.ts'
+import type { CreateWireAdapter, WireAdapter } from './wire-adapter.ts'
 
 export interface ProviderDependencies {
   log?: Log
@@ -32,8 +32,14 @@ export function createProvider(settings: ProviderSettings, dependencies: Provide
       ...(dependencies.clock && { clock: dependencies.clock }),
     })
   }
-  const adapter = adapterOf(settings.format)(settings)
+  const adapter = createAdapter(settings)
   return createHttpProvider({ settings, adapter, ...dependencies })
+}
+
+/** The pure mappings of a format, without the transport. */
+export function createAdapter(settings: ProviderSettings): WireAdapter {
+  if (settings.format === 'offline') throw new RangeError('the offline model has no wire')
+  return adapterOf(settings.format)(settings)
 }
 
 function adapterOf(format: Exclude<WireFormat, 'offline'>): CreateWireAdapter {

@@ -1,3 +1,3 @@
 export type { ProxySettings } from './connection-pool.ts'
-export * from './create-provider.ts'
+export { createProvider, type ProviderDependencies } from './create-provider.ts'
 export * from './port.ts'

@@ -123,9 +123,10 @@ export async function startUpstream(script: UpstreamScript = () => ({ status: 40
 }
 
 async function send(response: ServerResponse, reply: UpstreamReply): Promise<void> {
+  const closed = new Promise((resolve) => response.once('close', resolve))
   if (reply.resetAfterBytes === 0) return void response.socket?.resetAndDestroy()
   if (reply.headersAfterMs === 'never') return
-  if (reply.headersAfterMs !== undefined) await wait(reply.headersAfterMs, response)
+  if (reply.headersAfterMs !== undefined) await wait(reply.headersAfterMs, closed)
   const plain = Buffer.from(reply.body ?? '')
   const body = reply.gzip ? gzipSync(plain) : plain
   response.writeHead(reply.status ?? 200, {
@@ -139,8 +140,8 @@ async function send(response: ServerResponse, reply: UpstreamReply): Promise<voi
   )
   for (const piece of cutBody(body.subarray(0, end), reply.cuts)) {
     if (response.destroyed) return
-    await write(response, piece)
-    if (reply.pauseBetweenWritesMs !== undefined) await wait(reply.pauseBetweenWritesMs, response)
+    await write(response, piece, closed)
+    if (reply.pauseBetweenWritesMs !== undefined) await wait(reply.pauseBetweenWritesMs, closed)
   }
   if (reply.stallAfterBytes !== undefined) return
   if (reply.resetAfterBytes !== undefined) return void response.socket?.destroy()
@@ -148,21 +149,16 @@ async function send(response: ServerResponse, reply: UpstreamReply): Promise<voi
 }
 
 /** Yields to the event loop after each write, so that the other side reads the pieces one by one. */
-function write(response: ServerResponse, piece: Uint8Array): Promise<void> {
-  return new Promise((resolve) => {
-    response.write(piece, () => setImmediate(resolve))
-    response.once('close', resolve)
-  })
+async function write(response: ServerResponse, piece: Uint8Array, closed: Promise<unknown>): Promise<void> {
+  const written = new Promise<void>((resolve) => response.write(piece, () => setImmediate(resolve)))
+  await Promise.race([written, closed])
 }
 
-function wait(ms: number, response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    response.once('close', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+/** Ends early when the connection closes. */
+async function wait(ms: number, closed: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  await Promise.race([new Promise((resolve) => (timer = setTimeout(resolve, ms))), closed])
+  clearTimeout(timer)
 }
 
 function* cutBody(body: Buffer, cuts: UpstreamReply['cuts']): Generator<Buffer> {

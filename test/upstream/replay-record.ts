@@ -1,0 +1,173 @@
+import { createAdapter, createProvider } from '../../src/providers/create-provider.ts'
+import { type Provider, type ProviderCall, ProviderError } from '../../src/providers/index.ts'
+import { compareAnswer, compareEmbeddings, compareError, compareModels, type Differences } from './compare.ts'
+import { emptyAnswer, type FoldedAnswer, foldEvent, foldStream, pieces, seededRandom } from './fold-answer.ts'
+import { conformanceModel, settingsFor } from './record-provider.ts'
+import type { Upstream, UpstreamReply } from './upstream.ts'
+import type { WireRecord } from './wire-index.ts'
+
+/** Most cuts that one streamed body gets on the real connection; all places are tried without one. */
+const maximumHttpCuts = 200
+
+/**
+ * Replays one record through a real HTTP upstream and the real provider, and says what differs from its expectation. Streams
+ * are replayed whole, cut at the awkward places that the index names and at random ones, and, at the reader itself, after
+ * every single byte.
+ */
+export async function replayRecord(record: WireRecord, body: Uint8Array, upstream: Upstream): Promise<Differences> {
+  const settings = settingsFor(record, upstream.url)
+  if (settings === null) return [`api: nothing speaks ${record.api}`]
+  const provider = createProvider(settings)
+  const reply = toReply(record, body)
+  upstream.script(() => reply)
+  try {
+    const differences = await replayKind(record, provider)
+    if (differences.length > 0 || !isStreamed(record)) return differences
+    for (const cuts of cutsOf(record, body)) {
+      upstream.script(() => ({ ...reply, cuts }))
+      const cut = await replayKind(record, provider)
+      if (cut.length > 0) return cut.map((line) => `cut at ${cuts.slice(0, 8).join(', ')}…: ${line}`)
+    }
+    return replayEveryByte(record, body, settings)
+  } finally {
+    await provider.close()
+  }
+}
+
+async function replayKind(record: WireRecord, provider: Provider): Promise<Differences> {
+  const { expected } = record
+  try {
+    switch (record.kind) {
+      case 'nonstream':
+        return compareAnswer(expected, await provider.complete(call()))
+      case 'stream':
+        return compareAnswer(expected, await drain(provider))
+      case 'models':
+        return provider.listModels
+          ? compareModels(expected, await provider.listModels(call().signal))
+          : ['the provider has no list of models']
+      case 'embeddings':
+        return provider.embed
+          ? compareEmbeddings(expected, await provider.embed(embeddingCallOf(record)))
+          : ['the provider has no embeddings']
+      case 'error':
+        return await replayError(record, provider)
+      default:
+        return [`kind: ${String(record.kind)} is not known`]
+    }
+  } catch (error) {
+    if (error instanceof ProviderError) return [`failed: ${error.errorClass}: ${error.message}`]
+    return [`failed: ${String(error)}`]
+  }
+}
+
+/** An error answer must read the same whether the call was streamed or not. */
+async function replayError(record: WireRecord, provider: Provider): Promise<Differences> {
+  const attempts = [
+    ...(isStreamed(record) ? [] : [() => provider.complete(call())]),
+    ...(isStreamed(record) || record.http_status >= 400 ? [() => drain(provider)] : []),
+  ]
+  for (const attempt of attempts) {
+    const error = await errorOf(attempt)
+    if (!error) return ['expected a failure, got an answer']
+    const differences = compareError(record.expected, error)
+    if (differences.length > 0) return differences
+  }
+  return []
+}
+
+async function errorOf(attempt: () => Promise<unknown>): Promise<ProviderError | null> {
+  try {
+    await attempt()
+    return null
+  } catch (error) {
+    if (error instanceof ProviderError) return error
+    throw error
+  }
+}
+
+async function drain(provider: Provider): Promise<FoldedAnswer> {
+  const { events } = await provider.stream(call())
+  const answer = emptyAnswer()
+  for await (const read of events) for (const event of read) foldEvent(answer, event)
+  return answer
+}
+
+/** Every cut there is, at the reader: the transport hands it pieces as they come. */
+function replayEveryByte(
+  record: WireRecord,
+  body: Uint8Array,
+  settings: Parameters<typeof createAdapter>[0],
+): Differences {
+  const adapter = createAdapter(settings)
+  const mark = (line: string) => `cut after every byte: ${line}`
+  try {
+    const answer = foldStream(
+      adapter.createStreamReader(),
+      pieces(body, () => 1),
+    )
+    if (record.kind === 'error') return [mark('expected a failure, got an answer')]
+    return compareAnswer(record.expected, answer).map(mark)
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    if (record.kind !== 'error') return [mark(`failed: ${error.errorClass}: ${error.message}`)]
+    return compareError(record.expected, error).map(mark)
+  }
+}
+
+function isStreamed(record: WireRecord): boolean {
+  return record.kind === 'stream' || record.during === 'mid_stream' || isEventStream(record)
+}
+
+function isEventStream({ content_type }: WireRecord): boolean {
+  return /event-?stream|ndjson/i.test(content_type ?? '')
+}
+
+/** The named awkward places, and two rounds of random ones that are the same in every run. */
+function cutsOf(record: WireRecord, body: Uint8Array): number[][] {
+  const named = record.suggested_byte_splits ?? []
+  const random = seededRandom(body.length + 1)
+  const round = (mean: number) => {
+    const cuts: number[] = []
+    for (let at = 0; at < body.length && cuts.length < maximumHttpCuts; at += 1 + Math.floor(random() * 2 * mean))
+      cuts.push(at)
+    return cuts
+  }
+  const mean = Math.max(16, body.length / maximumHttpCuts)
+  return [...(named.length > 0 ? [named] : []), round(mean), round(mean * 4)]
+}
+
+function toReply(record: WireRecord, body: Uint8Array): UpstreamReply {
+  return {
+    status: record.http_status,
+    headers: { ...record.headers, 'content-type': record.content_type ?? contentTypeOf(record) },
+    body,
+  }
+}
+
+/** Not every recorder kept it; the file's name tells the rest. */
+function contentTypeOf({ file, kind }: WireRecord): string {
+  if (file.endsWith('.bin')) return 'application/vnd.amazon.eventstream'
+  if (/\.ndjson(\.txt)?$/.test(file)) return 'application/x-ndjson'
+  if (/\.sse(\.txt)?$/.test(file)) return 'text/event-stream'
+  return kind === 'stream' && !file.endsWith('.json') ? 'text/event-stream' : 'application/json'
+}
+
+function call(): ProviderCall {
+  return {
+    model: conformanceModel,
+    request: { messages: [{ role: 'user', content: 'Hello' }] },
+    signal: new AbortController().signal,
+    requestId: 'req_conformance',
+  }
+}
+
+function embeddingCallOf(record: WireRecord): Parameters<NonNullable<Provider['embed']>>[0] {
+  return {
+    model: conformanceModel,
+    texts: Array.from({ length: record.expected.count ?? 1 }, (_, index) => `text ${index}`),
+    purpose: 'document',
+    signal: new AbortController().signal,
+    requestId: 'req_conformance',
+  }
+}

@@ -1,0 +1,57 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+
+/** One recorded answer, as index.json describes it; the README of the data folder says what the fields mean. */
+export interface WireRecord {
+  id: string
+  provider: string
+  /** The wire format; missing where the kind tells enough (model lists, embeddings). */
+  api?: string
+  kind: 'nonstream' | 'stream' | 'error' | 'embeddings' | 'models'
+  url?: string
+  http_status: number
+  content_type?: string
+  headers?: Record<string, string>
+  file: string
+  /** A failure inside a 200 answer. */
+  during?: string
+  /** Offsets of awkward places: inside a UTF-8 sequence, a CRLF, a frame. */
+  suggested_byte_splits?: number[]
+  expected: WireExpectation
+}
+
+export interface WireExpectation {
+  text?: string
+  reasoning_text?: string
+  refusal?: string | null
+  finish_reason?: string
+  /** In the compatible API's words; null where the wire has none. */
+  usage?: Record<string, number> | null
+  tool_calls?: { name: string; arguments: unknown }[]
+  error_class?: string
+  retryable?: boolean
+  message_contains?: string
+  count?: number
+  first_id?: string
+  dimensions?: number
+}
+
+export interface WireIndex {
+  records: WireRecord[]
+  bodyOf(record: WireRecord): Uint8Array
+}
+
+/** Reads `FOLDER/index.json` or `FOLDER/wire/index.json`. Throws Error where neither is there or it is no index. */
+export function readWireIndex(folder: string): WireIndex {
+  const root = [folder, path.join(folder, 'wire')].find((candidate) => existsSync(path.join(candidate, 'index.json')))
+  if (root === undefined) throw new Error(`no index.json and no wire/index.json in ${folder}`)
+  const index = JSON.parse(readFileSync(path.join(root, 'index.json'), 'utf8')) as { records?: unknown }
+  if (!Array.isArray(index.records)) throw new Error(`${path.join(root, 'index.json')} has no list called records`)
+  return {
+    records: index.records as WireRecord[],
+    bodyOf(record) {
+      const places = [root, folder, path.dirname(root)].map((place) => path.join(place, record.file))
+      return readFileSync(places.find((place) => existsSync(place)) ?? places[0]!)
+    },
+  }
+}
