@@ -11,6 +11,9 @@ import { createService } from './service.ts'
 const isOperatorError = (error: unknown) =>
   error instanceof ConfigError || error instanceof DatabaseStartError || isAddressError(error)
 
+/** Two signals within it are one. */
+const impatientAfterMs = 1_000
+
 try {
   await run()
 } catch (error) {
@@ -23,13 +26,15 @@ async function run() {
   const log = createLog(config.settings.log.level)
   const service = await createService({ config, log })
 
-  let stopping = false
+  let stoppingSinceMs: number | undefined
   const stop = (signal: string) => {
-    if (stopping) {
+    if (stoppingSinceMs !== undefined) {
+      // A terminal and npm both pass a Ctrl-C on: only a later one means impatience.
+      if (performance.now() - stoppingSinceMs < impatientAfterMs) return
       log.warn({ signal }, 'stopping at once')
       process.exit(1)
     }
-    stopping = true
+    stoppingSinceMs = performance.now()
     log.info({ signal }, 'stopping: streams finish, jobs return to the queue')
     service.stop().then(
       () => process.exit(0),

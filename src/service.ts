@@ -114,13 +114,14 @@ export async function createService({ config, log, clock = systemClock }: Servic
   // Models and money
   const snapshot = loadPriceSnapshot()
   const catalogueStore = createCatalogueStore({ database: control, secretBox, recordChange, clock, log })
+  const certificates = readCertificates(config)
   const catalogue = createCatalogue({
     configuration: toCatalogueConfiguration(config),
     snapshot,
     store: catalogueStore,
     changes: changeFeed,
     createProvider: (provider) =>
-      createProvider({ settings: provider, log, proxies: config.proxies, ca: readCertificates(config) }),
+      createProvider(provider, { log, clock, proxies: config.proxies, certificateAuthority: certificates }),
     clock,
     log,
   })
@@ -168,7 +169,11 @@ export async function createService({ config, log, clock = systemClock }: Servic
   dispose(() => blobs.close())
   const documentStore = createDocumentStore({ database: corpus, jobs, removeFromIndex: index.deleteDocument })
   const retrieval = createRetrieval({ index, embedder, log })
-  const extractors = createExtractorPool({ size: settings.ingestion.workers, log })
+  const extractors = createExtractorPool({
+    size: settings.ingestion.workers,
+    readableFolders: blobs.localFolders,
+    log,
+  })
   dispose(() => extractors.close())
   const pipeline = createPipeline({
     database: corpus,

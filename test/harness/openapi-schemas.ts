@@ -14,6 +14,7 @@ export function loadCompatibleSchemas(): ((name: string, value: unknown) => stri
   const ajv = new Ajv({ strict: false, allErrors: true })
   const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void
   addFormats(ajv)
+  ajv.addFormat('unixtime', true)
   ajv.addSchema(fromOpenApi30(document) as object, 'openapi')
   const validators = new Map<string, ValidateFunction>()
   return (name, value) => {

@@ -12,5 +12,7 @@ export interface BlobStore {
   list(): AsyncIterable<{ key: string; modifiedAt: Date }>
   /** For the start-up line: `folder …` or `s3://…`. */
   readonly label: string
+  /** Where `withFile` has its files; extraction processes may read nothing else. */
+  readonly localFolders: readonly string[]
   close(): Promise<void>
 }

@@ -22,6 +22,7 @@ export async function createFolderBlobStore(root: string): Promise<BlobStore> {
 
   return {
     label: `folder ${root}`,
+    localFolders: [root],
     async put(key, source, signal) {
       const file = fileOf(key)
       const temporary = path.join(incoming, createUuid())

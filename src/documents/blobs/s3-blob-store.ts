@@ -41,6 +41,7 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
 
   return {
     label: `s3://${options.bucket}/${options.prefix}`,
+    localFolders: [tmpdir()],
     async put(key, source, signal) {
       const upload = new Upload({
         client,
