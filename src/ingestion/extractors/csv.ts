@@ -18,7 +18,17 @@ const maximumRecordCharacters = 1024 * 1024
  * without a row number.
  */
 export async function* extractCsv(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
-  const { sample, rest } = await takeSample(decodeTextFile(input.filePath, input.report))
+  const decoded = decodeTextFile(input.filePath, input.report)
+  try {
+    yield* readTable(decoded)
+  } finally {
+    // The parser may give up in the middle of the file, which then has to be closed here.
+    await decoded.return(undefined)
+  }
+}
+
+async function* readTable(decoded: AsyncGenerator<string>): AsyncGenerator<ExtractedBlock[]> {
+  const { sample, rest } = await takeSample(decoded)
   const dialect = sniffDialect(sample)
   if (!quotesClose(sample, dialect)) dialect.quote = null
   const batch = createBlockBatch()
@@ -62,7 +72,8 @@ async function* parseRecords(
     yield sample.replace(/^\ufeff/, '').replace(/^sep=.\r?\n/i, '')
     yield* rest
   }
-  const parser = Readable.from(text()).pipe(
+  const source = Readable.from(text())
+  const parser = source.pipe(
     parse({
       delimiter: dialect.delimiter,
       quote: dialect.quote ?? false,
@@ -85,6 +96,8 @@ async function* parseRecords(
         { cause: error },
       )
     throw error
+  } finally {
+    source.destroy()
   }
 }
 

@@ -7,10 +7,10 @@ import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
 import { cleanLine, cleanText } from './clean-text.ts'
 import { createBlockBatch, type ExtractorInput } from './extractor.ts'
 import { tableRowText } from './table-row.ts'
+import { readMarkdownPieces } from './markdown-pieces.ts'
 import { decodeTextFile } from './text-decoding.ts'
+import { cutLongLine } from './txt.ts'
 
-/** The syntax tree of one piece is built at a time; a tree takes about 50 times its text in memory. */
-const pieceCharacters = 512 * 1024
 /** Markers of nesting on one line (quotes, lists) beyond which a text is built to hurt parsers, whose work grows with its square. */
 const maximumNesting = 100
 
@@ -31,11 +31,16 @@ interface MarkdownNode {
 export async function* extractMarkdown(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
   const batch = createBlockBatch()
   let first = true
-  for await (const source of readPieces(decodeTextFile(input.filePath, input.report))) {
-    for (const block of markdownBlocks(source, first)) if (batch.add(block)) yield batch.take()
+  for await (const { text, isPlain } of readMarkdownPieces(decodeTextFile(input.filePath, input.report))) {
+    const blocks = isPlain ? plainBlocks(text) : markdownBlocks(text, first)
+    for (const block of blocks) if (batch.add(block)) yield batch.take()
     first = false
   }
   yield batch.take()
+}
+
+function* plainBlocks(text: string): Generator<ExtractedBlock> {
+  for (const line of cutLongLine(cleanText(text).trim())) yield { kind: 'paragraph', text: line.trim() }
 }
 
 /** The blocks of one Markdown text. Front matter is known only at the beginning of a file. */
@@ -152,39 +157,4 @@ function refuseDeepNesting(source: string) {
         `The Markdown nests deeper than ${maximumNesting} levels. Flatten its lists and quotes and upload it again.`,
       )
   }
-}
-
-/** The text in pieces that can be parsed alone: large files are parted at headings, else at empty lines, outside of code fences. */
-async function* readPieces(decoded: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = ''
-  for await (const text of decoded) {
-    rest += text.replace(/[^\S\r\n]{65,}/g, (run) => run.slice(0, 64))
-    while (rest.length > pieceCharacters) {
-      const cut = findPieceEnd(rest)
-      yield rest.slice(0, cut)
-      rest = rest.slice(cut)
-    }
-  }
-  if (rest !== '') yield rest
-}
-
-function findPieceEnd(text: string): number {
-  let fence: string | null = null
-  let heading = 0
-  let emptyLine = 0
-  let lineEnd = 0
-  for (const match of text.slice(0, pieceCharacters).matchAll(/[^\n]*\n/g)) {
-    const line = match[0]
-    const marker = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
-    if (fence === null && marker) fence = marker
-    else if (fence !== null && marker?.startsWith(fence)) fence = null
-    else if (fence === null) {
-      if (/^ {0,3}#{1,6}\s/.test(line)) heading = match.index
-      if (line.trim() === '') emptyLine = match.index + line.length
-    }
-    lineEnd = match.index + line.length
-  }
-  for (const cut of [heading, emptyLine, lineEnd]) if (cut > pieceCharacters / 4) return cut
-  const code = text.charCodeAt(pieceCharacters)
-  return code >= 0xdc00 && code <= 0xdfff ? pieceCharacters - 1 : pieceCharacters
 }

@@ -31,6 +31,7 @@ export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandle
   const parser = new SaxesParser({ xmlns: true, position: false })
   let depth = 0
   let sinceToken = 0
+  let isEmpty = true
   parser.on('doctype', () => {
     throw new ExtractionError(
       'unsupported_content',
@@ -58,6 +59,7 @@ export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandle
   parser.on('text', (text) => handler.text(text))
   parser.on('cdata', (text) => handler.text(text))
   for await (const piece of pieces) {
+    isEmpty = false
     sinceToken += piece.length
     if (sinceToken > maximumTokenCharacters)
       throw new ExtractionError(
@@ -67,7 +69,8 @@ export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandle
     feed(parser, piece)
     yield
   }
-  feed(parser, null)
+  // A part that is absent says nothing, and is no broken XML.
+  if (!isEmpty) feed(parser, null)
 }
 
 function feed(parser: SaxesParser<{ xmlns: true; position: false }>, piece: string | null) {

@@ -51,7 +51,8 @@ export async function* readLines(pieces: AsyncIterable<string>): AsyncGenerator<
   if (rest !== '') yield rest.replace(/\r$/, '')
 }
 
-function* cutLongLine(line: string): Generator<string> {
+/** A text in pieces no longer than a block may be. */
+export function* cutLongLine(line: string): Generator<string> {
   let rest = line
   while (rest.length > maximumBlockCharacters) {
     const cut = findCut(rest)

@@ -29,7 +29,7 @@ export function defaultLimits(format: DocumentFormat, sizeBytes: number): Extrac
       format === 'pdf' || format === 'docx'
         ? Math.min(200_000_000, 20_000_000 + 20 * sizeBytes)
         : Math.max(1_000_000, sizeBytes * 2),
-    maximumBlocks: 2_000_000,
+    maximumBlocks: 1_000_000 + Math.ceil(sizeBytes / 4),
     maximumUnpackedBytes: Math.min(512 * mebibyte, 64 * mebibyte + 60 * sizeBytes),
   }
 }

@@ -1,0 +1,98 @@
+/** The syntax tree of one piece is built at a time; a tree takes about 50 times its text in memory. */
+const pieceCharacters = 256 * 1024
+/**
+ * A run of lines without an empty one that is longer than this is not parsed: the parser's work on one paragraph grows with the
+ * square of its length (512 KiB of words on one line took 40 s), and no person wrote it. Tables and code are linear.
+ */
+const maximumParagraphCharacters = 24 * 1024
+
+export interface MarkdownPiece {
+  text: string
+  /** To be taken as it stands, without a look at its marks. */
+  isPlain: boolean
+}
+
+/**
+ * The text in pieces that can be parsed alone: large files are parted at headings, else at empty lines, outside of code fences.
+ * Pictures that stand in the text as base64 are left out.
+ */
+export async function* readMarkdownPieces(decoded: AsyncIterable<string>): AsyncGenerator<MarkdownPiece> {
+  let rest = ''
+  for await (const text of decoded) {
+    rest = withoutPictures(rest + text.replace(/[^\S\r\n]{65,}/g, (run) => run.slice(0, 64)))
+    while (rest.length > pieceCharacters) {
+      const cut = findPieceEnd(rest)
+      yield* partHardParagraphs(rest.slice(0, cut))
+      rest = rest.slice(cut)
+    }
+  }
+  if (rest !== '') yield* partHardParagraphs(rest)
+}
+
+/** What is left of a picture's address still announces one, so that its next part is recognised too. */
+function withoutPictures(text: string): string {
+  return text.replace(/(data:[\w.+-]+\/[\w.+-]+;base64,)[A-Za-z0-9+/=]{64,}/g, '$1')
+}
+
+interface MarkdownLine {
+  text: string
+  from: number
+  to: number
+  inFence: boolean
+}
+
+function* linesOf(text: string): Generator<MarkdownLine> {
+  let fence: string | null = null
+  for (const match of text.matchAll(/[^\n]*\n|[^\n]+$/g)) {
+    const line = match[0]
+    const marker = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    const wasInFence = fence !== null
+    if (fence === null) fence = marker ?? null
+    else if (marker?.startsWith(fence)) fence = null
+    yield { text: line, from: match.index, to: match.index + line.length, inFence: wasInFence || fence !== null }
+  }
+}
+
+function findPieceEnd(text: string): number {
+  let heading = 0
+  let emptyLine = 0
+  let lineEnd = 0
+  for (const line of linesOf(text.slice(0, pieceCharacters))) {
+    if (!line.text.endsWith('\n')) break
+    if (!line.inFence && /^ {0,3}#{1,6}\s/.test(line.text)) heading = line.from
+    if (!line.inFence && line.text.trim() === '') emptyLine = line.to
+    lineEnd = line.to
+  }
+  for (const cut of [heading, emptyLine, lineEnd]) if (cut > pieceCharacters / 4) return cut
+  const code = text.charCodeAt(pieceCharacters)
+  return code >= 0xdc00 && code <= 0xdfff ? pieceCharacters - 1 : pieceCharacters
+}
+
+function* partHardParagraphs(text: string): Generator<MarkdownPiece> {
+  if (text.length <= maximumParagraphCharacters) return yield { text, isPlain: false }
+  let parsedFrom = 0
+  let paragraphFrom = 0
+  let hasFence = false
+  function* end(at: number): Generator<MarkdownPiece> {
+    const paragraph = text.slice(paragraphFrom, at)
+    if (paragraph.length <= maximumParagraphCharacters || hasFence || isTable(paragraph)) return
+    if (paragraphFrom > parsedFrom) yield { text: text.slice(parsedFrom, paragraphFrom), isPlain: false }
+    yield { text: paragraph, isPlain: true }
+    parsedFrom = at
+  }
+  for (const line of linesOf(text)) {
+    if (line.inFence) hasFence = true
+    else if (line.text.trim() === '') {
+      yield* end(line.from)
+      paragraphFrom = line.to
+      hasFence = false
+    }
+  }
+  yield* end(text.length)
+  if (parsedFrom < text.length) yield { text: text.slice(parsedFrom), isPlain: false }
+}
+
+function isTable(paragraph: string): boolean {
+  const [, second = ''] = paragraph.split('\n', 2)
+  return second.includes('-') && second.includes('|') && /^[\s|:-]+$/.test(second)
+}

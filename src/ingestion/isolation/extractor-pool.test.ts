@@ -1,0 +1,336 @@
+import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { silentLog } from '../../kernel/index.ts'
+import type { DocumentFormat, ExtractedBlock } from '../extraction.ts'
+import { buildDocx, buildPdf, buildTextPdf, buildZip, docxParagraph } from '../test-documents.ts'
+import { ExtractorCrashError } from './extraction-run.ts'
+import { createExtractorPool, type ExtractorPool } from './extractor-pool.ts'
+import type { ExtractionLimits } from './limits.ts'
+
+let folder: string
+let pool: ExtractorPool
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-extraction-'))
+})
+afterEach(() => pool?.close())
+afterAll(() => rm(folder, { recursive: true }))
+
+function startPool(limits: Partial<ExtractionLimits> = {}, size = 1): ExtractorPool {
+  pool = createExtractorPool({ size, limits, readableFolders: [folder], log: silentLog })
+  return pool
+}
+
+async function put(name: string, content: string | Buffer) {
+  const filePath = path.join(folder, name)
+  await writeFile(filePath, content)
+  const format = path.extname(name).slice(1) as DocumentFormat
+  return { filePath, format, sizeBytes: (await stat(filePath)).size }
+}
+
+async function read(name: string, content: string | Buffer) {
+  const { blocks, summary } = pool.extract(await put(name, content))
+  const all = (await Array.fromAsync(blocks)).flat()
+  return { text: all.map(({ text }) => text).join('\n'), blocks: all, summary: await summary }
+}
+
+const lines = (count: number) => Array.from({ length: count }, (_, index) => `Paragraph number ${index}.`).join('\n\n')
+
+describe('reading', () => {
+  test('blocks come in order, with a summary and progress', async () => {
+    startPool()
+    const pages = Array.from({ length: 30 }, (_, index) => ({ texts: [{ text: `Page ${index + 1}`, x: 50, y: 700 }] }))
+    const progress: [number, number | null][] = []
+    const { blocks, summary } = pool.extract({
+      ...(await put('pages.pdf', buildTextPdf(pages))),
+      onProgress: (done, total) => progress.push([done, total]),
+    })
+    const all = (await Array.fromAsync(blocks)).flat()
+    expect(all.map(({ text, page }) => [text, page])).toEqual(pages.map((_, index) => [`Page ${index + 1}`, index + 1]))
+    expect(await summary).toEqual({ pages: 30, warnings: [] })
+    expect(progress.at(-1)).toEqual([30, 30])
+  })
+
+  test('more files than children wait for their turn', async () => {
+    startPool({}, 2)
+    const texts = await Promise.all(Array.from({ length: 9 }, (_, index) => read(`turn-${index}.txt`, `File ${index}`)))
+    expect(texts.map(({ text }) => text)).toEqual(Array.from({ length: 9 }, (_, index) => `File ${index}`))
+  })
+
+  test('a slow consumer holds the child back, and its time does not count against the file', async () => {
+    startPool({ timeLimitMs: 1000 })
+    await pool.ready()
+    const { blocks } = pool.extract(await put('slow.txt', lines(20_000)))
+    const all: ExtractedBlock[] = []
+    for await (const batch of blocks) {
+      if (all.length === 0) await new Promise((resolve) => setTimeout(resolve, 1200))
+      all.push(...batch)
+    }
+    expect(all).toHaveLength(20_000)
+  })
+
+  test('the environment of a child holds nothing of ours', async () => {
+    process.env.PORTICO_TEST_SECRET = 'a secret'
+    startPool()
+    await pool.ready()
+    delete process.env.PORTICO_TEST_SECRET
+    const file = `/proc/${pool.processIds()[0]}/environ`
+    if (!existsSync(file)) return
+    const names = (await readFile(file, 'utf8')).split('\0').map((entry) => entry.split('=')[0])
+    expect(names.filter((name) => name !== '' && !name!.startsWith('NODE_CHANNEL'))).toEqual([])
+  })
+
+  test('a file outside of the readable folders is not read', async () => {
+    startPool()
+    const filePath = path.join(import.meta.dirname, '../../../tsconfig.json')
+    const { blocks } = pool.extract({ filePath, format: 'txt', sizeBytes: 100 })
+    await expect(Array.fromAsync(blocks)).rejects.toThrow(/restricted/)
+  })
+})
+
+describe('ends', () => {
+  test('a file that takes too long fails, and the next one is read', async () => {
+    startPool({ timeLimitMs: 60 })
+    await expect(read('long.md', `${lines(40_000)}`)).rejects.toMatchObject({ code: 'processing_timeout' })
+    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+  })
+
+  test('a file that takes too much memory fails, and the next one is read', async () => {
+    startPool({ memoryLimitBytes: 150 * 1024 * 1024 })
+    const bomb = buildPdf([
+      { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
+      { dictionary: '<< /Type /Pages /Count 1 /Kids [3 0 R] >>' },
+      { dictionary: '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>' },
+      { dictionary: '<< >>', stream: Buffer.alloc(200_000_000, ' ') },
+    ])
+    await expect(read('bomb.pdf', bomb)).rejects.toMatchObject({ code: 'out_of_memory' })
+    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+  })
+
+  test('a child killed from outside is our trouble, not the file’s, and is replaced', async () => {
+    startPool()
+    await pool.ready()
+    const [pid] = pool.processIds()
+    const { blocks, summary } = pool.extract(await put('killed.txt', lines(20_000)))
+    await expect(
+      (async () => {
+        for await (const _ of blocks) process.kill(pid!, 'SIGKILL')
+      })(),
+    ).rejects.toBeInstanceOf(ExtractorCrashError)
+    await expect(summary).rejects.toBeInstanceOf(ExtractorCrashError)
+    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+    expect(pool.processIds()).not.toContain(pid)
+  })
+
+  test('an aborted extraction ends with the reason, running or waiting', async () => {
+    startPool()
+    await pool.ready()
+    const controller = new AbortController()
+    const running = pool.extract({ ...(await put('big.txt', lines(20_000))), signal: controller.signal }).blocks
+    const waiting = pool.extract({ ...(await put('next.txt', 'words')), signal: controller.signal }).blocks
+    const iterator = running[Symbol.asyncIterator]()
+    await iterator.next()
+    const ends = [Array.fromAsync({ [Symbol.asyncIterator]: () => iterator }), Array.fromAsync(waiting)]
+    controller.abort(new Error('the document was deleted'))
+    for (const end of ends) await expect(end).rejects.toThrow('the document was deleted')
+    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+  })
+
+  test('a consumer that leaves early frees the child', async () => {
+    startPool()
+    const { blocks, summary } = pool.extract(await put('left.txt', lines(20_000)))
+    for await (const _ of blocks) break
+    await expect(summary).rejects.toThrow('left before its end')
+    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+  })
+
+  test('closing ends what runs and all children', async () => {
+    startPool({}, 2)
+    await pool.ready()
+    const pids = pool.processIds()
+    const iterator = pool.extract(await put('open.txt', lines(20_000))).blocks[Symbol.asyncIterator]()
+    await iterator.next()
+    await pool.close()
+    await expect(Array.fromAsync({ [Symbol.asyncIterator]: () => iterator })).rejects.toThrow('shutting down')
+    for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow()
+  })
+
+  test('children end by themselves when the pool’s process is killed, even while they read', async () => {
+    const { filePath } = await put('orphan.txt', lines(20_000))
+    const script = `
+      import { createExtractorPool } from ${JSON.stringify(path.join(import.meta.dirname, 'extractor-pool.ts'))}
+      const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
+      const pool = createExtractorPool({ size: 2, log, readableFolders: [${JSON.stringify(folder)}] })
+      await pool.ready()
+      for await (const _ of pool.extract({ filePath: ${JSON.stringify(filePath)}, format: 'txt', sizeBytes: 1 }).blocks) {
+        console.log(JSON.stringify(pool.processIds()))
+        await new Promise(() => {})
+      }`
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const pids = await new Promise<number[]>((resolve) =>
+      parent.stdout.once('data', (line: Buffer) => resolve(JSON.parse(line.toString()) as number[])),
+    )
+    expect(pids).toHaveLength(2)
+    parent.kill('SIGKILL')
+    await expect.poll(() => pids.filter(isRunning), { timeout: 5000, interval: 20 }).toEqual([])
+  })
+
+  test('idle children do not keep their parent running', async () => {
+    const script = `
+      import { createExtractorPool } from ${JSON.stringify(path.join(import.meta.dirname, 'extractor-pool.ts'))}
+      const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
+      await createExtractorPool({ size: 1, log }).ready()
+      console.log('done')`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+      timeout: 10_000,
+    })
+    expect(stdout).toBe('done\n')
+  })
+})
+
+/** False also for a process that has ended and waits to be noticed by a parent that never looks. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  return true
+}
+
+describe('hostile files end with a code and hurt nothing else', () => {
+  const page =
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /XObject << /X 5 0 R >> >> >>'
+  const catalogue = { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' }
+  const onePage = { dictionary: '<< /Type /Pages /Count 1 /Kids [3 0 R] >>' }
+  const form = (content: string) => ({
+    dictionary: '<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 5 0 R >> >> >>',
+    stream: content,
+  })
+  const entities =
+    '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;&a;"> <!ENTITY c SYSTEM "file:///etc/passwd">]><x>&b;&c;</x>'
+  const looping = () => {
+    const text = buildTextPdf([{ texts: [{ text: 'Read me', x: 50, y: 700 }] }]).toString('latin1')
+    return Buffer.from(text.replace('/Root 1 0 R', `/Root 1 0 R /Prev ${text.lastIndexOf('xref\n0')}`), 'latin1')
+  }
+  const failures: [string, DocumentFormat, string, () => string | Buffer][] = [
+    ['a zip bomb', 'docx', 'too_large_when_unpacked', () => buildDocx(docxParagraph(' '.repeat(70_000_000)))],
+    [
+      'a zip that lies about its size',
+      'docx',
+      'corrupt_file',
+      () => buildZip([{ name: 'word/document.xml', content: ' '.repeat(10_000_000), claimedSize: 100 }]),
+    ],
+    [
+      'one endless paragraph',
+      'docx',
+      'too_large_when_unpacked',
+      () => buildDocx(docxParagraph('a'.repeat(20_000_000))),
+    ],
+    [
+      'entity bombs and external entities',
+      'docx',
+      'unsupported_content',
+      () => buildDocx('', { 'word/document.xml': entities }),
+    ],
+    ['deep nesting', 'docx', 'too_complex', () => buildDocx('<w:sdt>'.repeat(100_000))],
+    [
+      'an encrypted zip entry',
+      'docx',
+      'encrypted_docx',
+      () => buildZip([{ name: 'word/document.xml', content: 'x', flags: 1 }]),
+    ],
+    ['a zip that is no docx', 'docx', 'unsupported_content', () => buildZip([{ name: 'hello.txt', content: 'x' }])],
+    [
+      'an old .doc under a new name',
+      'docx',
+      'unsupported_content',
+      () => Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(2000)]),
+    ],
+    [
+      '200,000 pages',
+      'pdf',
+      'too_many_pages',
+      () =>
+        buildPdf([
+          catalogue,
+          { dictionary: `<< /Type /Pages /Count 200000 /Kids [${'3 0 R '.repeat(200)}] >>` },
+          { dictionary: `<< /Type /Pages /Parent 2 0 R /Count 1000 /Kids [${'4 0 R '.repeat(1000)}] >>` },
+          { dictionary: '<< /Type /Page /Parent 3 0 R /MediaBox [0 0 9 9] >>' },
+        ]),
+    ],
+    [
+      'a page tree that contains itself',
+      'pdf',
+      'corrupt_file',
+      () => buildPdf([catalogue, { dictionary: '<< /Type /Pages /Count 5 /Kids [2 0 R 2 0 R] >>' }]),
+    ],
+    [
+      'a form that draws itself',
+      'pdf',
+      'out_of_memory',
+      () =>
+        buildPdf([
+          catalogue,
+          onePage,
+          { dictionary: page },
+          { dictionary: '<< >>', stream: '/X Do' },
+          form('/X Do /X Do /X Do'),
+        ]),
+    ],
+    [
+      'a megabyte of nested arrays',
+      'pdf',
+      'no_text',
+      () =>
+        buildPdf([
+          { dictionary: `<< /Type /Catalog /Pages 2 0 R /X ${'['.repeat(500_000)}${']'.repeat(500_000)} >>` },
+          onePage,
+          { dictionary: page },
+        ]),
+    ],
+    ['masses of white space', 'txt', 'no_text', () => ' '.repeat(10_000_000)],
+    ['masses of NULs', 'txt', 'no_text', () => Buffer.alloc(3_000_000)],
+    [
+      'a quotation that never ends',
+      'csv',
+      'corrupt_file',
+      () => `${'a,b\n1,2\n'.repeat(10_000)}"${'x\n'.repeat(1_000_000)}`,
+    ],
+    ['an empty file', 'md', 'empty_file', () => ''],
+  ]
+
+  test('each of them', async () => {
+    startPool({ memoryLimitBytes: 400 * 1024 * 1024, timeLimitMs: 20_000 }, 2)
+    const innocent = read('innocent.txt', lines(20_000))
+    for (const [name, format, code, build] of failures) {
+      const failure = await read(`hostile.${format}`, build()).then(
+        () => null,
+        (error: unknown) => error as Error & { code: string },
+      )
+      expect({ name, code: failure?.code }).toEqual({ name, code })
+      expect(failure!.message).toMatch(/^[A-Z].*\.$/)
+      expect(failure!.message).not.toContain(folder)
+    }
+    expect((await innocent).blocks).toHaveLength(20_000)
+  }, 60_000)
+
+  test('what only looks hostile is read', async () => {
+    startPool({ memoryLimitBytes: 400 * 1024 * 1024, timeLimitMs: 20_000 })
+    expect((await read('xref-loop.pdf', looping())).text).toBe('Read me')
+    expect((await read('formula.csv', 'name,value\nx,=SUM(A1)\ny,@cmd\n')).text).toBe(
+      'name | value\nx | =SUM(A1)\ny | @cmd',
+    )
+    expect((await read('one-line.md', 'word '.repeat(200_000))).text.length).toBeGreaterThan(990_000)
+    expect((await read('brackets.md', `${'['.repeat(100_000)}a`)).blocks.length).toBeGreaterThan(0)
+    const picture = `# Picture\n\n![chart](data:image/png;base64,${'QUJD'.repeat(200_000)})\n\nText below.`
+    expect((await read('picture.md', picture)).text).toBe('Picture\n![chart](data:image/png;base64,)\nText below.')
+  }, 30_000)
+})

@@ -1,0 +1,137 @@
+import { crc32, deflateRawSync, deflateSync } from 'node:zlib'
+
+/** Builders of small and of hostile documents for tests: what people should not keep in a repository as binaries. */
+
+export interface ZipEntry {
+  name: string
+  content: string | Buffer
+  /** Written into the headers instead of the true size. */
+  claimedSize?: number
+  flags?: number
+}
+
+/** A zip archive with deflated entries. */
+export function buildZip(entries: ZipEntry[]): Buffer {
+  const parts: Buffer[] = []
+  const directory: Buffer[] = []
+  let offset = 0
+  for (const { name, content, claimedSize, flags = 0 } of entries) {
+    const bytes = Buffer.from(content)
+    const packed = deflateRawSync(bytes)
+    const size = claimedSize ?? bytes.length
+    const local = Buffer.alloc(30)
+    local.writeUInt32LE(0x04034b50, 0)
+    local.writeUInt16LE(20, 4)
+    local.writeUInt16LE(flags, 6)
+    local.writeUInt16LE(8, 8)
+    local.writeUInt32LE(crc32(bytes), 14)
+    local.writeUInt32LE(packed.length, 18)
+    local.writeUInt32LE(size, 22)
+    local.writeUInt16LE(name.length, 26)
+    const central = Buffer.alloc(46)
+    central.writeUInt32LE(0x02014b50, 0)
+    local.copy(central, 6, 4, 30)
+    central.writeUInt32LE(offset, 42)
+    parts.push(local, Buffer.from(name), packed)
+    directory.push(central, Buffer.from(name))
+    offset += local.length + name.length + packed.length
+  }
+  const index = Buffer.concat(directory)
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(0x06054b50, 0)
+  end.writeUInt16LE(entries.length, 8)
+  end.writeUInt16LE(entries.length, 10)
+  end.writeUInt32LE(index.length, 12)
+  end.writeUInt32LE(offset, 16)
+  return Buffer.concat([...parts, index, end])
+}
+
+const wordNamespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main'
+
+/** A docx whose body is the given WordprocessingML; `parts` adds or replaces parts. */
+export function buildDocx(body: string, parts: Record<string, string> = {}): Buffer {
+  const document = `<?xml version="1.0"?><w:document xmlns:w="${wordNamespace}"><w:body>${body}</w:body></w:document>`
+  const relationships =
+    '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">' +
+    '<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>'
+  const all = { '_rels/.rels': relationships, 'word/document.xml': document, ...parts }
+  return buildZip(Object.entries(all).map(([name, content]) => ({ name, content })))
+}
+
+/** A paragraph of WordprocessingML; `properties` stands inside its w:pPr. */
+export function docxParagraph(text: string, properties = ''): string {
+  return `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`
+}
+
+export function wordPart(element: string, content: string): string {
+  return `<?xml version="1.0"?><w:${element} xmlns:w="${wordNamespace}">${content}</w:${element}>`
+}
+
+export interface PdfObject {
+  /** What stands between `obj` and the stream or `endobj`. A stream's length and filter are added. */
+  dictionary: string
+  stream?: string | Buffer
+}
+
+/** A pdf of numbered objects, the first of them the catalogue, with a right cross-reference table. */
+export function buildPdf(objects: PdfObject[], trailer = ''): Buffer {
+  const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')]
+  const offsets: number[] = []
+  let offset = parts[0]!.length
+  const push = (bytes: Buffer) => {
+    parts.push(bytes)
+    offset += bytes.length
+  }
+  for (const [index, { dictionary, stream }] of objects.entries()) {
+    offsets.push(offset)
+    if (stream === undefined) push(Buffer.from(`${index + 1} 0 obj\n${dictionary}\nendobj\n`))
+    else {
+      const packed = deflateSync(stream)
+      const head = dictionary.replace(/>>\s*$/, `/Length ${packed.length} /Filter /FlateDecode >>`)
+      push(
+        Buffer.concat([
+          Buffer.from(`${index + 1} 0 obj\n${head}\nstream\n`),
+          packed,
+          Buffer.from('\nendstream\nendobj\n'),
+        ]),
+      )
+    }
+  }
+  const table = offsets.map((at) => `${String(at).padStart(10, '0')} 00000 n \n`).join('')
+  push(
+    Buffer.from(
+      `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${offset}\n%%EOF\n`,
+    ),
+  )
+  return Buffer.concat(parts)
+}
+
+/** A text on a pdf page, its baseline at x and y (1/72 inch from the lower left corner). */
+export interface PdfText {
+  text: string
+  x: number
+  y: number
+  size?: number
+  bold?: boolean
+}
+
+/** A pdf of pages in Helvetica; texts are drawn in the order given. */
+export function buildTextPdf(pages: { texts: PdfText[]; rotate?: number }[]): Buffer {
+  const kids = pages.map((_, index) => `${5 + index * 2} 0 R`).join(' ')
+  return buildPdf([
+    { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
+    { dictionary: `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>` },
+    { dictionary: '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>' },
+    { dictionary: '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>' },
+    ...pages.flatMap(({ texts, rotate = 0 }, index) => [
+      {
+        dictionary: `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Rotate ${rotate} /Contents ${6 + index * 2} 0 R /Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> >>`,
+      },
+      { dictionary: '<< >>', stream: Buffer.from(texts.map(drawText).join('\n'), 'latin1') },
+    ]),
+  ])
+}
+
+function drawText({ text, x, y, size = 10, bold = false }: PdfText): string {
+  return `BT /${bold ? 'F2' : 'F1'} ${size} Tf ${x} ${y} Td (${text.replace(/[\\()]/g, '\\$&')}) Tj ET`
+}
