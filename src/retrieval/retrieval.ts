@@ -26,7 +26,7 @@ const defaultTimeoutMs = 15_000
 const candidatesPerResult = 4
 const minimumCandidates = 50
 const semanticVectorWeight = 0.6
-const lexicalVectorWeight = 0.25
+const lexicalVectorWeight = 0.15
 /** Below this a hashing vector's similarity is chance: words share places in 384 dimensions (standard deviation 0.05). */
 const lexicalSimilarityFloor = 0.2
 

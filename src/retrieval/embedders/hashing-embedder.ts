@@ -1,3 +1,4 @@
+import { defaultLanguage, rulesForWord } from '../analysis/languages.ts'
 import { murmur3 } from '../analysis/term-hash.ts'
 import { tokenize } from '../analysis/tokenize.ts'
 import type { Embedder } from '../port.ts'
@@ -13,6 +14,7 @@ const defaultMaximumTokens = 512
 /** Pieces of words weigh less than words: they find misspellings and compounds, and are many. */
 const pieceWeight = 0.25
 const pieceCharacters = 4
+const pieceMark = '\u0001'
 /** Texts between two looks at the event loop: 16 chunks take about 5 ms. */
 const textsPerTurn = 16
 
@@ -23,7 +25,7 @@ const textsPerTurn = 16
 export function createHashingEmbedder(options: HashingEmbedderOptions = {}): Embedder {
   const { dimensions = defaultDimensions, maximumTokens = defaultMaximumTokens } = options
   return {
-    id: `hashing-2:${dimensions}`,
+    id: `hashing-1:${dimensions}`,
     label: `built-in lexical hashing (${dimensions} dimensions): for trying out, no semantics`,
     semantics: false,
     dimensions,
@@ -55,34 +57,34 @@ function countWordPieces(text: string): number {
 
 /** Unit length; all zero where the text has no word. */
 function hashText(text: string, dimensions: number): Float32Array {
-  const counts = new Map<string, number>()
-  for (const word of tokenize(text, { singleCharacters: false })) {
-    counts.set(word, (counts.get(word) ?? 0) + 1)
-    for (const piece of pieces(word)) counts.set(piece, (counts.get(piece) ?? 0) + 1)
-  }
   const vector = new Float32Array(dimensions)
-  for (const [feature, count] of counts) {
+  for (const [feature, count] of countFeatures(text)) {
     const hash = murmur3(feature, 1)
     // The sign is drawn from another bit than the place, so that collisions cancel out on average.
     const sign = hash & 0x80000000 ? -1 : 1
-    const weight = (feature.startsWith('\u0001') ? pieceWeight : featureWeight(feature)) * (1 + Math.log(count))
-    vector[hash % dimensions]! += sign * weight
+    const weight = feature.startsWith(pieceMark) ? pieceWeight : 1
+    vector[hash % dimensions]! += sign * weight * (1 + Math.log(count))
   }
   return normalise(vector)
 }
 
-// Without a corpus the length of a word is the best guess at how much it tells: function words are short.
-function featureWeight(word: string): number {
-  const characters = [...word].length
-  if (/^[a-z]+$/.test(word)) return characters <= 3 ? 0.25 : Math.min(1.5, characters / 5)
-  return 1
+function countFeatures(text: string): Map<string, number> {
+  const words = tokenize(text, { singleCharacters: false })
+  const telling = words.filter((word) => !rulesForWord(word, defaultLanguage)?.rules.stopWords.has(word))
+  const counts = new Map<string, number>()
+  for (const word of telling.length > 0 ? telling : words) {
+    // One stemmer for all: it must not depend on the other words of the text. Pieces catch the endings of other languages.
+    const stem = rulesForWord(word, defaultLanguage)?.rules.stem(word) ?? word
+    for (const feature of [stem, ...pieces(stem)]) counts.set(feature, (counts.get(feature) ?? 0) + 1)
+  }
+  return counts
 }
 
 function pieces(word: string): string[] {
   const marked = `\u0002${word}\u0003`
   const found: string[] = []
   for (let start = 0; start + pieceCharacters <= marked.length; start++) {
-    found.push(`\u0001${marked.slice(start, start + pieceCharacters)}`)
+    found.push(pieceMark + marked.slice(start, start + pieceCharacters))
   }
   return found
 }

@@ -1,0 +1,105 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { openDatabases } from '../../src/database/index.ts'
+import { type Chunk, chunkBlocks, type ExtractedBlock } from '../../src/ingestion/index.ts'
+import {
+  createDocumentId,
+  createOrganisationId,
+  createUuid,
+  type DocumentId,
+  type SpaceId,
+  silentLog,
+  systemClock,
+} from '../../src/kernel/index.ts'
+import { composeEmbeddingText, createIndexStore, type Embedder, type IndexStore } from '../../src/retrieval/index.ts'
+
+/** An index in a fresh embedded database (or on the server of --database-url), filled as ingestion fills it. */
+export interface BenchIndex extends AsyncDisposable {
+  index: IndexStore
+  embedder: Embedder
+  organisationId: ReturnType<typeof createOrganisationId>
+  corpus: Awaited<ReturnType<typeof openDatabases>>['corpus']
+  addDocument(spaceId: SpaceId, name: string, chunks: readonly Chunk[]): Promise<DocumentId>
+}
+
+const batchChunks = 64
+
+export async function createBenchIndex(embedder: Embedder, databaseUrl?: string): Promise<BenchIndex> {
+  const dataFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'portico-bench-'))
+  const databases = await openDatabases({ dataFolder, databaseUrl, clock: systemClock, log: silentLog })
+  const { corpus } = databases
+  const index = createIndexStore(corpus)
+  await index.generations.prepare(embedder)
+  const organisationId = createOrganisationId()
+  return {
+    index,
+    embedder,
+    organisationId,
+    corpus,
+    async addDocument(spaceId, name, chunks) {
+      const documentId = createDocumentId()
+      await corpus.execute(
+        `insert into documents (id, organisation_id, space_id, name, format, mime_type, size_bytes, content_sha256, blob_key)
+         values ($1, $2, $3, $4, 'txt', 'text/plain', 1, '\\x00', $5)`,
+        [documentId, organisationId, spaceId, name, createUuid()],
+      )
+      const run = await corpus.transaction((transaction) =>
+        index.beginRun(transaction, { organisationId, spaceId, documentId }),
+      )
+      for (let start = 0; start < chunks.length; start += batchChunks) {
+        const batch = chunks.slice(start, start + batchChunks)
+        const vectors = await embedder.embed({
+          texts: batch.map((chunk) => composeEmbeddingText({ ...chunk, documentName: name })),
+          purpose: 'document',
+          organisationId,
+          spaceId,
+          signal: AbortSignal.timeout(600_000),
+        })
+        await corpus.transaction((transaction) =>
+          index.insertChunks(transaction, {
+            run: run!,
+            documentName: name,
+            embedderId: embedder.id,
+            chunks: batch,
+            vectors,
+          }),
+        )
+      }
+      await corpus.transaction(async (transaction) => {
+        await index.publish(transaction, run!)
+        await transaction.execute(`update documents set status = 'ready' where id = $1`, [documentId])
+      })
+      return documentId
+    },
+    async [Symbol.asyncDispose]() {
+      await databases.close()
+      fs.rmSync(dataFolder, { recursive: true, force: true })
+    },
+  }
+}
+
+export interface ChunkSize {
+  targetTokens: number
+  maximumTokens: number
+  overlapTokens: number
+}
+
+/** The sizes that src/ingestion/pipeline.ts uses. */
+export const pipelineChunkSize: ChunkSize = { targetTokens: 250, maximumTokens: 400, overlapTokens: 30 }
+
+export async function chunksOf(
+  blocks: AsyncIterable<ExtractedBlock[]>,
+  embedder: Embedder,
+  size: ChunkSize,
+): Promise<Chunk[]> {
+  const chunks: Chunk[] = []
+  for await (const chunk of chunkBlocks(blocks, { ...size, countTokens: embedder.countTokens })) chunks.push(chunk)
+  return chunks
+}
+
+/** A text as an extractor would hand it over: paragraphs parted by empty lines. */
+export async function* paragraphsOf(text: string): AsyncGenerator<ExtractedBlock[]> {
+  const paragraphs = text.split(/\n\s*\n/).map((paragraph) => paragraph.replaceAll(/\s+/g, ' ').trim())
+  yield paragraphs.filter((paragraph) => paragraph !== '').map((paragraph) => ({ kind: 'paragraph', text: paragraph }))
+}
