@@ -7,6 +7,7 @@ export {
   createAdminLog,
   recordAdminChange,
 } from './admin-log.store.ts'
+export { type AuditCheck, auditRoutes, findingsOfCounts } from './audit.routes.ts'
 export { assertGatewayAccess, assertSubscription, isSubscriptionActive } from './gate.ts'
 export { operatorRoutes } from './operator.routes.ts'
 export { type OperatorTokens, createOperatorTokens } from './operator-tokens.ts'

@@ -1,0 +1,78 @@
+import type { Command } from 'commander'
+import type { ChatAnswer, Reference } from '../../src/contract/chat.ts'
+import type { CliProcess } from '../cli-process.ts'
+import { action, examples } from '../define.ts'
+import { FailedError, UsageError } from '../errors.ts'
+import { type Output, stripControl } from '../output.ts'
+import { readEventStream } from '../read-event-stream.ts'
+
+interface ChatOptions {
+  sources: boolean
+  agentic?: boolean
+}
+
+/** `portico chat ENDPOINT QUESTION` */
+export function addChatCommand(program: Command, cliProcess: CliProcess): void {
+  program
+    .command('chat <endpoint> [question...]')
+    .description('Ask a published Space; the answer streams. Without a question it is read from standard input.')
+    .option('--no-sources', 'without inline markers')
+    .option('--agentic', 'allow several searches for one answer')
+    .addHelpText(
+      'after',
+      examples(
+        'portico chat "$PORTICO_ENDPOINT_ID" When is the museum open on Sundays?',
+        'portico chat "$PORTICO_ENDPOINT_ID" --json < question.txt',
+      ),
+    )
+    .action(
+      action(
+        cliProcess,
+        async ({ output, organisation, process }, options: ChatOptions, endpoint: string, words: string[]) => {
+          const question = (words.length > 0 ? words.join(' ') : await process.readInput()).trim()
+          if (question === '')
+            throw new UsageError('There is no question. Give it after the endpoint, or on standard input.')
+          const response = await organisation().fetch('POST', `/v1/endpoints/${encodeURIComponent(endpoint)}/chat`, {
+            body: JSON.stringify({ messages: [{ role: 'user', content: question }], streaming: !output.json }),
+            headers: {
+              'content-type': 'application/json',
+              'service-enable-inline-sources': String(options.sources),
+              'service-enable-agentic-workflow': String(options.agentic ?? false),
+            },
+          })
+          if (output.json) output.result((await response.json()) as ChatAnswer, () => {})
+          else await printStream(output, response, process.signal)
+        },
+      ),
+    )
+}
+
+async function printStream(output: Output, response: Response, signal: AbortSignal) {
+  let complete = false
+  try {
+    for await (const { event, data } of readEventStream(response)) {
+      const payload = JSON.parse(data) as {
+        delta?: string
+        references?: Reference[]
+        error?: string
+        count?: number
+      }
+      if (event === 'assistant_write') output.write(stripControl(payload.delta ?? ''))
+      else if (event === 'references') printReferences(output, payload.references ?? [])
+      else if (event === 'error') throw new FailedError(payload.error ?? 'The answer failed.')
+      else if (event === 'done') complete = true
+    }
+  } catch (error) {
+    output.write('\n')
+    if (signal.aborted) throw new FailedError('Interrupted.')
+    throw error
+  }
+  if (!complete) throw new FailedError('The connection ended in the middle of the answer. Ask again.')
+}
+
+function printReferences(output: Output, references: Reference[]) {
+  output.line()
+  for (const { id, title, url } of references) {
+    output.line(stripControl(`  [${id}] ${title}${url === undefined ? '' : ` <${url}>`}`))
+  }
+}

@@ -1,0 +1,190 @@
+import type { Command } from 'commander'
+import type { DocumentBody } from '../../src/contract/documents.ts'
+import type { CliProcess } from '../cli-process.ts'
+import { type Context, readTextFile } from '../context.ts'
+import { action, assertConfirmed, examples, givenFields, parseWhole } from '../define.ts'
+import { FailedError, UsageError } from '../errors.ts'
+import { defaultLimit, loadItems } from '../paging.ts'
+import { type UploadOutcome, findFiles, uploadAll, waitUntilProcessed } from '../upload.ts'
+
+interface UploadOptions {
+  space?: string
+  name?: string
+  metadata?: string
+  wait?: boolean
+  parallel: number
+}
+
+/** `portico document …`, with an organisation's API key. */
+export function addDocumentCommands(program: Command, cliProcess: CliProcess): void {
+  const documents = program
+    .command('document')
+    .alias('doc')
+    .description("Documents of a Space, with the organisation's API key.")
+  addUpload(documents, cliProcess)
+  addReads(documents, cliProcess)
+  addChanges(documents, cliProcess)
+}
+
+function addUpload(documents: Command, cliProcess: CliProcess) {
+  documents
+    .command('upload <path...>')
+    .description('Upload files, or all supported files of folders.')
+    .option('--space <space>', 'the Space; else PORTICO_SPACE_ID')
+    .option('--name <name>', 'display name, for a single file')
+    .option('--metadata <json>', 'a JSON object, or @FILE; a top-level url is shown on citations')
+    .option('--wait', 'wait until each is ready; exit code 1 where one fails')
+    .option('--parallel <count>', 'uploads at the same time', parseWhole, 2)
+    .addHelpText(
+      'after',
+      examples(
+        'portico document upload handbook.pdf --wait',
+        'portico document upload ./docs --space SPACE_ID --parallel 4',
+        `portico document upload a.md --metadata '{"url": "https://example.org/a"}'`,
+      ),
+    )
+    .action(
+      action(cliProcess, async (context, options: UploadOptions, paths: string[]) => {
+        const { output, organisation, process } = context
+        const files = findFiles(paths)
+        if (options.name !== undefined && files.length !== 1) throw new UsageError('--name is for a single file.')
+        if (options.parallel < 1) throw new UsageError('--parallel must be at least 1.')
+        const outcomes = await uploadAll(organisation(), files, {
+          spaceId: spaceOf(context, options),
+          name: options.name,
+          metadata: options.metadata === undefined ? undefined : checkMetadata(options.metadata),
+          wait: options.wait ?? false,
+          parallel: options.parallel,
+          signal: process.signal,
+          onProgress: (done, current) => output.progress(`${done} of ${files.length}  ${current}`),
+        })
+        output.progress('')
+        const failed = outcomes.filter(({ error }) => error !== null)
+        output.result({ uploaded: outcomes.length - failed.length, failed: failed.length, files: outcomes }, () =>
+          output.table(['FILE', 'STATUS', 'DOCUMENT', 'REMARK'], outcomes.map(toRow), 'Nothing was uploaded.'),
+        )
+        if (failed.length > 0) throw new FailedError(`${failed.length} of ${files.length} files failed.`)
+      }),
+    )
+}
+
+function addReads(documents: Command, cliProcess: CliProcess) {
+  documents
+    .command('list [space]')
+    .description('List the documents of a Space, newest first; without a Space, of PORTICO_SPACE_ID.')
+    .option('--limit <count>', 'how many at most', parseWhole, defaultLimit)
+    .addHelpText('after', examples('portico document list', 'portico document list SPACE_ID --limit 1000 --json'))
+    .action(
+      action(cliProcess, async (context, options: { limit: number }, space: string | undefined) => {
+        const { output, organisation } = context
+        const path = `/v1/documents?spaceId=${encodeURIComponent(spaceOf(context, { space }))}`
+        const page = await loadItems<DocumentBody>(organisation(), path, options.limit)
+        output.result(page, () => {
+          output.table(
+            ['ID', 'NAME', 'STATUS', 'BYTES', 'CREATED'],
+            page.items.map(({ id, name, status, sizeBytes, createdAt }) => [id, name, status, sizeBytes, createdAt]),
+            'There is no document. Upload one with: portico document upload FILE',
+          )
+          if (page.items.length < page.total) output.note(`${page.items.length} of ${page.total}; --limit shows more.`)
+        })
+      }),
+    )
+  documents
+    .command('show <document>')
+    .description('Show a document with its status.')
+    .option('--wait', 'wait until it is processed')
+    .addHelpText('after', examples('portico document show DOCUMENT_ID --wait'))
+    .action(
+      action(cliProcess, async ({ output, organisation, process }, options: { wait?: boolean }, id: string) => {
+        const client = organisation()
+        const found = options.wait
+          ? await waitUntilProcessed(client, id, process.signal)
+          : await client.get<DocumentBody>(pathOf(id))
+        output.result(found, () =>
+          output.fields([
+            ['id', found.id],
+            ['name', found.name],
+            ['space', found.spaceId],
+            ['status', found.status],
+            ['failure', found.error && `${found.error.code}: ${found.error.message}`],
+            ['bytes', found.sizeBytes],
+            ['type', found.mimeType],
+            ['metadata', found.metadata && JSON.stringify(found.metadata)],
+            ['created', found.createdAt],
+            ['changed', found.updatedAt],
+          ]),
+        )
+        if (options.wait && found.status === 'failed') throw new FailedError(`${found.name} could not be processed.`)
+      }),
+    )
+}
+
+function addChanges(documents: Command, cliProcess: CliProcess) {
+  documents
+    .command('update <document>')
+    .description('Rename a document or replace its metadata.')
+    .option('--name <name>', 'new display name')
+    .option('--metadata <json>', 'a JSON object, @FILE, or none to clear it')
+    .addHelpText('after', examples('portico document update DOCUMENT_ID --name "Handbook 2027"'))
+    .action(
+      action(
+        cliProcess,
+        async ({ output, organisation }, options: { name?: string; metadata?: string }, id: string) => {
+          const { name, metadata: text } = options
+          const metadata = text === 'none' ? null : text === undefined ? undefined : JSON.parse(checkMetadata(text))
+          const body = givenFields({ name, metadata }, 'Give --name or --metadata.')
+          const changed = await organisation().send<{ id: string; name: string }>('PATCH', pathOf(id), body)
+          output.result(changed, () => output.line(`Changed ${changed.name} (${changed.id}).`))
+        },
+      ),
+    )
+  documents
+    .command('delete <document...>')
+    .description('Delete documents with everything that was made of them.')
+    .option('--yes', 'do it without asking')
+    .addHelpText('after', examples('portico document delete DOCUMENT_ID --yes'))
+    .action(
+      action(cliProcess, async ({ output, organisation }, options: { yes?: boolean }, ids: string[]) => {
+        assertConfirmed(
+          options.yes,
+          `This deletes ${ids.length === 1 ? 'the document' : `${ids.length} documents`} for good.`,
+        )
+        const client = organisation()
+        for (const id of ids) await client.send('DELETE', pathOf(id))
+        output.result({ deleted: ids }, () => {
+          for (const id of ids) output.line(`Deleted ${id}.`)
+        })
+      }),
+    )
+}
+
+function spaceOf({ process }: Context, { space }: { space?: string | undefined }): string {
+  const id = space ?? process.environment.PORTICO_SPACE_ID
+  if (id) return id
+  throw new UsageError(
+    'This command needs a Space. Name it, or set PORTICO_SPACE_ID. List them with: portico space list',
+  )
+}
+
+/** The JSON text of the option's object. */
+function checkMetadata(given: string): string {
+  const text = given.startsWith('@') ? readTextFile(given.slice(1), '--metadata') : given
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    value = undefined
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    throw new UsageError(`--metadata must be a JSON object, such as '{"url": "https://example.org"}'.`)
+  }
+  return text
+}
+
+function toRow({ file, status, documentId, error, duplicateOf }: UploadOutcome) {
+  return [file, status, documentId, error ?? (duplicateOf === null ? '' : `same content as ${duplicateOf}`)]
+}
+
+function pathOf(id: string): string {
+  return `/v1/documents/${encodeURIComponent(id)}`
+}

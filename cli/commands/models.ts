@@ -1,0 +1,301 @@
+import type { Command } from 'commander'
+import type { DeploymentBody, ModelBody, PriceBody } from '../../src/contract/models.ts'
+import type { CliProcess } from '../cli-process.ts'
+import { action, assertConfirmed, collect, examples, givenFields, parseNumber, parseWhole } from '../define.ts'
+import type { Output } from '../output.ts'
+import { readJsonFile } from './providers.ts'
+
+/** `portico model …`, `portico deployment …` and `portico price …` */
+export function addModelCommands(program: Command, cliProcess: CliProcess): void {
+  const model = program.command('model').description('Models: what can be called, and by whom.')
+  addModelReads(model, cliProcess)
+  addModelChanges(model, cliProcess)
+  addDeployments(program.command('deployment').description('Where models can be called.'), cliProcess)
+  addPrices(program.command('price').description('Prices of deployments.'), cliProcess)
+}
+
+function addModelReads(model: Command, cliProcess: CliProcess) {
+  model
+    .command('list')
+    .description('List models that can be called.')
+    .option('--all', 'also what cannot be called')
+    .addHelpText('after', examples('portico model list', 'portico model list --all --json'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: { all?: boolean }) => {
+        const answer = await operator().get<{ data: ModelBody[]; problems: string[] }>('/api/models')
+        const shown = options.all ? answer.data : answer.data.filter(({ callableIds }) => callableIds.length > 0)
+        output.result({ ...answer, data: shown }, () => {
+          output.table(
+            ['ID', 'KIND', 'TIER', 'PLANS', 'CALLABLE AS', 'DEPLOYMENTS', 'DECLARED BY'],
+            shown.map(({ id, kind, tier, plans, callableIds, deployments, origin }) => [
+              id,
+              kind,
+              tier,
+              plans.join(','),
+              callableIds.join(' '),
+              deployments.length,
+              origin,
+            ]),
+            'No model can be called. Add a provider with: portico provider add ID --format openai --key-env NAME',
+          )
+          for (const problem of answer.problems) output.note(`problem: ${problem}`)
+        })
+      }),
+    )
+  model
+    .command('show <id>')
+    .description('Show a model with its deployments, prices and health.')
+    .addHelpText('after', examples('portico model show gpt-5-mini'))
+    .action(
+      action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
+        const found = await operator().get<ModelBody>(modelPath(id))
+        output.result(found, () => printModel(output, found))
+      }),
+    )
+}
+
+interface ModelOptions {
+  kind?: string
+  tier?: string
+  ownedBy?: string
+  alias?: string[]
+  plan?: string[]
+  contextTokens?: number
+  maximumOutputTokens?: number
+  dimensions?: number
+  from?: string
+}
+
+function addModelChanges(model: Command, cliProcess: CliProcess) {
+  model
+    .command('add <id>')
+    .alias('set')
+    .description("Declare a model, or override what is known of it. Replaces the operator's earlier declaration.")
+    .option('--kind <kind>', 'chat or embedding')
+    .option('--tier <tier>', 'base or premium')
+    .option('--owned-by <name>', 'owner that the models list shows')
+    .option('--alias <id>', 'another name; may be given several times', collect)
+    .option('--plan <plan>', 'plan that may call it; may be given several times', collect)
+    .option('--context-tokens <count>', 'size of its context', parseWhole)
+    .option('--maximum-output-tokens <count>', 'longest answer', parseWhole)
+    .option('--dimensions <count>', 'of embeddings', parseWhole)
+    .option('--from <file>', 'JSON with any fields of PUT /api/models/{id}; options win over it')
+    .addHelpText('after', examples('portico model add house-model --context-tokens 32768 --tier base --alias house'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: ModelOptions, id: string) => {
+        const { alias, plan, maximumOutputTokens, from, kind, tier, ownedBy, contextTokens, dimensions } = options
+        const given = {
+          kind,
+          tier,
+          ownedBy,
+          contextTokens,
+          dimensions,
+          aliases: alias,
+          plans: plan,
+          maxOutputTokens: maximumOutputTokens,
+        }
+        const body = givenFields(
+          { ...(from === undefined ? {} : readJsonFile(from)), ...defined(given) },
+          'Give an option.',
+        )
+        const changed = await operator().send<ModelBody>('PUT', modelPath(id), body)
+        output.result(changed, () => printModel(output, changed))
+      }),
+    )
+  model
+    .command('remove <id>')
+    .description("Remove the operator's declaration of a model.")
+    .option('--yes', 'do it without asking')
+    .addHelpText('after', examples('portico model remove house-model --yes'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
+        assertConfirmed(options.yes, `This removes the declaration of model ${id}.`)
+        await operator().send('DELETE', modelPath(id))
+        output.result({ removed: id }, () => output.line(`Removed the declaration of model ${id}.`))
+      }),
+    )
+}
+
+interface DeploymentOptions {
+  model?: string
+  provider?: string
+  wireId?: string
+  baseModel?: string
+  hosting?: string
+  region?: string
+  weight?: number
+  from?: string
+}
+
+function addDeployments(deployment: Command, cliProcess: CliProcess) {
+  deployment
+    .command('list')
+    .description('List deployments with their health.')
+    .addHelpText('after', examples('portico deployment list'))
+    .action(
+      action(cliProcess, async ({ output, operator }) => {
+        const answer = await operator().get<{ data: DeploymentBody[] }>('/api/deployments')
+        output.result(answer, () =>
+          output.table(
+            ['ID', 'MODEL', 'PROVIDER', 'HOSTING', 'WEIGHT', 'CIRCUIT', 'PROBLEM'],
+            answer.data.map(({ id, model, provider, hosting, weight, health, problem }) => [
+              id,
+              model,
+              provider,
+              hosting,
+              weight,
+              health.circuit,
+              problem,
+            ]),
+            'There is no deployment.',
+          ),
+        )
+      }),
+    )
+  deployment
+    .command('add <id>')
+    .alias('set')
+    .description('Declare where a model can be called, or override a deployment.')
+    .option('--model <id>', 'canonical id of the model')
+    .option('--provider <id>', 'the provider')
+    .option('--wire-id <id>', 'id or deployment name at the provider')
+    .option('--base-model <id>', 'the model behind a name of your own')
+    .option('--hosting <hosting>', 'eu, us, global, local …')
+    .option('--region <region>', 'shown in receipts')
+    .option('--weight <number>', 'share of the traffic', parseNumber)
+    .option('--from <file>', 'JSON with any fields of PUT /api/deployments/{id}; options win over it')
+    .addHelpText(
+      'after',
+      examples('portico deployment add house-1 --model house-model --provider lab --wire-id llama-4'),
+    )
+    .action(
+      action(cliProcess, async ({ output, operator }, options: DeploymentOptions, id: string) => {
+        const { from, model, provider, wireId, baseModel, hosting, region, weight } = options
+        const given = defined({ model, provider, wireId, baseModel, hosting, region, weight })
+        const body = givenFields({ ...(from === undefined ? {} : readJsonFile(from)), ...given }, 'Give an option.')
+        const changed = await operator().send<DeploymentBody>('PUT', deploymentPath(id), body)
+        output.result(changed, () => printDeployment(output, changed))
+      }),
+    )
+  deployment
+    .command('remove <id>')
+    .description("Remove the operator's declaration of a deployment.")
+    .option('--yes', 'do it without asking')
+    .addHelpText('after', examples('portico deployment remove house-1 --yes'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
+        assertConfirmed(options.yes, `This removes the declaration of deployment ${id}.`)
+        await operator().send('DELETE', deploymentPath(id))
+        output.result({ removed: id }, () => output.line(`Removed the declaration of deployment ${id}.`))
+      }),
+    )
+}
+
+interface PriceOptions {
+  input: string
+  output?: string
+  cacheRead?: string
+  cacheWrite?: string
+  reasoning?: string
+  validFrom?: string
+}
+
+function addPrices(price: Command, cliProcess: CliProcess) {
+  price
+    .command('list <deployment>')
+    .description('List the prices of a deployment, US dollars per million tokens.')
+    .addHelpText('after', examples('portico price list house-1'))
+    .action(
+      action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
+        const answer = await operator().get<{ data: PriceBody[] }>(`${deploymentPath(id)}/prices`)
+        output.result(answer, () => printPrices(output, answer.data))
+      }),
+    )
+  price
+    .command('set <deployment>')
+    .description('Set a price from a moment on, US dollars per million tokens.')
+    .requiredOption('--input <usd>', 'input tokens')
+    .option('--output <usd>', 'output tokens')
+    .option('--cache-read <usd>', 'cached input tokens; default: as input')
+    .option('--cache-write <usd>', 'input tokens written to the cache; default: as input')
+    .option('--reasoning <usd>', 'reasoning tokens; default: as output')
+    .option('--valid-from <time>', 'ISO 8601; default: now')
+    .addHelpText('after', examples('portico price set house-1 --input 0.15 --output 0.60'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: PriceOptions, id: string) => {
+        const { input, output: outputPrice, cacheRead, cacheWrite, reasoning, validFrom } = options
+        const body = defined({ input, output: outputPrice, cacheRead, cacheWrite, reasoning, validFrom })
+        const made = await operator().send<PriceBody>('POST', `${deploymentPath(id)}/prices`, body)
+        output.result(made, () => printPrices(output, [made]))
+      }),
+    )
+  price
+    .command('remove <deployment> <price>')
+    .description("Remove one of the operator's prices.")
+    .option('--yes', 'do it without asking')
+    .addHelpText('after', examples('portico price remove house-1 PRICE_ID --yes'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string, priceId: string) => {
+        assertConfirmed(options.yes, `This removes a price of ${id}.`)
+        await operator().send('DELETE', `${deploymentPath(id)}/prices/${encodeURIComponent(priceId)}`)
+        output.result({ removed: priceId }, () => output.line(`Removed price ${priceId}.`))
+      }),
+    )
+}
+
+function defined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+function printModel(output: Output, model: ModelBody) {
+  output.fields([
+    ['id', model.id],
+    ['aliases', model.aliases.join(', ') || 'none'],
+    ['enabled', model.enabled],
+    ['kind', model.kind],
+    ['tier', model.tier],
+    ['plans', model.plans.join(', ')],
+    ['context tokens', model.contextTokens],
+    ['output tokens at most', model.maxOutputTokens],
+    ['dimensions', model.dimensions ?? undefined],
+    ['callable as', model.callableIds.join(', ') || 'nothing'],
+    ['declared by', model.origin],
+  ])
+  for (const deployment of model.deployments) {
+    output.line()
+    printDeployment(output, deployment)
+  }
+}
+
+function printDeployment(output: Output, deployment: DeploymentBody) {
+  output.fields([
+    ['deployment', deployment.id],
+    ['provider', deployment.provider],
+    ['id on the wire', deployment.wireId],
+    ['hosting', deployment.region === null ? deployment.hosting : `${deployment.hosting} (${deployment.region})`],
+    ['weight', deployment.weight],
+    ['circuit', deployment.health.circuit],
+    ['problem', deployment.problem ?? 'none'],
+  ])
+  printPrices(output, deployment.prices)
+}
+
+function printPrices(output: Output, prices: PriceBody[]) {
+  output.table(
+    ['USD PER MILLION', 'INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'FROM', 'SOURCE', 'PRICE ID'],
+    prices.map(({ inForce, input, output: out, cacheRead, cacheWrite, validFrom, source, id }) => [
+      inForce ? 'in force' : '',
+      input,
+      out,
+      cacheRead,
+      cacheWrite,
+      validFrom,
+      source,
+      id,
+    ]),
+    'It has no price, so it cannot be called. Set one with: portico price set DEPLOYMENT --input USD --output USD',
+  )
+}
+
+const modelPath = (id: string) => `/api/models/${encodeURIComponent(id)}`
+const deploymentPath = (id: string) => `/api/deployments/${encodeURIComponent(id)}`

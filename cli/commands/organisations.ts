@@ -1,0 +1,305 @@
+import type { Command } from 'commander'
+import type { NewApiKeyBody, OrganisationBody } from '../../src/contract/operator.ts'
+import type { ApiClient } from '../api-client.ts'
+import type { CliProcess } from '../cli-process.ts'
+import { action, assertConfirmed, collect, examples, givenFields, parseWhole } from '../define.ts'
+import { findOrganisationId } from '../find-organisation.ts'
+import type { Output } from '../output.ts'
+import { defaultLimit, loadItems } from '../paging.ts'
+
+interface OrganisationOptions {
+  name?: string
+  plan?: string
+  budget?: string
+  markup?: string
+  timeZone?: string
+  anchorDay?: number
+  subscription?: string
+  startsAt?: string
+  endsAt?: string
+}
+
+/** `portico org …` and `portico key …` */
+export function addOrganisationCommands(program: Command, cliProcess: CliProcess): void {
+  const org = program
+    .command('org')
+    .alias('organisation')
+    .description('Organisations: plan, budget, enablement, opt-in.')
+  addCreate(org, cliProcess)
+  addReads(org, cliProcess)
+  addUpdate(org, cliProcess)
+  addSwitches(org, cliProcess)
+  addWebhook(org, cliProcess)
+
+  const key = program.command('key').description('The one API key of an organisation.')
+  key
+    .command('rotate <organisation>')
+    .alias('create')
+    .description('Make the API key; the former one stops working at once. The key is shown only now.')
+    .addHelpText('after', examples('portico key rotate Acme', 'portico key rotate Acme --json | jq -r .key > key.txt'))
+    .action(
+      action(cliProcess, async ({ output, operator }, _options: object, reference: string) => {
+        const client = operator()
+        const made = await createKey(client, await findOrganisationId(client, reference))
+        output.result(made, () => printKey(output, made))
+      }),
+    )
+}
+
+function addCreate(org: Command, cliProcess: CliProcess) {
+  withFields(org.command('create <name>'))
+    .description('Create an organisation with its API key, which is shown only now.')
+    .option('--enable', "give the operator's enablement of the gateway")
+    .option('--opt-in', "give the administrator's opt-in to the gateway")
+    .option('--no-key', 'make no API key yet')
+    .addHelpText(
+      'after',
+      examples(
+        'portico org create Acme --plan enterprise --budget 50 --enable --opt-in',
+        'portico org create Trial --no-key',
+      ),
+    )
+    .action(
+      action(
+        cliProcess,
+        async (
+          { output, operator },
+          options: OrganisationOptions & { enable?: boolean; optIn?: boolean; key: boolean },
+          name: string,
+        ) => {
+          const client = operator()
+          const body = { ...toBody(options), name, ...(options.enable ? { gatewayEnabled: true } : {}) }
+          let organisation = await client.send<OrganisationBody>('POST', '/api/organisations', body)
+          if (options.optIn) organisation = await setOptIn(client, organisation.id, true)
+          const apiKey = options.key ? await createKey(client, organisation.id) : null
+          if (apiKey) organisation = await client.get<OrganisationBody>(`/api/organisations/${organisation.id}`)
+          output.result({ organisation, apiKey }, () => {
+            printOrganisation(output, organisation)
+            if (apiKey) printKey(output, apiKey)
+          })
+        },
+      ),
+    )
+}
+
+function addReads(org: Command, cliProcess: CliProcess) {
+  org
+    .command('list')
+    .description('List organisations, newest first.')
+    .option('--search <text>', 'a part of the name')
+    .option('--limit <count>', 'how many at most', parseWhole, defaultLimit)
+    .addHelpText('after', examples('portico org list', 'portico org list --search acme --json'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: { search?: string; limit: number }) => {
+        const query = options.search === undefined ? '' : `?search=${encodeURIComponent(options.search)}`
+        const page = await loadItems<OrganisationBody>(operator(), `/api/organisations${query}`, options.limit)
+        output.result(page, () => {
+          output.table(
+            ['ID', 'NAME', 'PLAN', 'SUBSCRIBED', 'ENABLED', 'OPTED IN', 'BUDGET USD', 'MARKUP %'],
+            page.items.map((organisation) => [
+              organisation.id,
+              organisation.name,
+              organisation.plan,
+              organisation.subscription.active,
+              organisation.gatewayEnabled,
+              organisation.gatewayOptIn,
+              organisation.monthlyBudgetUsd,
+              organisation.markupPercent,
+            ]),
+            'There is no organisation. Create one with: portico org create NAME',
+          )
+          if (page.items.length < page.total) output.note(`${page.items.length} of ${page.total}; --limit shows more.`)
+        })
+      }),
+    )
+  org
+    .command('show <organisation>')
+    .description('Show an organisation, by id or exact name.')
+    .addHelpText('after', examples('portico org show Acme'))
+    .action(
+      action(cliProcess, async ({ output, operator }, _options: object, reference: string) => {
+        const client = operator()
+        const id = await findOrganisationId(client, reference)
+        const organisation = await client.get<OrganisationBody>(`/api/organisations/${id}`)
+        output.result(organisation, () => printOrganisation(output, organisation))
+      }),
+    )
+}
+
+function addUpdate(org: Command, cliProcess: CliProcess) {
+  withFields(org.command('update <organisation>'))
+    .description('Change an organisation; what is not given stays.')
+    .option('--name <name>', 'new name')
+    .option('--disable-model <id>', 'switch a model off for it; may be given several times', collect)
+    .option('--enable-model <id>', 'switch a model on again; may be given several times', collect)
+    .addHelpText(
+      'after',
+      examples(
+        'portico org update Acme --budget 200 --markup 12.5',
+        'portico org update Acme --subscription cancelled --ends-at 2026-12-31T23:00:00Z',
+        'portico org update Acme --disable-model gpt-5 --enable-model gpt-5-mini',
+      ),
+    )
+    .action(
+      action(
+        cliProcess,
+        async (
+          { output, operator },
+          options: OrganisationOptions & { disableModel?: string[]; enableModel?: string[] },
+          reference: string,
+        ) => {
+          const client = operator()
+          const id = await findOrganisationId(client, reference)
+          const disabledModels = await changeDisabledModels(client, id, options)
+          const fields = { ...toBody(options), name: options.name, disabledModels }
+          const body = givenFields(fields, 'Give an option such as --budget 50.')
+          const organisation = await client.send<OrganisationBody>('PATCH', `/api/organisations/${id}`, body)
+          output.result(organisation, () => printOrganisation(output, organisation))
+        },
+      ),
+    )
+  org
+    .command('remove <organisation>')
+    .description('Remove an organisation that has no Spaces. Its usage records stay.')
+    .option('--yes', 'do it without asking')
+    .addHelpText('after', examples('portico org remove Acme --yes'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, reference: string) => {
+        const client = operator()
+        const id = await findOrganisationId(client, reference)
+        assertConfirmed(options.yes, `This removes organisation ${id} and its API key for good.`)
+        await client.send('DELETE', `/api/organisations/${id}`)
+        output.result({ removed: id }, () => output.line(`Removed organisation ${id}.`))
+      }),
+    )
+}
+
+function addSwitches(org: Command, cliProcess: CliProcess) {
+  const switches = [
+    ['enable', "Give the operator's enablement of the gateway.", enable(true)],
+    ['disable', "Withdraw the operator's enablement: the next gateway request is a 403.", enable(false)],
+    ['opt-in', "Give the administrator's opt-in to the gateway.", (client, id) => setOptIn(client, id, true)],
+    ['opt-out', "Withdraw the administrator's opt-in.", (client, id) => setOptIn(client, id, false)],
+  ] satisfies [string, string, (client: ApiClient, id: string) => Promise<OrganisationBody>][]
+  for (const [name, description, change] of switches) {
+    org
+      .command(`${name} <organisation>`)
+      .description(description)
+      .addHelpText('after', examples(`portico org ${name} Acme`))
+      .action(
+        action(cliProcess, async ({ output, operator }, _options: object, reference: string) => {
+          const client = operator()
+          const organisation = await change(client, await findOrganisationId(client, reference))
+          output.result(organisation, () => printOrganisation(output, organisation))
+        }),
+      )
+  }
+}
+
+function addWebhook(org: Command, cliProcess: CliProcess) {
+  org
+    .command('webhook <organisation> [url]')
+    .description('Set where budget thresholds are sent; the signing secret is shown only now.')
+    .option('--remove', 'remove the webhook')
+    .addHelpText(
+      'after',
+      examples('portico org webhook Acme https://hooks.example/budget', 'portico org webhook Acme --remove'),
+    )
+    .action(
+      action(
+        cliProcess,
+        async ({ output, operator }, options: { remove?: boolean }, reference: string, url: string | undefined) => {
+          const client = operator()
+          const path = `/api/organisations/${await findOrganisationId(client, reference)}/webhook`
+          if (options.remove) {
+            await client.send('DELETE', path)
+            return output.result({ removed: true }, () => output.line('Removed the webhook.'))
+          }
+          const { url: given } = givenFields({ url }, 'Give the address, or --remove.')
+          const webhook = await client.send<{ url: string; secret: string }>('PUT', path, { url: given })
+          output.result(webhook, () =>
+            output.fields([
+              ['url', webhook.url],
+              ['secret (shown only now)', webhook.secret],
+            ]),
+          )
+        },
+      ),
+    )
+}
+
+function withFields(command: Command): Command {
+  return command
+    .option('--plan <plan>', 'free, team or enterprise; the gateway needs enterprise')
+    .option('--budget <usd>', 'monthly budget in US dollars, exact: 50.00')
+    .option('--markup <percent>', 'on top of the base cost: 12.5')
+    .option('--time-zone <zone>', "IANA zone of the budget's month: Europe/Berlin")
+    .option('--anchor-day <day>', 'day of the month, 1 to 28, on which the budget renews', parseWhole)
+    .option('--subscription <status>', 'active or cancelled (at once, unless --ends-at says when)')
+    .option('--starts-at <time>', 'first moment of the subscription, ISO 8601')
+    .option('--ends-at <time>', 'end of the subscription, ISO 8601, or none')
+}
+
+function toBody(options: OrganisationOptions): Record<string, unknown> {
+  const { subscription: status, startsAt, endsAt } = options
+  const hasSubscription = [status, startsAt, endsAt].some((value) => value !== undefined)
+  return {
+    plan: options.plan,
+    monthlyBudgetUsd: options.budget,
+    markupPercent: options.markup,
+    timeZone: options.timeZone,
+    periodAnchorDay: options.anchorDay,
+    subscription: hasSubscription ? { status, startsAt, endsAt: endsAt === 'none' ? null : endsAt } : undefined,
+  }
+}
+
+function enable(gatewayEnabled: boolean) {
+  return (client: ApiClient, id: string) =>
+    client.send<OrganisationBody>('PATCH', `/api/organisations/${id}`, { gatewayEnabled })
+}
+
+function setOptIn(client: ApiClient, id: string, optIn: boolean): Promise<OrganisationBody> {
+  return client.send<OrganisationBody>('PUT', `/api/organisations/${id}/opt-in`, { optIn })
+}
+
+function createKey(client: ApiClient, id: string): Promise<NewApiKeyBody> {
+  return client.send<NewApiKeyBody>('POST', `/api/organisations/${id}/api-key`)
+}
+
+async function changeDisabledModels(
+  client: ApiClient,
+  id: string,
+  { disableModel, enableModel }: { disableModel?: string[]; enableModel?: string[] },
+): Promise<string[] | undefined> {
+  if (!disableModel && !enableModel) return undefined
+  const { disabledModels } = await client.get<OrganisationBody>(`/api/organisations/${id}`)
+  const enabled = new Set(enableModel)
+  return [...disabledModels.filter((model) => !enabled.has(model)), ...(disableModel ?? [])]
+}
+
+function printOrganisation(output: Output, organisation: OrganisationBody) {
+  const { subscription, apiKey } = organisation
+  output.fields([
+    ['id', organisation.id],
+    ['name', organisation.name],
+    ['plan', organisation.plan],
+    ['subscription', `${subscription.status}, ${subscription.active ? 'in force' : 'not in force'}`],
+    ['  from', subscription.startsAt],
+    ['  to', subscription.endsAt ?? 'open end'],
+    ['enabled by operator', organisation.gatewayEnabled],
+    ['opted in', organisation.gatewayOptIn],
+    ['monthly budget USD', organisation.monthlyBudgetUsd],
+    ['markup %', organisation.markupPercent],
+    ['budget renews on day', `${organisation.periodAnchorDay} (${organisation.timeZone})`],
+    ['disabled models', organisation.disabledModels.join(', ') || 'none'],
+    ['webhook', organisation.webhookUrl ?? 'none'],
+    ['API key', apiKey ? `${apiKey.prefix}…${apiKey.lastFour} since ${apiKey.createdAt}` : 'none'],
+    ['created', organisation.createdAt],
+  ])
+}
+
+function printKey(output: Output, { key }: NewApiKeyBody) {
+  output.line()
+  output.line('The API key, shown only now:')
+  output.line(`export PORTICO_API_KEY=${key}`)
+}

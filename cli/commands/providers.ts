@@ -1,0 +1,198 @@
+import type { Command } from 'commander'
+import type { ProviderBody } from '../../src/contract/models.ts'
+import type { CliProcess } from '../cli-process.ts'
+import { type Context, readTextFile } from '../context.ts'
+import { action, assertConfirmed, examples } from '../define.ts'
+import { UsageError } from '../errors.ts'
+import type { Output } from '../output.ts'
+
+interface ProviderOptions {
+  format?: string
+  flavour?: string
+  baseUrl?: string
+  region?: string
+  project?: string
+  apiVersion?: string
+  hosting?: string
+  models?: string
+  apiKeyFile?: string
+  keyEnv?: string
+  keyFile?: string
+  credentialsFile?: string
+  from?: string
+}
+
+/** `portico provider …` */
+export function addProviderCommands(program: Command, cliProcess: CliProcess): void {
+  const provider = program.command('provider').description('AI model providers and their keys.')
+  addReads(provider, cliProcess)
+  addAdd(provider, cliProcess)
+  for (const [name, enabled, description] of [
+    ['enable', true, 'Switch a provider on again.'],
+    ['disable', false, 'Switch a provider off; its models go elsewhere or nowhere.'],
+  ] as const) {
+    provider
+      .command(`${name} <id>`)
+      .description(description)
+      .addHelpText('after', examples(`portico provider ${name} openai`))
+      .action(
+        action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
+          const client = operator()
+          const current = await client.get<ProviderBody>(pathOf(id))
+          const body = current.origin === 'operator' ? { ...declarationOf(current), enabled } : { enabled }
+          const changed = await client.send<ProviderBody>('PUT', pathOf(id), body)
+          output.result(changed, () => printProvider(output, changed))
+        }),
+      )
+  }
+  provider
+    .command('remove <id>')
+    .description("Remove the operator's declaration of a provider with its key.")
+    .option('--yes', 'do it without asking')
+    .addHelpText('after', examples('portico provider remove mistral --yes'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
+        assertConfirmed(options.yes, `This removes provider ${id} and its key.`)
+        await operator().send('DELETE', pathOf(id))
+        output.result({ removed: id }, () => output.line(`Removed provider ${id}.`))
+      }),
+    )
+}
+
+function addReads(provider: Command, cliProcess: CliProcess) {
+  provider
+    .command('list')
+    .description('List providers.')
+    .addHelpText('after', examples('portico provider list'))
+    .action(
+      action(cliProcess, async ({ output, operator }) => {
+        const answer = await operator().get<{ data: ProviderBody[] }>('/api/providers')
+        output.result(answer, () =>
+          output.table(
+            ['ID', 'FORMAT', 'HOSTING', 'ENABLED', 'KEY', 'DECLARED BY', 'ADDRESS'],
+            answer.data.map(({ id, format, flavour, hosting, enabled, apiKeyLastFour, origin, baseUrl }) => [
+              id,
+              flavour === undefined ? format : `${format}/${flavour}`,
+              hosting,
+              enabled,
+              apiKeyLastFour === null ? null : `…${apiKeyLastFour}`,
+              origin,
+              baseUrl,
+            ]),
+            'There is no provider. Add one with: portico provider add ID --format openai --key-env NAME',
+          ),
+        )
+      }),
+    )
+  provider
+    .command('show <id>')
+    .description('Show a provider; its key is shown by its last four characters only.')
+    .addHelpText('after', examples('portico provider show openai --json'))
+    .action(
+      action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
+        const found = await operator().get<ProviderBody>(pathOf(id))
+        output.result(found, () => printProvider(output, found))
+      }),
+    )
+}
+
+function addAdd(provider: Command, cliProcess: CliProcess) {
+  provider
+    .command('add <id>')
+    .alias('set')
+    .description(
+      'Declare a provider, or replace its declaration. A key that is stored stays unless a new one is given.',
+    )
+    .option('--format <format>', 'openai, azure, anthropic, gemini, vertex, bedrock, cohere or ollama')
+    .option('--flavour <flavour>', 'preset of an OpenAI-compatible host: mistral, groq, deepseek …')
+    .option('--base-url <url>', 'address of its API')
+    .option('--region <region>', 'where it runs, for the receipts and for Bedrock and Vertex')
+    .option('--project <project>', 'Google Cloud project')
+    .option('--api-version <version>', 'Azure: API version')
+    .option('--hosting <hosting>', 'eu, us, global, local or another word; only eu serves eu/ ids')
+    .option('--models <kind>', 'snapshot, discovered or declared')
+    .option('--key-env <name>', "environment variable that holds the provider's key")
+    .option('--key-file <file>', "file that holds the provider's key; - for standard input")
+    .option('--credentials-file <file>', 'AWS keys or the service account of Google')
+    .option('--from <file>', 'JSON with any fields of PUT /api/providers/{id}; options win over it')
+    .addHelpText(
+      'after',
+      examples(
+        'portico provider add openai --format openai --key-env OPENAI_API_KEY',
+        'portico provider add mistral-eu --format openai --flavour mistral --hosting eu --key-file ./key',
+        'portico provider add lab --format openai --base-url http://10.0.0.5:8000/v1 --hosting local --models discovered',
+      ),
+    )
+    .action(
+      action(cliProcess, async (context, options: ProviderOptions, id: string) => {
+        const body = await toBody(context, options)
+        const changed = await context.operator().send<ProviderBody>('PUT', pathOf(id), body)
+        context.output.result(changed, () => printProvider(context.output, changed))
+      }),
+    )
+}
+
+async function toBody(context: Context, options: ProviderOptions): Promise<Record<string, unknown>> {
+  const { keyEnv: _keyEnv, keyFile: _keyFile, credentialsFile, from, ...plain } = options
+  const { format, flavour, baseUrl, region, project, apiVersion, hosting, models } = plain
+  const given = { format, flavour, baseUrl, region, project, apiVersion, hosting, models }
+  const apiKey = await readKey(context, options)
+  return {
+    ...(from === undefined ? {} : readJsonFile(from)),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(credentialsFile === undefined
+      ? {}
+      : { credentials: readTextFile(credentialsFile, '--credentials-file').trim() }),
+  }
+}
+
+async function readKey({ process }: Context, { keyEnv, keyFile }: ProviderOptions): Promise<string | undefined> {
+  if (keyEnv !== undefined) {
+    const key = process.environment[keyEnv]?.trim()
+    if (!key) throw new UsageError(`--key-env: the environment has no ${keyEnv}.`)
+    return key
+  }
+  if (keyFile === undefined) return undefined
+  const key = (keyFile === '-' ? await process.readInput() : readTextFile(keyFile, '--key-file')).trim()
+  if (key === '') throw new UsageError('--key-file: the key is empty.')
+  return key
+}
+
+/** An object of a JSON file that `--from` names. */
+export function readJsonFile(file: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(readTextFile(file, '--from'))
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+  }
+  throw new UsageError(`--from: ${file} holds no JSON object.`)
+}
+
+/** What a PUT takes of what a GET shows; secrets that are absent stay as they are. */
+function declarationOf(provider: ProviderBody): Record<string, unknown> {
+  const shownOnly = new Set(['id', 'origin', 'apiKeyLastFour', 'headerNames', 'hasCredentials'])
+  return Object.fromEntries(Object.entries(provider).filter(([name]) => !shownOnly.has(name)))
+}
+
+function printProvider(output: Output, provider: ProviderBody) {
+  output.fields([
+    ['id', provider.id],
+    ['format', provider.format],
+    ['flavour', provider.flavour],
+    ['enabled', provider.enabled],
+    ['hosting', provider.hosting],
+    ['region', provider.region],
+    ['address', provider.baseUrl],
+    ['models', provider.models],
+    ['key', provider.apiKeyLastFour === null ? 'none' : `…${provider.apiKeyLastFour}`],
+    ['extra headers', provider.headerNames.join(', ') || 'none'],
+    ['credentials', provider.hasCredentials],
+    ['declared by', provider.origin],
+  ])
+}
+
+function pathOf(id: string): string {
+  return `/api/providers/${encodeURIComponent(id)}`
+}

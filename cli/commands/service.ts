@@ -1,0 +1,76 @@
+import type { Command } from 'commander'
+import type { AuditBody } from '../../src/contract/audit.ts'
+import type { AdminLogEntryBody } from '../../src/contract/operator.ts'
+import type { CliProcess } from '../cli-process.ts'
+import { action, assertConfirmed, examples, parseWhole } from '../define.ts'
+import { FailedError } from '../errors.ts'
+import { findOrganisationId } from '../find-organisation.ts'
+import { loadItems } from '../paging.ts'
+
+/** `portico audit`, `portico log` and `portico token` */
+export function addServiceCommands(program: Command, cliProcess: CliProcess): void {
+  program
+    .command('audit')
+    .description('Prove that the ledger and the documents add up. Exit code 1 where something does not fit.')
+    .addHelpText('after', examples('portico audit', 'portico audit --json'))
+    .action(
+      action(cliProcess, async ({ output, operator }) => {
+        const audit = await operator().get<AuditBody>('/api/audit')
+        output.result(audit, () => {
+          if (audit.ok) return output.line(`Everything fits: ${audit.areas.join(', ')}.`)
+          output.table(
+            ['AREA', 'RULE', 'SUBJECT', 'EXPECTED', 'FOUND'],
+            audit.findings.map(({ area, rule, subject, expected, found }) => [area, rule, subject, expected, found]),
+            '',
+          )
+        })
+        if (!audit.ok) throw new FailedError(`${audit.findings.length} findings.`)
+      }),
+    )
+  program
+    .command('log')
+    .description('Administrative changes, newest first: who changed what and when.')
+    .option('--org <organisation>', 'of one organisation, by id or exact name')
+    .option('--limit <count>', 'how many at most', parseWhole, 20)
+    .addHelpText('after', examples('portico log', 'portico log --org Acme --limit 100 --json'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: { org?: string; limit: number }) => {
+        const client = operator()
+        const query =
+          options.org === undefined ? '' : `?organisationId=${await findOrganisationId(client, options.org)}`
+        const page = await loadItems<AdminLogEntryBody>(client, `/api/admin-log${query}`, options.limit)
+        output.result(page, () =>
+          output.table(
+            ['AT', 'ACTOR', 'ACTION', 'SUBJECT', 'CHANGE'],
+            page.items.map((entry) => [entry.at, entry.actor, entry.action, entry.subjectId, describeChange(entry)]),
+            'Nothing has been changed yet.',
+          ),
+        )
+      }),
+    )
+  program
+    .command('token')
+    .description('The operator token.')
+    .command('rotate')
+    .description('Replace the operator token; the former one stops working at once. The token is shown only now.')
+    .option('--yes', 'do it without asking')
+    .addHelpText('after', examples('portico token rotate --yes'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }) => {
+        assertConfirmed(options.yes, 'This ends the validity of the operator token that the service made.')
+        const made = await operator().send<{ token: string }>('POST', '/api/operator-token/rotate')
+        output.result(made, () => {
+          output.line('The operator token, shown only now:')
+          output.line(`export PORTICO_OPERATOR_TOKEN=${made.token}`)
+        })
+      }),
+    )
+}
+
+/** `plan: "team" → "enterprise"` for changes; nothing for what was made or removed as a whole. */
+function describeChange({ before, after }: AdminLogEntryBody): string {
+  if (!before || !after) return ''
+  return Object.keys(after)
+    .map((name) => `${name}: ${JSON.stringify(before[name])} → ${JSON.stringify(after[name])}`)
+    .join(', ')
+}

@@ -1,0 +1,201 @@
+import type { Command } from 'commander'
+import type { SpaceBody } from '../../src/contract/operator.ts'
+import type { CliProcess } from '../cli-process.ts'
+import { readTextFile } from '../context.ts'
+import { action, assertConfirmed, examples, givenFields, parseNumber, parseWhole } from '../define.ts'
+import { UsageError } from '../errors.ts'
+import { findOrganisationId } from '../find-organisation.ts'
+import type { Output } from '../output.ts'
+import { defaultLimit, loadItems } from '../paging.ts'
+
+interface SpaceOptions {
+  instructions?: string
+  instructionsFile?: string
+  model?: string
+  passages?: number
+  temperature?: number
+  maximumOutputTokens?: number
+  baseTierFallback?: string
+}
+
+/** `portico space …` */
+export function addSpaceCommands(program: Command, cliProcess: CliProcess): void {
+  const space = program
+    .command('space')
+    .description('Spaces: documents with instructions and a model, published for chat.')
+  addCreateAndUpdate(space, cliProcess)
+  addReads(space, cliProcess)
+  addPublishing(space, cliProcess)
+}
+
+function addCreateAndUpdate(space: Command, cliProcess: CliProcess) {
+  withFields(space.command('create <organisation> <name>'))
+    .description('Create a Space.')
+    .option('--publish', 'publish it at once')
+    .addHelpText(
+      'after',
+      examples(
+        'portico space create Acme Handbook --publish',
+        'portico space create Acme Support --instructions-file tone.md',
+      ),
+    )
+    .action(
+      action(
+        cliProcess,
+        async (
+          { output, operator },
+          options: SpaceOptions & { publish?: boolean },
+          reference: string,
+          name: string,
+        ) => {
+          const client = operator()
+          const organisationId = await findOrganisationId(client, reference)
+          const created = await client.send<SpaceBody>('POST', '/api/spaces', {
+            organisationId,
+            name,
+            ...toBody(options),
+          })
+          const shown = options.publish
+            ? await client.send<SpaceBody>('POST', `/api/spaces/${created.id}/publish`)
+            : created
+          output.result(shown, () => printSpace(output, shown))
+        },
+      ),
+    )
+  withFields(space.command('update <space>'))
+    .description('Change a Space; what is not given stays.')
+    .option('--name <name>', 'new name')
+    .addHelpText('after', examples('portico space update SPACE_ID --model eu/mistral-large --passages 12'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: SpaceOptions & { name?: string }, id: string) => {
+        const body = givenFields({ ...toBody(options), name: options.name }, 'Give an option such as --model ID.')
+        const changed = await operator().send<SpaceBody>('PATCH', pathOf(id), body)
+        output.result(changed, () => printSpace(output, changed))
+      }),
+    )
+}
+
+function addReads(space: Command, cliProcess: CliProcess) {
+  space
+    .command('list [organisation]')
+    .description('List the Spaces of an organisation, or all; newest first.')
+    .option('--limit <count>', 'how many at most', parseWhole, defaultLimit)
+    .addHelpText('after', examples('portico space list', 'portico space list Acme --json'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: { limit: number }, reference: string | undefined) => {
+        const client = operator()
+        const query = reference === undefined ? '' : `?organisationId=${await findOrganisationId(client, reference)}`
+        const page = await loadItems<SpaceBody>(client, `/api/spaces${query}`, options.limit)
+        output.result(page, () => {
+          output.table(
+            ['ID', 'NAME', 'MODEL', 'PUBLISHED', 'ENDPOINT', 'ORGANISATION'],
+            page.items.map(({ id, name, model, published, endpointId, organisationId }) => [
+              id,
+              name,
+              model,
+              published,
+              endpointId,
+              organisationId,
+            ]),
+            'There is no Space. Create one with: portico space create ORGANISATION NAME',
+          )
+          if (page.items.length < page.total) output.note(`${page.items.length} of ${page.total}; --limit shows more.`)
+        })
+      }),
+    )
+  space
+    .command('show <space>')
+    .description('Show a Space.')
+    .addHelpText('after', examples('portico space show SPACE_ID'))
+    .action(
+      action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
+        const found = await operator().get<SpaceBody>(pathOf(id))
+        output.result(found, () => printSpace(output, found))
+      }),
+    )
+}
+
+function addPublishing(space: Command, cliProcess: CliProcess) {
+  for (const [name, description] of [
+    ['publish', 'Publish a Space; its endpoint id stays the same for good.'],
+    ['unpublish', 'Unpublish a Space: its endpoint answers 404 at once.'],
+  ] as const) {
+    space
+      .command(`${name} <space>`)
+      .description(description)
+      .addHelpText('after', examples(`portico space ${name} SPACE_ID`))
+      .action(
+        action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
+          const changed = await operator().send<SpaceBody>('POST', `${pathOf(id)}/${name}`)
+          output.result(changed, () => printSpace(output, changed))
+        }),
+      )
+  }
+  space
+    .command('delete <space>')
+    .description('Delete a Space with all its documents.')
+    .option('--yes', 'do it without asking')
+    .addHelpText('after', examples('portico space delete SPACE_ID --yes'))
+    .action(
+      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
+        assertConfirmed(options.yes, `This deletes Space ${id} and all its documents for good.`)
+        await operator().send('DELETE', pathOf(id))
+        output.result({ deleted: id }, () =>
+          output.line(`Deleted Space ${id}; its documents are being removed in the background.`),
+        )
+      }),
+    )
+}
+
+function withFields(command: Command): Command {
+  return command
+    .option('--model <id>', 'model id or alias, with or without eu/')
+    .option('--instructions <text>', "put in front of every answer's prompt")
+    .option('--instructions-file <file>', 'the same from a file')
+    .option('--passages <count>', 'passages that an answer is given at most, 1 to 50', parseWhole)
+    .option('--temperature <number>', '0 to 2', parseNumber)
+    .option('--maximum-output-tokens <count>', 'cap of one answer', parseWhole)
+    .option('--base-tier-fallback <on|off>', 'go on with a base-tier model when credits are exhausted')
+}
+
+function toBody(options: SpaceOptions): Record<string, unknown> {
+  const { instructionsFile, passages, temperature, maximumOutputTokens, baseTierFallback } = options
+  if (baseTierFallback !== undefined && !['on', 'off'].includes(baseTierFallback)) {
+    throw new UsageError('--base-tier-fallback must be on or off.')
+  }
+  const settings = {
+    maximumPassages: passages,
+    temperature,
+    maximumOutputTokens,
+    baseTierFallback: baseTierFallback === undefined ? undefined : baseTierFallback === 'on',
+  }
+  return {
+    model: options.model,
+    instructions:
+      instructionsFile === undefined ? options.instructions : readTextFile(instructionsFile, '--instructions-file'),
+    settings: Object.values(settings).some((value) => value !== undefined) ? settings : undefined,
+  }
+}
+
+function pathOf(id: string): string {
+  return `/api/spaces/${encodeURIComponent(id)}`
+}
+
+function printSpace(output: Output, space: SpaceBody) {
+  const { settings } = space
+  output.fields([
+    ['id', space.id],
+    ['name', space.name],
+    ['organisation', space.organisationId],
+    ['published', space.published],
+    ['endpoint', space.endpointId ?? 'none yet'],
+    ['model', space.model],
+    ['instructions', space.instructions === '' ? 'none' : `${space.instructions.length} characters`],
+    ['passages at most', settings.maximumPassages],
+    ['temperature', settings.temperature ?? 'default'],
+    ['output tokens at most', settings.maximumOutputTokens ?? 'default'],
+    ['base-tier fallback', settings.baseTierFallback],
+    ['changed', space.updatedAt],
+  ])
+  if (space.published) output.note(`Ask it with: portico chat ${space.endpointId} "Your question"`)
+}

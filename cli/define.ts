@@ -1,0 +1,49 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { CliProcess } from './cli-process.ts'
+import { type Context, createContext } from './context.ts'
+import { UsageError } from './errors.ts'
+
+/** Wraps an action so that it gets the context, its arguments and its options. */
+export function action<Arguments extends unknown[], Options>(
+  cliProcess: CliProcess,
+  work: (context: Context, options: Options, ...positional: Arguments) => Promise<void>,
+) {
+  return async (...given: unknown[]) => {
+    const command = given.at(-1) as Command
+    const options = given.at(-2) as Options
+    await work(createContext(command, cliProcess), options, ...(given.slice(0, -2) as Arguments))
+  }
+}
+
+/** Text with examples for `addHelpText('after', …)`. */
+export function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
+}
+
+/** An option that may be given several times. */
+export function collect(value: string, earlier: string[] = []): string[] {
+  return [...earlier, value]
+}
+
+export function parseWhole(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
+  return Number(text)
+}
+
+export function parseNumber(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.')
+  return value
+}
+
+/** The members that are not undefined, as a request body; throws where there is none. */
+export function givenFields(fields: Record<string, unknown>, hint: string): Record<string, unknown> {
+  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  if (Object.keys(given).length === 0) throw new UsageError(`Nothing to change. ${hint}`)
+  return given
+}
+
+/** Guards what cannot be undone. */
+export function assertConfirmed(yes: boolean | undefined, what: string): void {
+  if (!yes) throw new UsageError(`${what} Repeat the command with --yes to go on.`)
+}

@@ -1,0 +1,25 @@
+import { runCli } from './run.ts'
+
+/** The `portico` command: a client of the HTTP API. */
+
+// A reader that goes away (`portico org list | head -1`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0)
+  throw error
+})
+
+const interrupted = new AbortController()
+process.once('SIGINT', () => interrupted.abort(new Error('interrupted')))
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  environment: process.env,
+  writeOut: (text) => process.stdout.write(text),
+  writeError: (text) => process.stderr.write(text),
+  isTerminal: process.stderr.isTTY ?? false,
+  readInput: async () => {
+    let text = ''
+    for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk
+    return text
+  },
+  signal: interrupted.signal,
+})

@@ -1,0 +1,78 @@
+import type { CliProcess } from './cli-process.ts'
+
+export type Cell = string | number | boolean | null | undefined
+
+/** Results go to standard output, everything else to standard error, so that output can be piped. */
+export interface Output {
+  readonly json: boolean
+  /** Prints `value` as JSON with --json, else what `show` prints. */
+  result(value: unknown, show: () => void): void
+  line(text?: string): void
+  /** Aligned columns under a header; says `empty` where there are no rows. */
+  table(header: string[], rows: Cell[][], empty: string): void
+  /** Names and values, one a line; undefined values are left out. */
+  fields(fields: [name: string, value: Cell][]): void
+  /** A remark that is no result; nothing with --json. */
+  note(text: string): void
+  /** A line of progress, redrawn in a terminal and nothing elsewhere. An empty text wipes it. */
+  progress(text: string): void
+  /** Text as it comes, for streams. */
+  write(text: string): void
+}
+
+export function createOutput(cliProcess: CliProcess, json: boolean): Output {
+  const line = (text = '') => cliProcess.writeOut(`${text}\n`)
+  return {
+    json,
+    result(value, show) {
+      if (json) line(JSON.stringify(value, null, 2))
+      else show()
+    },
+    line,
+    table(header, rows, empty) {
+      if (rows.length === 0) return line(empty)
+      const cells = [header, ...rows.map((row) => row.map(toText))]
+      const widths = header.map((_name, column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))))
+      const numeric = header.map((_name, column) => rows.every((row) => typeof row[column] === 'number'))
+      for (const row of cells) {
+        const padded = row.map((text, column) => pad(text, widths[column]!, numeric[column]!))
+        line(padded.join('  ').trimEnd())
+      }
+    },
+    fields(fields) {
+      const present = fields.filter(([, value]) => value !== undefined)
+      const width = Math.max(...present.map(([name]) => name.length))
+      for (const [name, value] of present) line(`${name.padEnd(width)}  ${toText(value)}`)
+    },
+    note(text) {
+      if (!json) cliProcess.writeError(`${text}\n`)
+    },
+    progress(text) {
+      if (!json && cliProcess.isTerminal) cliProcess.writeError(`\r\u001b[2K${text}`)
+    },
+    write: cliProcess.writeOut,
+  }
+}
+
+/** Names come from other people: control characters must not reach the terminal. */
+function toText(cell: Cell): string {
+  if (cell === null || cell === undefined) return '-'
+  if (cell === true) return 'yes'
+  if (cell === false) return 'no'
+  return stripControl(String(cell)).replaceAll(/[\r\n\t]+/g, ' ')
+}
+
+/** Text without control characters other than line breaks and tabs: no escape sequence of a document reaches the terminal. */
+export function stripControl(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')
+}
+
+function widthOf(text: string): number {
+  return [...text].length
+}
+
+function pad(text: string, width: number, right: boolean): string {
+  const spaces = ' '.repeat(width - widthOf(text))
+  return right ? spaces + text : text + spaces
+}
