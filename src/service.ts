@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createLedger, scheduleInForce, usageRoutes } from './billing/index.ts'
+import { createLedger, usageRoutes } from './billing/index.ts'
 import type { Config } from './config.ts'
 import { createChangeFeed, type Database, openDatabases, recordChange } from './database/index.ts'
 import {
@@ -24,7 +24,6 @@ import {
   createOperatorCatalogue,
   createRouter,
   loadPriceSnapshot,
-  type Model,
   modelRoutes,
 } from './models/index.ts'
 import {
@@ -243,8 +242,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
         completions,
         retrieval,
         ledger,
-        fallbackModel: (organisation) =>
-          catalogue.baseTierModels(organisation, clock.now()).find((model) => isFree(model, clock.now()))?.id,
+        fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
         getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
         now: () => clock.now(),
         log,
@@ -360,14 +358,6 @@ export async function createService({ config, log, clock = systemClock }: Servic
     const { address, port, family } = app.server.address() as AddressInfo
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
   }
-}
-
-/** True when every price of every deployment is zero now: such a model can go on when the credits are exhausted. */
-function isFree({ deployments }: Model, nowMs: number): boolean {
-  return deployments.every(({ prices }) => {
-    const schedule = scheduleInForce(prices, nowMs)
-    return schedule?.base.input === 0n && schedule.base.output === 0n && schedule.contextSteps.length === 0
-  })
 }
 
 async function areAnswering(databases: Database[]): Promise<boolean> {

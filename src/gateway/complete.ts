@@ -117,6 +117,7 @@ async function open(
     modelMaxOutputTokens: resolved.model.maxOutputTokens,
     // A hold may grow with what is seen; hidden reasoning is not seen before it is billed, so it is held whole.
     stream: call.stream && !resolved.deployments.some((deployment) => deployment.wire.reasoning),
+    whenExhausted: call.whenExhausted,
     signal: call.signal,
   })
   // A hold that fails to be written is met where it is awaited; until then it must not count as unhandled.

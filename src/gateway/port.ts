@@ -13,6 +13,8 @@ export interface CompletionCall {
   model: string
   request: ProviderRequest
   stream: boolean
+  /** `write_off`: goes on at the operator's cost when the credits are exhausted; the base-tier fallback of Space chat only. */
+  whenExhausted?: 'refuse' | 'write_off'
   signal: AbortSignal
 }
 

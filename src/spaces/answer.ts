@@ -29,7 +29,7 @@ export interface AnswerDependencies {
   completions: Completions
   retrieval: Retrieval
   ledger: Ledger
-  /** A free base-tier model, for Spaces whose operator lets them go on when the credits are exhausted. */
+  /** The cheapest base-tier model, for Spaces whose operator lets them go on, at the operator's cost, when the credits are exhausted. */
   fallbackModel: (organisation: Organisation) => string | undefined
   now: () => number
 }
@@ -49,6 +49,11 @@ const searchTool: ToolDefinition = {
   },
 }
 
+export interface AnswerModel {
+  model: string
+  whenExhausted: 'refuse' | 'write_off'
+}
+
 /**
  * Refuses before anything is streamed: a subscription that has ended and exhausted credits are statuses, not events. Returns the
  * model that will answer.
@@ -57,11 +62,11 @@ export function chooseAnswerModel(
   { ledger, fallbackModel, now }: AnswerDependencies,
   organisation: Organisation,
   space: Space,
-): string {
+): AnswerModel {
   assertSubscription(organisation, now())
-  if (ledger.hasCredit(organisation)) return space.model
+  if (ledger.hasCredit(organisation)) return { model: space.model, whenExhausted: 'refuse' }
   const fallback = space.settings.baseTierFallback ? fallbackModel(organisation) : undefined
-  if (fallback !== undefined) return fallback
+  if (fallback !== undefined) return { model: fallback, whenExhausted: 'write_off' }
   throw new AppError(
     'insufficient_quota',
     "The organisation's monthly credits are exhausted. An operator can raise the budget; it renews with the next period.",
@@ -72,7 +77,7 @@ export function chooseAnswerModel(
 export async function* answer(
   dependencies: AnswerDependencies,
   call: AnswerCall,
-  model: string,
+  { model, whenExhausted }: AnswerModel,
 ): AsyncGenerator<AnswerEvent, void, void> {
   const { completions, retrieval } = dependencies
   const search = (query: string) =>
@@ -114,6 +119,7 @@ export async function* answer(
         ...(call.agentic && round < maximumToolRounds ? { tools: [searchTool] } : {}),
       },
       stream: true,
+      whenExhausted,
       signal: call.signal,
     })
     const turn = createTurn()

@@ -200,7 +200,7 @@ describe('refusals', () => {
     }
   })
 
-  it('of exhausted credits give way to a free base-tier model where the Space allows it', async () => {
+  it('of exhausted credits give way to a base-tier model where the Space allows it', async () => {
     const poor = await portico.createOrganisation({ monthlyBudgetUsd: '0' })
     const target = await portico.createSpace(poor, { settings: { baseTierFallback: true } })
     expectStatus(await poor.client('POST', `/v1/endpoints/${target.endpointId}/chat`, question), 200)
