@@ -19,6 +19,7 @@ function setUp({ random = () => 0 }: { random?: () => number } = {}) {
       maximumAttempts?: number
       perAttemptTimeoutMs?: number
       totalTimeoutMs?: number
+      streamed?: boolean
       signal?: AbortSignal
     } = {},
   ) {
@@ -210,6 +211,25 @@ describe('time and cancellation', () => {
     expect(kept?.aborted).toBe(true)
     expect(clock.sleeping()).toBe(0)
   })
+})
+
+test('a caller that lives on keeps no listener of an answer that was whole', async () => {
+  const { run } = setUp()
+  const { signal } = new AbortController()
+  const listeners: number[] = []
+  const add = signal.addEventListener.bind(signal)
+  const remove = signal.removeEventListener.bind(signal)
+  signal.addEventListener = ((...parameters: Parameters<typeof add>) => (
+    listeners.push(1),
+    add(...parameters)
+  )) as typeof add
+  signal.removeEventListener = ((...parameters: Parameters<typeof remove>) => (
+    listeners.push(-1),
+    remove(...parameters)
+  )) as typeof remove
+  for (let count = 0; count < 3; count++) await run([a], () => Promise.resolve('hello'), { signal, streamed: false })
+  expect(listeners.length).toBeGreaterThan(0)
+  expect(listeners.reduce((sum, one) => sum + one, 0)).toBe(0)
 })
 
 describe('health', () => {

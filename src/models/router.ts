@@ -2,6 +2,7 @@ import { AppError, type Clock, type Log, raceSignal } from '../kernel/index.ts'
 import { ProviderError } from '../providers/index.ts'
 import { type Deployment, sideOf } from './catalogue.ts'
 import { backoffMs, chooseByWeight } from './choose-deployment.ts'
+import { createDeadlines } from './deadlines.ts'
 import { type HealthView, createDeploymentHealth } from './deployment-health.ts'
 import { judgeFailure } from './retry-policy.ts'
 
@@ -29,6 +30,8 @@ export interface RoutedCall {
   /** Deployments of one model, all of one side (eu / not eu). */
   candidates: readonly Deployment[]
   signal: AbortSignal
+  /** False: the answer is whole when `attempt` resolves, and the signal is let go then. Default true. */
+  streamed?: boolean
   maximumAttempts?: number
   /** Until `attempt` resolves. */
   perAttemptTimeoutMs?: number
@@ -82,40 +85,40 @@ export function createRouter({
   metrics?: RouterMetrics
 }): Router {
   const health = createDeploymentHealth({ clock })
+  const deadlines = createDeadlines({ clock })
 
   async function tryOne<T>(
     deployment: Deployment,
     timeoutMs: number,
-    signal: AbortSignal,
+    { signal, streamed = true }: RoutedCall,
     attempt: (deployment: Deployment, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const limit = new AbortController()
-    const settled = new AbortController()
-    clock.sleep(timeoutMs, settled.signal).then(
-      () =>
-        limit.abort(
-          new ProviderError('timeout', `The provider did not answer within ${Math.ceil(timeoutMs / 1000)} seconds.`, {
-            retryable: false,
-          }),
-        ),
-      () => {},
-    )
+    // Not AbortSignal.any, which costs 14 to 30 µs a call on Node 26; this is below one.
+    const ended = new AbortController()
+    let timedOut: ProviderError | undefined
+    const onAbort = () => ended.abort(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    const cancelDeadline = deadlines.start(timeoutMs, () => {
+      timedOut = timeoutError(timeoutMs)
+      ended.abort(timedOut)
+    })
+    let keepListening = false
     health.begin(deployment.id)
     try {
-      const ended = AbortSignal.any([signal, limit.signal])
       // Raced, so that an attempt that does not heed its signal cannot hold the client.
-      const value = await raceSignal(attempt(deployment, ended), ended)
+      const value = await raceSignal(attempt(deployment, ended.signal), ended.signal)
       health.succeeded(deployment.id)
+      keepListening = streamed
       return value
     } catch (thrown) {
-      // An adapter calls every abort a cancellation; whose it was is known here.
-      const error = limit.signal.aborted && !signal.aborted ? limit.signal.reason : thrown
+      const error = signal.aborted ? thrown : (timedOut ?? thrown)
       if (signal.aborted || !(error instanceof ProviderError)) health.released(deployment.id)
       else if (health.failed(deployment.id, error) === 'open')
         log.warn({ deployment: deployment.id, errorClass: error.errorClass, status: error.status }, 'circuit opened')
       throw error
     } finally {
-      settled.abort()
+      cancelDeadline()
+      if (!keepListening) signal.removeEventListener('abort', onAbort)
     }
   }
 
@@ -128,6 +131,8 @@ export function createRouter({
       const maximumAttempts = call.maximumAttempts ?? defaultAttempts(call.candidates.length)
       const attempts: AttemptRecord[] = []
       const excluded = new Set<string>()
+      /** Each deployment's last error in this run. */
+      const errors = new Map<string, ProviderError>()
       let last: ProviderError | null = null
 
       while (attempts.length < maximumAttempts) {
@@ -136,7 +141,10 @@ export function createRouter({
         if (!deployment) break
         const tries = attempts.filter((record) => record.deploymentId === deployment.id).length
         if (tries > 0) {
-          const pauseMs = Math.max(backoffMs(tries - 1, random()), (last?.retryAfterSeconds ?? 0) * 1000)
+          const pauseMs = Math.max(
+            backoffMs(tries - 1, random()),
+            (errors.get(deployment.id)?.retryAfterSeconds ?? 0) * 1000,
+          )
           if (pauseMs > maximumPauseMs || pauseMs >= remainingMs()) break
           await clock.sleep(pauseMs, call.signal)
           // Others may have met the same trouble meanwhile.
@@ -156,13 +164,14 @@ export function createRouter({
         }
         try {
           const timeoutMs = Math.min(call.perAttemptTimeoutMs ?? defaultAttemptTimeoutMs, leftMs)
-          const value = await tryOne(deployment, timeoutMs, call.signal, attempt)
+          const value = await tryOne(deployment, timeoutMs, call, attempt)
           record('answered', null)
           return { value, deployment, attempts }
         } catch (error) {
           call.signal.throwIfAborted()
           if (!(error instanceof ProviderError)) throw error
           record(error.errorClass, error.status)
+          errors.set(deployment.id, error)
           last = error
           const { retry } = judgeFailure(error)
           log.info(
@@ -224,6 +233,11 @@ export function createRouter({
           retryAfterSeconds: waitMs / 1000,
         })
   }
+}
+
+function timeoutError(timeoutMs: number): ProviderError {
+  const seconds = Math.ceil(timeoutMs / 1000)
+  return new ProviderError('timeout', `The provider did not answer within ${seconds} seconds.`, { retryable: false })
 }
 
 /** What `retry-after` says where nothing better is known. */

@@ -8,7 +8,7 @@ export interface FakeClock extends Clock {
   jump(ms: number): void
   /** Sleeps that have not ended. */
   sleeping(): number
-  /** The first sleep that would end: how far to advance. undefined where nothing sleeps. */
+  /** How far to advance until the first sleep ends or the first interval is due. undefined where nothing waits. */
   nextMs(): number | undefined
 }
 
@@ -74,7 +74,7 @@ export function createFakeClock(startMs: number = Date.UTC(2026, 10, 21)): FakeC
     },
     sleeping: () => timers.size,
     nextMs: () => {
-      const due = [...timers].map((timer) => timer.dueMs - monotonicMs)
+      const due = [...timers, ...intervals].map((timer) => timer.dueMs - monotonicMs)
       return due.length === 0 ? undefined : Math.min(...due)
     },
   }
