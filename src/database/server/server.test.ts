@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../../../test/harness/database.ts'
+import { silentLog, systemClock } from '../../kernel/index.ts'
+import { createChangeFeed, type Databases, openDatabases, recordChange } from '../index.ts'
+import { isOlder } from './open-server.ts'
+
+test('versions are compared number by number', () => {
+  expect(isOlder('0.8.3', [0, 8, 4])).toBe(true)
+  expect(isOlder('0.8.4', [0, 8, 4])).toBe(false)
+  expect(isOlder('0.10.0', [0, 8, 4])).toBe(false)
+  expect(isOlder('0.8', [0, 8, 4])).toBe(true)
+})
+
+test('a server that is not there stops the start with a text that names the database and no password', async () => {
+  const databaseUrl = 'postgres://someone:hidden-word@127.0.0.1:1/nothing'
+  const failure = await openDatabases({
+    dataFolder: '/nowhere',
+    databaseUrl,
+    clock: systemClock,
+    log: silentLog,
+  }).catch((error: unknown) => String(error))
+  expect(failure).toMatch(/^DatabaseStartError: the server of the control database does not let us in: .*ECONNREFUSED/)
+  expect(failure).not.toContain('hidden-word')
+})
+
+describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_TEST_DATABASE_URL)', () => {
+  let place: DatabasePlace
+  let one: Databases
+  let two: Databases
+
+  beforeEach(async () => {
+    place = await freshDatabasePlace()
+    one = await open()
+    two = await open()
+  })
+  afterEach(async () => {
+    await one.close()
+    await two.close()
+    await place.remove()
+  })
+
+  const open = () => openDatabases({ ...place, clock: systemClock, log: silentLog })
+
+  test('control and corpus live in schemas of their own', async () => {
+    expect(await one.control.query('select current_schema()::text as name')).toEqual([{ name: 'portico_control' }])
+    expect(await one.corpus.query('select current_schema()::text as name')).toEqual([{ name: 'portico_corpus' }])
+  })
+
+  test('an aborted signal ends the statement on the server too, and its connection is good for the next', async () => {
+    const gone = new AbortController()
+    const slow = one.control.query('select pg_sleep(20)', [], { signal: gone.signal })
+    await untilActive(true)
+    gone.abort(new Error('the client left'))
+    await expect(slow).rejects.toThrow('the client left')
+    await untilActive(false)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => one.control.query('select 1 as one')))
+    expect(answers.flat()).toHaveLength(20)
+  })
+
+  async function untilActive(expected: boolean): Promise<void> {
+    for (;;) {
+      const rows = await two.control.query(
+        `select from pg_stat_activity where datname = current_database() and state = 'active' and query like 'select pg_sleep(20)%'`,
+      )
+      if (rows.length > 0 === expected) return
+      await systemClock.sleep(5)
+    }
+  }
+
+  test('deadlocked transactions both commit in the end', async () => {
+    await one.control.script('create table pair (id int primary key, hits int); insert into pair values (1, 0), (2, 0)')
+    let arrived = 0
+    const bothHold = Promise.withResolvers<void>()
+    const cross = (databases: Databases, first: number, second: number) =>
+      databases.control.transaction(async (transaction) => {
+        await transaction.execute('update pair set hits = hits + 1 where id = $1', [first])
+        if (++arrived === 2) bothHold.resolve()
+        await bothHold.promise
+        await transaction.execute('update pair set hits = hits + 1 where id = $1', [second])
+      })
+    await Promise.all([cross(one, 1, 2), cross(two, 2, 1)])
+    expect(await one.control.query('select sum(hits)::int as hits from pair')).toEqual([{ hits: 4 }])
+  })
+
+  test('a lost connection for notifications comes back, says so, and hears again', async () => {
+    const heard = Promise.withResolvers<string>()
+    const reconnected = Promise.withResolvers<void>()
+    await one.control.listen('lost', heard.resolve)
+    one.control.onReconnect(reconnected.resolve)
+    await killListeners()
+    await reconnected.promise
+    await two.control.query(`select pg_notify('lost', 'heard again')`)
+    expect(await heard.promise).toBe('heard again')
+  })
+
+  test('a change is seen by the other instance within a second although its listening connection was just killed', async () => {
+    const feed = createChangeFeed({ database: one.control, clock: systemClock, log: silentLog })
+    const heard = Promise.withResolvers<string[] | 'all'>()
+    feed.subscribe('key', async (ids) => {
+      if (ids !== 'all') heard.resolve(ids)
+    })
+    await feed.start()
+    await killListeners()
+    const startMs = performance.now()
+    await two.control.transaction((transaction) => recordChange(transaction, 'key', 'revoked'))
+    expect(await heard.promise).toEqual(['revoked'])
+    expect(performance.now() - startMs).toBeLessThan(1_000)
+    await feed.close()
+  })
+
+  async function killListeners(): Promise<void> {
+    const killed = await two.control.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen %'`,
+    )
+    expect(killed.length).toBeGreaterThan(0)
+  }
+
+  test('connections that the server kills are replaced', async () => {
+    const died = one.control.query('select pg_terminate_backend(pg_backend_pid())')
+    await expect(died).rejects.toMatchObject({ code: '57P01' })
+    expect(await one.control.query('select 1 as one')).toEqual([{ one: 1 }])
+  })
+})
