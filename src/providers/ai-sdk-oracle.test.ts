@@ -4,6 +4,9 @@ import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createCohere } from '@ai-sdk/cohere'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
+import { createMistral } from '@ai-sdk/mistral'
+import { createOpenAI } from '@ai-sdk/openai'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, test } from 'vitest'
 import { type FoldedAnswer, foldStream, loadRecords, type WireRecord } from '../../test/harness/recorded-wire.ts'
 import { sharedDataFolder } from '../../test/harness/shared-data.ts'
@@ -11,6 +14,7 @@ import { createAnthropicAdapter } from './anthropic/index.ts'
 import { createBedrockAdapter } from './bedrock/index.ts'
 import { createCohereAdapter } from './cohere/index.ts'
 import { createGeminiAdapter } from './gemini/index.ts'
+import { createOpenAiAdapter } from './openai/index.ts'
 import type { WireAdapter } from './wire-adapter.ts'
 
 type Fetch = typeof globalThis.fetch
@@ -33,6 +37,57 @@ const oracles: Record<string, { ours: WireAdapter; theirs(fetch: Fetch): Model }
   cohere: {
     ours: createCohereAdapter({ id: 'x', format: 'cohere', apiKey: 'k' }),
     theirs: (fetch) => createCohere({ apiKey: 'k', fetch }).languageModel('command-a-03-2025'),
+  },
+  openai: {
+    ours: createOpenAiAdapter({ id: 'x', format: 'openai', apiKey: 'k' }),
+    theirs: (fetch) => createOpenAI({ apiKey: 'k', fetch }).chat('gpt-4o'),
+  },
+  azure: {
+    ours: createOpenAiAdapter({ id: 'x', format: 'azure', baseUrl: 'https://x.openai.azure.com', apiKey: 'k' }),
+    theirs: (fetch) => createOpenAI({ apiKey: 'k', fetch }).chat('gpt-4o'),
+  },
+  mistral: {
+    ours: createOpenAiAdapter({ id: 'x', format: 'openai', flavour: 'mistral', apiKey: 'k' }),
+    theirs: (fetch) => createMistral({ apiKey: 'k', fetch }).languageModel('mistral-small-latest'),
+  },
+}
+
+/** Hosts that the AI SDK has one general reading for. */
+for (const flavour of [
+  'groq',
+  'deepseek',
+  'xai',
+  'together',
+  'openrouter',
+  'perplexity',
+  'cerebras',
+  'alibaba',
+  'moonshotai',
+]) {
+  oracles[flavour] = {
+    ours: createOpenAiAdapter({ id: 'x', format: 'openai', flavour, apiKey: 'k' }),
+    theirs: (fetch) =>
+      createOpenAICompatible({ name: flavour, baseURL: 'https://host.test/v1', apiKey: 'k', fetch }).chatModel('model'),
+  }
+}
+
+/** Where the two readings are known to differ, and why ours is right. A difference that goes away fails, so that the list stays true. */
+const knownDifferences: Record<string, { why: string; ours: Partial<Reading> }> = {
+  'openai/nonstream/refusal': {
+    why: 'the compatible API keeps `stop` and parts the refusal from the text; the AI SDK shows it as text with content-filter',
+    ours: { text: '', finish: 'stop' },
+  },
+  'groq/stream/x-groq-usage': {
+    why: 'usage stands in `x_groq`, which the general reading of the AI SDK does not know',
+    ours: { promptTokens: 12, completionTokens: 26 },
+  },
+  'groq/stream/x-groq-usage-longer': {
+    why: 'usage stands in `x_groq`, as above',
+    ours: { promptTokens: 18, completionTokens: 73 },
+  },
+  'xai/nonstream/grok-reasoning': {
+    why: 'xAI leaves reasoning out of completion_tokens, and bills it; the general reading of the AI SDK takes the wire as it is',
+    ours: { completionTokens: 229 },
   },
 }
 
@@ -60,7 +115,9 @@ describe.skipIf(!folder)(suite, () => {
         const fetch: Fetch = async () => new Response(body, { headers: { 'content-type': record.content_type ?? '' } })
         const own = record.kind === 'stream' ? foldStream(ours.createStreamReader(), [body]) : ours.fromResponse(body)
         const other = await (record.kind === 'stream' ? readStream(theirs(fetch)) : readWhole(theirs(fetch)))
-        expect(toReading(own)).toEqual(other)
+        const known = knownDifferences[record.id]
+        expect(toReading(own), known?.why).toEqual({ ...other, ...known?.ours })
+        if (known) expect(toReading(own)).not.toEqual(other)
       },
     )
   }

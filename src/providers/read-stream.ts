@@ -4,10 +4,12 @@ import type { WireAdapter, WireStreamReader } from './wire-adapter.ts'
 import { unreadableAnswer } from './wire-failure.ts'
 
 /**
- * How long a body may go on after the answer's own end: a host that forgets to close must not hold up the client, and usage that
- * comes behind the finish (Bedrock) must not be missed.
+ * How long a body may go on after the answer's own end: a host that forgets to close must not hold up the client. The socket is kept
+ * for the next call only if the body ends in time.
  */
-const graceAfterFinishMs = 2_000
+const graceAfterUsageMs = 100
+/** While usage is still missing (Bedrock sends it behind the finish) there is something to wait for. */
+const graceBeforeUsageMs = 2_000
 
 /** Words that plainly mean `stop`; another word that was mapped to it is new and worth a line in the log. */
 const plainStops: ReadonlySet<string> = new Set([
@@ -51,9 +53,14 @@ async function* readEvents(
   onUnknownWord: (word: string) => void,
 ): AsyncGenerator<ProviderEvent[], void, void> {
   let finished = false
-  for (let read = first; !read.done; read = finished ? await afterFinish(reads) : await reads.next()) {
+  let counted = false
+  const next = () => (finished ? afterFinish(reads, counted ? graceAfterUsageMs : graceBeforeUsageMs) : reads.next())
+  for (let read = first; !read.done; read = await next()) {
     const { events, error } = pushAll(reader, read.value as Uint8Array[])
-    for (const event of events) if (event.type === 'finish') finished = true
+    for (const event of events) {
+      if (event.type === 'finish') finished = true
+      else if (event.type === 'usage') counted = true
+    }
     if (events.length > 0) yield noted(events, onUnknownWord)
     if (error) throw error
   }
@@ -81,10 +88,13 @@ function pushAll(
 }
 
 /** The answer is whole: neither a broken connection nor a silent one matters any more. */
-async function afterFinish(reads: AsyncIterator<Uint8Array[]>): Promise<IteratorResult<Uint8Array[], unknown>> {
+async function afterFinish(
+  reads: AsyncIterator<Uint8Array[]>,
+  graceMs: number,
+): Promise<IteratorResult<Uint8Array[], unknown>> {
   const end = { done: true as const, value: undefined }
   let timer: NodeJS.Timeout | undefined
-  const grace = new Promise<typeof end>((resolve) => (timer = setTimeout(resolve, graceAfterFinishMs, end)))
+  const grace = new Promise<typeof end>((resolve) => (timer = setTimeout(resolve, graceMs, end)))
   try {
     return await Promise.race([reads.next().catch(() => end), grace])
   } finally {
