@@ -46,10 +46,11 @@ function addUpload(documents: Command, cliProcess: CliProcess) {
     .action(
       action(cliProcess, async (context, options: UploadOptions, paths: string[]) => {
         const { output, organisation, process } = context
+        const client = organisation()
         const files = findFiles(paths)
         if (options.name !== undefined && files.length !== 1) throw new UsageError('--name is for a single file.')
         if (options.parallel < 1) throw new UsageError('--parallel must be at least 1.')
-        const outcomes = await uploadAll(organisation(), files, {
+        const outcomes = await uploadAll(client, files, {
           spaceId: spaceOf(context, options),
           name: options.name,
           metadata: options.metadata === undefined ? undefined : checkMetadata(options.metadata),
@@ -77,8 +78,9 @@ function addReads(documents: Command, cliProcess: CliProcess) {
     .action(
       action(cliProcess, async (context, options: { limit: number }, space: string | undefined) => {
         const { output, organisation } = context
+        const client = organisation()
         const path = `/v1/documents?spaceId=${encodeURIComponent(spaceOf(context, { space }))}`
-        const page = await loadItems<DocumentBody>(organisation(), path, options.limit)
+        const page = await loadItems<DocumentBody>(client, path, options.limit)
         output.result(page, () => {
           output.table(
             ['ID', 'NAME', 'STATUS', 'BYTES', 'CREATED'],
