@@ -113,6 +113,8 @@ export interface PdfText {
   y: number
   size?: number
   bold?: boolean
+  /** Quarter turns against the clock. */
+  turns?: number
 }
 
 /** A pdf of pages in Helvetica; texts are drawn in the order given. */
@@ -132,6 +134,7 @@ export function buildTextPdf(pages: { texts: PdfText[]; rotate?: number }[]): Bu
   ])
 }
 
-function drawText({ text, x, y, size = 10, bold = false }: PdfText): string {
-  return `BT /${bold ? 'F2' : 'F1'} ${size} Tf ${x} ${y} Td (${text.replace(/[\\()]/g, '\\$&')}) Tj ET`
+function drawText({ text, x, y, size = 10, bold = false, turns = 0 }: PdfText): string {
+  const matrix = ['1 0 0 1', '0 1 -1 0', '-1 0 0 -1', '0 -1 1 0'][turns % 4]
+  return `BT /${bold ? 'F2' : 'F1'} ${size} Tf ${matrix} ${x} ${y} Tm (${text.replace(/[\\()]/g, '\\$&')}) Tj ET`
 }

@@ -21,6 +21,8 @@ interface Pdfium {
   _FPDF_ClosePage(page: number): void
   _FPDFPage_GetAnnotCount(page: number): number
   _FPDFPage_Flatten(page: number, usage: number): number
+  _FPDFPage_GetRotation(page: number): number
+  _FPDFPage_SetRotation(page: number, quarterTurns: number): void
   _FPDFText_LoadPage(page: number): number
   _FPDFText_ClosePage(textPage: number): void
   _FPDFText_CountChars(textPage: number): number
@@ -49,7 +51,7 @@ export interface PdfCharacter {
 
 export interface PdfPage {
   characters: PdfCharacter[]
-  /** Direction of the character's writing in quarter turns (0..3), or null where it is slanted. */
+  /** Direction of the character's writing in quarter turns against the clock (0..3), or null where it is slanted. */
   quarterTurns(index: number): number | null
   isBold(index: number): boolean
 }
@@ -115,7 +117,7 @@ function openError(code: number): ExtractionError {
 function readPage<T>(pdfium: Pdfium, scratch: number, document: number, index: number, use: (page: PdfPage) => T): T {
   const page = openPage(pdfium, document, index)
   try {
-    const textPage = pdfium._FPDFText_LoadPage(page)
+    const textPage = loadUprightText(pdfium, page)
     if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
     try {
       return use({
@@ -144,6 +146,29 @@ function openPage(pdfium: Pdfium, document: number, index: number): number {
   return reopened
 }
 
+/**
+ * PDFium finds lines as the page is shown, so a page that is shown with its text lying on the side comes out in a wrong order.
+ * Where most of the text is not upright, the page is turned until it is.
+ */
+function loadUprightText(pdfium: Pdfium, page: number): number {
+  const textPage = pdfium._FPDFText_LoadPage(page)
+  const count = textPage === 0 ? 0 : pdfium._FPDFText_CountChars(textPage)
+  if (count === 0) return textPage
+  const votes = [0, 0, 0, 0]
+  for (let sample = 0; sample < sampledCharacters; sample += 1) {
+    const character = Math.floor((count * (sample + 0.5)) / sampledCharacters)
+    const turns = quarterTurns(pdfium._FPDFText_GetCharAngle(textPage, character))
+    if (turns !== null) votes[turns]! += 1
+  }
+  const turns = votes.indexOf(Math.max(...votes))
+  if (turns === pdfium._FPDFPage_GetRotation(page)) return textPage
+  pdfium._FPDFText_ClosePage(textPage)
+  pdfium._FPDFPage_SetRotation(page, turns)
+  return pdfium._FPDFText_LoadPage(page)
+}
+
+const sampledCharacters = 15
+
 function readCharacters(pdfium: Pdfium, textPage: number, scratch: number): PdfCharacter[] {
   const count = pdfium._FPDFText_CountChars(textPage)
   const characters: PdfCharacter[] = []
@@ -165,11 +190,12 @@ function readCharacters(pdfium: Pdfium, textPage: number, scratch: number): PdfC
   return characters
 }
 
+/** PDFium's angles go clockwise; here one quarter turn is writing that goes upwards on the page. */
 function quarterTurns(angle: number): number | null {
   if (angle < 0) return 0
   const turns = angle / (Math.PI / 2)
   const nearest = Math.round(turns)
-  return Math.abs(turns - nearest) < 0.05 ? nearest % 4 : null
+  return Math.abs(turns - nearest) < 0.05 ? (8 - nearest) % 4 : null
 }
 
 function isBold(pdfium: Pdfium, textPage: number, index: number, scratch: number): boolean {

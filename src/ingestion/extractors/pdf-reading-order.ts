@@ -29,10 +29,7 @@ const maximumJumps = 0.3
 export function readingOrder(segments: Segment[]): Line[] {
   if (segments.length > maximumGeometrySegments) return toLines(segments)
   const gutter = findGutter(segments)
-  if (gutter !== null) {
-    if (!switchesColumns(segments, gutter)) return toLines(segments)
-    return columnOrder(segments, gutter)
-  }
+  if (gutter !== null) return followsColumns(segments, gutter) ? toLines(segments) : columnOrder(segments, gutter)
   return toLines(jumpsUpwards(segments) ? rowOrder(segments) : segments)
 }
 
@@ -82,23 +79,29 @@ function standSideBySide(before: Segment[], after: Segment[]): boolean {
   return overlap > lower * 0.5
 }
 
-/** True when the content stream goes back and forth over the gutter, as writers do that go line by line over both columns. */
-function switchesColumns(segments: Segment[], gutter: number): boolean {
+/**
+ * True when the content stream reads one column before the other. False where it goes back and forth over the gutter, as
+ * writers do that go line by line over both columns, where it goes up inside a column, or takes the second column first.
+ */
+function followsColumns(segments: Segment[], gutter: number): boolean {
   let switches = 0
-  let wrong = 0
+  let upwards = 0
   let side: 'left' | 'right' | null = null
   let previous: Segment | null = null
-  for (const segment of segments) {
+  const places = { left: [] as number[], right: [] as number[] }
+  for (const [place, segment] of segments.entries()) {
     const now = segment.right <= gutter ? 'left' : segment.left >= gutter ? 'right' : null
-    if (now && side && now !== side) switches += 1
-    // Going up inside one column is as wrong as going back and forth.
-    if (now && now === side && previous && segment.bottom > previous.top) wrong += 1
-    if (now) {
-      side = now
-      previous = segment
-    }
+    if (now === null) continue
+    if (side !== null && now !== side) switches += 1
+    if (now === side && previous && segment.bottom > previous.top) upwards += 1
+    places[now].push(place)
+    side = now
+    previous = segment
   }
-  return switches > 4 + segments.length * 0.1 || wrong > segments.length * maximumJumps
+  const [first, second] = isRightToLeft(segments) ? [places.right, places.left] : [places.left, places.right]
+  return (
+    switches <= 4 + segments.length * 0.1 && upwards <= segments.length * maximumJumps && median(first) < median(second)
+  )
 }
 
 /** Bands between the lines that cross the gutter, and in each band the left column, then the right one. */
@@ -113,7 +116,7 @@ function columnOrder(segments: Segment[], gutter: number): Line[] {
     rest = rest.filter((segment) => middle(segment) <= above)
     const left = band.filter((segment) => segment.right <= gutter)
     const right = band.filter((segment) => segment.right > gutter)
-    for (const column of rightToLeft ? [right, left] : [left, right]) lines.push(...toLines(rowOrder(column)))
+    for (const column of rightToLeft ? [right, left] : [left, right]) lines.push(...wholeColumn(column))
   }
   for (const segment of crossing) {
     takeBand(middle(segment))
@@ -121,6 +124,12 @@ function columnOrder(segments: Segment[], gutter: number): Line[] {
   }
   takeBand(-Infinity)
   return lines
+}
+
+/** A side of a gutter may be parted by another one: pages of three columns. */
+function wholeColumn(segments: Segment[]): Line[] {
+  const gutter = findGutter(segments)
+  return gutter === null ? toLines(rowOrder(segments)) : columnOrder(segments, gutter)
 }
 
 function isRightToLeft(segments: Segment[]): boolean {
