@@ -2,10 +2,10 @@ import type { Clock } from '../kernel/index.ts'
 import type { ProviderError } from '../providers/index.ts'
 import { judgeFailure } from './retry-policy.ts'
 
-/** The circuit opens when this many of the recent outcomes failed … */
-export const failuresToOpen = 5
+/** The circuit opens when this many of the recent outcomes failed (a call that is tried three times brings three) … */
+export const failuresToOpen = 10
 /** … of at most so many … */
-export const recentOutcomes = 10
+export const recentOutcomes = 20
 /** … that are not older than this. */
 const outcomeLifetimeMs = 60_000
 /** First time open; doubles with each failed probe. */

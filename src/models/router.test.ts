@@ -273,7 +273,7 @@ describe('health', () => {
     kit.called.length = 0
   }
 
-  test('a circuit opens after five failures: then the deployment is not called and the others take over', async () => {
+  test('a circuit opens after ten failures of the last twenty: then the deployment is not called and the others take over', async () => {
     const kit = setUp()
     await openCircuit(kit)
     expect(kit.router.health('a').circuit).toBe('open')
