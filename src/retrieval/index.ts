@@ -1,4 +1,5 @@
 export { createHashingEmbedder, type HashingEmbedderOptions } from './embedders/hashing-embedder.ts'
+export { createOnnxEmbedder, type OnnxEmbedderOptions } from './embedders/onnx-embedder.ts'
 export type { Generation, Generations } from './generations.store.ts'
 export type { MaintenanceOptions, MaintenanceReport } from './index-maintenance.store.ts'
 export { createIndexStore, type IndexStore } from './index.store.ts'

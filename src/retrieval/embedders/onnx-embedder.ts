@@ -1,0 +1,203 @@
+import os from 'node:os'
+import path from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { raceSignal } from '../../kernel/index.ts'
+import type { Embedder } from '../port.ts'
+import type { OnnxReply, OnnxWorkerSettings } from './onnx-messages.ts'
+import {
+  assertFiles,
+  defaultMaximumTokens,
+  digestOf,
+  firstWeights,
+  howToGet,
+  type OnnxEmbedderOptions,
+  type ReadModel,
+  readModel,
+  sourceOf,
+} from './onnx-model-files.ts'
+
+export type { OnnxEmbedderOptions } from './onnx-model-files.ts'
+
+/** Texts of one run of the model, and their tokens with padding: about 300 MB of activations for a small model. */
+const maximumBatchTexts = 16
+const maximumBatchTokens = 8_192
+/** A local sentence-embedding model in a thread of its own. Throws with what to do when its files cannot be had. */
+export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Embedder> {
+  const source = sourceOf(options)
+  const hubFiles = source.folder === null
+  const dtype = options.dtype ?? (hubFiles ? 'q8' : firstWeights(source.folder!)?.[0])
+  if (!hubFiles) assertFiles(source.folder!, dtype)
+  // The hub's files come by way of the worker; read here, they tell how to ask the model.
+  const settings: OnnxWorkerSettings = {
+    model: source.folder ?? source.name,
+    cacheFolder: source.cacheFolder,
+    allowDownload: hubFiles && options.allowDownload !== false,
+    dtype,
+    threads: options.threads ?? Math.max(1, os.availableParallelism() - 1),
+    maximumTokens: defaultMaximumTokens,
+    pooling: 'mean',
+    dimensions: options.dimensions ?? null,
+  }
+  if (hubFiles) await downloadInWorker(settings, source.name)
+  const folder = source.folder ?? path.join(source.cacheFolder!, source.name)
+  const model = await readModel(folder, source.name, options)
+  const start = () => startWorker({ ...settings, model: folder, allowDownload: false, ...model.limits }, source.name)
+  const first = await start()
+  const digest = await digestOf(folder, dtype, model.family, first.dimensions)
+  return assemble({
+    ...model,
+    name: source.name,
+    id: `onnx:${source.name}:${first.dimensions}:${digest}`,
+    first,
+    restart: start,
+  })
+}
+
+interface ReadyWorker {
+  worker: Worker
+  dimensions: number
+}
+
+async function startWorker(settings: OnnxWorkerSettings, name: string): Promise<ReadyWorker> {
+  const worker = new Worker(new URL('./onnx-worker.ts', import.meta.url), {
+    workerData: settings,
+    name: 'embedding model',
+  })
+  const first = await new Promise<OnnxReply>((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+    worker.once('exit', (code) => reject(new Error(`the thread of the embedding model ended with code ${code}`)))
+  })
+  worker.removeAllListeners('exit')
+  worker.removeAllListeners('error')
+  if (first.type === 'ready') return { worker, dimensions: first.dimensions }
+  await worker.terminate()
+  const reason = first.type === 'failed' ? first.message : first.type
+  throw new Error(`The embedding model ${name} could not be loaded: ${reason} ${howToGet(name)}`)
+}
+
+async function downloadInWorker(settings: OnnxWorkerSettings, name: string): Promise<void> {
+  const { worker } = await startWorker(settings, name)
+  await worker.terminate()
+}
+
+interface Parts extends ReadModel {
+  id: string
+  name: string
+  first: ReadyWorker
+  restart(): Promise<ReadyWorker>
+}
+
+function assemble({ id, name, family, tokenizer, limits, first, restart }: Parts): Embedder {
+  const { dimensions } = first
+  const model = createModelThread(first.worker, async () => (await restart()).worker)
+  const countTokens = (text: string) => tokenizer.encode(text).ids.length
+  const prefixTokens = Math.max(countTokens(family.passagePrefix), countTokens(family.queryPrefix))
+  return {
+    id,
+    label: `local model ${name} (${dimensions} dimensions)`,
+    semantics: true,
+    dimensions,
+    // Room for the prefix, which is part of the input but not of the text.
+    maximumTokens: limits.maximumTokens - prefixTokens,
+    countTokens,
+    async embed({ texts, purpose, signal }) {
+      const prefix = purpose === 'query' ? family.queryPrefix : family.passagePrefix
+      const prefixed = texts.map((text) => prefix + text)
+      const vectors = Array.from<Float32Array>({ length: texts.length })
+      for (const batch of batchesOf(prefixed, countTokens, limits.maximumTokens)) {
+        const values = await model.run(
+          batch.map((index) => prefixed[index]!),
+          signal,
+        )
+        for (const [position, index] of batch.entries()) {
+          vectors[index] = values.slice(position * dimensions, (position + 1) * dimensions)
+        }
+      }
+      return vectors
+    },
+    close: () => model.close(),
+  }
+}
+
+interface ModelThread {
+  /** The vectors of a batch, one behind the other. */
+  run(texts: string[], signal: AbortSignal): Promise<Float32Array>
+  close(): Promise<void>
+}
+
+/** Asks the thread one batch at a time, so that work whose client has left never starts; a thread that died is replaced. */
+function createModelThread(first: Worker, restart: () => Promise<Worker>): ModelThread {
+  let worker: Worker | undefined
+  let closed = false
+  let nextId = 0
+  let waiting: { id: number; resolve(values: Float32Array): void; reject(error: Error): void } | undefined
+  let turn: Promise<unknown> = Promise.resolve()
+  adopt(first)
+
+  function adopt(fresh: Worker): Worker {
+    worker = fresh
+    fresh.unref()
+    fresh.on('message', (reply: OnnxReply) => {
+      if ((reply.type !== 'vectors' && reply.type !== 'error') || reply.id !== waiting?.id) return
+      if (reply.type === 'vectors') waiting.resolve(reply.values)
+      else waiting.reject(new Error(`the embedding model failed: ${reply.message}`))
+    })
+    const onEnd = (error: Error) => {
+      if (worker === fresh) worker = undefined
+      waiting?.reject(error)
+    }
+    fresh.on('error', onEnd)
+    fresh.on('exit', (code) => onEnd(new Error(`the thread of the embedding model ended with code ${code}`)))
+    return fresh
+  }
+
+  async function ask(texts: string[]): Promise<Float32Array> {
+    if (closed) throw new Error('the embedder is closed')
+    const asked = worker ?? adopt(await restart())
+    // Keeps the process alive while somebody waits for an answer, and only then.
+    asked.ref()
+    try {
+      return await new Promise<Float32Array>((resolve, reject) => {
+        waiting = { id: nextId++, resolve, reject }
+        asked.postMessage({ id: waiting.id, texts }, [])
+      })
+    } finally {
+      waiting = undefined
+      asked.unref()
+    }
+  }
+
+  return {
+    run(texts, signal) {
+      const mine = turn.then(() => {
+        signal.throwIfAborted()
+        return ask(texts)
+      })
+      turn = mine.catch(() => {})
+      return raceSignal(mine, signal)
+    },
+    async close() {
+      closed = true
+      await worker?.terminate()
+    },
+  }
+}
+
+/** Indexes of the texts in batches of like length, so that little is spent on padding. */
+function batchesOf(texts: readonly string[], countTokens: (text: string) => number, maximumTokens: number): number[][] {
+  const tokens = texts.map((text) => Math.min(maximumTokens, countTokens(text)))
+  const order = texts.map((_, index) => index).sort((left, right) => tokens[left]! - tokens[right]!)
+  const batches: number[][] = []
+  let batch: number[] = []
+  for (const index of order) {
+    // The longest of a batch, to which all are padded, is its last one.
+    if (batch.length === maximumBatchTexts || (batch.length + 1) * tokens[index]! > maximumBatchTokens) {
+      if (batch.length > 0) batches.push(batch)
+      batch = []
+    }
+    batch.push(index)
+  }
+  if (batch.length > 0) batches.push(batch)
+  return batches
+}
