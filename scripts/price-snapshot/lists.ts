@@ -38,7 +38,7 @@ const bedrockCanonical = (wireId: string) =>
       .replace(/-1$/, (suffix) => (wireId.includes('gpt-oss') ? '' : suffix)),
   )
 
-export const anthropicCanonical = (wireId: string) =>
+const anthropicCanonical = (wireId: string) =>
   wireId.startsWith('claude-') ? wireId.replace(/[-@](\d{8}|default)$/, '') : wireId
 
 const bedrock = (region: string | null) => (key: string, entry: LitellmEntry) => {

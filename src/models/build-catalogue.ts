@@ -19,7 +19,7 @@ export interface DeclaredProvider extends ProviderDeclaration {
   readonly origin: Declarations['origin']
 }
 
-export interface DeclaredDeployment {
+interface DeclaredDeployment {
   readonly deployment: Deployment
   readonly origin: Declarations['origin'] | 'snapshot'
   /** Why it cannot serve; null: it can. */

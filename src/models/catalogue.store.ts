@@ -16,7 +16,7 @@ import type { Declarations } from './declarations.ts'
 import { type ProviderSecrets, type StoredCatalogue, toDeclarations } from './from-operator.ts'
 
 /** `undefined` keeps what is stored, null removes it. */
-export interface SecretsChange {
+interface SecretsChange {
   apiKey?: string | null | undefined
   headers?: Readonly<Record<string, string>> | null | undefined
   credentials?: string | null | undefined

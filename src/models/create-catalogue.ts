@@ -15,7 +15,7 @@ export const providersTopic = 'providers'
 export const modelsTopic = 'models'
 
 /** What the catalogue needs of the change feed. */
-export interface ChangeSource {
+interface ChangeSource {
   subscribe(topic: string, onChange: (ids: string[] | 'all') => Promise<void>): () => void
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/index.ts'
 
 /** Limits of time are met within this much; they are seconds and minutes. */
-export const deadlineTickMs = 100
+const deadlineTickMs = 100
 
 /** Many limits of time for the price of one timer: nearly all of them are cancelled long before they are due. */
 export interface Deadlines {

@@ -5,7 +5,7 @@ import { judgeFailure } from './retry-policy.ts'
 /** The circuit opens when this many of the recent outcomes failed (a call that is tried three times brings three) … */
 export const failuresToOpen = 10
 /** … of at most so many … */
-export const recentOutcomes = 20
+const recentOutcomes = 20
 /** … that are not older than this. */
 const outcomeLifetimeMs = 60_000
 /** First time open; doubles with each failed probe. */
@@ -14,13 +14,13 @@ const maximumOpenMs = 60_000
 /** Rest after a rate limit whose answer names no time; others are preferred meanwhile. */
 const defaultRestMs = 1_000
 /** Longest rest that a provider's hint is given before the deployment is tried again. */
-export const maximumRestMs = 3_600_000
+const maximumRestMs = 3_600_000
 /** After trouble with the account (key, credit, unknown model): others are preferred meanwhile. */
 const accountRestMs = 30_000
 /** Most deployments remembered; the longest unused is forgotten first. */
 const maximumTracked = 10_000
 
-export type CircuitState = 'closed' | 'open' | 'half_open'
+type CircuitState = 'closed' | 'open' | 'half_open'
 
 export interface HealthView {
   circuit: CircuitState
@@ -32,7 +32,7 @@ export interface HealthView {
 }
 
 /** May a deployment be called? `reluctant`: only where no other can. */
-export type Admission =
+type Admission =
   | { admitted: true; reluctant: boolean }
   | { admitted: false; reason: 'rate_limit' | 'circuit'; waitMs: number }
 

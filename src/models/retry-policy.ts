@@ -43,7 +43,7 @@ export function judgeFailure(error: ProviderError): Verdict {
 }
 
 /** True unless it is certain that the provider did no work for this call. */
-export function mayHaveBeenBilled(error: ProviderError): boolean {
+function mayHaveBeenBilled(error: ProviderError): boolean {
   if (error.afterFirstByte) return true
   if (error.errorClass === 'connection' || error.errorClass === 'timeout')
     // 408: the host had waited for the request, which it never had whole.

@@ -26,7 +26,7 @@ export interface Router {
   reset(deploymentIds: readonly string[]): void
 }
 
-export interface RoutedCall {
+interface RoutedCall {
   /** Deployments of one model, all of one side (eu / not eu). */
   candidates: readonly Deployment[]
   signal: AbortSignal
