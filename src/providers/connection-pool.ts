@@ -72,6 +72,12 @@ export function createConnectionPool({ limits, proxies, certificateAuthority }: 
 function createDispatcher(options: PoolOptions, connections: number): Dispatcher {
   const { limits, proxies, certificateAuthority } = options
   const trust = certificateAuthority === undefined ? {} : { ca: withDefaultAuthorities(certificateAuthority) }
+  const connect = {
+    timeout: limits?.connectTimeoutMs ?? defaultLimits.connectTimeoutMs,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
+    ...trust,
+  }
   const common = {
     connections,
     // One call per connection at a time: a slow answer must not hold up another.
@@ -79,15 +85,13 @@ function createDispatcher(options: PoolOptions, connections: number): Dispatcher
     keepAliveTimeout: keepAliveMs,
     headersTimeout: limits?.headersTimeoutMs ?? defaultLimits.headersTimeoutMs,
     bodyTimeout: limits?.idleTimeoutMs ?? defaultLimits.idleTimeoutMs,
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
-    connect: { timeout: limits?.connectTimeoutMs ?? defaultLimits.connectTimeoutMs, ...trust },
+    connect,
   }
   if (!proxies?.httpProxy && !proxies?.httpsProxy) return new Agent(common)
   return new EnvHttpProxyAgent({
     ...common,
-    requestTls: trust,
-    proxyTls: trust,
+    requestTls: connect,
+    proxyTls: connect,
     // Never undefined: the agent would read the environment by itself, and only config.ts does that.
     httpProxy: proxies.httpProxy ?? '',
     httpsProxy: proxies.httpsProxy ?? '',

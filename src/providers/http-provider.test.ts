@@ -380,7 +380,7 @@ describe('embeddings', () => {
   test('are split into batches and put together in order, tokens summed', async () => {
     upstream.script((request) => {
       const { input } = JSON.parse(request.body) as { input: string[] }
-      const data = input.map((text, index) => ({ index, embedding: [Number(text)] })).reverse()
+      const data = input.map((text, index) => ({ index, embedding: [Number(text)] })).toReversed()
       return {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ data, usage: { prompt_tokens: input.length } }),

@@ -1,0 +1,22 @@
+/**
+ * A self-signed certificate for loopback servers of tests (localhost and 127.0.0.1, valid from 2020 to 2120) with its key. Public on
+ * purpose: nothing but tests trusts it.
+ */
+export const testCertificate = `-----BEGIN CERTIFICATE-----
+MIIBbzCCARWgAwIBAgIBATAKBggqhkjOPQQDAjAYMRYwFAYDVQQDDA11cHN0cmVh
+bS50ZXN0MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAxMDAwMDAwWjAYMRYwFAYD
+VQQDDA11cHN0cmVhbS50ZXN0MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEoQAi
+VvUXntlwRVV5n7+m6Wz0B7Mua2htAvrf0trRd2V5aHsDV2qm2rI9jzSQlvqmS7du
+9XGhvlU6M8moX3sS+6NOMEwwGgYDVR0RBBMwEYIJbG9jYWxob3N0hwR/AAABMA8G
+A1UdEwEB/wQFMAMBAf8wHQYDVR0OBBYEFMcRCnY0cHQqTaG4UBnGLnM4dnouMAoG
+CCqGSM49BAMCA0gAMEUCIQD4H7DOu5SbikAsBXqmRWy1ILADSNO6+sOPqhOr5Ize
+AwIgIul422Dr968ZQaNe7pVN7w0DWpWNfB6YtDnIkrQXXEs=
+-----END CERTIFICATE-----
+`
+
+export const testCertificateKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgob748e+v54uUSt5X
+EbWgdFvkfxZ9bWN2CDqhrhIgtJShRANCAAShACJW9Ree2XBFVXmfv6bpbPQHsy5r
+aG0C+t/S2tF3ZXloewNXaqbasj2PNJCW+qZLt271caG+VTozyahfexL7
+-----END PRIVATE KEY-----
+`
