@@ -25,7 +25,10 @@ export async function openSecretKey({ settings, secrets }: Config): Promise<stri
 
 export function openBlobStore({ settings, secrets }: Config): Promise<BlobStore> {
   const { blobs } = settings.documents
-  if (blobs.kind === 'folder') return createFolderBlobStore(path.join(settings.dataFolder, 'blobs'))
+  if (blobs.kind === 'folder') {
+    const soleOwner = secrets.corpusDatabaseUrl === undefined && secrets.databaseUrl === undefined
+    return createFolderBlobStore(path.join(settings.dataFolder, 'blobs'), { soleOwner })
+  }
   if (blobs.bucket === undefined)
     throw new ConfigError('documents.blobs.bucket: name the bucket, since the blob store is s3.')
   const { s3AccessKeyId, s3SecretAccessKey } = secrets

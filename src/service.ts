@@ -5,8 +5,8 @@ import { createLedger, usageRoutes } from './billing/index.ts'
 import type { Config } from './config.ts'
 import { createChangeFeed, type Database, openDatabases, recordChange } from './database/index.ts'
 import {
-  createBlobSweeper,
   createDocumentStore,
+  createDocumentSweeper,
   createDocuments,
   deleteBlobJob,
   documentRoutes,
@@ -191,7 +191,13 @@ export async function createService({ config, log, clock = systemClock }: Servic
     },
   })
   const indexKeeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
-  const sweeper = createBlobSweeper({ store: documentStore, blobs, clock, log })
+  const sweeper = createDocumentSweeper({
+    store: documentStore,
+    blobs,
+    soleOwner: corpus.engine === 'embedded',
+    clock,
+    log,
+  })
   dispose(() => sweeper.close())
 
   // Spaces
@@ -281,7 +287,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
         const concurrency = settings.ingestion.workers
         jobs.work(
           processDocumentJob,
-          { concurrency, maximumAttempts: 8, backoffMs: 1_000, onExhausted },
+          { concurrency, maximumAttempts: 12, backoffMs: 1_000, onExhausted },
           pipeline.process,
         )
         await indexKeeper.start()

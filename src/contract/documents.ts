@@ -45,7 +45,12 @@ export const documentPageSchema = z
   .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(documentSchema) })
   .meta({ id: 'DocumentPage' })
 
-const spaceId = z.uuid({ error: 'spaceId is required and must be the UUID of a Space' })
+/** Any UUID in its text form, whatever its version: one that we never made is a Space that does not exist. */
+const spaceId = z
+  .string({ error: 'is required: the UUID of a Space' })
+  .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'must be the UUID of a Space')
+  .transform((id) => id.toLowerCase())
+  .meta({ format: 'uuid' })
 /** Query parameters are text: digits only, so that `1e2`, `0x10` and empty text are refused. */
 const count = (minimum: number, maximum: number) =>
   z

@@ -1,4 +1,5 @@
 import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
+import type { Metadata } from './document-metadata.ts'
 
 export type DocumentStatus = 'processing' | 'ready' | 'failed'
 
@@ -28,7 +29,8 @@ export interface Document {
   spaceId: SpaceId
   name: string
   status: DocumentStatus
-  metadata: Record<string, unknown> | null
+  /** The text of a JSON object. */
+  metadataJson: string | null
   error: { code: DocumentFailureCode; message: string } | null
   sizeBytes: number
   mimeType: string
@@ -42,9 +44,7 @@ export interface NewDocument {
   organisationId: OrganisationId
   spaceId: SpaceId
   name: string
-  metadata: Record<string, unknown> | null
-  /** metadata.url, where it may be shown as a link. */
-  sourceUrl: string | null
+  metadata: Metadata | null
   format: DocumentFormat
   mimeType: string
   sizeBytes: number
@@ -56,10 +56,13 @@ export interface NewDocument {
   fingerprint: Uint8Array
 }
 
+export const processingStages = ['queued', 'extracting', 'indexing', 'done', 'failed'] as const
+export type ProcessingStage = (typeof processingStages)[number]
+
 /** How far the processing of a document is, for people. */
 export interface DocumentProgress {
-  stage: 'queued' | 'extracting' | 'embedding' | 'indexing' | 'done' | 'failed'
-  /** Pages while extracting, chunks while embedding and indexing; null where unknown. */
+  stage: ProcessingStage
+  /** Pages while extracting, chunks while indexing (which embeds them); null where unknown. */
   partsDone: number | null
   partsTotal: number | null
 }

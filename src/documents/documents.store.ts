@@ -1,7 +1,12 @@
 import type { Database, Queryable } from '../database/index.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
-import type { Document, DocumentFailureCode, DocumentProgress, DocumentStatus, NewDocument } from './document.ts'
+import { blobRemovalKey, deleteBlobJob } from './blob-removal.ts'
+import type { Document, DocumentFailureCode, DocumentStatus, NewDocument } from './document.ts'
+import type { Metadata } from './document-metadata.ts'
+import { createHousekeepingStore } from './housekeeping.store.ts'
+import { createProcessingStore, enqueueProcessing, processingKey } from './processing.store.ts'
+import { createProgressStore } from './progress.store.ts'
 
 export interface DocumentStoreDependencies {
   database: Database
@@ -9,10 +14,6 @@ export interface DocumentStoreDependencies {
   /** Removes a document's chunks, vectors and lexical entries within the transaction. */
   removeFromIndex: (transaction: Queryable, documentId: DocumentId) => Promise<void>
 }
-
-/** Kinds of the jobs that documents cause; ingestion and the blob sweeper work on them. */
-export const processDocumentJob = 'process-document'
-export const deleteBlobJob = 'delete-blob'
 
 export type InsertOutcome =
   | { kind: 'inserted' }
@@ -24,7 +25,7 @@ export type DocumentStore = ReturnType<typeof createDocumentStore>
 /** SQL of documents. Every read and write names the organisation: another one's id is a document that does not exist. */
 export function createDocumentStore({ database, jobs, removeFromIndex }: DocumentStoreDependencies) {
   async function enqueueBlobRemoval(transaction: Queryable, blobKey: string) {
-    await jobs.enqueue(transaction, { kind: deleteBlobJob, key: `${deleteBlobJob}:${blobKey}`, payload: { blobKey } })
+    await jobs.enqueue(transaction, { kind: deleteBlobJob, key: blobRemovalKey(blobKey), payload: { blobKey } })
   }
 
   async function removeRows(transaction: Queryable, rows: { id: string; blob_key: string }[]) {
@@ -36,6 +37,10 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
   }
 
   return {
+    ...createProcessingStore({ database, removeFromIndex }),
+    ...createProgressStore(database),
+    ...createHousekeepingStore({ database, jobs }),
+
     /** The row and the job that processes it, in one transaction; an upload key makes a repetition find its first document. */
     insert(document: NewDocument): Promise<InsertOutcome> {
       return database.transaction(async (transaction) => {
@@ -49,8 +54,8 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
             document.organisationId,
             document.spaceId,
             document.name,
-            document.metadata === null ? null : JSON.stringify(document.metadata),
-            document.sourceUrl,
+            document.metadata?.json ?? null,
+            document.metadata?.sourceUrl ?? null,
             document.format,
             document.mimeType,
             document.sizeBytes,
@@ -58,12 +63,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
             document.blobKey,
           ],
         )
-        await jobs.enqueue(transaction, {
-          kind: processDocumentJob,
-          key: processingKey(document.id),
-          payload: { documentId: document.id, organisationId: document.organisationId, spaceId: document.spaceId },
-          fairnessKeys: { organisationId: document.organisationId, spaceId: document.spaceId },
-        })
+        await enqueueProcessing(jobs, transaction, document)
         return { kind: 'inserted' }
       })
     },
@@ -108,7 +108,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
     async update(
       organisationId: OrganisationId,
       id: string,
-      change: { name?: string; metadata?: { value: Record<string, unknown> | null; sourceUrl: string | null } },
+      change: { name: string | undefined; metadata: Metadata | null | undefined },
     ): Promise<Document | undefined> {
       const [row] = await database.query<DocumentRow>(
         `update documents set
@@ -122,7 +122,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
           organisationId,
           change.name ?? null,
           change.metadata !== undefined,
-          change.metadata?.value ? JSON.stringify(change.metadata.value) : null,
+          change.metadata?.json ?? null,
           change.metadata?.sourceUrl ?? null,
         ],
       )
@@ -154,129 +154,17 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
         return rows.length
       })
     },
-
-    async loadForProcessing(id: string): Promise<ProcessingRow | undefined> {
-      const [row] = await database.query<ProcessingRow>(
-        `select id, organisation_id as "organisationId", space_id as "spaceId", name, status, format, blob_key as "blobKey",
-           size_bytes as "sizeBytes", created_at as "createdAt"
-         from documents where id = $1`,
-        [id],
-      )
-      return row
-    },
-
-    /** Progress for people; a document that is no longer processing is left alone. */
-    async saveProgress(id: string, progress: DocumentProgress): Promise<void> {
-      await database.execute(
-        `update documents set stage = $2, parts_done = $3, parts_total = $4 where id = $1 and status = 'processing'`,
-        [id, progress.stage, progress.partsDone, progress.partsTotal],
-      )
-    },
-
-    /** Within the transaction that makes the chunks searchable. False: the document has been deleted meanwhile. */
-    async markReady(
-      transaction: Queryable,
-      id: string,
-      result: { chunkCount: number; warnings: unknown[] },
-    ): Promise<boolean> {
-      const touched = await transaction.execute(
-        `update documents set status = 'ready', stage = 'done', error_code = null, error_message = null, chunk_count = $2,
-           warnings = $3::json, updated_at = now()
-         where id = $1 and status = 'processing'`,
-        [id, result.chunkCount, result.warnings.length === 0 ? null : JSON.stringify(result.warnings)],
-      )
-      return touched === 1
-    },
-
-    /** Ends the processing with a reason; chunks of it, if any, go in the same transaction. */
-    markFailed(id: string, code: DocumentFailureCode, message: string): Promise<boolean> {
-      return database.transaction(async (transaction) => {
-        const touched = await transaction.execute(
-          `update documents set status = 'failed', stage = 'failed', error_code = $2, error_message = $3, updated_at = now()
-           where id = $1 and status = 'processing'`,
-          [id, code, message],
-        )
-        if (touched === 1) await removeFromIndex(transaction, id as DocumentId)
-        return touched === 1
-      })
-    },
-
-    async loadProgress(organisationId: OrganisationId, spaceId: SpaceId, limit: number) {
-      return database.query<DocumentProgressRow>(
-        `select id, name, status, stage, parts_done as "partsDone", parts_total as "partsTotal", error_code as "errorCode",
-           error_message as "errorMessage", warnings, size_bytes as "sizeBytes", chunk_count as "chunkCount",
-           created_at as "createdAt", updated_at as "updatedAt"
-         from documents where organisation_id = $1 and space_id = $2 order by updated_at desc, id desc limit $3`,
-        [organisationId, spaceId, limit],
-      )
-    },
-
-    /** Of these blob keys, those that no document names. */
-    async findOrphanBlobs(keys: string[]): Promise<string[]> {
-      const rows = await database.query<{ key: string }>(
-        'select key from unnest($1::text[]) as key where not exists (select 1 from documents where blob_key = key)',
-        [keys],
-      )
-      return rows.map((row) => row.key)
-    },
-
-    /** Documents that are processing although no job will ever work on them: must be none. */
-    async findStuck(): Promise<string[]> {
-      const rows = await database.query<{ id: string }>(
-        `select id from documents where status = 'processing' order by id limit 10000`,
-      )
-      const stuck: string[] = []
-      for (const { id } of rows) if (!(await jobs.exists(processingKey(id)))) stuck.push(id)
-      return stuck
-    },
-
-    async loadBlobKeys(): Promise<Map<string, string>> {
-      const rows = await database.query<{ id: string; key: string }>('select id, blob_key as key from documents')
-      return new Map(rows.map((row) => [row.key, row.id]))
-    },
-
-    pruneUploadKeys(): Promise<number> {
-      return database.execute(`delete from upload_keys where created_at < now() - interval '1 day'`)
-    },
   }
 }
-
-export interface ProcessingRow {
-  id: DocumentId
-  organisationId: OrganisationId
-  spaceId: SpaceId
-  name: string
-  status: DocumentStatus
-  format: string
-  blobKey: string
-  sizeBytes: bigint
-  createdAt: Date
-}
-
-export interface DocumentProgressRow {
-  id: string
-  name: string
-  status: DocumentStatus
-  stage: string
-  partsDone: number | null
-  partsTotal: number | null
-  errorCode: string | null
-  errorMessage: string | null
-  warnings: unknown
-  sizeBytes: bigint
-  chunkCount: number | null
-  createdAt: Date
-  updatedAt: Date
-}
-
-const processingKey = (id: string) => `${processDocumentJob}:${id}`
 
 /** Undefined: the key is new (or none was given) and now belongs to this upload. */
 async function claimUploadKey(transaction: Queryable, document: NewDocument): Promise<InsertOutcome | undefined> {
   if (document.uploadKey === null) return undefined
   const claimed = await transaction.execute(
     `insert into upload_keys (organisation_id, key, document_id, space_id, fingerprint, document_name) values ($1, $2, $3, $4, $5, $6)
-     on conflict (organisation_id, key) do nothing`,
+     on conflict (organisation_id, key) do update set document_id = excluded.document_id, space_id = excluded.space_id,
+       fingerprint = excluded.fingerprint, document_name = excluded.document_name, created_at = excluded.created_at
+     where upload_keys.created_at < now() - interval '1 day'`,
     [document.organisationId, document.uploadKey, document.id, document.spaceId, document.fingerprint, document.name],
   )
   if (claimed === 1) return undefined
@@ -288,7 +176,7 @@ async function claimUploadKey(transaction: Queryable, document: NewDocument): Pr
   return { kind: 'repeated', documentId: known.document_id, documentName: known.document_name }
 }
 
-const columns = `id, organisation_id, space_id, name, status, metadata, error_code, error_message, size_bytes, mime_type, created_at, updated_at`
+const columns = `id, organisation_id, space_id, name, status, metadata::text as metadata, error_code, error_message, size_bytes, mime_type, created_at, updated_at`
 
 interface DocumentRow {
   id: DocumentId
@@ -296,7 +184,7 @@ interface DocumentRow {
   space_id: SpaceId
   name: string
   status: DocumentStatus
-  metadata: Record<string, unknown> | null
+  metadata: string | null
   error_code: DocumentFailureCode | null
   error_message: string | null
   size_bytes: bigint
@@ -312,7 +200,7 @@ function toDocument(row: DocumentRow): Document {
     spaceId: row.space_id,
     name: row.name,
     status: row.status,
-    metadata: row.metadata,
+    metadataJson: row.metadata,
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     sizeBytes: Number(row.size_bytes),
     mimeType: row.mime_type,

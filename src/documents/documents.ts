@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { AppError, type Log, type SpaceId, createDocumentId, isUuid } from '../kernel/index.ts'
+import { AppError, type Log, type SpaceId, createDocumentId, describeError, isUuid } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
-import { assertMetadataSize, cleanName, parseMetadata, readSourceUrl } from './document-name.ts'
+import { readMetadata } from './document-metadata.ts'
+import { cleanName } from './document-name.ts'
 import type { Document, DocumentFormat } from './document.ts'
 import type { DocumentStore } from './documents.store.ts'
 import { type ReceivedUpload, receiveUpload } from './receive-upload.ts'
@@ -47,6 +48,16 @@ export function createDocuments(dependencies: DocumentsDependencies) {
     throw new AppError('space_not_found', 'There is no Space with this id.', { param: 'spaceId' })
   }
 
+  /** A row that names the blob keeps it: a commit may have succeeded although its answer was lost. */
+  async function removeUnusedBlob(blobKey: string): Promise<void> {
+    try {
+      const [orphan] = await store.findOrphanBlobs([blobKey])
+      if (orphan !== undefined) await blobs.delete(orphan)
+    } catch (error) {
+      log.warn({ error: describeError(error) }, 'a refused upload left its blob; the sweeper removes it')
+    }
+  }
+
   return {
     list(organisation: Organisation, spaceId: SpaceId, page: { limit: number; offset: number }) {
       assertSpace(organisation, spaceId)
@@ -82,6 +93,7 @@ export function createDocuments(dependencies: DocumentsDependencies) {
       })
       try {
         const described = describeUpload(dependencies, received)
+        const duplicateOf = await store.findSameContent(organisation.id, spaceId, received.sha256, id)
         const outcome = await store.insert({
           id,
           organisationId: organisation.id,
@@ -101,55 +113,45 @@ export function createDocuments(dependencies: DocumentsDependencies) {
           )
         }
         if (outcome.kind === 'repeated') {
-          await blobs.delete(blobKey)
+          await removeUnusedBlob(blobKey)
           return { id: outcome.documentId, spaceId, name: outcome.documentName, duplicateOf: undefined, repeated: true }
         }
-        const duplicateOf = await store.findSameContent(organisation.id, spaceId, received.sha256, id)
+        // The Space may have been deleted while the file came in, too late for its removal to see the new row.
+        if (!hasSpace(organisation, spaceId)) await store.remove(organisation.id, id)
+        assertSpace(organisation, spaceId)
         return { id, spaceId, name: described.name, duplicateOf, repeated: false }
       } catch (error) {
-        await blobs
-          .delete(blobKey)
-          .catch((deleteError: unknown) =>
-            log.warn({ error: String(deleteError) }, 'a refused upload left its blob; the sweeper removes it'),
-          )
+        await removeUnusedBlob(blobKey)
         throw error
       }
     },
 
+    /** `metadataText` is the JSON text of the new metadata; `null` clears it, undefined leaves it. */
     async update(
       organisation: Organisation,
       id: string,
-      change: { name?: string; metadata?: Record<string, unknown> | null },
+      change: { name: string | undefined; metadataText: string | null | undefined },
     ): Promise<Document> {
       const name = change.name === undefined ? undefined : cleanName(change.name, 'name')
-      const metadata =
-        change.metadata === undefined
-          ? undefined
-          : { value: change.metadata && assertMetadataSize(change.metadata), sourceUrl: readSourceUrl(change.metadata) }
+      const { metadataText } = change
+      const metadata = typeof metadataText === 'string' ? readMetadata(metadataText) : metadataText
       return (isUuid(id) ? await store.update(organisation.id, id, { name, metadata }) : undefined) ?? notFound()
     },
 
     async remove(organisation: Organisation, id: string): Promise<void> {
       if (!isUuid(id) || !(await store.remove(organisation.id, id))) notFound()
     },
-
-    loadProgress: store.loadProgress,
   }
 }
 
-/** Name, metadata and type of an upload, checked. */
+/** Name, metadata and type of an upload, checked. A file part without a file name is called by `name`. */
 function describeUpload({ detectFormat }: DocumentsDependencies, received: ReceivedUpload) {
-  const fileName = cleanName(received.fileName, 'file')
-  const metadata = received.metadataText === undefined ? null : parseMetadata(received.metadataText)
+  const named = received.name === undefined || received.name === '' ? undefined : cleanName(received.name, 'name')
+  const fileName = received.fileName === '' && named !== undefined ? named : cleanName(received.fileName, 'file')
+  const metadata = received.metadataText === undefined ? null : readMetadata(received.metadataText)
   const detected = detectFormat({ fileName, head: received.head, declaredType: received.declaredType })
   if (!detected.supported) throw new AppError('unsupported_file_type', `file: ${detected.reason}`, { param: 'file' })
-  return {
-    name: received.name === undefined || received.name === '' ? fileName : cleanName(received.name, 'name'),
-    metadata,
-    sourceUrl: readSourceUrl(metadata),
-    format: detected.format,
-    mimeType: detected.mimeType,
-  }
+  return { name: named ?? fileName, metadata, format: detected.format, mimeType: detected.mimeType }
 }
 
 function fingerprintOf({ sha256, fileName, name, metadataText }: ReceivedUpload): Uint8Array {

@@ -1,14 +1,13 @@
+export { deleteBlobJob } from './blob-removal.ts'
 export type { BlobStore } from './blobs/blob-store.ts'
-export { type BlobSweeper, createBlobSweeper } from './blob-sweeper.ts'
 export { createFolderBlobStore } from './blobs/folder-blob-store.ts'
 export { createS3BlobStore } from './blobs/s3-blob-store.ts'
 export type { Document, DocumentFailureCode, DocumentFormat, DocumentProgress, DocumentStatus } from './document.ts'
+export { processingStages } from './document.ts'
+export { createDocumentAudit } from './document-audit.ts'
 export { documentRoutes } from './documents.routes.ts'
-export {
-  createDocumentStore,
-  type DocumentStore,
-  type ProcessingRow,
-  deleteBlobJob,
-  processDocumentJob,
-} from './documents.store.ts'
+export { createDocumentStore, type DocumentStore } from './documents.store.ts'
 export { createDocuments, type Documents } from './documents.ts'
+export { createDocumentSweeper, type DocumentSweeper } from './document-sweeper.ts'
+export { processDocumentJob, type ProcessingRow } from './processing.store.ts'
+export type { DocumentChange, DocumentProgressRow } from './progress.store.ts'

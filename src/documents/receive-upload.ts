@@ -17,8 +17,8 @@ export interface ReceivedUpload {
   metadataText: string | undefined
 }
 
-/** Enough for every signature and for telling text from binary. */
-const headBytes = 4096
+/** As much as detectFormat of ingestion wants to see. */
+const headBytes = 64 * 1024
 /** Multipart parts and headers around the file; bounds what a client can make us parse. */
 const limits = {
   fields: 20,
@@ -26,7 +26,8 @@ const limits = {
   parts: 30,
   headerPairs: 50,
   fieldNameSize: 200,
-  fieldSize: maximumMetadataBytes + 4096,
+  // White space between the parts of metadata and escapes of its strings do not count towards its limit.
+  fieldSize: maximumMetadataBytes * 6 + 4096,
 }
 
 /**
@@ -52,30 +53,31 @@ export async function receiveUpload(
       }
     | undefined
   let metadataPart: Promise<void> | undefined
+  const seen = new Set<string>()
+  /** False, and the upload refused, where a field comes a second time. */
+  const isFirst = (field: string) => {
+    if (!seen.has(field)) return Boolean(seen.add(field))
+    fail(new AppError('invalid_request', `${field}: send it once.`, { param: field }))
+    return false
+  }
 
   const fail = (error: unknown) => failure.abort(error)
   const parser = createParser(contentType, request.headers['content-length'], maximumBytes)
   parser.on('field', (field, value, _nameTruncated, valueTruncated) => {
     if (valueTruncated) fail(tooLong(field))
-    else if (fields.has(field)) fail(new AppError('invalid_request', `${field}: sent twice.`, { param: field }))
-    else fields.set(field, value)
+    else if (isFirst(field)) fields.set(field, value)
   })
   parser.on('file', (field, stream, fileName, _encoding, declaredType) => {
     stream.on('error', fail)
+    if (field !== 'file' && field !== 'metadata') {
+      fail(
+        new AppError('invalid_request', `${field}: unexpected file part; the file goes in \`file\`.`, { param: field }),
+      )
+    }
+    if (failure.signal.aborted || !isFirst(field)) return void stream.resume()
     if (field === 'metadata') {
       // FormData with a JSON Blob comes as a file part.
       metadataPart = readText(stream).then((text) => void fields.set('metadata', text), fail)
-      return
-    }
-    if (field !== 'file' || file !== undefined) {
-      stream.resume()
-      fail(
-        new AppError(
-          'invalid_request',
-          file ? 'file: send one file per request.' : `${field}: unexpected file part; the file goes in \`file\`.`,
-          { param: file ? 'file' : field },
-        ),
-      )
       return
     }
     file = {
@@ -87,7 +89,8 @@ export async function receiveUpload(
   })
   const finished = new Promise<void>((resolve, reject) => {
     parser.once('finish', resolve)
-    parser.once('error', () =>
+    // `on`, since a damaged body may fail more than once.
+    parser.on('error', () =>
       reject(new AppError('invalid_request', 'The multipart body is damaged or ends too early.')),
     )
     for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
@@ -106,10 +109,7 @@ export async function receiveUpload(
     await finished
     await metadataPart
     failure.signal.throwIfAborted()
-    if (!file)
-      throw new AppError('invalid_request', 'file: the multipart field with the document is missing.', {
-        param: 'file',
-      })
+    if (!file) throw missingFile(fields.has('file'))
     const stored = await file.stored
     return {
       ...stored,
@@ -186,6 +186,13 @@ async function readText(stream: Readable): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
+}
+
+function missingFile(cameAsText: boolean): AppError {
+  const why = cameAsText
+    ? 'came as text; give its part a file name'
+    : 'the multipart field with the document is missing'
+  return new AppError('invalid_request', `file: ${why}.`, { param: 'file' })
 }
 
 function tooLarge(maximumBytes: number): AppError {

@@ -26,7 +26,8 @@ export function createIndexKeeper({
   clock: Clock
   log: Log
 }) {
-  const enqueue = (kind: string) => database.transaction((transaction) => jobs.enqueue(transaction, { kind, key: kind, payload: {} }))
+  const enqueue = (kind: string) =>
+    database.transaction((transaction) => jobs.enqueue(transaction, { kind, key: kind, payload: {} }))
   const options = {
     concurrency: 1,
     maximumAttempts: 5,
@@ -49,11 +50,17 @@ export function createIndexKeeper({
         for (;;) {
           const progress = await reindexStep({ index, embedder, signal })
           if (progress.state === 'complete') break
-          log.info({ embedder: embedder.id, embeddedChunks: progress.embeddedChunks }, 're-indexing for another embedding model')
+          log.info(
+            { embedder: embedder.id, embeddedChunks: progress.embeddedChunks },
+            're-indexing for another embedding model',
+          )
         }
       })
       if (generation.state === 'building') await enqueue(reindexJob)
-      const tick = () => void enqueue(maintainJob).catch((error: unknown) => log.warn({ error: String(error) }, 'could not plan index maintenance'))
+      const tick = () =>
+        void enqueue(maintainJob).catch((error: unknown) =>
+          log.warn({ error: String(error) }, 'could not plan index maintenance'),
+        )
       tick()
       stop = clock.every(maintainEveryMs, tick)
     },

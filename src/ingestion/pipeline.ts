@@ -11,6 +11,7 @@ import {
 } from '../retrieval/index.ts'
 import { chunkBlocks } from './chunking/chunk-blocks.ts'
 import { type Chunk, ExtractionError } from './extraction.ts'
+import { ExtractorCrashError } from './isolation/extraction-run.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
 
 export interface PipelineDependencies {
@@ -33,6 +34,10 @@ const overlapTokens = 30
 const contextTokens = 96
 /** Chunks that are embedded and written together: memory stays flat, providers take such batches whole. */
 const batchChunks = 64
+/** A file that ends its reader this often is not tried as long as, say, an embedding model that is away. */
+const maximumCrashes = 4
+const internalFailure =
+  'Processing failed several times for a reason on our side. Upload the document again, or tell the operator.'
 /** Progress is for people: more often than this nobody sees it. */
 const progressEveryMs = 400
 
@@ -60,14 +65,16 @@ export function createPipeline(dependencies: PipelineDependencies) {
         indexFile(dependencies, { document, run, filePath, signal: job.signal }),
       )
       const ready = await database.transaction(async (transaction) => {
+        if (!(await documents.lockProcessing(transaction, document.id))) return false
         const chunkCount = await index.publish(transaction, run)
-        return documents.markReady(transaction, document.id, { chunkCount, warnings: result.warnings })
+        await documents.markReady(transaction, document.id, { chunkCount, warnings: result.warnings })
+        return true
       })
       if (ready) report(document, 'ready', 'none')
     } catch (error) {
       if (error instanceof IndexRunEndedError) return
-      const failure = failureOf(error)
-      if (!failure) throw error
+      const failure = failureOf(error, job.attempt)
+      if (!failure || job.signal.aborted) throw error
       if (await documents.markFailed(document.id, failure.code, failure.message))
         report(document, 'failed', failure.code)
     }
@@ -91,7 +98,7 @@ export function createPipeline(dependencies: PipelineDependencies) {
         isEmbedding ? 'embedding_failed' : 'internal_error',
         isEmbedding
           ? 'The embedding model could not be reached for a long time. Upload the document again later, or tell the operator.'
-          : 'Processing failed several times for a reason on our side. Upload the document again, or tell the operator.',
+          : internalFailure,
       )
     },
   }
@@ -108,14 +115,19 @@ interface FileRun {
 async function indexFile(dependencies: PipelineDependencies, { document, run, filePath, signal }: FileRun) {
   const { database, embedder, index } = dependencies
   const progress = createProgress(dependencies, document.id)
+  let isReadingPages = false
   const extraction = dependencies.extractors.extract({
     filePath,
     format: document.format as DocumentFormat,
     sizeBytes: Number(document.sizeBytes),
     signal,
-    onProgress: (pagesDone, pagesTotal) =>
-      progress.say({ stage: 'extracting', partsDone: pagesDone, partsTotal: pagesTotal }),
+    onProgress: (pagesDone, pagesTotal) => {
+      // Pages say more than chunks, until all of them are read.
+      isReadingPages = pagesTotal !== null && pagesDone < pagesTotal
+      progress.say({ stage: 'extracting', partsDone: pagesDone, partsTotal: pagesTotal })
+    },
   })
+  progress.say({ stage: 'extracting', partsDone: null, partsTotal: null })
   const room = embedder.maximumTokens - contextTokens
   const chunks = chunkBlocks(extraction.blocks, {
     countTokens: embedder.countTokens,
@@ -143,7 +155,7 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
       }),
     )
     written += batch.length
-    progress.say({ stage: 'indexing', partsDone: written, partsTotal: null })
+    if (!isReadingPages) progress.say({ stage: 'indexing', partsDone: written, partsTotal: null })
   }
   const { warnings } = await extraction.summary
   await progress.settled()
@@ -156,8 +168,11 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
 }
 
 /** The codes that a document ends with for good; undefined where another try may help. */
-function failureOf(error: unknown): { code: ExtractionError['code']; message: string } | undefined {
+function failureOf(error: unknown, attempt: number): { code: ExtractionError['code']; message: string } | undefined {
   if (error instanceof ExtractionError) return error
+  if (error instanceof ExtractorCrashError && attempt >= maximumCrashes) {
+    return { code: 'internal_error', message: internalFailure }
+  }
   if (isAppError(error, 'insufficient_quota') || isAppError(error, 'subscription_required')) {
     return {
       code: 'insufficient_quota',

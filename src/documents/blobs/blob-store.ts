@@ -9,6 +9,7 @@ export interface BlobStore {
   withFile<T>(key: string, signal: AbortSignal, use: (filePath: string) => Promise<T>): Promise<T>
   /** No error where it does not exist. */
   delete(key: string): Promise<void>
+  exists(key: string): Promise<boolean>
   list(): AsyncIterable<{ key: string; modifiedAt: Date }>
   /** For the start-up line: `folder …` or `s3://…`. */
   readonly label: string

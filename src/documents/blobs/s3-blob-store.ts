@@ -4,8 +4,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
+import { AppError, describeError, isAppError } from '../../kernel/index.ts'
 import type { BlobStore } from './blob-store.ts'
 
 export interface S3BlobStoreOptions {
@@ -22,12 +29,19 @@ export interface S3BlobStoreOptions {
 /** Size of one part and parts in flight: 4 × 5 MiB of memory per upload, the least that S3 allows a part. */
 const partBytes = 5 * 1024 * 1024
 const partsInFlight = 4
+/** A store that does not answer must not hold an upload for ever. */
+const connectTimeoutMs = 5_000
+const silenceTimeoutMs = 60_000
 
 /** Blobs as objects of an S3 bucket; uploads are multipart streams, aborted when they fail so that nothing is left. */
 export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
   const client = new S3Client({
     region: options.region ?? 'us-east-1',
     forcePathStyle: options.forcePathStyle,
+    requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: silenceTimeoutMs },
+    // Checksums that S3 does not ask for are not understood by all stores that speak its protocol.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
     ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
     ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
   })
@@ -55,6 +69,9 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
       try {
         signal.throwIfAborted()
         await upload.done()
+      } catch (error) {
+        signal.throwIfAborted()
+        throw isAppError(error) ? error : refused(error)
       } finally {
         signal.removeEventListener('abort', abort)
       }
@@ -72,6 +89,15 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
     },
     async delete(key) {
       await client.send(new DeleteObjectCommand(locate(key)))
+    },
+    async exists(key) {
+      try {
+        await client.send(new HeadObjectCommand(locate(key)))
+        return true
+      } catch (error) {
+        if ((error as { name?: string }).name === 'NotFound') return false
+        throw error
+      }
     },
     async *list() {
       let token: string | undefined
@@ -91,4 +117,17 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
       return Promise.resolve()
     },
   }
+}
+
+/** Our store's trouble, not the client's: it may try again. */
+function refused(error: unknown): AppError {
+  return new AppError(
+    'overloaded',
+    'The file could not be stored at the moment. Nothing was stored; try again later.',
+    {
+      retryAfterSeconds: 10,
+      internal: `the object store failed: ${describeError(error)}`,
+      cause: error,
+    },
+  )
 }

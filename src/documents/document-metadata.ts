@@ -1,0 +1,74 @@
+import { maximumMetadataBytes } from '../contract/documents.ts'
+import { AppError } from '../kernel/index.ts'
+
+/**
+ * Metadata as it is kept: the client's own JSON text, so that nothing is lost on the way through JavaScript numbers and objects
+ * (digits of large numbers, the order of keys that look like integers, `__proto__`). Only white space between tokens and
+ * optional escapes inside strings are not kept.
+ */
+export interface Metadata {
+  /** The text of a JSON object. */
+  json: string
+  /** metadata.url, where it may be shown as a link. */
+  sourceUrl: string | null
+}
+
+/** The metadata field of an upload, or of a PATCH body. Throws AppError naming `metadata`. */
+export function readMetadata(text: string): Metadata {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw invalid('must be a JSON object as text.')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('must be a JSON object.')
+  const json = canonicalText(text)
+  if (Buffer.byteLength(json) > maximumMetadataBytes) {
+    throw invalid(`at most ${maximumMetadataBytes} bytes of JSON, white space between its parts not counted.`)
+  }
+  return { json, sourceUrl: readSourceUrl((value as Record<string, unknown>)['url']) }
+}
+
+/** The text of one member of a JSON object that JSON.parse has accepted; of several with this name the last, as JSON.parse does. */
+export function memberText(objectText: string, member: string): string | undefined {
+  let depth = 0
+  let found: string | undefined
+  let collected: string[] | undefined
+  let key: string | undefined
+  for (const [token] of objectText.matchAll(tokenPattern)) {
+    const opens = token === '{' || token === '['
+    const closes = token === '}' || token === ']'
+    if (closes) depth--
+    const isBetweenMembers = depth === (closes ? 0 : 1) && (closes || token === ',')
+    if (isBetweenMembers) {
+      if (collected) found = collected.join('')
+      collected = key = undefined
+    } else if (collected) collected.push(token)
+    else if (depth === 1 && token === ':') collected = key === member ? [] : undefined
+    else if (depth === 1 && key === undefined && token.startsWith('"')) key = JSON.parse(token) as string
+    if (opens) depth++
+  }
+  return found
+}
+
+/** Strings (unrolled, so that long ones cost no backtracking), punctuation, and literals. */
+const tokenPattern = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs
+
+/** Without white space, strings escaped as JSON.stringify does; everything else as it was. */
+function canonicalText(text: string): string {
+  let canonical = ''
+  for (const [token] of text.matchAll(tokenPattern)) {
+    canonical += token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token
+  }
+  return canonical
+}
+
+/** A link for citations: text, and nothing that a browser would run. */
+function readSourceUrl(url: unknown): string | null {
+  if (typeof url !== 'string' || url.trim() === '' || url.includes('\u0000') || !url.isWellFormed()) return null
+  return /^\s*(?:javascript|data|vbscript|file|blob):/i.test(url) ? null : url
+}
+
+function invalid(what: string): AppError {
+  return new AppError('invalid_request', `metadata: ${what}`, { param: 'metadata' })
+}

@@ -1,0 +1,83 @@
+import { type Clock, describeError, type Log } from '../kernel/index.ts'
+import type { BlobStore } from './blobs/blob-store.ts'
+import type { DocumentStore } from './documents.store.ts'
+
+/**
+ * Puts right what nothing else would: blobs without a row (left by a process killed between the two), documents in processing
+ * without a job, upload keys that are over. At the start and every few hours.
+ */
+export interface DocumentSweeper {
+  /** Resolves to what was put right. */
+  sweep(): Promise<{ removedBlobs: number; requeued: number }>
+  close(): Promise<void>
+}
+
+/** Older than the longest upload (requestTimeoutMs of src/http/server.ts, 10 minutes) by a wide margin. */
+export const orphanAgeMs = 60 * 60_000
+const sweepEveryMs = 6 * 60 * 60_000
+const keysPerQuery = 500
+
+export function createDocumentSweeper({
+  store,
+  blobs,
+  soleOwner,
+  clock,
+  log,
+}: {
+  store: DocumentStore
+  blobs: BlobStore
+  /** True where no other process takes uploads (embedded): what is older than this one belongs to no upload in progress. */
+  soleOwner: boolean
+  clock: Clock
+  log: Log
+}): DocumentSweeper {
+  const startedAt = clock.now()
+  let running: Promise<{ removedBlobs: number; requeued: number }> | undefined
+  let closed = false
+
+  const mayBeUploading = (modifiedAt: Date) =>
+    soleOwner ? modifiedAt.getTime() >= startedAt : clock.now() - modifiedAt.getTime() < orphanAgeMs
+
+  async function removeOrphans(): Promise<number> {
+    let removed = 0
+    let keys: string[] = []
+    const flush = async () => {
+      for (const key of await store.findOrphanBlobs(keys)) {
+        await blobs.delete(key)
+        removed++
+      }
+      keys = []
+    }
+    for await (const { key, modifiedAt } of blobs.list()) {
+      if (closed) return removed
+      if (mayBeUploading(modifiedAt)) continue
+      keys.push(key)
+      if (keys.length === keysPerQuery) await flush()
+    }
+    if (keys.length > 0) await flush()
+    return removed
+  }
+
+  async function sweepAll() {
+    const requeued = await store.requeueStuck()
+    if (requeued > 0) log.warn({ requeued }, 'documents in processing had no job and were given one')
+    await store.pruneUploadKeys()
+    const removedBlobs = await removeOrphans()
+    if (removedBlobs > 0) log.info({ removedBlobs }, 'blobs without a document were removed')
+    return { removedBlobs, requeued }
+  }
+
+  const sweep = () => (running ??= sweepAll().finally(() => (running = undefined)))
+  const quietly = () =>
+    void sweep().catch((error: unknown) => log.warn({ error: describeError(error) }, 'the sweep of documents failed'))
+  const stop = clock.every(sweepEveryMs, quietly)
+  quietly()
+  return {
+    sweep,
+    async close() {
+      closed = true
+      stop()
+      await running?.catch(() => {})
+    },
+  }
+}

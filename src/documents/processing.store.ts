@@ -1,0 +1,103 @@
+import type { Database, Queryable } from '../database/index.ts'
+import type { JobQueue } from '../jobs/index.ts'
+import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
+import type { DocumentFailureCode, DocumentProgress, DocumentStatus } from './document.ts'
+
+/** The job that ingestion works on; its payload names the `documentId`. */
+export const processDocumentJob = 'process-document'
+
+export const processingKey = (id: string) => `${processDocumentJob}:${id}`
+
+/** Within the transaction that makes the document `processing`. */
+export async function enqueueProcessing(
+  jobs: JobQueue,
+  transaction: Queryable,
+  { id, organisationId, spaceId }: Pick<ProcessingRow, 'id' | 'organisationId' | 'spaceId'>,
+): Promise<void> {
+  await jobs.enqueue(transaction, {
+    kind: processDocumentJob,
+    key: processingKey(id),
+    payload: { documentId: id, organisationId, spaceId },
+    fairnessKeys: { organisationId, spaceId },
+  })
+}
+
+export interface ProcessingRow {
+  id: DocumentId
+  organisationId: OrganisationId
+  spaceId: SpaceId
+  name: string
+  status: DocumentStatus
+  format: string
+  blobKey: string
+  sizeBytes: bigint
+  createdAt: Date
+}
+
+/** SQL of the way from `processing` to `ready` or `failed`. */
+export function createProcessingStore({
+  database,
+  removeFromIndex,
+}: {
+  database: Database
+  removeFromIndex: (transaction: Queryable, documentId: DocumentId) => Promise<void>
+}) {
+  return {
+    async loadForProcessing(id: string): Promise<ProcessingRow | undefined> {
+      const [row] = await database.query<ProcessingRow>(
+        `select id, organisation_id as "organisationId", space_id as "spaceId", name, status, format, blob_key as "blobKey",
+           size_bytes as "sizeBytes", created_at as "createdAt"
+         from documents where id = $1`,
+        [id],
+      )
+      return row
+    },
+
+    /**
+     * Holds the row until the transaction ends, so that a delete and the publishing come one after the other, taking their
+     * locks in the same order. False: it is gone, or no longer processing.
+     */
+    async lockProcessing(transaction: Queryable, id: string): Promise<boolean> {
+      const rows = await transaction.query(
+        `select 1 from documents where id = $1 and status = 'processing' for update`,
+        [id],
+      )
+      return rows.length === 1
+    },
+
+    /** Progress for people; a document that is no longer processing is left alone. */
+    async saveProgress(id: string, progress: DocumentProgress): Promise<void> {
+      await database.execute(
+        `update documents set stage = $2, parts_done = $3, parts_total = $4 where id = $1 and status = 'processing'`,
+        [id, progress.stage, progress.partsDone, progress.partsTotal],
+      )
+    },
+
+    /** Within the transaction that makes the chunks searchable, after lockProcessing. */
+    async markReady(
+      transaction: Queryable,
+      id: string,
+      result: { chunkCount: number; warnings: unknown[] },
+    ): Promise<void> {
+      await transaction.execute(
+        `update documents set status = 'ready', stage = 'done', error_code = null, error_message = null, chunk_count = $2,
+           warnings = $3::json, updated_at = now()
+         where id = $1`,
+        [id, result.chunkCount, result.warnings.length === 0 ? null : JSON.stringify(result.warnings)],
+      )
+    },
+
+    /** Ends the processing with a reason; chunks of it, if any, go in the same transaction. False: it had ended already. */
+    markFailed(id: string, code: DocumentFailureCode, message: string): Promise<boolean> {
+      return database.transaction(async (transaction) => {
+        const touched = await transaction.execute(
+          `update documents set status = 'failed', stage = 'failed', error_code = $2, error_message = $3, updated_at = now()
+           where id = $1 and status = 'processing'`,
+          [id, code, message],
+        )
+        if (touched === 1) await removeFromIndex(transaction, id as DocumentId)
+        return touched === 1
+      })
+    },
+  }
+}
