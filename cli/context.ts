@@ -15,7 +15,7 @@ export interface Context {
   organisation(): ApiClient
 }
 
-export interface GlobalOptions {
+interface GlobalOptions {
   url?: string
   token?: string
   tokenFile?: string

@@ -1,6 +1,6 @@
 import type { CliProcess } from './cli-process.ts'
 
-export type Cell = string | number | boolean | null | undefined
+type Cell = string | number | boolean | null | undefined
 
 /** Results go to standard output, everything else to standard error, so that output can be piped. */
 export interface Output {

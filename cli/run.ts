@@ -10,7 +10,7 @@ import { addUsageCommands } from './commands/usage.ts'
 import type { CliProcess } from './cli-process.ts'
 import { FailedError, UsageError } from './errors.ts'
 
-export const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
+const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
 
 /** Runs one command line (without node and script) and resolves to the exit code. */
 export async function runCli(words: readonly string[], cliProcess: CliProcess): Promise<number> {

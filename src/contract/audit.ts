@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /** `GET /api/audit`: the proof that what is stored adds up. */
 
-export const auditFindingSchema = z.object({
+const auditFindingSchema = z.object({
   area: z.string().describe('What was checked: `ledger`, `index` …'),
   rule: z.string().describe('The rule that is broken.'),
   subject: z.string().describe('What breaks it: a request, a period, a document …'),

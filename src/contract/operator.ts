@@ -158,7 +158,7 @@ export const spacePageSchema = pageOf(spaceSchema).meta({ id: 'SpacePage' })
 
 export const listAdminLogQuerySchema = z.object({ ...paging, organisationId: z.uuid().optional() })
 
-export const adminLogEntrySchema = z
+const adminLogEntrySchema = z
   .object({
     id: z.uuid(),
     at: z.iso.datetime(),
@@ -175,12 +175,8 @@ export const adminLogEntrySchema = z
 
 export const adminLogPageSchema = pageOf(adminLogEntrySchema).meta({ id: 'AdminLogPage' })
 
-export type CreateOrganisationBody = z.output<typeof createOrganisationSchema>
 export type UpdateOrganisationBody = z.output<typeof updateOrganisationSchema>
 export type OrganisationBody = z.output<typeof organisationSchema>
-export type OrganisationPageBody = z.output<typeof organisationPageSchema>
 export type NewApiKeyBody = z.output<typeof newApiKeySchema>
 export type SpaceBody = z.output<typeof spaceSchema>
-export type SpacePageBody = z.output<typeof spacePageSchema>
 export type AdminLogEntryBody = z.output<typeof adminLogEntrySchema>
-export type AdminLogPageBody = z.output<typeof adminLogPageSchema>

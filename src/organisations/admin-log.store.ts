@@ -1,30 +1,6 @@
 import type { Database, Queryable } from '../database/index.ts'
-import { type OrganisationId, createUuid } from '../kernel/index.ts'
-
-/** Who changes something, for the admin log. */
-export interface Actor {
-  /** `operator`, `service` (the first start), later `administrator:<id>`. */
-  readonly name: string
-  /** The HTTP request that asked for it; null where none did. */
-  readonly requestId: string | null
-}
-
-export interface AdminLogEntry {
-  id: string
-  at: Date
-  actor: string
-  requestId: string | null
-  /** `organisation.updated`, `api_key.rotated` … */
-  action: string
-  subjectType: string
-  subjectId: string
-  organisationId: OrganisationId | null
-  /** The changed fields before and after; null where there was nothing. Never holds a secret. */
-  before: Record<string, unknown> | null
-  after: Record<string, unknown> | null
-}
-
-export type NewAdminLogEntry = Omit<AdminLogEntry, 'id' | 'at' | 'actor' | 'requestId'> & { actor: Actor; atMs: number }
+import { createUuid } from '../kernel/index.ts'
+import type { AdminLog, AdminLogEntry, NewAdminLogEntry } from './admin-log.ts'
 
 /** Writes one record. Call inside the transaction that makes the change, so that neither exists without the other. */
 export async function recordAdminChange(transaction: Queryable, entry: NewAdminLogEntry): Promise<void> {
@@ -44,26 +20,6 @@ export async function recordAdminChange(transaction: Queryable, entry: NewAdminL
       entry.after === null ? null : JSON.stringify(entry.after),
     ],
   )
-}
-
-/** The members of `after` that differ from `before`, from both sides; null where nothing differs. Values must be JSON. */
-export function changedFields(
-  before: Readonly<Record<string, unknown>>,
-  after: Readonly<Record<string, unknown>>,
-): { before: Record<string, unknown>; after: Record<string, unknown> } | null {
-  const names = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-  if (names.length === 0) return null
-  const pick = (source: Readonly<Record<string, unknown>>) =>
-    Object.fromEntries(names.map((name) => [name, source[name] ?? null]))
-  return { before: pick(before), after: pick(after) }
-}
-
-export interface AdminLog {
-  /** Newest first. */
-  loadPage(filter: { organisationId?: string; limit: number; offset: number }): Promise<{
-    total: number
-    entries: AdminLogEntry[]
-  }>
 }
 
 export function createAdminLog({ database }: { database: Database }): AdminLog {

@@ -4,7 +4,7 @@ import type { Routes } from '../http/index.ts'
 import type { Clock } from '../kernel/index.ts'
 
 /** One part of the audit; the composition names the rooms that have one. */
-export interface AuditCheck {
+interface AuditCheck {
   area: string
   run(): Promise<Omit<AuditFindingBody, 'area'>[]>
 }

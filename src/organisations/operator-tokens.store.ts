@@ -1,5 +1,6 @@
 import type { Database, RecordChange } from '../database/index.ts'
-import { type Actor, recordAdminChange } from './admin-log.store.ts'
+import type { Actor } from './admin-log.ts'
+import { recordAdminChange } from './admin-log.store.ts'
 import type { StoredCredential } from './credential.ts'
 
 export const operatorTokenTopic = 'operator-token'

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../kernel/index.ts'
-import type { Actor } from './admin-log.store.ts'
+import type { Actor } from './admin-log.ts'
 import { createCredential, isWellFormed, lookupHash, storedLookupHash } from './credential.ts'
 import { type OperatorTokenStore, operatorTokenTopic } from './operator-tokens.store.ts'
 import { type ChangeSource, createSnapshotReloader } from './snapshot-reloader.ts'

@@ -6,7 +6,7 @@ import {
   operatorTokenSchema,
 } from '../contract/operator.ts'
 import type { Routes } from '../http/index.ts'
-import type { AdminLog } from './admin-log.store.ts'
+import type { AdminLog } from './admin-log.ts'
 import type { OperatorTokens } from './operator-tokens.ts'
 
 const tags = ['Operator']

@@ -20,10 +20,10 @@ export interface OrganisationChange {
 export type NewOrganisation = OrganisationChange & { name: string }
 
 /** 1,000 % : far above any markup meant in earnest; catches basis points given as percent. */
-export const maximumMarkupBasisPoints = 100_000
+const maximumMarkupBasisPoints = 100_000
 /** Bounds what each instance keeps in memory per organisation. */
-export const maximumDisabledModels = 1_000
-export const maximumNameLength = 200
+const maximumDisabledModels = 1_000
+const maximumNameLength = 200
 
 /** A new organisation, closed by default: no plan, no gateway, no money; the subscription begins now. */
 export function makeOrganisation(id: OrganisationId, given: NewOrganisation, nowMs: number): Organisation {

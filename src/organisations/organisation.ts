@@ -33,3 +33,17 @@ export interface Organisation {
   readonly webhookUrl: string | null
   readonly createdAt: number
 }
+
+interface ApiKeySummary {
+  readonly prefix: string
+  readonly lastFour: string
+  readonly createdAt: number
+}
+
+/** An organisation with what is shown and looked up of its key. */
+export interface OrganisationRecord {
+  readonly organisation: Organisation
+  readonly apiKey: ApiKeySummary | null
+  readonly keyHash: Uint8Array | null
+  readonly updatedAt: number
+}

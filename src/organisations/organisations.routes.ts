@@ -19,13 +19,12 @@ import {
 import type { App, Routes } from '../http/index.ts'
 import type { Clock } from '../kernel/index.ts'
 import { AppError } from '../kernel/index.ts'
-import type { Actor } from './admin-log.store.ts'
+import type { Actor } from './admin-log.ts'
 import { describeOrganisation } from './describe-organisation.ts'
 import { isSubscriptionActive } from './gate.ts'
-import type { Organisation } from './organisation.ts'
+import type { Organisation, OrganisationRecord } from './organisation.ts'
 import { type OrganisationChange, parseMarkup, parseMonthlyBudget } from './organisation-change.ts'
 import type { Organisations } from './organisations.ts'
-import type { OrganisationRecord } from './organisations.store.ts'
 
 const tags = ['Operator: organisations']
 const config = { auth: 'operator' } as const

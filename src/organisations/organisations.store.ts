@@ -1,28 +1,15 @@
 import type { Database, Queryable, RecordChange } from '../database/index.ts'
 import { AppError, type OrganisationId, isUuid } from '../kernel/index.ts'
-import { type Actor, changedFields, recordAdminChange } from './admin-log.store.ts'
+import { type Actor, changedFields } from './admin-log.ts'
+import { recordAdminChange } from './admin-log.store.ts'
 import type { StoredCredential } from './credential.ts'
 import { describeOrganisation } from './describe-organisation.ts'
-import type { Organisation, Plan, Subscription } from './organisation.ts'
+import type { Organisation, OrganisationRecord, Plan, Subscription } from './organisation.ts'
 
 /** The topic under which the change feed tells of organisations and their keys. */
 export const organisationsTopic = 'organisations'
 
-export interface ApiKeySummary {
-  readonly prefix: string
-  readonly lastFour: string
-  readonly createdAt: number
-}
-
-/** An organisation with what is shown and looked up of its key. */
-export interface OrganisationRecord {
-  readonly organisation: Organisation
-  readonly apiKey: ApiKeySummary | null
-  readonly keyHash: Uint8Array | null
-  readonly updatedAt: number
-}
-
-export interface OrganisationsPage {
+interface OrganisationsPage {
   total: number
   records: OrganisationRecord[]
 }

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { AppError, type Clock, type Log, type SecretBox, createOrganisationId } from '../kernel/index.ts'
-import type { Actor } from './admin-log.store.ts'
+import type { Actor } from './admin-log.ts'
 import { createCredential, isWellFormed, lookupHash, storedLookupHash } from './credential.ts'
-import type { Organisation } from './organisation.ts'
+import type { Organisation, OrganisationRecord } from './organisation.ts'
 import {
   type NewOrganisation,
   type OrganisationChange,
   changeOrganisation,
   makeOrganisation,
 } from './organisation-change.ts'
-import { type OrganisationRecord, type OrganisationStore, organisationsTopic } from './organisations.store.ts'
+import { type OrganisationStore, organisationsTopic } from './organisations.store.ts'
 import { type ChangeSource, createSnapshotReloader } from './snapshot-reloader.ts'
 
 /** An API key in clear: shown once, then only its hash is left. */
-export interface NewApiKey {
+interface NewApiKey {
   key: string
   prefix: string
   lastFour: string
