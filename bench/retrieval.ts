@@ -10,9 +10,22 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { createFileExtractor } from '../src/ingestion/extractors/extract-file.ts'
 import { createSpaceId, type SpaceId } from '../src/kernel/index.ts'
-import { createHashingEmbedder, createRetrieval, type Embedder, type Passage } from '../src/retrieval/index.ts'
+import {
+  createHashingEmbedder,
+  createOnnxEmbedder,
+  createRetrieval,
+  type Embedder,
+  type Passage,
+} from '../src/retrieval/index.ts'
 import { sharedDataFolder } from '../test/harness/shared-data.ts'
-import { type BenchIndex, type ChunkSize, chunksOf, createBenchIndex, paragraphsOf, pipelineChunkSize } from './retrieval/bench-index.ts'
+import {
+  type BenchIndex,
+  type ChunkSize,
+  chunksOf,
+  createBenchIndex,
+  paragraphsOf,
+  pipelineChunkSize,
+} from './retrieval/bench-index.ts'
 import { type EvaluationSet, loadEvaluationSets } from './retrieval/evaluation-sets.ts'
 import { findRange, lettersOf } from './retrieval/letters.ts'
 import { mean, type Range, scoreExcerpts, scoreRanking } from './retrieval/metrics.ts'
@@ -37,7 +50,12 @@ const modes: Modes = [
   { name: 'words', vectorWeight: 0 },
   { name: 'vectors', vectorWeight: 1 },
   { name: 'fused' },
-  ...(options.sweep ? [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].map((vectorWeight) => ({ name: `fused at ${vectorWeight}`, vectorWeight })) : []),
+  ...(options.sweep
+    ? [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].map((vectorWeight) => ({
+        name: `fused at ${vectorWeight}`,
+        vectorWeight,
+      }))
+    : []),
 ]
 
 const folder = options.data ?? sharedDataFolder('retrieval')
@@ -45,9 +63,14 @@ if (folder === undefined) {
   console.error('No data: give --data FOLDER with an index.json (see the head of bench/retrieval.ts).')
   process.exit(1)
 }
-const embedder = options.embedder === 'hashing' ? createHashingEmbedder() : createHashingEmbedder()
+const embedder =
+  options.embedder === 'hashing' ? createHashingEmbedder() : await createOnnxEmbedder({ modelFolder: options.embedder })
 const size: ChunkSize = options.target
-  ? { ...pipelineChunkSize, targetTokens: Number(options.target), maximumTokens: Math.max(Number(options.target), pipelineChunkSize.maximumTokens) }
+  ? {
+      ...pipelineChunkSize,
+      targetTokens: Number(options.target),
+      maximumTokens: Math.max(Number(options.target), pipelineChunkSize.maximumTokens),
+    }
   : pipelineChunkSize
 console.log(`embedder: ${embedder.label}; chunks of about ${size.targetTokens} tokens`)
 await using bench = await createBenchIndex(embedder, options['database-url'])
@@ -72,12 +95,19 @@ async function measureDocuments(bench: BenchIndex, embedder: Embedder, set: Eval
   const plain = createPlainBm25(set.corpus.map(({ id, title, text }) => ({ id, text: `${title}\n${text}` })))
   const rows: Record<string, object> = {
     'plain BM25 (stated)': pick(set.statedBaseline, ['ndcg@10', 'recall@5', 'recall@10', 'mrr@10']),
-    'plain BM25 (here)': mean(queries.map((query) => scoreRanking(plain.rank(query.text, 10), set.relevant.get(query.id)!))),
+    'plain BM25 (here)': mean(
+      queries.map((query) => scoreRanking(plain.rank(query.text, 10), set.relevant.get(query.id)!)),
+    ),
   }
   for (const { name, ...weight } of modes) {
     const scores = []
     for (const query of queries) {
-      const passages = await search(bench, embedder, { spaceId, query: query.text, limit: passagesPerRanking, ...weight })
+      const passages = await search(bench, embedder, {
+        spaceId,
+        query: query.text,
+        limit: passagesPerRanking,
+        ...weight,
+      })
       const ranked = [...new Set(passages.map((passage) => ids.get(passage.documentId)!))]
       scores.push(scoreRanking(ranked, set.relevant.get(query.id)!))
     }
@@ -89,7 +119,10 @@ async function measureDocuments(bench: BenchIndex, embedder: Embedder, set: Eval
 /** Sets with exact passages: how much of them the best five passages hold, and how much else. */
 async function measureExcerpts(bench: BenchIndex, embedder: Embedder, set: EvaluationSet): Promise<void> {
   const spaceId = createSpaceId()
-  const files = set.files.length > 0 ? set.files.map((file) => ({ id: file.id, text: fs.readFileSync(file.path, 'utf8'), path: file.path })) : set.corpus.map((one) => ({ ...one, path: undefined }))
+  const files =
+    set.files.length > 0
+      ? set.files.map((file) => ({ id: file.id, text: fs.readFileSync(file.path, 'utf8'), path: file.path }))
+      : set.corpus.map((one) => ({ ...one, path: undefined }))
   const letters = new Map(files.map((file) => [file.id, lettersOf(file.text)]))
   const ids = new Map<string, string>()
   let chunkCount = 0
@@ -97,25 +130,51 @@ async function measureExcerpts(bench: BenchIndex, embedder: Embedder, set: Evalu
     const blocks = file.path === undefined ? paragraphsOf(file.text) : readFile(file.path)
     const chunks = await chunksOf(blocks, embedder, size)
     chunkCount += chunks.length
-    ids.set(await bench.addDocument(spaceId, file.path === undefined ? file.id : path.basename(file.path), chunks), file.id)
+    ids.set(
+      await bench.addDocument(spaceId, file.path === undefined ? file.id : path.basename(file.path), chunks),
+      file.id,
+    )
   }
   const answers = answersOf(set, letters)
-  const windows = files.flatMap((file) => windowsOf(file.text).map((window, number) => ({ id: `${file.id} ${number}`, file: file.id, text: window.text })))
+  const windows = files.flatMap((file) =>
+    windowsOf(file.text).map((window, number) => ({ id: `${file.id} ${number}`, file: file.id, text: window.text })),
+  )
   const plain = createPlainBm25(windows)
   const windowById = new Map(windows.map((window) => [window.id, window]))
   const queries = set.queries.filter((query) => answers.has(query.id))
   const rows: Record<string, object> = {
-    'plain BM25 (stated)': pick(set.statedBaseline, ['excerpt_character_recall@5', 'excerpt precision@5', 'any_overlap@5']),
-    'plain BM25 (here)': mean(queries.map((query) => {
-      const found = plain.rank(query.text, passagesPerExcerpt).map((id) => windowById.get(id)!)
-      return scoreFound(found.map((window) => [window.file, window.text]), answers.get(query.id)!, letters)
-    })),
+    'plain BM25 (stated)': pick(set.statedBaseline, [
+      'excerpt_character_recall@5',
+      'excerpt precision@5',
+      'any_overlap@5',
+    ]),
+    'plain BM25 (here)': mean(
+      queries.map((query) => {
+        const found = plain.rank(query.text, passagesPerExcerpt).map((id) => windowById.get(id)!)
+        return scoreFound(
+          found.map((window) => [window.file, window.text]),
+          answers.get(query.id)!,
+          letters,
+        )
+      }),
+    ),
   }
   for (const { name, ...weight } of modes) {
     const scores = []
     for (const query of queries) {
-      const passages = await search(bench, embedder, { spaceId, query: query.text, limit: passagesPerExcerpt, ...weight })
-      scores.push(scoreFound(passages.map((passage) => [ids.get(passage.documentId)!, passage.text]), answers.get(query.id)!, letters))
+      const passages = await search(bench, embedder, {
+        spaceId,
+        query: query.text,
+        limit: passagesPerExcerpt,
+        ...weight,
+      })
+      scores.push(
+        scoreFound(
+          passages.map((passage) => [ids.get(passage.documentId)!, passage.text]),
+          answers.get(query.id)!,
+          letters,
+        ),
+      )
     }
     rows[name] = mean(scores)
   }
@@ -133,7 +192,10 @@ function answersOf(set: EvaluationSet, letters: Map<string, string>): Map<string
 }
 
 function scoreFound(found: (readonly [file: string, text: string])[], answers: Range[], letters: Map<string, string>) {
-  return scoreExcerpts(found.map(([file, text]) => placeOf(file, text, letters)).filter((range) => range !== null), answers)
+  return scoreExcerpts(
+    found.map(([file, text]) => placeOf(file, text, letters)).filter((range) => range !== null),
+    answers,
+  )
 }
 
 function placeOf(file: string, text: string, letters: Map<string, string>): Range | null {
@@ -173,8 +235,12 @@ function print(title: string, rows: Record<string, object>): void {
   const columns = Object.keys(Object.values(rows)[1]!)
   console.log(`\n${title}\n${''.padEnd(22)}${columns.map((column) => column.padStart(22)).join('')}`)
   for (const [name, scores] of Object.entries(rows)) {
-    const figures = Object.values(scores).length === columns.length ? Object.values(scores) : alignStated(scores, columns)
-    console.log(name.padEnd(22) + figures.map((figure) => (typeof figure === 'number' ? figure.toFixed(4) : '–').padStart(22)).join(''))
+    const figures =
+      Object.values(scores).length === columns.length ? Object.values(scores) : alignStated(scores, columns)
+    console.log(
+      name.padEnd(22) +
+        figures.map((figure) => (typeof figure === 'number' ? figure.toFixed(4) : '–').padStart(22)).join(''),
+    )
   }
 }
 
