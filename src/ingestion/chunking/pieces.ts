@@ -34,8 +34,11 @@ export interface TextPart {
  * graphemes, and between code points only where one grapheme is larger than that. The parts put together are the text.
  */
 export function splitText(text: string, kind: ExtractedBlock['kind'], budget: TokenBudget): TextPart[] {
-  const tokens = budget.countTokens(text)
-  if (tokens <= budget.maximumTokens) return [{ text, tokens }]
+  // What has many more characters than tokens are allowed is not worth counting as a whole.
+  if (text.length <= budget.maximumTokens * 12) {
+    const tokens = budget.countTokens(text)
+    if (tokens <= budget.maximumTokens) return [{ text, tokens }]
+  }
   return pack(text, kind === 'code' ? byLine : bySentence, budget)
 }
 
@@ -67,6 +70,7 @@ const finer = new Map<Splitter, Splitter>([
 function pack(text: string, split: Splitter, budget: TokenBudget): TextPart[] {
   const { countTokens, maximumTokens } = budget
   const next = finer.get(split)
+  const countsAreRough = split === byWord || split === byGrapheme || split === byCodePoint
   const packed: TextPart[] = []
   let current = ''
   let currentTokens = 0
@@ -86,9 +90,9 @@ function pack(text: string, split: Splitter, budget: TokenBudget): TextPart[] {
       packed.push(...pack(part, next, budget))
       continue
     }
-    // A sum that is well below the limit is trusted; nearer to it the joined text is counted, which is often less than the sum.
     let joined = currentTokens + tokens
-    if (joined > maximumTokens * 0.8 && current !== '') joined = countTokens(current + part)
+    // Small parts each count the tokens that begin and end a text, so that their sum is far above the count of the whole.
+    if (joined > maximumTokens && current !== '' && countsAreRough) joined = countTokens(current + part)
     if (joined > maximumTokens) {
       flush()
       joined = tokens

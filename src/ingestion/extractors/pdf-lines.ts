@@ -7,7 +7,7 @@ export interface Segment {
   right: number
   bottom: number
   top: number
-  /** Height of its most common character box: the measure of the font size. */
+  /** Height of its usual character box: the measure of the font size. */
   size: number
   bold: boolean
   /** True when the line ends in a hyphen that parts a word. */
@@ -33,7 +33,8 @@ export function readSegments(page: PdfPage): PageSegments {
   let previousTurns: number | null = null
   for (const range of lineRanges(page.characters)) {
     const turns = page.quarterTurns(range.from)
-    const turned = page.characters.slice(range.from, range.to).map((character) => turn(character, turns ?? 0))
+    const line = page.characters.slice(range.from, range.to)
+    const turned = turns === 0 || turns === null ? line : line.map((character) => turn(character, turns))
     let first = true
     for (const part of splitAtGaps(turned)) {
       const segment = toSegment(part.characters)
@@ -120,7 +121,8 @@ interface Part {
   to: number
 }
 
-function* splitAtGaps(characters: PdfCharacter[]): Generator<Part> {
+function splitAtGaps(characters: PdfCharacter[]): Part[] {
+  const parts: Part[] = []
   let from = 0
   let previous: PdfCharacter | null = null
   for (let index = 0; index < characters.length; index += 1) {
@@ -130,19 +132,21 @@ function* splitAtGaps(characters: PdfCharacter[]): Generator<Part> {
       const height = Math.max(character.top - character.bottom, previous.top - previous.bottom)
       const gap = Math.max(character.left - previous.right, previous.left - character.right)
       if (gap > wideGap * height && height > 0) {
-        yield trimPart(characters, from, index)
+        parts.push(trimPart(characters, from, index))
         from = index
       }
     }
     previous = character
   }
-  yield trimPart(characters, from, characters.length)
+  parts.push(trimPart(characters, from, characters.length))
+  return parts
 }
 
 function trimPart(characters: PdfCharacter[], from: number, to: number): Part {
   let last = to
   while (last > from + 1 && isBlank(characters[last - 1]!)) last -= 1
-  return { characters: characters.slice(from, last), from, to: last }
+  const isWhole = from === 0 && last === characters.length
+  return { characters: isWhole ? characters : characters.slice(from, last), from, to: last }
 }
 
 function toSegment(characters: PdfCharacter[]): Segment | null {
@@ -150,29 +154,38 @@ function toSegment(characters: PdfCharacter[]): Segment | null {
   let right = -Infinity
   let bottom = Infinity
   let top = -Infinity
-  const heights = new Map<number, number>()
+  const heights: number[] = []
   for (const character of characters) {
     if (isBlank(character)) continue
     left = Math.min(left, character.left)
     right = Math.max(right, character.right)
     bottom = Math.min(bottom, character.bottom)
     top = Math.max(top, character.top)
-    const height = Math.round((character.top - character.bottom) * 4) / 4
-    heights.set(height, (heights.get(height) ?? 0) + 1)
+    heights.push(character.top - character.bottom)
   }
   if (left === Infinity) return null
-  const size = [...heights].sort((one, other) => other[1] - one[1])[0]![0]
-  return { text: textOf(joinSpacedLetters(characters)), left, right, bottom, top, size, bold: false, hyphenated: false }
+  const text = textOf(joinSpacedLetters(characters))
+  return { text, left, right, bottom, top, size: usualHeight(heights), bold: false, hyphenated: false }
+}
+
+/** The median, to a quarter of a unit; most lines have only one height. */
+function usualHeight(heights: number[]): number {
+  const first = heights[0]!
+  const isUniform = heights.every((height) => Math.abs(height - first) < 0.1)
+  const usual = isUniform ? first : heights.sort((one, other) => one - other)[Math.floor(heights.length / 2)]!
+  return Math.round(usual * 4) / 4
 }
 
 function textOf(characters: PdfCharacter[]): string {
   let text = ''
+  let isAscii = true
   for (const { code } of characters) {
+    if (code > 0x7e) isAscii = false
     // Codes come as UTF-16 units or whole code points, depending on the font's map.
     if (code <= 0xffff) text += String.fromCharCode(code)
     else if (code <= 0x10ffff) text += String.fromCodePoint(code)
   }
-  return composeAccents(text)
+  return isAscii ? text : composeAccents(text)
 }
 
 /** Accents that fonts without accented letters (older TeX) set as signs of their own in front of the letter. */
@@ -197,6 +210,7 @@ function composeAccents(text: string): string {
  * distances is one word; a clearly wider gap inside it is the blank between two words.
  */
 function joinSpacedLetters(characters: PdfCharacter[]): PdfCharacter[] {
+  if (!hasSpacedLetters(characters)) return characters
   const isLetter = (character: PdfCharacter | undefined) =>
     character !== undefined && /\p{L}/u.test(String.fromCodePoint(Math.min(character.code, 0x10ffff)))
   const dropped = new Set<number>()
@@ -218,6 +232,14 @@ function joinSpacedLetters(characters: PdfCharacter[]): PdfCharacter[] {
     index = end + 1
   }
   return dropped.size === 0 ? characters : characters.filter((_, at) => !dropped.has(at))
+}
+
+/** A quick look for three added blanks at every other place, since hardly any line is spaced out. */
+function hasSpacedLetters(characters: PdfCharacter[]): boolean {
+  for (let index = 1; index + 4 < characters.length; index += 1)
+    if (characters[index]!.generated && characters[index + 2]!.generated && characters[index + 4]!.generated)
+      return true
+  return false
 }
 
 /** True when PDFium broke a line for a superscript or a change of font although the text goes on at the same height. */

@@ -1,0 +1,266 @@
+/**
+ * Extraction and chunking beside pdftotext and beside a loader-and-splitter pipeline (pdf.js and @langchain/textsplitters), in one run
+ * on one machine: pages per second, peak memory, share of the expected words.
+ *
+ *   npm run bench:ingest [-- --data FOLDER] [--pages N] [--rounds N]
+ *
+ * FOLDER holds an index.json as in the shared data folder `docs`; without it only generated files are read.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import { chunkBlocks, createExtractorPool, type DocumentFormat } from '../src/ingestion/index.ts'
+import { buildDocx, buildTextPdf, docxParagraph } from '../src/ingestion/test-documents.ts'
+import { wordRecall } from '../src/ingestion/word-recall.ts'
+import { silentLog } from '../src/kernel/index.ts'
+import { createHashingEmbedder } from '../src/retrieval/index.ts'
+import { sharedDataFolder } from '../test/harness/shared-data.ts'
+
+interface Sample {
+  file: string
+  expectedFile: string | null
+}
+
+/** What one reader did with a set of files. */
+interface Outcome {
+  milliseconds: number
+  peakMebibytes: number
+  texts: string[]
+}
+
+type Reader = (files: string[]) => Promise<Outcome>
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    data: { type: 'string' },
+    pages: { type: 'string', default: '500' },
+    rounds: { type: 'string', default: '3' },
+    as: { type: 'string' },
+  },
+})
+const readers: Record<string, Reader> = {
+  pdftotext: readWithPdftotext,
+  portico: readWithPortico,
+  loader: readWithLoader,
+}
+
+if (options.as) process.stdout.write(JSON.stringify(await readers[options.as]!(positionals)))
+else await main()
+
+async function main() {
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-bench-'))
+  try {
+    const generated = path.join(folder, 'generated.pdf')
+    await writeFile(generated, generatePdf(Number(options.pages)))
+    await compare(`generated pdf of ${options.pages} pages, two columns`, [{ file: generated, expectedFile: null }])
+    const data = options.data ?? sharedDataFolder('docs')
+    if (data) await compare('the shared pdf documents with text', loadSamples(data))
+    else console.log('\nThe shared documents are missing: give --data FOLDER.')
+    await measureOtherFormats(folder)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function compare(title: string, samples: Sample[]) {
+  console.log(`\n${title} (${samples.length} file${samples.length === 1 ? '' : 's'})`)
+  const hasPdftotext = existsSync('/usr/bin/pdftotext')
+  if (!hasPdftotext) console.log('pdftotext is missing (package poppler-utils): no reference in this run.')
+  const names = hasPdftotext ? Object.keys(readers) : ['portico', 'loader']
+  const best = new Map<string, Outcome>()
+  // Rounds take turns, so that a busy moment of the machine does not hit one reader only; the best round of each counts.
+  for (let round = 0; round < Number(options.rounds); round += 1) {
+    for (const name of names) {
+      const outcome = await inOwnProcess(name, samples)
+      const former = best.get(name)
+      if (!former || outcome.milliseconds < former.milliseconds) best.set(name, outcome)
+    }
+  }
+  const pages = best.get('portico')!.texts.reduce((sum, text) => sum + text.split('\f').length, 0)
+  const reference = best.get('pdftotext')?.milliseconds
+  console.table(
+    Object.fromEntries(
+      [...best].map(([name, { milliseconds, peakMebibytes, texts }]) => [
+        { pdftotext: 'pdftotext', portico: 'portico (extract + chunk)', loader: 'pdf.js + text splitter' }[name],
+        {
+          'pages/s': Math.round((pages / milliseconds) * 1000),
+          ms: Math.round(milliseconds),
+          'times pdftotext': reference ? Number((milliseconds / reference).toFixed(2)) : null,
+          'peak MiB': Math.round(peakMebibytes),
+          'word recall': meanRecall(samples, texts),
+        },
+      ]),
+    ),
+  )
+}
+
+function meanRecall(samples: Sample[], texts: string[]): number | null {
+  const recalls = samples.flatMap(({ expectedFile }, index) =>
+    expectedFile ? [wordRecall(readFileSync(expectedFile, 'utf8'), texts[index] ?? '')] : [],
+  )
+  return recalls.length === 0
+    ? null
+    : Number((recalls.reduce((sum, recall) => sum + recall, 0) / recalls.length).toFixed(4))
+}
+
+async function inOwnProcess(reader: string, samples: Sample[]): Promise<Outcome> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [fileURLToPath(import.meta.url), '--as', reader, ...samples.map(({ file }) => file)],
+    { maxBuffer: 1024 ** 3 },
+  )
+  return JSON.parse(stdout) as Outcome
+}
+
+function loadSamples(folder: string): Sample[] {
+  const { files } = JSON.parse(readFileSync(path.join(folder, 'index.json'), 'utf8')) as {
+    files: { file: string; format: string; outcome: string; expected_file?: string }[]
+  }
+  return files
+    .filter(({ format, outcome }) => format === 'pdf' && outcome === 'text')
+    .map(({ file, expected_file }) => ({
+      file: path.join(folder, file),
+      expectedFile: expected_file ? path.join(folder, expected_file) : null,
+    }))
+}
+
+/** One process for each file, as pdftotext is used; its peak is the largest of them. */
+async function readWithPdftotext(files: string[]): Promise<Outcome> {
+  const texts: string[] = []
+  let peakMebibytes = 0
+  const startedAt = performance.now()
+  for (const file of files) {
+    const child = spawn('pdftotext', ['-enc', 'UTF-8', file, '-'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const watch = setInterval(() => (peakMebibytes = Math.max(peakMebibytes, peakOf(child.pid))), 2)
+    let text = ''
+    for await (const piece of child.stdout.setEncoding('utf8')) text += piece as string
+    clearInterval(watch)
+    texts.push(text.replace(/\f$/, ''))
+  }
+  return { milliseconds: performance.now() - startedAt, peakMebibytes, texts }
+}
+
+/** A warm pool, as in the service; the peak is that of the extraction process plus what this process grew by. */
+async function readWithPortico(files: string[]): Promise<Outcome> {
+  const embedder = createHashingEmbedder()
+  const pool = createExtractorPool({
+    size: 1,
+    readableFolders: [...new Set(files.map((file) => path.dirname(file)))],
+    log: silentLog,
+  })
+  await pool.ready()
+  const [pid] = pool.processIds()
+  const texts: string[] = []
+  const restingMebibytes = process.memoryUsage.rss() / 1024 ** 2
+  const startedAt = performance.now()
+  for (const file of files) {
+    const { size } = await stat(file)
+    const format = path.extname(file).slice(1) as DocumentFormat
+    const { blocks } = pool.extract({ filePath: file, format, sizeBytes: size })
+    const pages: string[] = []
+    async function* noted() {
+      for await (const batch of blocks) {
+        for (const { text, page = 1 } of batch) pages[page - 1] = `${pages[page - 1] ?? ''}${text}\n`
+        yield batch
+      }
+    }
+    const chunking = { countTokens: embedder.countTokens, targetTokens: 250, maximumTokens: 400, overlapTokens: 30 }
+    for await (const _ of chunkBlocks(noted(), chunking));
+    texts.push(Array.from(pages, (page) => page ?? '').join('\f'))
+  }
+  const milliseconds = performance.now() - startedAt
+  const peakMebibytes = peakOf(pid) + Math.max(0, process.resourceUsage().maxRSS / 1024 - restingMebibytes)
+  await pool.close()
+  return { milliseconds, peakMebibytes, texts }
+}
+
+/** What LangChain's pdf loader does (pdf.js, a document per page), then its splitter with its usual sizes. */
+async function readWithLoader(files: string[]): Promise<Outcome> {
+  const { RecursiveCharacterTextSplitter } = await import('@langchain/textsplitters')
+  const pdfjs = await import('pdfjs-dist/legacy/build/pdf.mjs')
+  const assets = path.dirname(fileURLToPath(import.meta.resolve('pdfjs-dist/package.json')))
+  const splitter = new RecursiveCharacterTextSplitter({ chunkSize: 1000, chunkOverlap: 120 })
+  const texts: string[] = []
+  const startedAt = performance.now()
+  for (const file of files) {
+    const task = pdfjs.getDocument({
+      data: new Uint8Array(await readFile(file)),
+      isEvalSupported: false,
+      useSystemFonts: false,
+      cMapUrl: `${assets}/cmaps/`,
+      cMapPacked: true,
+      standardFontDataUrl: `${assets}/standard_fonts/`,
+      verbosity: 0,
+    })
+    const document = await task.promise
+    const pages: string[] = []
+    for (let number = 1; number <= document.numPages; number += 1) {
+      const page = await document.getPage(number)
+      const { items } = await page.getTextContent()
+      pages.push(items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : '')).join(''))
+      page.cleanup()
+    }
+    await splitter.createDocuments(pages)
+    texts.push(pages.join('\f'))
+    await task.destroy()
+  }
+  return {
+    milliseconds: performance.now() - startedAt,
+    peakMebibytes: process.resourceUsage().maxRSS / 1024,
+    texts,
+  }
+}
+
+/** Peak resident memory of a process in MiB, where the system tells it (Linux). */
+function peakOf(pid: number | undefined): number {
+  try {
+    const kibibytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return Number(kibibytes ?? 0) / 1024
+  } catch {
+    return 0
+  }
+}
+
+async function measureOtherFormats(folder: string) {
+  console.log('\nother formats, generated: extract + chunk, one process')
+  const sentence = 'The committee met on Tuesday and agreed that the harbour would be closed for repairs until June. '
+  const paragraph = sentence.repeat(6)
+  const contents: [string, string | Buffer][] = [
+    ['generated.txt', `${paragraph}\n\n`.repeat(34_000)],
+    ['generated.md', `## A heading\n\n${paragraph}\n\n- one\n- two\n\n`.repeat(8_000)],
+    ['generated.csv', `name,city,amount\n${'Ann Miller,Rotterdam,1250.75\n'.repeat(200_000)}`],
+    ['generated.docx', buildDocx(docxParagraph(paragraph).repeat(15_000))],
+  ]
+  const table: Record<string, object> = {}
+  for (const [name, content] of contents) {
+    const file = path.join(folder, name)
+    await writeFile(file, content)
+    const outcome = await inOwnProcess('portico', [{ file, expectedFile: null }])
+    const mebibytes = outcome.texts.join('').length / 1024 ** 2
+    table[name] = {
+      'MiB of text': Number(mebibytes.toFixed(1)),
+      'MiB/s': Number((mebibytes / (outcome.milliseconds / 1000)).toFixed(1)),
+      'peak MiB': Math.round(outcome.peakMebibytes),
+    }
+  }
+  console.table(table)
+}
+
+function generatePdf(pages: number): Buffer {
+  const line = 'The committee met again and agreed on the plan'
+  return buildTextPdf(
+    Array.from({ length: pages }, (_, index) => ({
+      texts: [
+        { text: `Section ${index + 1}`, x: 50, y: 740, size: 16 },
+        ...[50, 320].flatMap((x) =>
+          Array.from({ length: 50 }, (_, row) => ({ text: `${row} ${line}`, x, y: 700 - row * 12 })),
+        ),
+      ],
+    })),
+  )
+}
