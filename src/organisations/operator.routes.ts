@@ -6,7 +6,7 @@ import {
   operatorTokenSchema,
 } from '../contract/operator.ts'
 import type { Routes } from '../http/index.ts'
-import type { AdminLog } from './admin-log.ts'
+import type { AdminLog, AdminLogEntry } from './admin-log.ts'
 import type { OperatorTokens } from './operator-tokens.ts'
 
 const tags = ['Operator']
@@ -33,15 +33,11 @@ export function operatorRoutes({
           response: { 200: adminLogPageSchema, ...errorResponses(400, 401) },
         },
       },
-      async (request) => {
+      (request) => {
         const { limit, offset, organisationId } = request.query
-        const page = await adminLog.loadPage({
-          limit,
-          offset,
-          ...(organisationId === undefined ? {} : { organisationId }),
-        })
-        const items = page.entries.map((entry): AdminLogEntryBody => ({ ...entry, at: entry.at.toISOString() }))
-        return { total: page.total, limit, offset, items }
+        return adminLog
+          .loadPage({ limit, offset, ...(organisationId === undefined ? {} : { organisationId }) })
+          .then(({ total, entries }) => ({ total, limit, offset, items: entries.map(render) }))
       },
     )
     app.post(
@@ -62,4 +58,8 @@ export function operatorRoutes({
       },
     )
   }
+}
+
+function render(entry: AdminLogEntry): AdminLogEntryBody {
+  return { ...entry, at: entry.at.toISOString() }
 }

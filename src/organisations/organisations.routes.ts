@@ -49,7 +49,9 @@ export function organisationRoutes(dependencies: OrganisationRoutesDependencies)
   }
 }
 
-function addReads(app: App, { organisations, clock }: OrganisationRoutesDependencies) {
+function addReads(app: App, dependencies: OrganisationRoutesDependencies) {
+  const { organisations, clock } = dependencies
+  const load = loader(dependencies)
   app.get(
     '/api/organisations',
     {
@@ -62,10 +64,16 @@ function addReads(app: App, { organisations, clock }: OrganisationRoutesDependen
         response: { 200: organisationPageSchema, ...errorResponses(400, 401) },
       },
     },
-    async (request) => {
+    (request) => {
       const { limit, offset, search } = request.query
-      const page = await organisations.loadPage({ limit, offset, ...(search === undefined ? {} : { search }) })
-      return { total: page.total, limit, offset, items: page.records.map((record) => render(record, clock.now())) }
+      return organisations
+        .loadPage({ limit, offset, ...(search === undefined ? {} : { search }) })
+        .then(({ total, records }) => ({
+          total,
+          limit,
+          offset,
+          items: records.map((record) => render(record, clock.now())),
+        }))
     },
   )
   app.get(
@@ -79,11 +87,13 @@ function addReads(app: App, { organisations, clock }: OrganisationRoutesDependen
         response: { 200: organisationSchema, ...errorResponses(401, 404) },
       },
     },
-    async (request) => render(await organisations.loadRecord(request.params.id), clock.now()),
+    (request) => load(request.params.id),
   )
 }
 
-function addChanges(app: App, { organisations, canonicalModelId, clock }: OrganisationRoutesDependencies) {
+function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
+  const { organisations, canonicalModelId } = dependencies
+  const load = loader(dependencies)
   app.post(
     '/api/organisations',
     {
@@ -100,7 +110,7 @@ function addChanges(app: App, { organisations, canonicalModelId, clock }: Organi
       const change = toChange(request.body, { canonicalModelId })
       const created = await organisations.create({ ...change, name: request.body.name }, actorOf(request))
       reply.code(201).header('location', `/api/organisations/${created.id}`)
-      return render(await organisations.loadRecord(created.id), clock.now())
+      return load(created.id)
     },
   )
   app.patch(
@@ -116,11 +126,10 @@ function addChanges(app: App, { organisations, canonicalModelId, clock }: Organi
         response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
       },
     },
-    async (request) => {
+    (request) => {
       const { id } = request.params
       const change = toChange(request.body, { canonicalModelId, current: organisations.get(id) })
-      await organisations.update(id, change, actorOf(request))
-      return render(await organisations.loadRecord(id), clock.now())
+      return organisations.update(id, change, actorOf(request)).then(() => load(id))
     },
   )
   app.delete(
@@ -142,7 +151,9 @@ function addChanges(app: App, { organisations, canonicalModelId, clock }: Organi
   )
 }
 
-function addKeyAndOptIn(app: App, { organisations, clock }: OrganisationRoutesDependencies) {
+function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) {
+  const { organisations } = dependencies
+  const load = loader(dependencies)
   app.post(
     '/api/organisations/:id/api-key',
     {
@@ -174,10 +185,9 @@ function addKeyAndOptIn(app: App, { organisations, clock }: OrganisationRoutesDe
         response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
       },
     },
-    async (request) => {
+    (request) => {
       const { id } = request.params
-      await organisations.update(id, { gatewayOptIn: request.body.optIn }, actorOf(request))
-      return render(await organisations.loadRecord(id), clock.now())
+      return organisations.update(id, { gatewayOptIn: request.body.optIn }, actorOf(request)).then(() => load(id))
     },
   )
 }
@@ -219,6 +229,11 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
       return reply.code(204).send(null)
     },
   )
+}
+
+/** Reads an organisation as it is shown. */
+function loader({ organisations, clock }: OrganisationRoutesDependencies) {
+  return async (id: string): Promise<OrganisationBody> => render(await organisations.loadRecord(id), clock.now())
 }
 
 /** The body in the domain's units. Throws `invalid_request` naming the field. */

@@ -44,10 +44,11 @@ function addReads(app: App, spaces: Spaces) {
         response: { 200: spacePageSchema, ...errorResponses(400, 401) },
       },
     },
-    async (request) => {
+    (request) => {
       const { limit, offset, organisationId } = request.query
-      const page = await spaces.loadPage({ limit, offset, ...(organisationId === undefined ? {} : { organisationId }) })
-      return { total: page.total, limit, offset, items: page.spaces.map(render) }
+      return spaces
+        .loadPage({ limit, offset, ...(organisationId === undefined ? {} : { organisationId }) })
+        .then((page) => ({ total: page.total, limit, offset, items: page.spaces.map(render) }))
     },
   )
   app.get(
@@ -99,7 +100,7 @@ function addChanges(app: App, spaces: Spaces) {
         response: { 200: spaceSchema, ...errorResponses(400, 401, 404) },
       },
     },
-    async (request) => render(await spaces.update(request.params.id, request.body, actorOf(request))),
+    (request) => spaces.update(request.params.id, request.body, actorOf(request)).then(render),
   )
   app.delete(
     '/api/spaces/:id',
@@ -133,7 +134,7 @@ function addPublishing(app: App, spaces: Spaces) {
         response: { 200: spaceSchema, ...errorResponses(401, 404) },
       },
     },
-    async (request) => render(await spaces.publish(request.params.id, actorOf(request))),
+    (request) => spaces.publish(request.params.id, actorOf(request)).then(render),
   )
   app.post(
     '/api/spaces/:id/unpublish',
@@ -147,7 +148,7 @@ function addPublishing(app: App, spaces: Spaces) {
         response: { 200: spaceSchema, ...errorResponses(401, 404) },
       },
     },
-    async (request) => render(await spaces.unpublish(request.params.id, actorOf(request))),
+    (request) => spaces.unpublish(request.params.id, actorOf(request)).then(render),
   )
 }
 
