@@ -15,7 +15,15 @@ import {
 import { createCompletions, createEmbeddings, gatewayRoutes } from './gateway/index.ts'
 import { createMetrics, type MetricsServer, operationsRoutes, startMetricsServer } from './http/index.ts'
 import { createServer } from './http/server.ts'
-import { createExtractorPool, createIndexKeeper, createPipeline, detectFormat } from './ingestion/index.ts'
+import {
+  createChunkReader,
+  createDocumentWatch,
+  createExtractorPool,
+  createIndexKeeper,
+  createPipeline,
+  detectFormat,
+  ingestionRoutes,
+} from './ingestion/index.ts'
 import { createJobQueue } from './jobs/index.ts'
 import { AppError, type Clock, createSecretBox, type Log, parsePicoUsd, systemClock } from './kernel/index.ts'
 import {
@@ -228,6 +236,8 @@ export async function createService({ config, log, clock = systemClock }: Servic
     log,
   })
 
+  const documentWatch = createDocumentWatch({ documents: documentStore, clock })
+
   let stopping = false
   const shutdown = new AbortController()
   const app = createServer({
@@ -255,6 +265,13 @@ export async function createService({ config, log, clock = systemClock }: Servic
       }),
       organisationRoutes({ organisations, canonicalModelId: (id) => catalogue.built().models.get(id)?.id, clock }),
       spaceRoutes({ spaces }),
+      ingestionRoutes({
+        documents: documentStore,
+        watch: documentWatch,
+        chunks: createChunkReader(corpus),
+        findSpace: (id) => spaces.get(id),
+        log,
+      }),
       modelRoutes({ catalogue: operatorCatalogue }),
       usageRoutes({ ledger, organisations, clock }),
       operatorRoutes({ adminLog, operatorTokens }),
@@ -346,6 +363,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
       if (stopping) return
       stopping = true
       indexKeeper.close()
+      documentWatch.close()
       const closed = app.close()
       const grace = AbortSignal.timeout(settings.server.shutdownGraceMs)
       await Promise.race([closed, wait(settings.server.shutdownGraceMs, undefined, { ref: false })])

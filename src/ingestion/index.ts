@@ -1,4 +1,6 @@
 export { chunkBlocks, chunkingVersion, type ChunkingOptions } from './chunking/chunk-blocks.ts'
+export { createChunkReader } from './chunks.store.ts'
+export { createDocumentWatch } from './document-watch.ts'
 export { detectFormat, detectionHeadBytes, supportedTypes, type FormatDetection } from './detect-format.ts'
 export {
   ExtractionError,
@@ -15,4 +17,5 @@ export {
   type ExtractorPool,
 } from './isolation/extractor-pool.ts'
 export { createIndexKeeper } from './index-keeper.ts'
+export { ingestionRoutes } from './ingestion.routes.ts'
 export { createPipeline } from './pipeline.ts'

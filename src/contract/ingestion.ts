@@ -1,0 +1,87 @@
+import { z } from 'zod'
+
+/** What the operator and the console see of documents on their way: progress, failures, and the chunks they became. */
+
+const count = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/, 'must be an integer')
+    .transform(Number)
+    .pipe(z.int().min(minimum, `must be at least ${minimum}`).max(maximum, `must be at most ${maximum}`))
+
+const status = z.enum(['processing', 'ready', 'failed'])
+
+export const documentProgressSchema = z
+  .object({
+    id: z.uuid(),
+    spaceId: z.uuid(),
+    name: z.string(),
+    status,
+    stage: z.enum(['queued', 'extracting', 'indexing', 'done', 'failed']),
+    partsDone: z.int().nullable().describe('Pages while extracting, chunks while indexing.'),
+    partsTotal: z.int().nullable().describe('Null where it is not known.'),
+    warnings: z
+      .array(z.object({ page: z.int().nullable(), message: z.string() }))
+      .describe('Pages or parts that could not be read while the rest could.'),
+    error: z.object({ code: z.string(), message: z.string() }).nullable().describe('Why it failed and what to do.'),
+    chunkCount: z.int().nullable().describe('Null until it is ready.'),
+    sizeBytes: z.int(),
+    mimeType: z.string(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'DocumentProgress' })
+
+export const documentCountsSchema = z
+  .object({ processing: z.int(), ready: z.int(), failed: z.int() })
+  .describe('Documents of the Space by status.')
+  .meta({ id: 'DocumentCounts' })
+
+export const documentProgressQuerySchema = z.object({
+  status: status.optional().describe('Only documents with this status.'),
+  offset: count(0, Number.MAX_SAFE_INTEGER).default(0),
+  limit: count(1, 100).default(20),
+})
+
+export const documentProgressPageSchema = z
+  .object({
+    total: z.int(),
+    limit: z.int(),
+    offset: z.int(),
+    counts: documentCountsSchema,
+    items: z.array(documentProgressSchema),
+  })
+  .meta({ id: 'DocumentProgressPage' })
+
+export const chunkQuerySchema = z.object({
+  offset: count(0, Number.MAX_SAFE_INTEGER).default(0),
+  limit: count(1, 500).default(100),
+})
+
+export const chunkSchema = z
+  .object({
+    index: z.int().describe('0-based order in the document.'),
+    text: z.string(),
+    headingPath: z.array(z.string()),
+    tableHeader: z.string().nullable(),
+    tokens: z.int(),
+    pageFrom: z.int().nullable(),
+    pageTo: z.int().nullable(),
+    characterFrom: z
+      .int()
+      .describe('Where it begins in the extracted text, in Unicode code points; neighbours may overlap.'),
+    characterTo: z.int(),
+    rowFrom: z.int().nullable(),
+    rowTo: z.int().nullable(),
+  })
+  .meta({ id: 'Chunk' })
+
+export const chunkPageSchema = z
+  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(chunkSchema) })
+  .meta({ id: 'ChunkPage' })
+
+export type DocumentProgressBody = z.infer<typeof documentProgressSchema>
+export type DocumentProgressPageBody = z.infer<typeof documentProgressPageSchema>
+export type DocumentCountsBody = z.infer<typeof documentCountsSchema>
+export type ChunkBody = z.infer<typeof chunkSchema>
+export type ChunkPageBody = z.infer<typeof chunkPageSchema>

@@ -1,0 +1,28 @@
+import type { Database } from '../database/index.ts'
+import type { Chunk } from './extraction.ts'
+
+/** Reads what documents became, for people who want to see it. */
+export function createChunkReader(database: Database) {
+  return {
+    /** A page of a document's chunks in order; a document that is not ready has none yet. Undefined: there is no such document. */
+    async loadChunks(documentId: string, page: { limit: number; offset: number }) {
+      const [document] = await database.query<{ chunks: number; searchable: boolean | null }>(
+        `select coalesce(i.chunk_count, 0) as chunks, i.searchable
+         from documents d left join indexed_documents i on i.document_id = d.id where d.id = $1`,
+        [documentId],
+      )
+      if (!document) return undefined
+      if (document.searchable !== true) return { total: 0, items: [] }
+      const items = await database.query<Chunk>(
+        `select chunk_index as index, content as text, heading_path as "headingPath", table_header as "tableHeader", tokens,
+           page_from as "pageFrom", page_to as "pageTo", character_from as "characterFrom", character_to as "characterTo",
+           row_from as "rowFrom", row_to as "rowTo"
+         from chunks where document_id = $1 order by chunk_index limit $2 offset $3`,
+        [documentId, page.limit, page.offset],
+      )
+      return { total: document.chunks, items }
+    },
+  }
+}
+
+export type ChunkReader = ReturnType<typeof createChunkReader>

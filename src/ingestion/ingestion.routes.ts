@@ -1,0 +1,162 @@
+import type { z } from 'zod'
+import { errorResponses } from '../contract/errors.ts'
+import {
+  chunkPageSchema,
+  chunkQuerySchema,
+  documentProgressPageSchema,
+  documentProgressQuerySchema,
+  type DocumentProgressBody,
+} from '../contract/ingestion.ts'
+import { idParamsSchema } from '../contract/operator.ts'
+import type { DocumentProgressRow, DocumentStore } from '../documents/index.ts'
+import { type App, type Routes, startEventStream } from '../http/index.ts'
+import { AppError, describeError, isAppError, isUuid, type Log } from '../kernel/index.ts'
+import type { ChunkReader } from './chunks.store.ts'
+import type { DocumentEvent, DocumentWatch } from './document-watch.ts'
+
+export interface IngestionRoutesDependencies {
+  documents: Pick<DocumentStore, 'loadProgressPage'>
+  watch: DocumentWatch
+  chunks: ChunkReader
+  /** Undefined where there is no such Space. */
+  findSpace: (id: string) => { id: string; organisationId: string } | undefined
+  log: Log
+}
+
+const tags = ['Operator: Documents']
+const config = { auth: 'operator' } as const
+const params = idParamsSchema
+
+/** `/api/spaces/{id}/documents`, its event stream, and `/api/documents/{id}/chunks`. */
+export function ingestionRoutes(dependencies: IngestionRoutesDependencies): Routes {
+  return (app) => {
+    addProgress(app, dependencies)
+    addEvents(app, dependencies)
+    addChunks(app, dependencies)
+  }
+}
+
+function addProgress(app: App, { documents, findSpace }: IngestionRoutesDependencies) {
+  app.get(
+    '/api/spaces/:id/documents',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List the documents of a Space with their progress',
+        description: 'Newest first: stage, parts done, warnings, and why a document failed.',
+        params,
+        querystring: documentProgressQuerySchema,
+        response: { 200: documentProgressPageSchema, ...errorResponses(400, 401, 404) },
+      },
+    },
+    ({ params: { id }, query }) => loadPage(id, query),
+  )
+
+  async function loadPage(spaceId: string, query: z.output<typeof documentProgressQuerySchema>) {
+    const space = findSpace(spaceId) ?? noSpace()
+    const { status, limit, offset } = query
+    const page = await documents.loadProgressPage(space.organisationId, space.id, { status, limit, offset })
+    return { total: page.total, limit, offset, counts: page.counts, items: page.items.map(renderProgress) }
+  }
+}
+
+function addEvents(app: App, { watch, findSpace, log }: IngestionRoutesDependencies) {
+  app.get(
+    '/api/spaces/:id/documents/events',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Follow the documents of a Space',
+        description:
+          'Server-Sent Events: `snapshot` ({counts, items}: the newest 100; again whenever changes may have been missed), then `document` (one that is new or changed), `removed` ({id}) and `counts`. A comment line every 15 s while nothing happens.',
+        produces: ['text/event-stream'],
+        params,
+        response: { ...errorResponses(401, 404, 503) },
+      },
+    },
+    async (request, reply) => {
+      const space = findSpace(request.params.id) ?? noSpace()
+      const events = watch.watch({ organisationId: space.organisationId, spaceId: space.id }, request.clientSignal)
+      // What fails before the first event is answered with its status.
+      const first = await events.next()
+      const stream = startEventStream(reply, request.clientSignal)
+      try {
+        if (!first.done) await stream.write(writeEvent(first.value))
+        for await (const event of events) await stream.write(writeEvent(event))
+      } catch (error) {
+        if (!isAppError(error, 'client_closed'))
+          log.warn({ error: describeError(error) }, 'an event stream ended early')
+      } finally {
+        await events.return(undefined)
+        stream.end()
+      }
+    },
+  )
+}
+
+function addChunks(app: App, { chunks }: IngestionRoutesDependencies) {
+  app.get(
+    '/api/documents/:id/chunks',
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'Read the chunks of a document',
+        description: 'What was extracted, in order, as it is searched and cited. None until the document is ready.',
+        params,
+        querystring: chunkQuerySchema,
+        response: { 200: chunkPageSchema, ...errorResponses(400, 401, 404) },
+      },
+    },
+    ({ params: { id }, query }) => loadPage(id, query),
+  )
+
+  async function loadPage(id: string, { limit, offset }: z.output<typeof chunkQuerySchema>) {
+    const page = isUuid(id) ? await chunks.loadChunks(id, { limit, offset }) : undefined
+    if (!page) throw new AppError('document_not_found', 'There is no document with this id.', { param: 'id' })
+    return { ...page, limit, offset }
+  }
+}
+
+function writeEvent(event: DocumentEvent): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(renderEvent(event))}\n\n`
+}
+
+function renderEvent(event: DocumentEvent): unknown {
+  switch (event.type) {
+    case 'snapshot':
+      return { counts: event.counts, items: event.items.map(renderProgress) }
+    case 'document':
+      return renderProgress(event.document)
+    case 'removed':
+      return { id: event.id }
+    case 'counts':
+      return event.counts
+  }
+}
+
+function renderProgress(row: DocumentProgressRow): DocumentProgressBody {
+  const { id, spaceId, name, status, stage, partsDone, partsTotal, chunkCount, mimeType } = row
+  return {
+    id,
+    spaceId,
+    name,
+    status,
+    stage,
+    partsDone,
+    partsTotal,
+    warnings: row.warnings ?? [],
+    error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
+    chunkCount,
+    sizeBytes: Number(row.sizeBytes),
+    mimeType,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  }
+}
+
+function noSpace(): never {
+  throw new AppError('space_not_found', 'There is no Space with this id.', { param: 'id' })
+}
