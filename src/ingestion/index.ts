@@ -1,5 +1,5 @@
 export { chunkBlocks, chunkingVersion, type ChunkingOptions } from './chunking/chunk-blocks.ts'
-export { createChunkReader } from './chunks.store.ts'
+export { createChunkReader } from './chunk-reader.ts'
 export { createDocumentWatch } from './document-watch.ts'
 export { detectFormat, detectionHeadBytes, supportedTypes, type FormatDetection } from './detect-format.ts'
 export {

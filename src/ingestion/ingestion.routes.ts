@@ -11,7 +11,7 @@ import { idParamsSchema } from '../contract/operator.ts'
 import type { DocumentProgressRow, DocumentStore } from '../documents/index.ts'
 import { type App, type Routes, startEventStream } from '../http/index.ts'
 import { AppError, describeError, isAppError, isUuid, type Log } from '../kernel/index.ts'
-import type { ChunkReader } from './chunks.store.ts'
+import type { ChunkReader } from './chunk-reader.ts'
 import type { DocumentEvent, DocumentWatch } from './document-watch.ts'
 
 export interface IngestionRoutesDependencies {
