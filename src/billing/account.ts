@@ -16,6 +16,8 @@ export interface Account {
   /** Set aside by open holds. */
   heldPicoUsd: bigint
   openHolds: number
+  /** Calls that are being decided on. */
+  undecided: number
   /** As of the last look at the database. */
   committedPicoUsd: bigint
   othersLeasedPicoUsd: bigint
@@ -47,6 +49,7 @@ export function createAccount(
     settledPicoUsd: 0n,
     heldPicoUsd: 0n,
     openHolds: 0,
+    undecided: 0,
     committedPicoUsd: 0n,
     othersLeasedPicoUsd: 0n,
     totalSettledPicoUsd: 0n,

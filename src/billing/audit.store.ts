@@ -11,7 +11,7 @@ export interface AuditFinding {
 }
 
 /** Findings of one rule that are listed; more are counted by running the audit again after a repair. */
-export const maximumFindingsPerRule = 100
+const maximumFindingsPerRule = 100
 
 const rules: readonly { rule: string; statement: string }[] = [
   {

@@ -4,9 +4,12 @@ import { type Period, periodAfter } from './periods.ts'
 
 /** The instance's row is gone: another instance took it for dead, settled its holds and freed its leases. */
 export class FencedError extends Error {
-  constructor() {
+  readonly instanceId: InstanceId
+
+  constructor(instanceId: InstanceId) {
     super('this instance was taken for dead by another one')
     this.name = 'FencedError'
+    this.instanceId = instanceId
   }
 }
 
@@ -179,7 +182,7 @@ export async function notify(database: Queryable, notice: LeaseNotice): Promise<
 
 async function assertAlive(transaction: Queryable, instanceId: InstanceId): Promise<void> {
   const rows = await transaction.query('select 1 from ledger_instances where instance_id = $1 for share', [instanceId])
-  if (rows.length === 0) throw new FencedError()
+  if (rows.length === 0) throw new FencedError(instanceId)
 }
 
 async function readLease(

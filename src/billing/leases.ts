@@ -4,6 +4,7 @@ import type { Organisation } from '../organisations/index.ts'
 import { type Account, adopt, createAccount, freePicoUsd, look, unleasedPicoUsd, wake } from './account.ts'
 import {
   extendLease,
+  FencedError,
   leaseChannel,
   type LeaseNotice,
   loadPeriodStates,
@@ -108,7 +109,8 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
   function extend(account: Account, neededPicoUsd: bigint): Promise<void> {
     return inTurn(account, async () => {
       // Whoever came first may have leased enough for all, or found that nothing is left.
-      if (freePicoUsd(account) >= neededPicoUsd || unleasedPicoUsd(account) === 0n || !isLive(account)) return
+      if (!isLive(account)) throw new FencedError(account.instanceId)
+      if (freePicoUsd(account) >= neededPicoUsd || unleasedPicoUsd(account) === 0n) return
       const state = await extendLease(database, {
         instanceId: account.instanceId,
         organisationId: account.organisationId,
@@ -130,7 +132,7 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
       const spare = account.grantedPicoUsd - account.settledPicoUsd - account.heldPicoUsd
       const excess = account.committedPicoUsd - account.budgetPicoUsd
       const returned = how.keepAllowed && excess < spare ? excess : spare
-      const close = how.close === true && account.openHolds === 0
+      const close = how.close === true && isUnused(account)
       if (returned <= 0n && !(close && account.grantedPicoUsd > 0n)) return
       account.grantedPicoUsd -= returned
       account.committedPicoUsd -= returned
@@ -190,14 +192,16 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
     else byOrganisation.delete(account.organisationId)
   }
 
+  function isUnused(account: Account): boolean {
+    return account.openHolds === 0 && account.undecided === 0
+  }
+
   async function maintain(): Promise<void> {
     const nowMs = clock.monotonicMs()
-    const idle = allAccounts().filter(
-      (account) => account.openHolds === 0 && account.waiters.size === 0 && nowMs - account.lastUsedMs > idleLeaseMs,
-    )
+    const idle = allAccounts().filter((account) => isUnused(account) && nowMs - account.lastUsedMs > idleLeaseMs)
     for (const account of idle) {
       await giveBack(account, { close: true })
-      if (account.openHolds === 0 && account.grantedPicoUsd === 0n && !account.dirty) forget(account)
+      if (isUnused(account) && account.grantedPicoUsd === 0n && !account.dirty) forget(account)
     }
     await refresh(allAccounts())
   }

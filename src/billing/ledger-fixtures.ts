@@ -83,14 +83,14 @@ export function answered(
   }
 }
 
-/** A clock whose wall time is set by hand; durations are real, for the database answers in real time. */
+/** A clock whose wall time stands where it was set; durations are real, for the database answers in real time. */
 export function movableClock(startMs: number): Clock & { set(atMs: number): void } {
-  let offset = startMs - Date.now()
+  let nowMs = startMs
   return {
     ...systemClock,
-    now: () => Date.now() + offset,
+    now: () => nowMs,
     set(atMs) {
-      offset = atMs - Date.now()
+      nowMs = atMs
     },
   }
 }

@@ -94,7 +94,7 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
       try {
         // What was decided on a lease that this process has lost must not be written in the name of the new instance.
         const stale = waiting.filter((write) => write.kind !== 'barrier' && write.instance !== instance)
-        if (stale.length > 0) await failFenced(stale, new FencedError())
+        if (stale.length > 0) await failFenced(stale, new FencedError(instance))
         waiting = waiting.filter((write) => write.kind === 'barrier' || write.instance === instance)
         await attempt(instance, waiting)
         return
@@ -122,7 +122,7 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
     const batch = mergeWrites(writes)
     if (batch.opens.length + batch.changes.length + batch.settlements.length > 0) {
       const result = await writeBatch(database, instance, batch)
-      if (!result.alive) throw new FencedError()
+      if (!result.alive) throw new FencedError(instance)
       failingSinceMs = null
       await report(instance, writes, batch, new Set(result.opened), new Set(result.entered))
     } else for (const write of writes) if (write.kind === 'barrier' || write.kind === 'change') write.resolve()
@@ -215,7 +215,7 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
 }
 
 /** One row per request: a hold and its settlement that meet in one batch never become a row of their own. */
-export function mergeWrites(writes: readonly Write[]): Batch {
+function mergeWrites(writes: readonly Write[]): Batch {
   const opens = new Map<RequestId, HoldRow>()
   const changes = new Map<RequestId, HoldChange>()
   const settlements = new Map<RequestId, { entry: Entry; unopened: boolean }>()
@@ -278,7 +278,8 @@ function isRefusal(error: unknown): boolean {
   return false
 }
 
-function unavailable(cause: unknown): AppError {
+/** 503: the call may be sent again. */
+export function unavailable(cause?: unknown): AppError {
   return new AppError('overloaded', 'The service cannot account for new requests at the moment. Try again shortly.', {
     retryAfterSeconds: 2,
     cause,

@@ -3,19 +3,20 @@ import {
   type Clock,
   createInstanceId,
   describeError,
+  isAppError,
   type InstanceId,
   type Log,
   type OrganisationId,
   type RequestId,
 } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
-import { unbilledPicoUsd } from './account.ts'
+import { type Account, unbilledPicoUsd } from './account.ts'
 import { type AuditReport, runAudit } from './audit.ts'
 import { pricingOf } from './hold-size.ts'
 import { closeInstance, registerInstance, writeHeartbeat } from './instance.store.ts'
-import { loadHeld, loadPeriodStates } from './lease.store.ts'
+import { FencedError, loadHeld, loadPeriodStates } from './lease.store.ts'
 import { createLeases } from './leases.ts'
-import { createLedgerWriter } from './ledger-writer.ts'
+import { createLedgerWriter, unavailable } from './ledger-writer.ts'
 import { loadReceipt } from './ledger.store.ts'
 import { openHold, type OpenHold } from './open-hold.ts'
 import type { Hold, HoldRequest, Ledger, Receipt } from './port.ts'
@@ -125,54 +126,55 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
   async function hold(request: HoldRequest): Promise<Hold> {
     if (closing) throw new AppError('shutting_down', 'The service is shutting down.', { retryAfterSeconds: 5 })
     request.signal.throwIfAborted()
-    if (!writer.accepting()) throw overloaded()
+    if (!writer.accepting()) throw unavailable()
     if (ids.has(request.requestId)) throw new AppError('conflict', 'This request id is in use.')
     if (request.candidates.length === 0) throw new AppError('internal_error', 'No deployment to hold money for.')
     ids.add(request.requestId)
     try {
-      return await openFor(request)
+      return await openFor(request).catch((error: unknown) => {
+        // Taken for dead between two calls: nothing was set aside yet, so start again on a new lease.
+        if (error instanceof FencedError) return renew(error.instanceId).then(() => openFor(request))
+        throw error
+      })
     } catch (error) {
       ids.delete(request.requestId)
-      throw error
+      throw error instanceof FencedError ? unavailable() : error
     }
   }
 
   async function openFor(request: HoldRequest): Promise<Hold> {
     const startedAt = clock.now()
-    const startedMs = clock.monotonicMs()
     const account = leases.find(request.organisation, startedAt) ?? (await leases.open(request.organisation, startedAt))
+    account.undecided += 1
+    try {
+      return await decide(account, request, startedAt)
+    } finally {
+      account.undecided -= 1
+    }
+  }
+
+  async function decide(account: Account, request: HoldRequest, startedAt: number): Promise<Hold> {
+    const startedMs = clock.monotonicMs()
     account.lastUsedMs = startedMs
     const pricing = pricingOf(request, startedAt)
-    const reserved = await reserveFor({ leases, clock, holdWaitMs }, account, request, pricing).catch(
-      (error: unknown) => {
-        if (!(error instanceof AppError && error.code === 'insufficient_quota')) throw error
-        if (request.whenExhausted === 'write_off') return 'write_off' as const
-        observer.refused?.(request.organisation.id)
-        throw error
-      },
-    )
+    const reservation = { leases, clock, holdWaitMs }
+    const reserved = await reserveFor(reservation, account, request, pricing).catch((error: unknown) => {
+      if (!isAppError(error, 'insufficient_quota')) throw error
+      if (request.whenExhausted === 'write_off') return 'write_off' as const
+      observer.refused?.(request.organisation.id)
+      throw error
+    })
     observer.held?.(clock.monotonicMs() - startedMs)
-    const hold = openHold(
-      {
-        reservation: { leases, clock, holdWaitMs },
-        writer,
-        log,
-        now: () => clock.now(),
-        onSettled(receipt) {
-          account.lastUsedMs = clock.monotonicMs()
-          observer.settled?.(receipt)
-        },
-        onClosed() {
-          open.delete(request.requestId)
-          ids.delete(request.requestId)
-        },
-      },
-      account,
-      request,
-      pricing,
-      reserved,
-      startedAt,
-    )
+    const onSettled = (receipt: Receipt) => {
+      account.lastUsedMs = clock.monotonicMs()
+      observer.settled?.(receipt)
+    }
+    const onClosed = () => {
+      open.delete(request.requestId)
+      ids.delete(request.requestId)
+    }
+    const deps = { reservation, writer, log, now: () => clock.now(), onSettled, onClosed }
+    const hold = openHold(deps, account, request, pricing, reserved, startedAt)
     open.set(request.requestId, hold)
     return hold
   }
@@ -183,14 +185,18 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       const progress = hold.takeProgress()
       if (progress) writes.push(writer.change(hold.instanceId, { ...progress, amountPicoUsd: null }))
     }
-    await Promise.all(writes)
+    // One that fails belongs to a hold that is over, or to a database that is away: the settlement will tell.
+    await Promise.allSettled(writes)
   }
 
   async function maintain(): Promise<void> {
     if (!(await writeHeartbeat(database, instance))) await renew(instance)
     if (expiryMs !== null) await recover(instance)
     await thresholds.check(leases.accounts())
-    await leases.maintain()
+    await leases.maintain().catch((error: unknown) => {
+      if (!(error instanceof FencedError)) throw error
+      return renew(error.instanceId)
+    })
   }
 
   async function deliver(): Promise<void> {
@@ -272,10 +278,4 @@ function repeat(clock: Clock, everyMs: number, task: () => Promise<void>, log: L
     stop()
     await running
   }
-}
-
-function overloaded(): AppError {
-  return new AppError('overloaded', 'The service cannot account for new requests at the moment. Try again shortly.', {
-    retryAfterSeconds: 2,
-  })
 }

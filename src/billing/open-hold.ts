@@ -2,7 +2,8 @@ import { describeError, type InstanceId, type Log, type RequestId } from '../ker
 import { type Account, bill, freePicoUsd, release, unbill, unleasedPicoUsd } from './account.ts'
 import { affordableOutput, type CallPricing, nextCover, shouldGrow } from './hold-size.ts'
 import type { Entry } from './ledger.store.ts'
-import type { LedgerWriter, SettleResult } from './ledger-writer.ts'
+import { FencedError } from './lease.store.ts'
+import { type LedgerWriter, type SettleResult, unavailable } from './ledger-writer.ts'
 import type { Hold, HoldRequest, Outcome, Receipt } from './port.ts'
 import { clampUsage, costOf, displayedBaseCost, scheduleInForce, unitPricesAt } from './prices.ts'
 import { growFor, type Reservation, type ReservationDeps } from './reservation.ts'
@@ -54,14 +55,16 @@ export function openHold(
   durable.catch(() => void settle({ kind: 'unanswered', reason: 'the hold could not be written' }).catch(() => {}))
 
   function grant(boundTokens: number, estimateTokens = boundTokens): true | Promise<void> {
-    if (estimateTokens > outputTokens) outputTokens = Math.ceil(estimateTokens)
-    if (settlement || wantedTokens <= coveredTokens) return true
     const tokens = Math.min(boundTokens, wantedTokens)
-    if (tokens <= coveredTokens) {
-      if (!growth && shouldGrow(tokens, coveredTokens, wantedTokens)) growAhead(tokens)
-      return true
-    }
-    return cover(tokens)
+    if (tokens > coveredTokens && !settlement) return cover(tokens).then(() => note(estimateTokens))
+    note(estimateTokens)
+    if (!growth && !settlement && shouldGrow(tokens, coveredTokens, wantedTokens)) growAhead(tokens)
+    return true
+  }
+
+  /** What a crash bills: only output that may be shown. */
+  function note(tokens: number): void {
+    if (tokens > outputTokens) outputTokens = Math.ceil(tokens)
   }
 
   /** Growth before it is needed: from what is free at hand only, and never more than a quarter of it. */
@@ -87,7 +90,12 @@ export function openHold(
   function grow(targetTokens: number): Promise<void> {
     growth = (async () => {
       const held = { promptTokens: request.promptTokensBound, amountPicoUsd }
-      const extra = await growFor(deps.reservation, account, pricing, held, targetTokens, settled.signal)
+      const extra = await growFor(deps.reservation, account, pricing, held, targetTokens, settled.signal).catch(
+        (error: unknown) => {
+          // The hold has been settled by another instance; it cannot grow any more.
+          throw error instanceof FencedError ? unavailable(error) : error
+        },
+      )
       if (settlement) return release(account, extra)
       amountPicoUsd += extra > 0n ? extra : 0n
       try {

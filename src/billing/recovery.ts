@@ -61,7 +61,7 @@ function recoverInstance(
 }
 
 /** What a crashed call is billed: never more than its hold. */
-export function settleByPolicy(hold: HoldRow, nowMs: number): Entry {
+function settleByPolicy(hold: HoldRow, nowMs: number): Entry {
   const usage = {
     promptTokens: hold.promptTokens,
     completionTokens: hold.outputTokens,

@@ -147,7 +147,7 @@ async function waitForRoom(leases: Leases, clock: Clock, account: Account, ms: n
   await Promise.all([change, leases.ask(account)])
 }
 
-export function insufficient(account: Account): AppError {
+function insufficient(account: Account): AppError {
   account.refused = true
   account.dirty = true
   const resets = new Date(account.period.endsAt).toISOString()

@@ -2,7 +2,7 @@ import type { OrganisationId } from '../kernel/index.ts'
 import type { Queryable } from '../database/index.ts'
 
 /** Parts of the budget that raise an event, in per cent. */
-export const thresholdPercents = [80, 100] as const
+const thresholdPercents = [80, 100] as const
 
 /** A period in which something was billed, or refused for want of budget. */
 export interface ThresholdCheck {

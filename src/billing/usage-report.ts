@@ -155,7 +155,7 @@ export function renderUsageCsv({ by, rows }: UsageBody): string {
 }
 
 /** Text that a spreadsheet would run as a formula gets an apostrophe in front: a model's name may come from anywhere. */
-export function csvCell(value: string | number | null | undefined): string {
+function csvCell(value: string | number | null | undefined): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value

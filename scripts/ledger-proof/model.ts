@@ -1,0 +1,130 @@
+import { costOf, createLedger, type HoldRequest, type LedgerService } from '../../src/billing/index.ts'
+import { answered, callOf, fixturePrices, organisationWith, usageOf } from '../../src/billing/ledger-fixtures.ts'
+import { isAppError, parsePicoUsd, silentLog, systemClock } from '../../src/kernel/index.ts'
+import type { Database } from '../../src/database/index.ts'
+import type { Chance } from './random.ts'
+
+const promptTokens = 100
+const floorTokens = 128
+const comfortableTokens = 1024
+const modelMaximum = 16_384
+const costAt = (output: number, markup: number) =>
+  costOf(usageOf(promptTokens, output), fixturePrices, markup).totalPicoUsd
+
+interface ModelCall {
+  hold: Awaited<ReturnType<LedgerService['hold']>>
+  heldPicoUsd: bigint
+}
+
+/**
+ * The ledger beside a model of a dozen lines: a budget, what is settled, what is held. One instance, no waiting, whole answers
+ * with a client's cap, so that every decision is exactly predictable. Throws at the first difference.
+ */
+export async function runModel(database: Database, chance: Chance, steps: number): Promise<{ decisions: number }> {
+  const ledger = await createLedger({ database, clock: systemClock, log: silentLog, holdWaitMs: 0 })
+  let decisions = 0
+  try {
+    while (decisions < steps) decisions += await runOrganisation(ledger, chance, Math.min(60, steps - decisions))
+    const { findings } = await ledger.audit()
+    if (findings.length > 0) throw new Error(`audit: ${JSON.stringify(findings[0])}`)
+  } finally {
+    await ledger.close()
+  }
+  return { decisions }
+}
+
+async function runOrganisation(ledger: LedgerService, chance: Chance, steps: number): Promise<number> {
+  const markupBasisPoints = chance.pick([0, 1, 999, 2500])
+  let organisation = organisationWith('0', { markupBasisPoints, timeZone: 'UTC' })
+  let budget = 0n
+  let settled = 0n
+  const calls: ModelCall[] = []
+  const held = () => calls.reduce((sum, call) => sum + call.heldPicoUsd, 0n)
+
+  for (let step = 0; step < steps; step += 1) {
+    if (step === 0 || chance.happens(0.1)) {
+      budget = parsePicoUsd(chance.pick(['0', '0.0011', '0.004', '0.02', '0.1', '0.5']))
+      organisation = { ...organisation, monthlyBudgetPicoUsd: budget }
+      // The ledger learns of a changed budget from the organisation that a caller brings.
+      ledger.hasCredit(organisation)
+    }
+    if (calls.length > 0 && chance.happens(0.45)) {
+      const [call] = calls.splice(chance.integer(0, calls.length - 1), 1)
+      settled += await settleOne(call!)
+    } else {
+      const cap = chance.integer(1, 3000)
+      const expected = expectedTokens(budget - settled - held(), cap, budget - settled)
+      const hold = await tryHold(
+        ledger,
+        callOf(organisation, { outputCapTokens: cap, promptTokensBound: promptTokens }),
+      )
+      const found = hold === undefined ? undefined : (hold.outputCapTokens ?? modelMaximum)
+      if (found !== expected) {
+        throw new Error(
+          `budget ${budget}, settled ${settled}, held ${held()}: a cap of ${cap} should give ${expected}, gave ${found}`,
+        )
+      }
+      if (hold) calls.push({ hold, heldPicoUsd: costAt(expected!, markupBasisPoints) })
+    }
+    const state = await ledger.loadBudget(organisation)
+    if (state.settledPicoUsd !== settled || state.heldPicoUsd !== held()) {
+      throw new Error(
+        `the database says ${state.settledPicoUsd} settled and ${state.heldPicoUsd} held; the model ${settled} and ${held()}`,
+      )
+    }
+  }
+  for (let call = calls.shift(); call; call = calls.shift()) settled += await settleOne(call)
+  return steps
+
+  /** Output tokens that the hold must cover; undefined: 402. */
+  function expectedTokens(free: bigint, cap: number, unbilled: bigint): number | undefined {
+    const floor = Math.min(cap, floorTokens)
+    if (unbilled <= 0n || costAt(floor, markupBasisPoints) > unbilled) return undefined
+    const fits = largest(cap, (tokens) => costAt(tokens, markupBasisPoints) <= free)
+    if (fits >= Math.min(cap, comfortableTokens)) return fits
+    return fits >= floor ? fits : undefined
+  }
+
+  /** Settles below, at or above the hold and returns what must have been billed. */
+  async function settleOne(call: ModelCall): Promise<bigint> {
+    const free = budget - settled - held() - call.heldPicoUsd
+    const output = chance.integer(0, 3500)
+    const unanswered = chance.happens(0.1)
+    const cost = unanswered ? 0n : costAt(output, markupBasisPoints)
+    const billable = call.heldPicoUsd + (free > 0n ? free : 0n)
+    const expected = cost < billable ? cost : billable
+    const receipt = await call.hold.settle(
+      unanswered ? { kind: 'unanswered', reason: 'model' } : answered(promptTokens, output),
+    )
+    if (receipt.billedPicoUsd !== expected || receipt.writtenOffPicoUsd !== cost - expected) {
+      throw new Error(
+        `billed ${receipt.billedPicoUsd} and wrote off ${receipt.writtenOffPicoUsd} of ${cost}; the model bills ${expected}`,
+      )
+    }
+    return expected
+  }
+}
+
+/** The largest count up to `most` that fits, by halving; -1 when not even nothing fits. */
+function largest(most: number, fits: (count: number) => boolean): number {
+  if (!fits(0)) return -1
+  let low = 0
+  let high = most
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (fits(middle)) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+async function tryHold(ledger: LedgerService, request: HoldRequest) {
+  try {
+    const hold = await ledger.hold(request)
+    await hold.durable
+    return hold
+  } catch (error) {
+    if (isAppError(error, 'insufficient_quota')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,240 @@
+import { type Hold, type Outcome, type Receipt } from '../../src/billing/index.ts'
+import { answered, callOf, organisationWith, perMillion } from '../../src/billing/ledger-fixtures.ts'
+import type { Database } from '../../src/database/index.ts'
+import { isAppError, parsePicoUsd, type RequestId } from '../../src/kernel/index.ts'
+import type { Organisation } from '../../src/organisations/index.ts'
+import { type Instance, startInstance } from './instance.ts'
+import type { Chance } from './random.ts'
+
+/** What one call of the simulation has seen; compared with the database at the end. */
+export interface SimulatedCall {
+  requestId: RequestId
+  organisation: Organisation
+  startedAt: number
+  /** The hold was acknowledged as durable: from then on output may have been shown. */
+  durable: boolean
+  /** What was granted, and so may have been shown. */
+  shownTokens: number
+  outcome: Outcome | undefined
+  receipt: Receipt | undefined
+  refused: boolean
+  /** The process was killed, or taken for dead, while the call ran. */
+  interrupted: boolean
+}
+
+interface Counts {
+  calls: number
+  kills: number
+  silences: number
+  clockJumps: number
+  budgetChanges: number
+}
+
+export interface Simulation {
+  calls: SimulatedCall[]
+  counts: Counts
+  lastInstance: Instance
+}
+
+const organisationCount = 12
+const maximumInstances = 3
+const maximumInFlight = 60
+const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Pacific/Apia']
+const dayMs = 86_400_000
+
+/** Seeded chaos over the real SQL: calls, streams, crashes, silences, clock jumps and changed budgets. */
+export async function simulate(database: Database, chance: Chance, steps: number): Promise<Simulation> {
+  // Instances share one database as they would share a server: an own boot does not prove the others dead.
+  const shared: Database = { ...database, engine: 'postgres' }
+  const counts: Counts = { calls: 0, kills: 0, silences: 0, clockJumps: 0, budgetChanges: 0 }
+  const calls: SimulatedCall[] = []
+  const inFlight = new Set<Promise<void>>()
+  const running = new Map<SimulatedCall, Instance>()
+  const enders = new Map<SimulatedCall, () => void>()
+  let offsetMs = 0
+  const now = () => Date.now() + offsetMs
+  const organisations = Array.from({ length: organisationCount }, () =>
+    organisationWith(chance.pick(['0.005', '0.05', '0.5', '5']), {
+      timeZone: chance.pick(zones),
+      periodAnchorDay: chance.integer(1, 28),
+      markupBasisPoints: chance.pick([0, 1000, 3333]),
+    }),
+  )
+  const start = () => startInstance({ database: shared, now, chance, holdWaitMs: 50 })
+  const instances: Instance[] = [await start(), await start()]
+
+  for (let step = 0; step < steps; step += 1) {
+    const dice = chance.next()
+    if (dice < 0.9) {
+      const call = beginCall()
+      if (inFlight.size >= maximumInFlight) await Promise.race(inFlight)
+      const running = call().finally(() => inFlight.delete(running))
+      inFlight.add(running)
+    } else if (dice < 0.93) changeBudget()
+    else if (dice < 0.95) jumpClock()
+    else if (dice < 0.96) await killOne()
+    else if (dice < 0.97) await silenceOne()
+    else await chance.pick(instances).ledger.maintain()
+    // Lets a few statements pass between two steps, a different number each time.
+    for (let turns = chance.integer(0, 3); turns > 0; turns -= 1) await new Promise((resolve) => setImmediate(resolve))
+  }
+  await Promise.all(inFlight)
+  for (const instance of instances.slice(1)) await instance.ledger.close()
+  return { calls, counts, lastInstance: instances[0]! }
+
+  function beginCall(): () => Promise<void> {
+    const instance = chance.pick(instances)
+    const organisation = chance.pick(organisations)
+    const request = callOf(organisation, {
+      stream: chance.happens(0.5),
+      outputCapTokens: chance.happens(0.5) ? chance.integer(1, 4000) : null,
+      candidates: [
+        { deploymentId: 'fixture-deployment', prices: [perMillion(chance.pick([0, 1, 3]), chance.pick([10, 15]))] },
+      ],
+    })
+    const script = {
+      tokens: chance.integer(0, 3000),
+      step: chance.integer(50, 600),
+      surprise: chance.happens(0.03),
+      unanswered: chance.happens(0.05),
+      progress: chance.happens(0.2),
+      pauses: chance.integer(0, 5),
+    }
+    const call: SimulatedCall = {
+      requestId: request.requestId,
+      organisation,
+      startedAt: now(),
+      durable: false,
+      shownTokens: 0,
+      outcome: undefined,
+      receipt: undefined,
+      refused: false,
+      interrupted: false,
+    }
+    calls.push(call)
+    counts.calls += 1
+    return () => untilKilled(instance, call, () => runCall(instance, call, request, script))
+  }
+
+  async function runCall(
+    instance: Instance,
+    call: SimulatedCall,
+    request: ReturnType<typeof callOf>,
+    script: { tokens: number; step: number; surprise: boolean; unanswered: boolean; progress: boolean; pauses: number },
+  ): Promise<void> {
+    let hold: Hold
+    try {
+      hold = await instance.ledger.hold(request)
+      hold.durable.catch(() => {})
+    } catch (error) {
+      if (!isAppError(error)) throw error
+      call.refused = true
+      return
+    }
+    if (script.unanswered) {
+      call.outcome = { kind: 'unanswered', reason: 'simulated' }
+      call.receipt = await hold.settle(call.outcome)
+      return
+    }
+    const ending = await streamOut(instance, call, hold, request.stream, script)
+    if (ending === null) return
+    // A surprise: the provider bills more than its cap allowed.
+    const tokens = script.surprise ? call.shownTokens + 5000 : call.shownTokens
+    call.outcome = answered(script.surprise ? 90 : 100, tokens, { ending })
+    call.receipt = await hold.settle(call.outcome)
+  }
+
+  /** Shows output as the gateway does; null when the hold never became durable. */
+  async function streamOut(
+    instance: Instance,
+    call: SimulatedCall,
+    hold: Hold,
+    stream: boolean,
+    script: { tokens: number; step: number; progress: boolean; pauses: number },
+  ): Promise<'completed' | 'budget_ended' | null> {
+    try {
+      await hold.durable
+      call.durable = true
+    } catch {
+      await hold.settle({ kind: 'unanswered', reason: 'not durable' })
+      return null
+    }
+    const most = Math.min(script.tokens, hold.outputCapTokens ?? script.tokens)
+    if (!stream) call.shownTokens = most
+    while (call.shownTokens < most) {
+      const next = Math.min(most, call.shownTokens + script.step)
+      try {
+        const granted = hold.grant(next)
+        if (granted !== true) await granted
+      } catch {
+        return 'budget_ended'
+      }
+      call.shownTokens = next
+      if (script.progress) await instance.ledger.writeProgress()
+    }
+    for (let pause = script.pauses; pause > 0; pause -= 1) await new Promise((resolve) => setTimeout(resolve, 2))
+    return 'completed'
+  }
+
+  function changeBudget(): void {
+    const place = chance.integer(0, organisations.length - 1)
+    const budget = parsePicoUsd(chance.pick(['0', '0.005', '0.05', '0.5', '5']))
+    organisations[place] = { ...organisations[place]!, monthlyBudgetPicoUsd: budget }
+    counts.budgetChanges += 1
+  }
+
+  function jumpClock(): void {
+    offsetMs += chance.pick([-35 * dayMs, -dayMs, -3_600_000, 3_600_000, dayMs, 31 * dayMs])
+    counts.clockJumps += 1
+  }
+
+  async function killOne(): Promise<void> {
+    const place = chance.integer(0, instances.length - 1)
+    const victim = instances[place]!
+    const dead = victim.ledger.instanceId()
+    victim.kill()
+    endInterrupted(victim)
+    counts.kills += 1
+    instances[place] = await start()
+    await expire(dead)
+    await chance.pick(instances).ledger.maintain()
+  }
+
+  /** A process that is only slow is taken for dead, settled by another one, and goes on as if nothing had happened. */
+  async function silenceOne(): Promise<void> {
+    if (instances.length < maximumInstances) instances.push(await start())
+    const silent = chance.pick(instances)
+    const other = instances.find((instance) => instance !== silent)!
+    await expire(silent.ledger.instanceId())
+    for (const [call, instance] of running) if (instance === silent) call.interrupted = true
+    counts.silences += 1
+    await other.ledger.maintain()
+  }
+
+  async function expire(instanceId: string): Promise<void> {
+    await database.execute(
+      "update ledger_instances set heartbeat_at = heartbeat_at - interval '1 hour' where instance_id = $1",
+      [instanceId],
+    )
+  }
+
+  /** A call ends with its process: what it waits for never comes. */
+  function untilKilled(instance: Instance, call: SimulatedCall, run: () => Promise<void>): Promise<void> {
+    running.set(call, instance)
+    return new Promise<void>((resolve, reject) => {
+      enders.set(call, resolve)
+      run().then(resolve, reject)
+    }).finally(() => {
+      running.delete(call)
+      enders.delete(call)
+    })
+  }
+
+  function endInterrupted(victim: Instance): void {
+    for (const [call, instance] of running) {
+      if (instance !== victim) continue
+      call.interrupted = true
+      enders.get(call)?.()
+    }
+  }
+}

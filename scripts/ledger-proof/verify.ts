@@ -1,0 +1,113 @@
+import type { Database } from '../../src/database/index.ts'
+import type { SimulatedCall } from './simulation.ts'
+
+export interface Verdict {
+  durableCalls: number
+  settledAsAsked: number
+  settledByPolicy: number
+  refused: number
+  billedPicoUsd: bigint
+  writtenOffPicoUsd: bigint
+  periods: number
+  /** Each must be zero. */
+  unbilledAnswers: number
+  doubleBills: number
+  wrongBills: number
+  leakedHolds: number
+  overrunPeriods: number
+  highestOverrunPicoUsd: bigint
+}
+
+interface StoredEntry {
+  request_id: string
+  organisation_id: string
+  period: string
+  billed_pico_usd: bigint
+  written_off_pico_usd: bigint
+  completion_tokens: bigint
+  ending: string
+}
+
+/** Compares what the calls saw with what the database says, by its own reading of the tables. */
+export async function verify(database: Database, calls: readonly SimulatedCall[]): Promise<Verdict> {
+  const organisationIds = [...new Set(calls.map((call) => call.organisation.id))]
+  const rows = await database.query<StoredEntry>(
+    `select request_id, organisation_id, period, billed_pico_usd, written_off_pico_usd, completion_tokens, ending
+     from ledger_entries where organisation_id = any($1::uuid[])`,
+    [organisationIds],
+  )
+  const entries = new Map(rows.map((row) => [row.request_id, row]))
+  const holds = await database.query('select request_id from ledger_holds where organisation_id = any($1::uuid[])', [
+    organisationIds,
+  ])
+  const known = new Set<string>(calls.map((call) => call.requestId))
+  const verdict: Verdict = {
+    durableCalls: calls.filter((call) => call.durable).length,
+    settledAsAsked: calls.filter((call) => call.receipt && entries.get(call.requestId)?.ending === call.receipt.ending)
+      .length,
+    settledByPolicy: rows.filter((row) => row.ending === 'crashed').length,
+    refused: calls.filter((call) => call.refused).length,
+    billedPicoUsd: rows.reduce((sum, row) => sum + row.billed_pico_usd, 0n),
+    writtenOffPicoUsd: rows.reduce((sum, row) => sum + row.written_off_pico_usd, 0n),
+    periods: 0,
+    unbilledAnswers: calls.filter((call) => call.durable && !entries.has(call.requestId)).length,
+    doubleBills: rows.length - entries.size + rows.filter((row) => !known.has(row.request_id)).length,
+    wrongBills: calls.filter((call) => isWrong(call, entries.get(call.requestId))).length,
+    leakedHolds: holds.length,
+    overrunPeriods: 0,
+    highestOverrunPicoUsd: 0n,
+  }
+  return { ...verdict, ...(await findOverruns(database, organisationIds, rows, calls)) }
+}
+
+/** An entry that does not say what its call saw. */
+function isWrong(call: SimulatedCall, entry: StoredEntry | undefined): boolean {
+  if (call.refused) return entry !== undefined
+  if (call.receipt) {
+    // What settle() answered is what stands in the ledger, whoever wrote it; a call that never got durable may have none.
+    if (!entry) return call.durable || call.receipt.billedPicoUsd !== 0n
+    if (entry.billed_pico_usd !== call.receipt.billedPicoUsd) return true
+  }
+  if (entry?.ending === 'crashed') {
+    return !call.interrupted || entry.completion_tokens > BigInt(call.shownTokens)
+  }
+  if (entry && call.outcome?.kind === 'answered') {
+    return entry.completion_tokens !== BigInt(call.outcome.usage.completionTokens)
+  }
+  return false
+}
+
+/** A period's bill against the highest budget that any call carried while it ran. */
+async function findOverruns(
+  database: Database,
+  organisationIds: string[],
+  rows: readonly StoredEntry[],
+  calls: readonly SimulatedCall[],
+): Promise<Pick<Verdict, 'periods' | 'overrunPeriods' | 'highestOverrunPicoUsd'>> {
+  const periods = await database.query<{ organisation_id: string; period: string; starts_at: Date; ends_at: Date }>(
+    'select organisation_id, period, starts_at, ends_at from ledger_periods where organisation_id = any($1::uuid[])',
+    [organisationIds],
+  )
+  let overrunPeriods = 0
+  let highestOverrunPicoUsd = 0n
+  for (const period of periods) {
+    const billed = rows
+      .filter((row) => row.organisation_id === period.organisation_id && row.period === period.period)
+      .reduce((sum, row) => sum + row.billed_pico_usd, 0n)
+    // A call asks the clock a moment after the simulation noted its start.
+    const budget = calls
+      .filter(
+        (call) =>
+          call.organisation.id === period.organisation_id &&
+          call.startedAt >= period.starts_at.getTime() - 1000 &&
+          call.startedAt < period.ends_at.getTime(),
+      )
+      .reduce(
+        (most, call) => (call.organisation.monthlyBudgetPicoUsd > most ? call.organisation.monthlyBudgetPicoUsd : most),
+        0n,
+      )
+    if (billed > budget) overrunPeriods += 1
+    if (billed - budget > highestOverrunPicoUsd) highestOverrunPicoUsd = billed - budget
+  }
+  return { periods: periods.length, overrunPeriods, highestOverrunPicoUsd }
+}
