@@ -384,6 +384,28 @@ describe('pdf', () => {
     expect(warnings).toEqual(['Page 1 is damaged and was left out.'])
   })
 
+  test('what is filled into a form field is text', async () => {
+    const font = '<< /Font << /F1 5 0 R >> >>'
+    const form = buildPdf([
+      { dictionary: '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] >> >>' },
+      { dictionary: '<< /Type /Pages /Count 1 /Kids [3 0 R] >>' },
+      {
+        dictionary: `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [6 0 R] /Resources ${font} >>`,
+      },
+      { dictionary: '<< >>', stream: 'BT /F1 10 Tf 50 700 Td (Name:) Tj ET' },
+      { dictionary: '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>' },
+      {
+        dictionary:
+          '<< /Type /Annot /Subtype /Widget /FT /Tx /T (name) /V (Ann Miller) /F 4 /Rect [100 695 300 712] /AP << /N 7 0 R >> >>',
+      },
+      {
+        dictionary: `<< /Type /XObject /Subtype /Form /BBox [0 0 200 17] /Resources ${font} >>`,
+        stream: 'BT /F1 10 Tf 2 5 Td (Ann Miller) Tj ET',
+      },
+    ])
+    expect((await read('pdf', form)).texts.join(' ')).toMatch(/Name:\s+Ann Miller/)
+  })
+
   test('a pdf without text says what to do', async () => {
     const empty = buildPdf([
       { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
