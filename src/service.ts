@@ -5,6 +5,7 @@ import { createLedger, usageRoutes } from './billing/index.ts'
 import type { Config } from './config.ts'
 import { createChangeFeed, type Database, openDatabases, recordChange } from './database/index.ts'
 import {
+  createDocumentAudit,
   createDocumentStore,
   createDocumentSweeper,
   createDocuments,
@@ -35,11 +36,13 @@ import {
   modelRoutes,
 } from './models/index.ts'
 import {
+  auditRoutes,
   createAdminLog,
   createOperatorTokenStore,
   createOperatorTokens,
   createOrganisationStore,
   createOrganisations,
+  findingsOfCounts,
   operatorRoutes,
   organisationRoutes,
 } from './organisations/index.ts'
@@ -275,6 +278,14 @@ export async function createService({ config, log, clock = systemClock }: Servic
       modelRoutes({ catalogue: operatorCatalogue }),
       usageRoutes({ ledger, organisations, clock }),
       operatorRoutes({ adminLog, operatorTokens }),
+      auditRoutes({
+        checks: [
+          { area: 'ledger', run: async () => (await ledger.audit()).findings },
+          { area: 'index', run: async () => findingsOfCounts(await index.audit()) },
+          createDocumentAudit({ store: documentStore, blobs, clock }),
+        ],
+        clock,
+      }),
     ],
   })
   const held = building.move()
