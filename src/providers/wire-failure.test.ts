@@ -11,6 +11,8 @@ describe('the wait that a provider asks for', () => {
     [{ 'retry-after': 'Sat, 21 Nov 2026 02:00:30 GMT' }, 30],
     [{ 'retry-after': 'Sat, 21 Nov 2026 01:00:00 GMT' }, 0],
     [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1.5],
+    [{ 'retry-after-ms': '0', 'retry-after': '1' }, 1],
+    [{ 'retry-after-ms': '0' }, 0],
     [{ 'retry-after': '99999999' }, 86_400],
     [{ 'retry-after': 'soon' }, null],
     [{}, null],

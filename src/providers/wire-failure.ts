@@ -42,9 +42,10 @@ const maximumRetryAfterSeconds = 86_400
 /** The wait that `retry-after-ms` or `retry-after` (seconds or an HTTP date, RFC 9110 10.2.3) asks for, else null. */
 export function retryAfterOfHeaders(headers: Record<string, string>, nowMs: number = Date.now()): number | null {
   const milliseconds = Number(headers['retry-after-ms'] || Number.NaN)
-  if (Number.isFinite(milliseconds)) return boundWait(milliseconds / 1000)
+  if (milliseconds > 0) return boundWait(milliseconds / 1000)
   const value = headers['retry-after']?.trim()
-  if (!value) return null
+  // Azure sends 0 milliseconds beside a whole second: the coarser word is the true one.
+  if (!value) return milliseconds === 0 ? 0 : null
   if (/^\d+(\.\d+)?$/.test(value)) return boundWait(Number(value))
   const date = Date.parse(value)
   return Number.isNaN(date) ? null : boundWait((date - nowMs) / 1000)

@@ -55,8 +55,12 @@ export function compareError(expected: WireExpectation, error: ProviderError): D
   ]
 }
 
+/** Gemini's list names resources (`models/…`); the id is what follows. */
 export function compareModels(expected: WireExpectation, ids: string[]): Differences {
-  return [...differ('count', expected.count, ids.length), ...differ('first_id', expected.first_id, ids[0])]
+  return [
+    ...differ('count', expected.count, ids.length),
+    ...differ('first_id', expected.first_id?.replace(/^models\//, ''), ids[0]),
+  ]
 }
 
 export function compareEmbeddings(

@@ -140,9 +140,15 @@ function cutsOf(record: WireRecord, body: Uint8Array): number[][] {
 function toReply(record: WireRecord, body: Uint8Array): UpstreamReply {
   return {
     status: record.http_status,
-    headers: { ...record.headers, 'content-type': record.content_type ?? contentTypeOf(record) },
+    headers: { ...withoutFraming(record.headers), 'content-type': record.content_type ?? contentTypeOf(record) },
     body,
   }
+}
+
+/** The body is replayed decoded and whole: what a recorder noted of its length and packing would be untrue. */
+function withoutFraming(headers: Record<string, string> = {}): Record<string, string> {
+  const framing = /^(content-length|content-encoding|transfer-encoding|connection|content-type)$/i
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !framing.test(name)))
 }
 
 /** Not every recorder kept it; the file's name tells the rest. */

@@ -186,7 +186,7 @@ describe('an answer of Cohere', () => {
     )
   })
 
-  test('with a list of models names those that chat or embed', () => {
+  test('with a list of models names them all, as the port wants it', () => {
     const models = [
       { name: 'command-a-03-2025', endpoints: ['chat'] },
       { name: 'embed-v4.0', endpoints: ['embed'] },
@@ -195,6 +195,7 @@ describe('an answer of Cohere', () => {
     expect(adapter.models!.fromResponse(bytesOf(JSON.stringify({ models })))).toEqual([
       'command-a-03-2025',
       'embed-v4.0',
+      'rerank-v3.5',
     ])
   })
 })

@@ -33,8 +33,10 @@ export function cohereEmbeddings(root: string): NonNullable<WireAdapter['embeddi
 
 function fromEmbeddings(body: Uint8Array): EmbeddingAnswer {
   const answer = decodeJsonObject(body)
+  // The first version of the API sends the rows themselves.
+  const rows = Array.isArray(answer?.embeddings) ? answer.embeddings : asObject(answer?.embeddings).float
   return {
-    vectors: readVectors(asObject(answer?.embeddings).float),
+    vectors: readVectors(rows),
     // The only count there is; embeddings have no preamble that it could leave out.
     promptTokens: asCount(asObject(asObject(answer?.meta).billed_units).input_tokens) ?? null,
   }

@@ -1,12 +1,11 @@
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObjects, decodeJsonObject } from '../wire-json.ts'
 
-/** Ids of `GET /v1/models` that can chat or embed. */
+/** Ids of `GET /v1/models`, those that neither chat nor embed included. */
 export function fromModelList(body: Uint8Array): string[] {
   const list = decodeJsonObject(body)
   if (!list || !Array.isArray(list.models)) throw unreadableAnswer('a model list', false)
   return asObjects(list.models)
-    .filter(({ endpoints }) => !Array.isArray(endpoints) || endpoints.includes('chat') || endpoints.includes('embed'))
     .map((model) => asName(model.name))
     .filter((id) => id !== null)
 }

@@ -40,7 +40,7 @@ describe('embeddings of Google', () => {
     }
   })
 
-  test('lists only what chats or embeds', () => {
+  test('list every model, as the port wants it', () => {
     const models = [
       { name: 'models/gemini-2.5-flash', supportedGenerationMethods: ['generateContent'] },
       { name: 'models/gemini-embedding-001', supportedGenerationMethods: ['embedContent'] },
@@ -49,6 +49,7 @@ describe('embeddings of Google', () => {
     expect(gemini.models!.fromResponse(bytesOf(JSON.stringify({ models })))).toEqual([
       'gemini-2.5-flash',
       'gemini-embedding-001',
+      'veo-3',
     ])
   })
 })

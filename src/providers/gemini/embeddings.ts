@@ -27,7 +27,10 @@ export function geminiEmbeddings(root: string): Embeddings {
     fromResponse(body) {
       const answer = decodeJsonObject(body)
       return {
-        vectors: readVectors(asObjects(answer?.embeddings).map((member) => member.values)),
+        vectors: readVectors(
+          // `embedContent`, which takes one text, answers with one.
+          asObjects(answer?.embedding ? [answer.embedding] : answer?.embeddings).map((member) => member.values),
+        ),
         promptTokens: asCount(asObject(answer?.usageMetadata).promptTokenCount) ?? null,
       }
     },

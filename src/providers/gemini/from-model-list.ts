@@ -1,15 +1,11 @@
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asObjects, asString, decodeJsonObject } from '../wire-json.ts'
 
-/** Ids of `GET /v1beta/models` that can chat or embed. */
+/** Ids of `GET /v1beta/models`, those that neither chat nor embed included. */
 export function fromModelList(body: Uint8Array): string[] {
   const list = decodeJsonObject(body)
   if (!list || !Array.isArray(list.models)) throw unreadableAnswer('a model list', false)
   return asObjects(list.models)
-    .filter((model) => {
-      const methods = model.supportedGenerationMethods
-      return !Array.isArray(methods) || methods.includes('generateContent') || methods.includes('embedContent')
-    })
     .map((model) => asString(model.name).replace(/^models\//, ''))
     .filter((id) => id !== '')
 }

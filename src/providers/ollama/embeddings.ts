@@ -21,7 +21,9 @@ export function createOllamaEmbeddings(root: string): NonNullable<WireAdapter['e
     }),
     fromResponse(body) {
       const answer = decodeJsonObject(body)
-      return { vectors: readVectors(answer?.embeddings), promptTokens: asCount(answer?.prompt_eval_count) ?? null }
+      // Its older resource answers with one vector.
+      const rows = answer?.embedding === undefined ? answer?.embeddings : [answer.embedding]
+      return { vectors: readVectors(rows), promptTokens: asCount(answer?.prompt_eval_count) ?? null }
     },
     maximumBatch: () => maximumBatch,
   }

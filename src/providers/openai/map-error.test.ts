@@ -65,6 +65,12 @@ describe('the class of an error', () => {
     [429, { message: 'Requests rate limit exceeded' }, 'rate_limit'],
     [429, { object: 'error', message: 'Service tier capacity exceeded for this model.', code: '3505' }, 'rate_limit'],
     // Others
+    [
+      403,
+      { code: 'x', error: 'Your team has either used all available credits or reached its monthly spending limit.' },
+      'quota',
+    ],
+    [400, openai('`inputs` tokens + `max_new_tokens` must be <= 4097'), 'context_length'],
     [400, openai('Model Not Exist'), 'model_not_found'],
     [402, { error: { message: 'Insufficient Balance', type: 'unknown_error' } }, 'quota'],
     [400, openai('Content Exists Risk'), 'content_filter'],
@@ -151,6 +157,7 @@ describe('the message of an error', () => {
     ],
     ['upstream connect error', 'upstream connect error'],
     ['<html>Bad Gateway</html>', 'The provider answered 400.'],
+    ['<html><head><title>401 Authorization Required</title></head></html>', '401 Authorization Required'],
     ['', 'The provider answered 400.'],
     ['null', 'The provider answered 400.'],
     ['[]', 'The provider answered 400.'],

@@ -90,10 +90,11 @@ function readWordsOnce(raw: string): string {
   return messageOf(asObject(outer.error)) || messageOf(outer) || asString(outer.error)
 }
 
-/** A page of HTML says nothing that fits into a message. */
+/** Of a page of HTML only its title fits into a message. */
 function plainText(body: string): string {
   const text = body.trim()
-  return text.startsWith('<') ? '' : text.slice(0, 500)
+  if (!text.startsWith('<')) return text.slice(0, 500)
+  return (/<title>([^<]{1,200})<\/title>/i.exec(text)?.[1] ?? '').trim()
 }
 
 function statusOf(value: unknown): number | null {
@@ -104,9 +105,9 @@ function statusOf(value: unknown): number | null {
 const quotaCodes =
   /^(insufficient_quota|billing_not_active|billing_hard_limit_reached|insufficient_credits|insufficient_balance|insufficient_user_quota|spend_limit_exceeded|access_terminated|arrearage|payment_required)$/i
 const quotaWords =
-  /exceeded your current quota|insufficient (account )?(balance|credits?|quota|funds)|credit (balance|limit)|out of credits|(spend(ing)?|usage|monthly) (limit|cap)\b.*(reached|exceeded)|quota (is|of .* is) used up|account is in arrears|payment required/i
+  /exceeded your current quota|insufficient (account )?(balance|credits?|quota|funds)|credit (balance|limit)|out of credits|(spend(ing)?|usage|monthly) (limit|cap)\b.*(reached|exceeded)|quota (is|of .* is) used up|account is in arrears|payment required|used all (its |your )?available credits|(reached|exceeded|hit) (its|your|the) (monthly )?(spend(ing)?|usage|billing) limit/i
 const contextWords =
-  /maximum context length|context (window|length|size)|prompt is too long|input is too long|too many (input |prompt )?tokens|reduce the length|maximum prompt length|exceeds? the (model'?s? )?(available |maximum )?(context|input)|maximum (input|number of) tokens|larger than the (max|model)|context_length/i
+  /maximum context length|context (window|length|size)|prompt is too long|input is too long|too many (input |prompt )?tokens|reduce the length|maximum prompt length|exceeds? the (model'?s? )?(available |maximum )?(context|input)|maximum (input|number of) tokens|larger than the (max|model)|context_length|tokens.{0,40}must be (<=|less)|context\b.{0,20}\boverflow/i
 const modelWords =
   /(model|deployment)\b[^.]{0,120}?\b(does not exist|doesn'?t exist|not exist|not found|is not available|has been (deprecated|decommissioned|removed)|not a valid model)|(invalid|unknown|no such) model|not a valid model|no endpoints found|unable to access model/i
 const modelCodes =
