@@ -3,7 +3,7 @@ const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Scr
 const wordPattern = new RegExp(`[${unspaced}]|(?:(?![${unspaced}])[\\p{L}\\p{N}_])+`, 'gu')
 
 /** Words for the comparison of texts: NFKC, lower case, parted at everything that is no letter, digit or underscore. */
-export function comparableWords(text: string): string[] {
+function comparableWords(text: string): string[] {
   return text.normalize('NFKC').toLowerCase().match(wordPattern) ?? []
 }
 

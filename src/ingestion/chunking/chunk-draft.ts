@@ -20,7 +20,7 @@ export interface ChunkDraft {
   finish(carry: boolean): FinishedDraft
 }
 
-export interface FinishedDraft {
+interface FinishedDraft {
   /** Null where the draft held nothing of its own. */
   chunk: Omit<Chunk, 'index'> | null
   /** Pieces that begin the next chunk: what did not fit, headings that would stand at the end, the overlap. */

@@ -31,7 +31,7 @@ export interface ExtractorInput {
 export type Extractor = (input: ExtractorInput) => AsyncIterable<ExtractedBlock[]>
 
 /** Batches are handed on at about this many characters, so that memory and messages stay small. */
-export const batchCharacters = 64 * 1024
+const batchCharacters = 64 * 1024
 
 /** Longest text of one block that the streaming extractors build before they start another. */
 export const maximumBlockCharacters = 32 * 1024

@@ -44,7 +44,7 @@ function* plainBlocks(text: string): Generator<ExtractedBlock> {
 }
 
 /** The blocks of one Markdown text. Front matter is known only at the beginning of a file. */
-export function* markdownBlocks(source: string, isFileStart = true): Generator<ExtractedBlock> {
+function* markdownBlocks(source: string, isFileStart = true): Generator<ExtractedBlock> {
   refuseDeepNesting(source)
   const tree: MarkdownNode = fromMarkdown(source, {
     extensions: [gfm(), ...(isFileStart ? [frontmatter(['yaml', 'toml'])] : [])],

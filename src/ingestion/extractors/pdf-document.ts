@@ -56,7 +56,7 @@ export interface PdfPage {
   isBold(index: number): boolean
 }
 
-export interface PdfDocument {
+interface PdfDocument {
   pageCount: number
   /** Reads a page and calls `use` while it is open. Throws an ordinary Error when the page is broken. */
   readPage<T>(index: number, use: (page: PdfPage) => T): T

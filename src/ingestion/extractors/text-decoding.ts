@@ -29,7 +29,7 @@ export async function* decodeTextFile(filePath: string, report: ExtractionReport
 }
 
 /** The file's encoding as a label of the Encoding standard. */
-export async function detectEncoding(filePath: string, report: ExtractionReport): Promise<string> {
+async function detectEncoding(filePath: string, report: ExtractionReport): Promise<string> {
   const head = await readHead(filePath, 4096)
   const marked = byteOrderMark(head) ?? unmarkedUtf16(head)
   if (marked) return marked
@@ -43,7 +43,7 @@ export async function detectEncoding(filePath: string, report: ExtractionReport)
 }
 
 /** Encoding of bytes that are known not to be UTF-8. */
-export function guessEncoding(sample: Uint8Array): string {
+function guessEncoding(sample: Uint8Array): string {
   let best = { label: 'windows-1252', score: -Infinity }
   for (const { name, confidence } of analyse(sample)) {
     const label = encodingLabels[name] ?? name.toLowerCase()

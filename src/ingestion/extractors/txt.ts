@@ -32,7 +32,7 @@ export async function* extractTxt(input: ExtractorInput): AsyncGenerator<Extract
  * Lines of a stream of strings, whatever their line ends. A line longer than a block may be comes in pieces, cut at a blank, at
  * the end of a sentence or else between two graphemes, so that no file can make memory grow.
  */
-export async function* readLines(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+async function* readLines(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
   for await (const piece of pieces) {
     // Long runs of blanks are layout, never text; a bomb of them must not become memory.
