@@ -205,8 +205,9 @@ export async function simulate(database: Database, chance: Chance, steps: number
     if (instances.length < maximumInstances) instances.push(await start())
     const silent = chance.pick(instances)
     const other = instances.find((instance) => instance !== silent)!
-    await expire(silent.ledger.instanceId())
+    // Before the silence: from then on whoever looks settles them, and calls that run may end at once.
     for (const [call, instance] of running) if (instance === silent) call.interrupted = true
+    await expire(silent.ledger.instanceId())
     counts.silences += 1
     await other.ledger.maintain()
   }

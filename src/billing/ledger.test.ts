@@ -245,6 +245,11 @@ describe('crash', () => {
     await hold.durable
     await hold.grant(500, 300)
     await crashed.writeProgress()
+    // On a server another instance waits for the heartbeat to expire; the embedded database needs no proof of death.
+    await databases.control.execute(
+      "update ledger_instances set heartbeat_at = heartbeat_at - interval '1 hour' where instance_id = $1",
+      [crashed.instanceId()],
+    )
     const ledger = await openLedger()
     const receipt = (await ledger.loadReceipt(call.requestId))!
     expect(receipt).toMatchObject({
