@@ -1,3 +1,2 @@
-export type { ProxySettings } from './connection-pool.ts'
 export { createProvider, type ProviderDependencies } from './create-provider.ts'
 export * from './port.ts'

@@ -3,6 +3,7 @@ import { type Provider, type ProviderCall, ProviderError } from '../../src/provi
 import { compareAnswer, compareEmbeddings, compareError, compareModels, type Differences } from './compare.ts'
 import { emptyAnswer, type FoldedAnswer, foldEvent, foldStream, pieces, seededRandom } from './fold-answer.ts'
 import { conformanceModel, settingsFor } from './record-provider.ts'
+import type { WireAdapter } from '../../src/providers/wire-adapter.ts'
 import type { Upstream, UpstreamReply } from './upstream.ts'
 import type { WireRecord } from './wire-index.ts'
 
@@ -18,23 +19,33 @@ export async function replayRecord(record: WireRecord, body: Uint8Array, upstrea
   const settings = settingsFor(record, upstream.url)
   if (settings === null) return [`api: nothing speaks ${record.api}`]
   const provider = createProvider(settings)
+  const replay: Replay = { record, body, provider, adapter: createAdapter(settings) }
   const reply = toReply(record, body)
   upstream.script(() => reply)
   try {
-    const differences = await replayKind(record, provider)
+    const differences = await replayKind(replay)
     if (differences.length > 0 || !isStreamed(record)) return differences
     for (const cuts of cutsOf(record, body)) {
       upstream.script(() => ({ ...reply, cuts }))
-      const cut = await replayKind(record, provider)
+      const cut = await replayKind(replay)
       if (cut.length > 0) return cut.map((line) => `cut at ${cuts.slice(0, 8).join(', ')}…: ${line}`)
     }
-    return replayEveryByte(record, body, settings)
+    return replayEveryByte(replay)
   } finally {
     await provider.close()
   }
 }
 
-async function replayKind(record: WireRecord, provider: Provider): Promise<Differences> {
+interface Replay {
+  record: WireRecord
+  body: Uint8Array
+  provider: Provider
+  /** The same mappings without the transport. */
+  adapter: WireAdapter
+}
+
+async function replayKind(replay: Replay): Promise<Differences> {
+  const { record, provider } = replay
   const { expected } = record
   try {
     switch (record.kind) {
@@ -47,9 +58,7 @@ async function replayKind(record: WireRecord, provider: Provider): Promise<Diffe
           ? compareModels(expected, await provider.listModels(call().signal))
           : ['the provider has no list of models']
       case 'embeddings':
-        return provider.embed
-          ? compareEmbeddings(expected, await provider.embed(embeddingCallOf(record)))
-          : ['the provider has no embeddings']
+        return await replayEmbeddings(replay)
       case 'error':
         return await replayError(record, provider)
       default:
@@ -94,12 +103,7 @@ async function drain(provider: Provider): Promise<FoldedAnswer> {
 }
 
 /** Every cut there is, at the reader: the transport hands it pieces as they come. */
-function replayEveryByte(
-  record: WireRecord,
-  body: Uint8Array,
-  settings: Parameters<typeof createAdapter>[0],
-): Differences {
-  const adapter = createAdapter(settings)
+function replayEveryByte({ record, body, adapter }: Replay): Differences {
   const mark = (line: string) => `cut after every byte: ${line}`
   try {
     const answer = foldStream(
@@ -168,12 +172,15 @@ function call(): ProviderCall {
   }
 }
 
-function embeddingCallOf(record: WireRecord): Parameters<NonNullable<Provider['embed']>>[0] {
-  return {
-    model: conformanceModel,
-    texts: Array.from({ length: record.expected.count ?? 1 }, (_, index) => `text ${index}`),
-    purpose: 'document',
-    signal: new AbortController().signal,
-    requestId: 'req_conformance',
-  }
+/** A recorded answer to more texts than we would send at once is read without the transport, which would ask again for each batch. */
+async function replayEmbeddings({ record, body, provider, adapter }: Replay): Promise<Differences> {
+  if (!provider.embed || !adapter.embeddings) return ['the provider has no embeddings']
+  const count = record.expected.count ?? 1
+  const { model, signal, requestId } = call()
+  const texts = Array.from({ length: count }, (_, index) => `text ${index}`)
+  const answer =
+    count > adapter.embeddings.maximumBatch(model)
+      ? adapter.embeddings.fromResponse(body)
+      : await provider.embed({ model, texts, purpose: 'document', signal, requestId })
+  return compareEmbeddings(record.expected, answer)
 }

@@ -7,13 +7,13 @@ import type { WireRequest } from '../wire-adapter.ts'
 import { failure } from '../wire-failure.ts'
 import { requireRegion } from './addresses.ts'
 
-export interface AwsCredentials {
+interface AwsCredentials {
   accessKeyId: string
   secretAccessKey: string
   sessionToken?: string
 }
 
-export type LoadAwsCredentials = () => Promise<AwsCredentials>
+type LoadAwsCredentials = () => Promise<AwsCredentials>
 
 export interface AuthorizeOptions {
   /** Where `settings.credentials` is absent; the default credential chain of AWS otherwise. */

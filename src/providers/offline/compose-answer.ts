@@ -6,7 +6,7 @@ const sourcePattern = /<source\b([^>]*)>([\s\S]*?)<\/source>/g
 /** Longest piece of the question that is quoted back, characters. */
 const maximumQuoteCharacters = 300
 
-export interface SourcePassage {
+interface SourcePassage {
   id: number
   title: string
   text: string
@@ -47,7 +47,7 @@ function quoteSources(question: string, sources: readonly SourcePassage[]): stri
   return sentences.map(({ text, id }) => `${withoutBreaks(text)} [${id}]`).join('\n\n')
 }
 
-export function readSources(content: string): SourcePassage[] {
+function readSources(content: string): SourcePassage[] {
   return [...content.matchAll(sourcePattern)].flatMap(([, attributes = '', text = '']) => {
     const id = Number(/\bid="(\d+)"/.exec(attributes)?.[1] ?? Number.NaN)
     const title = /\btitle="([^"]*)"/.exec(attributes)?.[1] ?? ''

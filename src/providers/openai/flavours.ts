@@ -169,7 +169,7 @@ export const flavours = {
   llamacpp: { ...generic, baseUrl: 'http://127.0.0.1:8080/v1' },
 } as const satisfies Record<string, Flavour>
 
-export type FlavourName = keyof typeof flavours
+type FlavourName = keyof typeof flavours
 
 /** The named flavour; else the one that the address's host belongs to; without an address OpenAI itself, else `generic`. */
 export function chooseFlavour(settings: { format: string; flavour?: string; baseUrl?: string }): Flavour {
