@@ -166,8 +166,8 @@ describe('indexes of large Spaces', () => {
 
   it('are built above the threshold, give the same answers, and go when the Space has shrunk', async () => {
     const documents = []
-    for (let part = 0; part < 4; part++) {
-      documents.push(await fixture.add(Array.from({ length: 50 }, (_, row) => sentence(part * 50 + row))))
+    for (let part = 0; part < 5; part++) {
+      documents.push(await fixture.add(Array.from({ length: 40 }, (_, row) => sentence(part * 40 + row))))
     }
     const queries = ['badger and otter', 'the storm near the bridge', 'Entry 42', 'heron']
     const exact = await Promise.all(queries.map((query) => search(query, { limit: 10 })))
