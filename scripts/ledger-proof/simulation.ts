@@ -51,6 +51,8 @@ export async function simulate(database: Database, chance: Chance, steps: number
   const inFlight = new Set<Promise<void>>()
   const running = new Map<SimulatedCall, Instance>()
   const enders = new Map<SimulatedCall, () => void>()
+  /** Ledger ids of instances that were made to look dead: one that was busy then is settled by a later look. */
+  const silenced = new Set<string>()
   let offsetMs = 0
   const now = () => Date.now() + offsetMs
   const organisations = Array.from({ length: organisationCount }, () =>
@@ -109,7 +111,7 @@ export async function simulate(database: Database, chance: Chance, steps: number
       outcome: undefined,
       receipt: undefined,
       refused: false,
-      interrupted: false,
+      interrupted: silenced.has(instance.ledger.instanceId()),
     }
     calls.push(call)
     counts.calls += 1
@@ -207,6 +209,7 @@ export async function simulate(database: Database, chance: Chance, steps: number
     const other = instances.find((instance) => instance !== silent)!
     // Before the silence: from then on whoever looks settles them, and calls that run may end at once.
     for (const [call, instance] of running) if (instance === silent) call.interrupted = true
+    silenced.add(silent.ledger.instanceId())
     await expire(silent.ledger.instanceId())
     counts.silences += 1
     await other.ledger.maintain()
