@@ -16,7 +16,7 @@ import {
 } from '../contract/documents.ts'
 import { errorResponses } from '../contract/errors.ts'
 import type { App, Routes } from '../http/index.ts'
-import type { Clock, SpaceId } from '../kernel/index.ts'
+import { AppError, type Clock, type SpaceId } from '../kernel/index.ts'
 import { memberText } from './document-metadata.ts'
 import type { Document } from './document.ts'
 import type { Documents } from './documents.ts'
@@ -110,7 +110,7 @@ function addUpload(app: App, documents: Documents) {
           signal: request.clientSignal,
         }
         const result = await documents.upload(request.organisation, upload).catch((error: unknown) => {
-          discardBody(request)
+          discardBody(request, reply)
           throw error
         })
         if (result.duplicateOf !== undefined) reply.header('x-duplicate-of', result.duplicateOf)
@@ -137,7 +137,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
       // Clients that name a type without sending a body (DELETE) mean no harm.
       if (text.trim() === '') return undefined
       request.bodyText = text
-      return JSON.parse(text) as unknown
+      return parseBody(text)
     },
   )
   app.get(
@@ -191,6 +191,14 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
   )
 }
 
+function parseBody(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new AppError('invalid_request', 'The body is not valid JSON.')
+  }
+}
+
 function renderSummary({ id, spaceId, name, status }: Document): DocumentSummaryBody {
   return { id, spaceId, name, status }
 }
@@ -210,11 +218,20 @@ function sendJson(reply: FastifyReply, text: string) {
 /** How long a refused upload may go on arriving, so that its client gets to read the answer instead of a reset. */
 const discardMs = 30_000
 
-/** Reads and drops the rest of a refused upload's body, for a bounded time. */
-function discardBody({ raw }: FastifyRequest) {
+/**
+ * Reads and drops the rest of a refused upload's body, for a bounded time. The answer goes out at once, but the connection stays
+ * open even where the client asked to close it: closing while it still sends would reset it before it reads the answer.
+ */
+function discardBody({ raw }: FastifyRequest, reply: FastifyReply) {
   if (raw.complete || raw.destroyed) return
+  const { socket } = raw
+  const closeAfterwards = !reply.raw.shouldKeepAlive
+  reply.raw.shouldKeepAlive = true
   raw.resume()
-  const timer = setTimeout(() => raw.destroy(), discardMs)
+  const timer = setTimeout(() => socket.destroy(), discardMs)
   timer.unref()
-  raw.once('close', () => clearTimeout(timer))
+  raw.once('close', () => {
+    clearTimeout(timer)
+    if (closeAfterwards) socket.destroySoon()
+  })
 }

@@ -77,13 +77,13 @@ export async function receiveUpload(
     if (failure.signal.aborted || !isFirst(field)) return void stream.resume()
     if (field === 'metadata') {
       // FormData with a JSON Blob comes as a file part.
-      metadataPart = readText(stream).then((text) => void fields.set('metadata', text), fail)
+      metadataPart = readText(stream, fail).then((text) => void fields.set('metadata', text), fail)
       return
     }
     file = {
       fileName: fileName ?? '',
       declaredType,
-      stored: storeCounted(stream, maximumBytes, storeFile, failure.signal),
+      stored: storeCounted(stream, { maximumBytes, storeFile, fail, failure: failure.signal }),
     }
     file.stored.catch(fail)
   })
@@ -145,9 +145,17 @@ function createParser(contentType: string, contentLength: string | undefined, ma
 
 async function storeCounted(
   stream: Readable,
-  maximumBytes: number,
-  storeFile: (source: AsyncIterable<Uint8Array>) => Promise<void>,
-  failure: AbortSignal,
+  {
+    maximumBytes,
+    storeFile,
+    fail,
+    failure,
+  }: {
+    maximumBytes: number
+    storeFile: (source: AsyncIterable<Uint8Array>) => Promise<void>
+    fail: (error: AppError) => void
+    failure: AbortSignal
+  },
 ) {
   const hash = createHash('sha256')
   const heads: Uint8Array[] = []
@@ -157,7 +165,11 @@ async function storeCounted(
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       failure.throwIfAborted()
       sizeBytes += chunk.length
-      if (sizeBytes > maximumBytes) throw tooLarge(maximumBytes)
+      if (sizeBytes > maximumBytes) {
+        // Before the loop is left, which ends the stream with an error that says less; the first one counts.
+        fail(tooLarge(maximumBytes))
+        failure.throwIfAborted()
+      }
       hash.update(chunk)
       if (headLength < headBytes) {
         heads.push(chunk.subarray(0, headBytes - headLength))
@@ -177,12 +189,15 @@ async function storeCounted(
   return { sizeBytes, sha256: new Uint8Array(hash.digest()), head: new Uint8Array(Buffer.concat(heads)) }
 }
 
-async function readText(stream: Readable): Promise<string> {
+async function readText(stream: Readable, fail: (error: AppError) => void): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > limits.fieldSize) throw tooLong('metadata')
+    if (length > limits.fieldSize) {
+      fail(tooLong('metadata'))
+      break
+    }
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
