@@ -351,6 +351,12 @@ describe('a provider that misbehaves', () => {
     expect(textOf(seen)).toMatch(/^One/)
   })
 
+  test('with an error where the stream should begin refuses the call before a stream is handed out', async () => {
+    upstream.script(() => ({ ...stream, body: 'data: {"error":{"message":"Slow down","code":429}}\n\n' }))
+    const error = await failureOf(connect().stream(providerCall()))
+    expect(error).toMatchObject({ errorClass: 'rate_limit', retryable: true, afterFirstByte: false })
+  })
+
   test('quotes no key in what it says', async () => {
     upstream.script(() =>
       errorAnswer(400, { message: 'Key sk-secret-of-this-test and Bearer abcdefgh12345678 are wrong.' }),
@@ -411,6 +417,12 @@ test('a model list is fetched with the provider’s credentials', async () => {
     path: '/v1/models',
     headers: { authorization: 'Bearer sk-secret-of-this-test' },
   })
+})
+
+test('extra headers of the settings are sent once, in place of ours', async () => {
+  upstream.script(() => chatAnswer('a'))
+  await connect({ headers: { Authorization: 'Custom token', 'X-Tenant': 't7' } }).complete(providerCall())
+  expect(upstream.requests[0]!.headers).toMatchObject({ authorization: 'Custom token', 'x-tenant': 't7' })
 })
 
 test('closing a provider ends its calls with an error', async () => {

@@ -8,7 +8,7 @@ import {
   type ProviderSettings,
   type ProviderStream,
 } from './port.ts'
-import { readStream } from './read-stream.ts'
+import { isUnknownStop, openStream } from './read-stream.ts'
 import type { WireAdapter, WireRequest } from './wire-adapter.ts'
 import { failure, unreadableAnswer } from './wire-failure.ts'
 
@@ -36,18 +36,22 @@ export function createHttpProvider({
   const wire: Wire = {
     pool,
     adapter,
-    extraHeaders: settings.headers ?? {},
+    extraHeaders: lowerCaseNames(settings.headers ?? {}),
     maximumBytes: settings.limits?.maximumResponseBytes ?? defaultLimits.maximumResponseBytes,
   }
   const { embeddings, models } = adapter
+  const onUnknownWord = (word: string) =>
+    log.info({ provider: settings.id, word: word.slice(0, 100) }, 'an unknown finish reason was taken for stop')
   return {
     id: settings.id,
     async complete(call) {
       const request = adapter.toRequest(call, { stream: false })
       const answer = await send(wire, request, call.signal)
       const body = await readWhole(answer.body)
+      const mapped = readAnswer(() => adapter.fromResponse(body))
+      if (isUnknownStop(mapped.finishReason, mapped.wireFinishReason)) onUnknownWord(mapped.wireFinishReason)
       return {
-        ...readAnswer(() => adapter.fromResponse(body)),
+        ...mapped,
         providerRequestId: requestIdOf(adapter, answer),
         adjusted: request.adjusted,
       }
@@ -55,10 +59,8 @@ export function createHttpProvider({
     async stream(call): Promise<ProviderStream> {
       const request = adapter.toRequest(call, { stream: true })
       const answer = await send(wire, request, call.signal)
-      const onUnknownWord = (word: string) =>
-        log.info({ provider: settings.id, word }, 'a provider named an unknown finish reason; taken for stop')
       return {
-        events: readStream(answer, adapter, onUnknownWord),
+        events: await openStream(answer, adapter, onUnknownWord),
         adjusted: request.adjusted,
         providerRequestId: requestIdOf(adapter, answer),
       }
@@ -129,6 +131,11 @@ async function refusal(adapter: WireAdapter, answer: Exchange): Promise<Provider
   // The status says enough where the body breaks off.
   const body = await readStart(answer.body, maximumErrorBytes).catch(() => '')
   return adapter.mapError({ status: answer.status, headers: answer.headers, body })
+}
+
+/** Names of headers mean the same in either case, but as keys of an object they would be sent twice. */
+function lowerCaseNames(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
 function isWebPage(answer: Exchange): boolean {

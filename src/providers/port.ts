@@ -127,7 +127,10 @@ export interface EmbeddingAnswer {
 export interface Provider {
   readonly id: string
   complete(call: ProviderCall): Promise<ProviderAnswer>
-  /** Resolves when the provider has accepted the call (status and headers are in), rejects with a ProviderError before. */
+  /**
+   * Resolves when the provider has begun to answer (status, headers and the first bytes are in), rejects with a ProviderError
+   * before: also where those bytes are an error inside a 200.
+   */
   stream(call: ProviderCall): Promise<ProviderStream>
   /** Absent where the provider has no embeddings. */
   embed?(call: {

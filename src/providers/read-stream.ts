@@ -1,5 +1,5 @@
 import { type Exchange, readWhole } from './http-exchange.ts'
-import { type ProviderAnswer, ProviderError, type ProviderEvent } from './port.ts'
+import { type FinishReason, type ProviderAnswer, ProviderError, type ProviderEvent } from './port.ts'
 import type { WireAdapter, WireStreamReader } from './wire-adapter.ts'
 import { unreadableAnswer } from './wire-failure.ts'
 
@@ -26,28 +26,44 @@ const plainStops: ReadonlySet<string> = new Set([
   'eos_token',
 ])
 
-/** The events of a streamed answer, those of one network read together. Throws ProviderError. */
-export async function* readStream(
+type StreamAdapter = Pick<WireAdapter, 'createStreamReader' | 'fromResponse'>
+
+/**
+ * The events of a streamed answer, those of one network read together. Resolves with the first bytes of the body: an error that stands
+ * where an answer should begin (hosts send it with status 200) is met before anything was handed out, and may be tried again.
+ * Throws ProviderError, here and while iterating.
+ */
+export async function openStream(
   answer: Exchange,
-  adapter: Pick<WireAdapter, 'createStreamReader' | 'fromResponse'>,
+  adapter: StreamAdapter,
   onUnknownWord: (word: string) => void,
-): AsyncGenerator<ProviderEvent[], void, void> {
-  const reads = answer.body[Symbol.asyncIterator]()
+): Promise<AsyncIterable<ProviderEvent[]>> {
   try {
+    const reads = answer.body[Symbol.asyncIterator]()
     const first = await reads.next()
-    if (isJson(answer) && !first.done && startsWithBrace(first.value)) {
+    const beginning: Uint8Array[] = first.done ? [] : first.value
+    if (isJson(answer) && startsWithBrace(beginning)) {
       const rest: AsyncIterable<Uint8Array[]> = { [Symbol.asyncIterator]: () => reads }
-      const body = Buffer.concat([...first.value, await readWhole(rest)])
-      return yield eventsOfWhole(adapter.fromResponse(body))
+      const whole = adapter.fromResponse(Buffer.concat([...beginning, await readWhole(rest)]))
+      return handOut(noted(eventsOfWhole(whole), onUnknownWord))
     }
-    yield* readEvents(first, reads, adapter.createStreamReader(), onUnknownWord)
-  } finally {
+    const reader = adapter.createStreamReader()
+    const opening = pushAll(reader, beginning)
+    if (opening.error && opening.events.length === 0) throw opening.error
+    return readEvents(answer, opening, reads, reader, onUnknownWord)
+  } catch (error) {
     answer.abandon()
+    throw error instanceof ProviderError ? error : unreadableAnswer('a stream', true)
   }
 }
 
+async function* handOut(events: ProviderEvent[]): AsyncGenerator<ProviderEvent[], void, void> {
+  yield events
+}
+
 async function* readEvents(
-  first: IteratorResult<Uint8Array[], unknown>,
+  answer: Exchange,
+  opening: PushedEvents,
   reads: AsyncIterator<Uint8Array[]>,
   reader: WireStreamReader,
   onUnknownWord: (word: string) => void,
@@ -55,24 +71,32 @@ async function* readEvents(
   let finished = false
   let counted = false
   const next = () => (finished ? afterFinish(reads, counted ? graceAfterUsageMs : graceBeforeUsageMs) : reads.next())
-  for (let read = first; !read.done; read = await next()) {
-    const { events, error } = pushAll(reader, read.value as Uint8Array[])
-    for (const event of events) {
-      if (event.type === 'finish') finished = true
-      else if (event.type === 'usage') counted = true
+  try {
+    for (let pushed = opening; ;) {
+      for (const event of pushed.events) {
+        if (event.type === 'finish') finished = true
+        else if (event.type === 'usage') counted = true
+      }
+      if (pushed.events.length > 0) yield noted(pushed.events, onUnknownWord)
+      if (pushed.error) throw pushed.error
+      const read = await next()
+      if (read.done) break
+      pushed = pushAll(reader, read.value)
     }
-    if (events.length > 0) yield noted(events, onUnknownWord)
-    if (error) throw error
+    const last = reader.end()
+    if (last.length > 0) yield noted(last, onUnknownWord)
+  } finally {
+    answer.abandon()
   }
-  const last = reader.end()
-  if (last.length > 0) yield noted(last, onUnknownWord)
+}
+
+interface PushedEvents {
+  events: ProviderEvent[]
+  error: ProviderError | null
 }
 
 /** Events of one network read. An error comes after the events that stood before it. */
-function pushAll(
-  reader: WireStreamReader,
-  read: Uint8Array[],
-): { events: ProviderEvent[]; error: ProviderError | null } {
+function pushAll(reader: WireStreamReader, read: Uint8Array[]): PushedEvents {
   let events: ProviderEvent[] = []
   try {
     for (const bytes of read) {
@@ -102,10 +126,16 @@ async function afterFinish(
   }
 }
 
+/** True where a word was taken for `stop` that nobody has seen yet. */
+export function isUnknownStop(finishReason: FinishReason | null, word: string | null): word is string {
+  return finishReason === 'stop' && word !== null && !plainStops.has(word)
+}
+
 function noted(events: ProviderEvent[], onUnknownWord: (word: string) => void): ProviderEvent[] {
   for (const event of events) {
-    if (event.type !== 'finish' || event.finishReason !== 'stop' || event.wireFinishReason === null) continue
-    if (!plainStops.has(event.wireFinishReason)) onUnknownWord(event.wireFinishReason.slice(0, 100))
+    if (event.type === 'finish' && isUnknownStop(event.finishReason, event.wireFinishReason)) {
+      onUnknownWord(event.wireFinishReason)
+    }
   }
   return events
 }
