@@ -270,6 +270,7 @@ describe.skipIf(process.platform !== 'linux')('100 MiB', () => {
       const beforeKib = memoryKib(pid, 'VmRSS')
       expect((await send(100 * mebibyte)).status).toBe(201)
       const grownMebibytes = (memoryKib(pid, 'VmHWM') - beforeKib) / 1024
+      // oxlint-disable-next-line no-console
       console.info(`100 MiB received: peak memory grew by ${grownMebibytes.toFixed(1)} MiB`)
       expect(grownMebibytes).toBeLessThan(64)
     } finally {
