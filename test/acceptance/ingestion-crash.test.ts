@@ -1,0 +1,175 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { buildDocx, buildTextPdf, docxParagraph } from '../../src/ingestion/test-documents.ts'
+import { freshDatabasePlace } from '../harness/database.ts'
+import {
+  type ApiClient,
+  createApiClient,
+  expectStatus,
+  organisationMakers,
+  type PorticoProcess,
+  spawnPortico,
+  uploadForm,
+} from '../harness/portico.ts'
+import { seededRandom } from '../harness/recorded-wire.ts'
+import { sharedDataFolder } from '../harness/shared-data.ts'
+
+/** The promise of ingestion under fire: what was accepted ends in `ready` or `failed`, once, and nothing is left over. */
+
+const kills = 10
+const operatorToken = 'operator-token-of-the-crash-test'
+/** Files of the shared corpus that join in, where it is there. */
+const corpusFiles = 25
+
+interface Upload {
+  name: string
+  content: string | Uint8Array
+  key: string
+  documentId: string | undefined
+}
+
+it('documents uploaded in parallel while the process is killed ten times end ready or failed, none stuck, none twice, no orphan', async () => {
+  const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+  const random = seededRandom(seed)
+  const place = await freshDatabasePlace()
+  const start = () =>
+    spawnPortico({
+      PORTICO_DATA_DIR: place.dataFolder,
+      PORTICO_DEMO: 'false',
+      PORTICO_OPERATOR_TOKEN: operatorToken,
+      PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
+      ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+    })
+  let portico = await start()
+  const tenant = await makeTenant(portico)
+  const uploads = makeUploads()
+  let killedWhileProcessing = 0
+
+  for (let kill = 1; kill <= kills; kill++) {
+    const client = createApiClient(portico.url, tenant.apiKey)
+    const share = uploads.slice(0, Math.ceil((uploads.length * kill) / kills))
+    const sending = sendAll(client, tenant.spaceId, share)
+    await wait(100 + random() * 900)
+    const page = await client('GET', `/v1/documents?spaceId=${tenant.spaceId}&limit=100`)
+    if (page.body.items.some((item: { status: string }) => item.status === 'processing')) killedWhileProcessing++
+    await portico.kill('SIGKILL')
+    await sending
+    portico = await start()
+  }
+
+  const client = createApiClient(portico.url, tenant.apiKey)
+  await sendAll(client, tenant.spaceId, uploads)
+  const documents = await waitForAll(client, tenant.spaceId)
+  const hint = `seed ${seed}`
+  expect(killedWhileProcessing, hint).toBeGreaterThan(0)
+  // None lost, none twice: one document for each upload, however often it had to be sent.
+  expect(documents.map((document) => document.id).sort(), hint).toEqual(uploads.map((one) => one.documentId).sort())
+  for (const document of documents) {
+    if (document.status === 'failed') expect(document.error, hint).toMatchObject({ code: expect.any(String) })
+    else expect(document.status, hint).toBe('ready')
+  }
+  for (const { name, documentId } of uploads.filter((one) => one.name.startsWith('good-'))) {
+    expect(
+      documents.find((document) => document.id === documentId),
+      `${name}, ${hint}`,
+    ).toMatchObject({ status: 'ready' })
+  }
+  // The last start cleans up what the kills left; the embedded engine's only owner may do so at once.
+  await portico.kill('SIGTERM')
+  portico = await start()
+  const operator = createApiClient(portico.url, operatorToken)
+  if (place.databaseUrl === undefined) await waitForBlobs(place.dataFolder, uploads.length)
+  expect(await operator('GET', '/api/audit'), hint).toMatchObject({ status: 200, body: { ok: true, findings: [] } })
+  await portico.kill('SIGTERM')
+  await place.remove()
+}, 150_000)
+
+async function makeTenant(portico: PorticoProcess) {
+  const makers = organisationMakers(portico.url, createApiClient(portico.url, operatorToken))
+  const { apiKey, ...organisation } = await makers.createOrganisation()
+  const space = await makers.createSpace({ ...organisation, apiKey })
+  return { apiKey, spaceId: space.id }
+}
+
+function makeUploads(): Upload[] {
+  const row = (n: number) =>
+    `${n},customer ${n},${n * 37} euros,a remark about order ${n} that is long enough to be read`
+  const csv = (rows: number) => ['id,name,total,remark', ...Array.from({ length: rows }, (_, n) => row(n))].join('\n')
+  const pages = Array.from({ length: 40 }, (_, page) => ({
+    texts: Array.from({ length: 30 }, (_, line) => ({
+      text: `Page ${page} line ${line} of a report`,
+      x: 72,
+      y: 720 - line * 20,
+    })),
+  }))
+  const made: [string, string | Uint8Array][] = [
+    ...Array.from({ length: 6 }, (_, n): [string, string] => [`good-${n}.txt`, `Text number ${n}. `.repeat(50 + n)]),
+    ...Array.from({ length: 3 }, (_, n): [string, string] => [`good-${n}.csv`, csv(500 + 2000 * n)]),
+    ['good.md', `# Title\n\n${'A paragraph of a manual.\n\n'.repeat(300)}`],
+    [
+      'good.docx',
+      buildDocx(Array.from({ length: 400 }, (_, n) => docxParagraph(`Paragraph ${n} of a letter.`)).join('')),
+    ],
+    ['good-pages.pdf', buildTextPdf(pages)],
+    ['broken.pdf', '%PDF-1.7\nthis is no pdf'],
+    ['empty.txt', ''],
+  ]
+  const folder = sharedDataFolder('docs')
+  if (folder) {
+    const { files } = JSON.parse(readFileSync(path.join(folder, 'index.json'), 'utf8')) as { files: { file: string }[] }
+    const step = Math.ceil(files.length / corpusFiles)
+    for (const { file } of files.filter((_, index) => index % step === 0)) {
+      const content = readFileSync(path.join(folder, file))
+      if (content.length < 2_000_000) made.push([path.basename(file), content])
+    }
+  }
+  return made.map(([name, content], index) => ({ name, content, key: `upload-${index}`, documentId: undefined }))
+}
+
+/** Sends what has no answer yet, five at a time, each under its key; a killed server leaves some unanswered. */
+async function sendAll(client: ApiClient, spaceId: string, uploads: Upload[]): Promise<void> {
+  const queue = uploads.filter((upload) => upload.documentId === undefined)
+  const worker = async () => {
+    for (let upload = queue.shift(); upload; upload = queue.shift()) {
+      const form = uploadForm(upload.content, upload.name)
+      const answer = await client('POST', `/v1/documents?spaceId=${spaceId}`, form, {
+        'idempotency-key': upload.key,
+      }).catch(() => undefined)
+      if (!answer) return
+      upload.documentId = expectStatus(answer, 201).id as string
+    }
+  }
+  await Promise.all(Array.from({ length: 5 }, worker))
+}
+
+interface Listed {
+  id: string
+  status: string
+  error?: { code: string }
+}
+
+async function waitForAll(client: ApiClient, spaceId: string): Promise<Listed[]> {
+  const deadline = Date.now() + 90_000
+  for (;;) {
+    const { total, items } = expectStatus(await client('GET', `/v1/documents?spaceId=${spaceId}&limit=100`), 200)
+    expect(total).toBe(items.length)
+    const waiting = (items as Listed[]).filter((item) => item.status === 'processing')
+    if (waiting.length === 0) return items
+    if (Date.now() > deadline) throw new Error(`stuck in processing: ${JSON.stringify(waiting)}`)
+    await wait(100)
+  }
+}
+
+/** Files of the blob store, those half received included. */
+async function waitForBlobs(dataFolder: string, expected: number): Promise<void> {
+  const deadline = Date.now() + 10_000
+  for (;;) {
+    const entries = readdirSync(path.join(dataFolder, 'blobs'), { recursive: true, withFileTypes: true })
+    const files = entries.filter((entry) => entry.isFile()).length
+    if (files === expected) return
+    if (Date.now() > deadline) throw new Error(`${files} files in the blob folder, expected ${expected}`)
+    await wait(50)
+  }
+}
