@@ -1,10 +1,11 @@
 import { AppError, anySignal, describeError, type Log, silentLog } from '../kernel/index.ts'
 import { analyseQuery, maximumQueryCharacters } from './analysis/analyse-text.ts'
-import { fuse, type FusionInput, repeatsLast } from './fusion.ts'
+import { fuse, type Fused, type FusionInput, repeatsLast } from './fusion.ts'
 import type { Generation } from './generations.store.ts'
 import type { IndexStore } from './index.store.ts'
 import type { Embedder, Passage, Retrieval, SearchRequest } from './port.ts'
-import type { Candidate, SearchStore, SpaceState } from './search.store.ts'
+import type { SearchQueries } from './search.store.ts'
+import type { Candidate, SpaceState } from './space-state.store.ts'
 
 export interface RetrievalDependencies {
   index: IndexStore
@@ -62,102 +63,100 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
     const { signal, spaceId, limit } = request
     const space = await index.search.loadSpace(request, { signal })
     if (space.chunks === 0) return []
-    const wanted = Math.max(limit * candidatesPerResult, minimumCandidates)
     const terms = analyseQuery(spaceId, request.query, space.languages)
-    const [words, vectors] = await Promise.all([
-      index.search.findByWords(request, space, { terms, limit: wanted }, { signal }),
-      findByVectors(request, space, wanted),
-    ])
-    const candidates = await join(request, words, vectors)
-    const semantics = vectors.some((half) => half.embedder.semantics !== false)
-    const vectorWeight = dependencies.vectorWeight ?? (semantics ? semanticVectorWeight : lexicalVectorWeight)
-    const fused = fuse(candidates, { vectorWeight })
-    return loadPassages(request, fused)
+    const vectors = await embedQuery(request, space)
+    const wanted = Math.max(limit * candidatesPerResult, minimumCandidates)
+    return index.search.read(request, { signal }, async (queries) => {
+      const [words, halves] = await Promise.all([
+        queries.findByWords(space, { terms, limit: wanted }),
+        Promise.all(vectors.map((vector) => findByVector(queries, space, vector, wanted))),
+      ])
+      const candidates = await join(queries, words, halves)
+      const semantics = vectors.some(({ embedder }) => embedder.semantics !== false)
+      const vectorWeight = dependencies.vectorWeight ?? (semantics ? semanticVectorWeight : lexicalVectorWeight)
+      return loadPassages(queries, fuse(candidates, { vectorWeight }), limit)
+    })
   }
 
-  /** One result for each generation that has an embedder: the active one, and for new documents the one being built. */
-  async function findByVectors(request: SearchRequest, space: SpaceState, limit: number): Promise<VectorHalf[]> {
-    const active = space.generations.find((generation) => generation.state === 'active')
-    const halves = await Promise.all(
-      space.generations.map(async (generation): Promise<VectorHalf | null> => {
+  /** The query as each live generation's embedder sees it; of the active one, and of one that is being built. */
+  async function embedQuery(request: SearchRequest, space: SpaceState): Promise<QueryVector[]> {
+    const { query, organisationId, spaceId, signal } = request
+    const vectors = await Promise.all(
+      space.generations.map(async (generation): Promise<QueryVector | null> => {
         const embedder = embedders.get(generation.embedderId)
         if (!embedder) {
           log.warn({ embedder: generation.embedderId }, 'no embedder for an index that answers searches: words only')
           return null
         }
-        const vector = await embedQuery(embedder, request)
-        if (!vector) return null
-        const since = generation.state === 'building' && active ? { since: generation.createdAt } : {}
-        const found = await index.search.findByVector(
-          request,
-          space,
-          { generation, vector, limit, ...since },
-          { signal: request.signal },
-        )
-        const floor = embedder.semantics === false ? lexicalSimilarityFloor : Number.NEGATIVE_INFINITY
-        return { generation, embedder, vector, found: found.filter(({ score }) => score >= floor) }
+        try {
+          const [vector] = await embedder.embed({ texts: [query], purpose: 'query', organisationId, spaceId, signal })
+          return vector?.some((value) => value !== 0) ? { generation, embedder, vector } : null
+        } catch (error) {
+          signal.throwIfAborted()
+          // An answer by words is better than none.
+          log.warn(
+            { embedder: embedder.id, error: describeError(error) },
+            'the query could not be embedded: words only',
+          )
+          return null
+        }
       }),
     )
-    return halves.filter((half) => half !== null)
-  }
-
-  /** Null: the embedder failed; words alone then answer, which is better than no answer. */
-  async function embedQuery(embedder: Embedder, request: SearchRequest): Promise<Float32Array | null> {
-    const { query, organisationId, spaceId, signal } = request
-    try {
-      const [vector] = await embedder.embed({ texts: [query], purpose: 'query', organisationId, spaceId, signal })
-      return vector && vector.some((value) => value !== 0) ? vector : null
-    } catch (error) {
-      signal.throwIfAborted()
-      log.warn({ embedder: embedder.id, error: describeError(error) }, 'the query could not be embedded: words only')
-      return null
-    }
-  }
-
-  async function join(request: SearchRequest, words: Candidate[], halves: VectorHalf[]): Promise<FusionInput[]> {
-    const joined = new Map<string, FusionInput>()
-    for (const { chunkId, score } of words) joined.set(chunkId, { chunkId, wordScore: score, similarity: null })
-    for (const { found } of halves) {
-      for (const { chunkId, score } of found) {
-        const known = joined.get(chunkId) ?? { chunkId, wordScore: null, similarity: null }
-        joined.set(chunkId, { ...known, similarity: known.similarity ?? score })
-      }
-    }
-    for (const { generation, vector } of halves) {
-      const unknown = [...joined.values()].filter(({ similarity }) => similarity === null).map(({ chunkId }) => chunkId)
-      if (unknown.length === 0) break
-      const request_ = { generation, vector, chunkIds: unknown }
-      for (const { chunkId, score } of await loadSimilarities(request, request_)) {
-        joined.get(chunkId)!.similarity = score
-      }
-    }
-    return [...joined.values()]
-  }
-
-  function loadSimilarities(request: SearchRequest, wanted: Parameters<SearchStore['loadSimilarities']>[1]) {
-    return index.search.loadSimilarities(request, wanted, { signal: request.signal })
-  }
-
-  async function loadPassages(request: SearchRequest, fused: { chunkId: string; score: number }[]): Promise<Passage[]> {
-    // Twice as many as asked for: some may be deleted meanwhile, and repeats go to the end.
-    const best = fused.slice(0, request.limit * 2)
-    const rows = await index.search.loadPassages(
-      request,
-      best.map(({ chunkId }) => chunkId),
-      { signal: request.signal },
-    )
-    const byId = new Map(rows.map((row) => [row.chunkId, row]))
-    const passages = best.flatMap(({ chunkId, score }) => {
-      const row = byId.get(chunkId)
-      return row ? [{ ...row, score }] : []
-    })
-    return repeatsLast(passages).slice(0, request.limit)
+    return vectors.filter((vector) => vector !== null)
   }
 }
 
-interface VectorHalf {
+interface QueryVector {
   generation: Generation
   embedder: Embedder
   vector: Float32Array
-  found: Candidate[]
+}
+
+type VectorHalf = QueryVector & { found: Candidate[] }
+
+async function findByVector(
+  queries: SearchQueries,
+  space: SpaceState,
+  query: QueryVector,
+  limit: number,
+): Promise<VectorHalf> {
+  const { generation, vector, embedder } = query
+  const isBeside = generation.state === 'building' && space.generations.some(({ state }) => state === 'active')
+  // What came in since the building began has no vector in the active generation.
+  const since = isBeside ? { since: generation.createdAt } : {}
+  const found = await queries.findByVector(space, { generation, vector, limit, ...since })
+  const floor = embedder.semantics === false ? lexicalSimilarityFloor : Number.NEGATIVE_INFINITY
+  return { ...query, found: found.filter(({ score }) => score >= floor) }
+}
+
+/** Candidates of all halves, once each, with what each half says of them. */
+async function join(queries: SearchQueries, words: Candidate[], halves: VectorHalf[]): Promise<FusionInput[]> {
+  const joined = new Map<string, FusionInput>()
+  for (const { chunkId, score } of words) joined.set(chunkId, { chunkId, wordScore: score, similarity: null })
+  for (const { found } of halves) {
+    for (const { chunkId, score } of found) {
+      const known = joined.get(chunkId) ?? { chunkId, wordScore: null, similarity: null }
+      joined.set(chunkId, { ...known, similarity: known.similarity ?? score })
+    }
+  }
+  for (const { generation, vector } of halves) {
+    const chunkIds = [...joined.values()].filter(({ similarity }) => similarity === null).map(({ chunkId }) => chunkId)
+    if (chunkIds.length === 0) break
+    for (const { chunkId, score } of await queries.loadSimilarities({ generation, vector, chunkIds })) {
+      joined.get(chunkId)!.similarity = score
+    }
+  }
+  return [...joined.values()]
+}
+
+async function loadPassages(queries: SearchQueries, fused: Fused[], limit: number): Promise<Passage[]> {
+  // Twice as many as asked for: some may be deleted meanwhile, and repeats go to the end.
+  const best = fused.slice(0, limit * 2)
+  const rows = await queries.loadPassages(best.map(({ chunkId }) => chunkId))
+  const byId = new Map(rows.map((row) => [row.chunkId, row]))
+  const passages = best.flatMap(({ chunkId, score }) => {
+    const row = byId.get(chunkId)
+    return row ? [{ ...row, score }] : []
+  })
+  return repeatsLast(passages).slice(0, limit)
 }

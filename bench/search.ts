@@ -1,0 +1,205 @@
+/**
+ * Speed of search and of indexing in one Space as it grows, on the embedded engine or on a server.
+ *
+ *   npm run bench:search [-- --sizes 1000,10000,100000] [--dimensions 384] [--queries 200] [--grow] [--database-url URL]
+ *
+ * Texts have Zipf's frequencies of 30,000 words, vectors lie in 200 clusters as those of a model do. At each size the indexes
+ * of large Spaces are built, then measured: latency of whole searches (words, vectors and fusion, without the embedder),
+ * alone and while documents come in, and recall@20 of the vector index against all vectors. `--grow` keeps the HNSW index
+ * while rows come in (slow rows, no build) instead of building it once.
+ */
+import { parseArgs } from 'node:util'
+import { createSpaceId, type SpaceId } from '../src/kernel/index.ts'
+import { createRetrieval, type Embedder, type IndexedChunk, type Retrieval } from '../src/retrieval/index.ts'
+import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    sizes: { type: 'string', default: '1000,10000,100000' },
+    dimensions: { type: 'string', default: '384' },
+    queries: { type: 'string', default: '200' },
+    grow: { type: 'boolean', default: false },
+    'database-url': { type: 'string' },
+  },
+})
+
+const dimensions = Number(options.dimensions)
+const queryCount = Number(options.queries)
+const chunksPerDocument = 100
+const wordsPerChunk = 150
+const random = seededRandom(7)
+const vocabulary = Array.from({ length: 30_000 }, (_, rank) => wordOf(rank))
+const clusters = Array.from({ length: 200 }, () => gaussian(dimensions, 1))
+/** The vector of each text, so that the embedder costs nothing and queries lie near what they ask for. */
+const vectorByText = new Map<string, Float32Array>()
+
+const embedder: Embedder = {
+  id: `bench:${dimensions}`,
+  label: 'seeded clusters',
+  dimensions,
+  maximumTokens: 512,
+  countTokens: (text) => text.split(' ').length,
+  embed: ({ texts }) => Promise.resolve(texts.map((text) => vectorByText.get(text) ?? clusterPoint())),
+  close: () => Promise.resolve(),
+}
+
+await using bench = await createBenchIndex(embedder, options['database-url'])
+const spaceId = createSpaceId()
+console.log(
+  `${bench.corpus.engine} engine, PostgreSQL ${bench.corpus.features.serverVersion}, ${bench.index.lexicalEngine}`,
+)
+let size = 0
+for (const wanted of options.sizes.split(',').map(Number)) {
+  await grow(bench, wanted)
+  const startedMs = performance.now()
+  const { built } = await bench.index.maintain()
+  if (built.length > 0)
+    console.log(`  built ${built.length} indexes in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
+  await bench.corpus.execute('analyze chunks, chunk_terms, embeddings_1, indexed_documents')
+  await measure(bench, wanted)
+}
+
+/** Adds documents until the Space holds `wanted` chunks; says how fast, each 10,000 rows. */
+async function grow(bench: BenchIndex, wanted: number): Promise<void> {
+  let markMs = performance.now()
+  let mark = size
+  while (size < wanted) {
+    size += await addDocument(bench, Math.min(chunksPerDocument, wanted - size))
+    if (options.grow && size >= 20_000) await bench.index.maintain()
+    if (size - mark >= 10_000 || size >= wanted) {
+      const rate = ((size - mark) / (performance.now() - markMs)) * 1000
+      console.log(`  ${String(size).padStart(8)} chunks: ${rate.toFixed(0)} rows/s`)
+      mark = size
+      markMs = performance.now()
+    }
+  }
+}
+
+async function addDocument(bench: BenchIndex, chunkCount: number): Promise<number> {
+  const chunks: IndexedChunk[] = Array.from({ length: chunkCount }, (_, index) => ({
+    index,
+    text: words(wordsPerChunk),
+    headingPath: [],
+    tableHeader: null,
+    tokens: wordsPerChunk,
+    pageFrom: null,
+    pageTo: null,
+    characterFrom: 0,
+    characterTo: 1,
+    rowFrom: null,
+    rowTo: null,
+  }))
+  await bench.addDocument(spaceId, 'bench.txt', chunks)
+  return chunkCount
+}
+
+async function measure(bench: BenchIndex, chunks: number): Promise<void> {
+  const queries = Array.from({ length: queryCount }, () => {
+    const text = words(6)
+    vectorByText.set(text, clusterPoint())
+    return text
+  })
+  const recall = await measureRecall(bench, queries)
+  console.log(`${chunks} chunks: recall@20 of vectors ${recall.toFixed(3)}`)
+  const retrieval = createRetrieval({ index: bench.index, embedder })
+  print('alone', await timeSearches(retrieval, bench, spaceId, queries))
+  const stop = { now: false }
+  const ingesting = (async () => {
+    let rows = 0
+    while (!stop.now) rows += await addDocument(bench, 20)
+    return rows
+  })()
+  const startedMs = performance.now()
+  print('while documents come in', await timeSearches(retrieval, bench, spaceId, queries))
+  const seconds = (performance.now() - startedMs) / 1000
+  stop.now = true
+  const rows = await ingesting
+  size += rows
+  console.log(`    (${(rows / seconds).toFixed(0)} rows/s came in meanwhile)`)
+  for (const query of queries) vectorByText.delete(query)
+}
+
+async function timeSearches(
+  retrieval: Retrieval,
+  bench: BenchIndex,
+  spaceId: SpaceId,
+  queries: string[],
+): Promise<number[]> {
+  const times: number[] = []
+  for (const [index, query] of [...queries.slice(0, 10), ...queries].entries()) {
+    const startedMs = performance.now()
+    const found = await retrieval.search({
+      organisationId: bench.organisationId,
+      spaceId,
+      query,
+      limit: 20,
+      signal: AbortSignal.timeout(60_000),
+    })
+    if (found.length < 20) throw new Error(`short: ${found.length} of 20 for ${query}`)
+    // The first ten warm the caches.
+    if (index >= 10) times.push(performance.now() - startedMs)
+  }
+  return times
+}
+
+/** Share of the 20 truly nearest that the search's own way of finding vectors finds. */
+async function measureRecall(bench: BenchIndex, queries: string[]): Promise<number> {
+  const scope = { organisationId: bench.organisationId, spaceId }
+  const space = await bench.index.search.loadSpace(scope, {})
+  const generation = space.generations[0]!
+  let found = 0
+  for (const query of queries.slice(0, 100)) {
+    const request = { generation, vector: vectorByText.get(query)!, limit: 20 }
+    const find = (state: typeof space) =>
+      bench.index.search.read(scope, {}, (statements) => statements.findByVector(state, request))
+    const near = await find(space)
+    const truth = new Set((await find({ ...space, vectorIndexes: [] })).map((candidate) => candidate.chunkId))
+    found += near.filter((candidate) => truth.has(candidate.chunkId)).length / truth.size
+  }
+  return found / Math.min(100, queries.length)
+}
+
+function print(name: string, times: number[]): void {
+  const sorted = times.toSorted((left, right) => left - right)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(1)
+  console.log(`    ${name.padEnd(26)} p50 ${at(0.5)} ms   p99 ${at(0.99)} ms`)
+}
+
+/** Zipf: the word of rank r comes with a frequency of 1/r. */
+function words(count: number): string {
+  return Array.from(
+    { length: count },
+    () => vocabulary[Math.floor(vocabulary.length ** random()) - 1] ?? vocabulary[0]!,
+  ).join(' ')
+}
+
+function wordOf(rank: number): string {
+  let word = ''
+  for (let rest = rank + 26 ** 2; rest > 0; rest = Math.floor(rest / 26)) word += String.fromCharCode(97 + (rest % 26))
+  return `${word}x`
+}
+
+function clusterPoint(): Float32Array {
+  const center = clusters[Math.floor(random() * clusters.length)]!
+  const offset = gaussian(dimensions, 0.7)
+  const point = center.map((value, index) => value + offset[index]!)
+  const length = Math.hypot(...point)
+  return point.map((value) => value / length)
+}
+
+function gaussian(count: number, deviation: number): Float32Array {
+  return Float32Array.from({ length: count }, () => {
+    return deviation * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+  })
+}
+
+/** Mulberry32: small, seeded, good enough to spread texts and vectors. */
+function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
