@@ -100,6 +100,22 @@ describe('several instances', () => {
     expect((await alive!.audit()).findings).toEqual([])
   })
 
+  test('a call that waits for room while its instance is taken for dead goes on with the new lease', async () => {
+    const [dead, alive] = await openInstances(2)
+    const organisation = organisationWith('0.0031')
+    const first = await dead!.hold(callOf(organisation, { outputCapTokens: 300 }))
+    await first.durable
+    const waiting = dead!.hold(callOf(organisation, { outputCapTokens: 200 }))
+    await silence(dead!)
+    await alive!.maintain()
+    await dead!.maintain()
+    const hold = await waiting
+    await hold.durable
+    await hold.settle(answered(100, 200))
+    expect((await first.settle(answered(100, 300))).ending).toBe('crashed')
+    expect((await alive!.audit()).findings).toEqual([])
+  })
+
   test('a closed instance leaves no lease, no hold and no row behind', async () => {
     const [leaving, staying] = await openInstances(2)
     const organisation = organisationWith('1')

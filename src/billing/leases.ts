@@ -31,6 +31,8 @@ export interface Leases {
   /** Reads again where the periods stand, gives back idle leases, forgets accounts that are over. */
   maintain(): Promise<void>
   accounts(): Account[]
+  /** False after a fencing: what was decided on the account must not be written. */
+  isLive(account: Account): boolean
   /** After a fencing: the leases are gone. */
   forgetAll(): void
   /** Gives everything back. */
@@ -218,7 +220,12 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
     },
     maintain,
     accounts: allAccounts,
-    forgetAll: () => byOrganisation.clear(),
+    isLive,
+    forgetAll() {
+      const gone = allAccounts()
+      byOrganisation.clear()
+      for (const account of gone) wake(account)
+    },
     async close() {
       await stopListening()
       for (const account of allAccounts()) await giveBack(account, { close: true })

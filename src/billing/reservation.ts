@@ -1,6 +1,7 @@
 import { AppError, type Clock } from '../kernel/index.ts'
 import { type Account, freePicoUsd, nextChange, reserve, unbilledPicoUsd, unleasedPicoUsd } from './account.ts'
 import { affordableOutput, type CallPricing, type HoldPlan, holdCost, planHold } from './hold-size.ts'
+import { FencedError } from './lease.store.ts'
 import type { Leases } from './leases.ts'
 import type { HoldRequest } from './port.ts'
 
@@ -39,6 +40,7 @@ export async function reserveFor(
 ): Promise<Reservation> {
   const deadlineMs = clock.monotonicMs() + holdWaitMs
   for (;;) {
+    if (!leases.isLive(account)) throw new FencedError(account.instanceId)
     const plan = planNow(account, request, pricing)
     assertCredit(account, request, pricing, plan)
     const fits = affordableOutput(pricing, request.promptTokensBound, freePicoUsd(account), plan.desiredTokens)
@@ -70,6 +72,7 @@ export async function growFor(
   const deadlineMs = clock.monotonicMs() + holdWaitMs
   const extra = holdCost(pricing, held.promptTokens, neededTokens) - held.amountPicoUsd
   for (;;) {
+    if (!leases.isLive(account)) throw new FencedError(account.instanceId)
     if (extra <= freePicoUsd(account)) {
       if (extra > 0n) reserve(account, extra)
       return extra
