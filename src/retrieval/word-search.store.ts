@@ -37,15 +37,14 @@ async function findByBm25Index(
   options: QueryOptions,
 ): Promise<Candidate[] | null> {
   const inner = limit * 2
+  // A subselect, not a CTE: inside a CTE the extension computes every score a second time, 0.13 ms a row.
   const best = await queryable.query<Candidate & { searchable: boolean }>(
-    `with best as materialized (
+    `select best.chunk_id as "chunkId", best.score, d.searchable
+     from (
        select chunk_id, document_id, -bm25_get_current_score() as score from chunk_terms
        where space_id = ${spaceLiteral(scope.spaceId)} and organisation_id = $1
        order by chunk_terms_text(terms) <@> to_bm25query($2, '${bm25IndexName(scope.spaceId)}') limit $3
-     )
-     select b.chunk_id as "chunkId", b.score,
-       exists (select from indexed_documents d where d.document_id = b.document_id and d.searchable) as searchable
-     from best b`,
+     ) best join indexed_documents d on d.document_id = best.document_id`,
     [scope.organisationId, terms.join(' '), inner],
     options,
   )
