@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** As much of S3's protocol as a blob store uses, in memory, path style: one bucket. */
+export interface FakeS3 {
+  url: string
+  objects: Map<string, Buffer>
+  /** Multipart uploads that were begun and neither completed nor aborted. */
+  openUploads(): number
+  /** Answers the next requests of this kind with 503, as a store in trouble does. */
+  fail(kind: 'part' | 'put', times: number): void
+  /** Largest number of bytes that came in one request. */
+  largestBody(): number
+  close(): Promise<void>
+}
+
+export async function startFakeS3(bucket: string): Promise<FakeS3> {
+  const objects = new Map<string, Buffer>()
+  const uploads = new Map<string, Map<number, Buffer>>()
+  const failures = { part: 0, put: 0 }
+  let largest = 0
+  let nextUpload = 1
+
+  async function handle(request: IncomingMessage, response: ServerResponse) {
+    const url = new URL(request.url ?? '', 'http://s3')
+    const query = url.searchParams
+    const key = decodeURIComponent(url.pathname.slice(bucket.length + 2))
+    const body = await readBody(request)
+    largest = Math.max(largest, body.length)
+    const uploadId = query.get('uploadId')
+    const xml = (text: string) =>
+      response.setHeader('content-type', 'application/xml').end(`<?xml version="1.0"?>${text}`)
+    const fails = (kind: 'part' | 'put') => {
+      if (failures[kind] === 0) return false
+      failures[kind]--
+      response.statusCode = 503
+      xml('<Error><Code>SlowDown</Code><Message>too much</Message></Error>')
+      return true
+    }
+    const notFound = (code: string) => {
+      response.statusCode = 404
+      xml(`<Error><Code>${code}</Code></Error>`)
+    }
+    switch (request.method) {
+      case 'POST': {
+        if (query.has('uploads')) {
+          const id = String(nextUpload++)
+          uploads.set(id, new Map())
+          return xml(`<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`)
+        }
+        const parts = uploads.get(uploadId ?? '')
+        if (!parts) return notFound('NoSuchUpload')
+        uploads.delete(uploadId ?? '')
+        const numbers = [...parts.keys()].sort((left, right) => left - right)
+        objects.set(key, Buffer.concat(numbers.map((number) => parts.get(number)!)))
+        return xml('<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>')
+      }
+      case 'PUT': {
+        if (fails(uploadId === null ? 'put' : 'part')) return undefined
+        response.setHeader('etag', `"${createHash('md5').update(body).digest('hex')}"`)
+        if (uploadId === null) objects.set(key, body)
+        else {
+          const parts = uploads.get(uploadId)
+          if (!parts) return notFound('NoSuchUpload')
+          parts.set(Number(query.get('partNumber')), body)
+        }
+        return response.end()
+      }
+      case 'DELETE': {
+        if (uploadId === null) objects.delete(key)
+        else uploads.delete(uploadId)
+        response.statusCode = 204
+        return response.end()
+      }
+      case 'HEAD': {
+        const found = objects.get(key)
+        if (!found) response.statusCode = 404
+        else response.setHeader('content-length', found.length)
+        return response.end()
+      }
+      default: {
+        if (query.get('list-type') === '2') return xml(renderList(query))
+        const found = objects.get(key)
+        return found ? response.end(found) : notFound('NoSuchKey')
+      }
+    }
+  }
+
+  /** Two objects a page, so that paging is walked. */
+  function renderList(query: URLSearchParams): string {
+    const start = Number(query.get('continuation-token') ?? 0)
+    const keys = [...objects.keys()].filter((key) => key.startsWith(query.get('prefix') ?? '')).sort()
+    const page = keys.slice(start, start + 2)
+    const isTruncated = start + 2 < keys.length
+    const contents = page.map(
+      (key) => `<Contents><Key>${key}</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified></Contents>`,
+    )
+    return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${contents.join('')}${isTruncated ? `<NextContinuationToken>${start + 2}</NextContinuationToken>` : ''}</ListBucketResult>`
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    objects,
+    openUploads: () => uploads.size,
+    fail(kind, times) {
+      failures[kind] = times
+    },
+    largestBody: () => largest,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
