@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { memberText, readMetadata } from './document-metadata.ts'
+import { cleanName } from './document-name.ts'
+
+describe('metadata as JSON text', () => {
+  const values = fc.dictionary(fc.string({ unit: 'binary', maxLength: 8 }), fc.jsonValue({ maxDepth: 4 }), {
+    maxKeys: 6,
+  })
+
+  it('is the same value after a round trip, however it was spaced and escaped', () => {
+    fc.assert(
+      fc.property(values, fc.nat(4), fc.boolean(), (value, indent, escaped) => {
+        const plain = JSON.stringify(value, null, indent)
+        const text = escaped ? plain.replaceAll(/[\u0080-\uffff]/g, toEscape) : plain
+        expect(readMetadata(text).json).toBe(JSON.stringify(value))
+      }),
+    )
+  })
+
+  it('is found in a PATCH body as JSON.parse would find it', () => {
+    fc.assert(
+      fc.property(values, values, fc.nat(2), (value, other, indent) => {
+        const body = JSON.stringify({ other, metadata: value, last: { metadata: other } }, null, indent)
+        expect(JSON.parse(memberText(body, 'metadata')!)).toEqual(value)
+      }),
+    )
+    expect(memberText('{"metadata":1,"metadata": null }', 'metadata')).toBe('null')
+    expect(memberText('{"meta\\u0064ata":{"a":1}}', 'metadata')).toBe('{"a":1}')
+    expect(memberText('{"name":"metadata","x":{"metadata":1},"y":[{"metadata":2}]}', 'metadata')).toBeUndefined()
+    expect(memberText('{}', 'metadata')).toBeUndefined()
+  })
+
+  it('keeps numbers digit for digit and keys in their order, twice-named ones included', () => {
+    const text = '{"2":1.50,"1":-0,"big":123456789012345678901234567890,"e":1E+400,"a":1,"a":2}'
+    expect(readMetadata(text).json).toBe(text)
+  })
+
+  it('gives a link only where a browser would open it harmlessly', () => {
+    const linkOf = (url: unknown) => readMetadata(JSON.stringify({ url })).sourceUrl
+    expect(linkOf('https://example.org/a?b=c')).toBe('https://example.org/a?b=c')
+    expect(linkOf('/intranet/page')).toBe('/intranet/page')
+    for (const url of [
+      'javascript:alert(1)',
+      ' JavaScript:x',
+      'data:text/html,x',
+      'vbscript:x',
+      'file:///etc/passwd',
+      '',
+      ' ',
+      5,
+      null,
+      ['x'],
+      'a\u0000b',
+    ]) {
+      expect(linkOf(url)).toBeNull()
+    }
+    expect(readMetadata('{"nested":{"url":"https://example.org"}}').sourceUrl).toBeNull()
+  })
+
+  function toEscape(unit: string): string {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  }
+})
+
+describe('a display name', () => {
+  it('never holds path parts or control characters, and cleaning it again changes nothing', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (name) => {
+        let clean: string
+        try {
+          clean = cleanName(name, 'name')
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'invalid_request', param: 'name' })
+          return
+        }
+        // oxlint-disable-next-line no-control-regex
+        expect(clean).not.toMatch(/[\u0000-\u001f\u007f-\u009f/\\\u202a-\u202e]/)
+        expect(clean.isWellFormed()).toBe(true)
+        expect(clean).toBe(clean.trim().normalize('NFC'))
+        expect(cleanName(clean, 'name')).toBe(clean)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

@@ -1,0 +1,195 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
+import { type BlobStore, createDocumentStore, type DocumentStore } from '../documents/index.ts'
+import type { Job } from '../jobs/index.ts'
+import { createJobQueue } from '../jobs/index.ts'
+import {
+  AppError,
+  createDocumentId,
+  createOrganisationId,
+  createSpaceId,
+  type DocumentId,
+  silentLog,
+  systemClock,
+} from '../kernel/index.ts'
+import { createHashingEmbedder, createIndexStore, type Embedder, type IndexStore } from '../retrieval/index.ts'
+import { type ExtractedBlock, ExtractionError } from './extraction.ts'
+import type { ExtractorPool } from './isolation/extractor-pool.ts'
+import { ExtractorCrashError } from './isolation/extraction-run.ts'
+import { createPipeline } from './pipeline.ts'
+
+/** What the job of a document does when things go wrong around it: real database and index, extraction and embedding scripted. */
+
+let databases: TestDatabases
+let index: IndexStore
+let documents: DocumentStore
+const embedder = createHashingEmbedder()
+const organisationId = createOrganisationId()
+const spaceId = createSpaceId()
+
+beforeAll(async () => {
+  databases = await openTestDatabases()
+  index = createIndexStore(databases.corpus)
+  await index.generations.prepare(embedder)
+  const jobs = createJobQueue({ database: databases.corpus, clock: systemClock, log: silentLog })
+  documents = createDocumentStore({ database: databases.corpus, jobs, removeFromIndex: index.deleteDocument })
+})
+beforeEach(async () => {
+  await databases.corpus.execute('delete from documents')
+})
+afterAll(() => databases?.drop())
+
+const blobs = { withFile: (_key, _signal, use) => use('/nowhere') } as Pick<BlobStore, 'withFile'> as BlobStore
+
+async function* paragraphs(count: number, then?: () => void | Promise<void>): AsyncGenerator<ExtractedBlock[]> {
+  for (let n = 0; n < count; n++) {
+    yield [{ kind: 'paragraph', text: `Paragraph ${n}. ${'It says something. '.repeat(60)}` }]
+  }
+  await then?.()
+}
+
+function pipelineOf({
+  blocks = () => paragraphs(5),
+  warnings = [],
+  embed = embedder.embed,
+}: {
+  blocks?: () => AsyncIterable<ExtractedBlock[]>
+  warnings?: { page: number | null; message: string }[]
+  embed?: Embedder['embed']
+}) {
+  const summary = Promise.resolve({ pages: null, warnings })
+  const extractors = { extract: () => ({ blocks: blocks(), summary }) } as Partial<ExtractorPool> as ExtractorPool
+  const processed: string[] = []
+  const pipeline = createPipeline({
+    database: databases.corpus,
+    documents,
+    blobs,
+    extractors,
+    index,
+    embedder: { ...embedder, embed },
+    clock: systemClock,
+    log: silentLog,
+    observer: { processed: (status, code) => processed.push(`${status} ${code}`) },
+  })
+  return { ...pipeline, processed }
+}
+
+async function insert(): Promise<DocumentId> {
+  const id = createDocumentId()
+  await documents.insert({
+    id,
+    organisationId,
+    spaceId,
+    name: 'a.txt',
+    metadata: null,
+    format: 'txt',
+    mimeType: 'text/plain',
+    sizeBytes: 4,
+    contentSha256: new Uint8Array(32),
+    blobKey: id,
+    uploadKey: null,
+    fingerprint: new Uint8Array(32),
+  })
+  return id
+}
+
+function jobOf(documentId: string, attempt = 1, signal = new AbortController().signal): Job {
+  return { kind: 'process-document', key: documentId, payload: { documentId }, attempt, signal }
+}
+
+const load = (id: string) => documents.load(organisationId, id)
+const chunksOf = async (id: string) =>
+  (
+    await databases.corpus.query<{ n: number }>('select count(*)::int as n from chunks where document_id = $1', [id])
+  )[0]!.n
+
+it('a run leaves the document ready with its chunks, and another run of the same job changes nothing', async () => {
+  const id = await insert()
+  const { process, processed } = pipelineOf({ warnings: [{ page: 3, message: 'Page 3 is broken.' }] })
+  await process(jobOf(id))
+  expect(await load(id)).toMatchObject({ status: 'ready', error: null })
+  const chunks = await chunksOf(id)
+  expect(chunks).toBeGreaterThan(2)
+  await process(jobOf(id, 2))
+  expect(await chunksOf(id)).toBe(chunks)
+  expect(processed).toEqual(['ready none'])
+  const [row] = await documents.loadProgressOf(organisationId, spaceId, [id])
+  expect(row).toMatchObject({
+    chunkCount: chunks,
+    warnings: [{ page: 3, message: 'Page 3 is broken.' }],
+    stage: 'done',
+  })
+})
+
+it('a run that broke off leaves nothing that can be found, and the next one starts afresh', async () => {
+  const id = await insert()
+  const failing = pipelineOf({ blocks: () => paragraphs(200, () => Promise.reject(new Error('power cut'))) })
+  await expect(failing.process(jobOf(id))).rejects.toThrow('power cut')
+  expect(await chunksOf(id)).toBeGreaterThan(50)
+  expect((await index.audit()).searchableButNotReady).toBe(0)
+  await pipelineOf({}).process(jobOf(id, 2))
+  expect(await chunksOf(id)).toBeLessThan(50)
+  expect(await load(id)).toMatchObject({ status: 'ready' })
+})
+
+it('a fault of the file fails it at once, one of ours is thrown for another try', async () => {
+  const bad = await insert()
+  const fault = new ExtractionError('encrypted_pdf', 'Remove the password and upload it again.')
+  await pipelineOf({ blocks: () => paragraphs(1, () => Promise.reject(fault)) }).process(jobOf(bad))
+  expect(await load(bad)).toMatchObject({ status: 'failed', error: { code: 'encrypted_pdf', message: fault.message } })
+  const empty = await insert()
+  await pipelineOf({ blocks: () => paragraphs(0) }).process(jobOf(empty))
+  expect(await load(empty)).toMatchObject({ status: 'failed', error: { code: 'no_text' } })
+
+  const ours = await insert()
+  const away = new AppError('upstream_timeout', 'The model does not answer.')
+  const pipeline = pipelineOf({ embed: () => Promise.reject(away) })
+  await expect(pipeline.process(jobOf(ours, 7))).rejects.toBe(away)
+  expect(await load(ours)).toMatchObject({ status: 'processing' })
+  await pipeline.giveUp(jobOf(ours, 12), away)
+  expect(await load(ours)).toMatchObject({ status: 'failed', error: { code: 'embedding_failed' } })
+})
+
+it('credits that are exhausted fail it with a code that says so', async () => {
+  const id = await insert()
+  const broke = new AppError('insufficient_quota', 'The monthly budget is used up.')
+  await pipelineOf({ embed: () => Promise.reject(broke) }).process(jobOf(id))
+  expect(await load(id)).toMatchObject({ status: 'failed', error: { code: 'insufficient_quota' } })
+})
+
+it('a file that ends its reader each time is given up after four tries', async () => {
+  const id = await insert()
+  const pipeline = pipelineOf({ blocks: () => paragraphs(1, () => Promise.reject(new ExtractorCrashError('gone'))) })
+  for (const attempt of [1, 2, 3]) await expect(pipeline.process(jobOf(id, attempt))).rejects.toThrow('gone')
+  await pipeline.process(jobOf(id, 4))
+  expect(await load(id)).toMatchObject({ status: 'failed', error: { code: 'internal_error' } })
+})
+
+it('a delete at any moment of the run wins, and the run ends without an error', async () => {
+  for (const moment of ['before embedding', 'before publishing'] as const) {
+    const id = await insert()
+    const remove = async () => void (await documents.remove(organisationId, id))
+    const embed: Embedder['embed'] = async (request) => {
+      if (moment === 'before embedding') await remove()
+      return embedder.embed(request)
+    }
+    const blocks = () => paragraphs(5, moment === 'before publishing' ? remove : undefined)
+    const { process, processed } = pipelineOf({ embed, blocks })
+    await process(jobOf(id))
+    expect([moment, await load(id), await chunksOf(id), processed]).toEqual([moment, undefined, 0, []])
+  }
+  const audit = await index.audit()
+  expect(Object.values(audit).every((count) => count === 0)).toBe(true)
+})
+
+it('a stop in the middle does not count as a failure of the document', async () => {
+  const id = await insert()
+  const stop = new AbortController()
+  const blocks = () =>
+    paragraphs(3, () => {
+      stop.abort(new Error('shutdown'))
+      throw new ExtractionError('corrupt_file', 'cut off by the stop')
+    })
+  await expect(pipelineOf({ blocks }).process(jobOf(id, 1, stop.signal))).rejects.toThrow()
+  expect(await load(id)).toMatchObject({ status: 'processing' })
+})
