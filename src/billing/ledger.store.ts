@@ -108,12 +108,13 @@ select exists (select from me) as alive,
   (select coalesce(array_agg(request_id), '{}') from entered) as entered`
 
 export async function writeBatch(database: Queryable, instanceId: InstanceId, batch: Batch): Promise<BatchResult> {
-  const rows = await database.query<BatchResult>(writeBatchStatement, [
+  const parameters = [
     instanceId,
     JSON.stringify(batch.opens.map(holdToJson)),
     JSON.stringify(batch.changes.map(changeToJson)),
     JSON.stringify(batch.settlements.map(({ entry, unopened }) => ({ unopened, ...entryToJson(entry) }))),
-  ])
+  ]
+  const rows = await database.query<BatchResult>(writeBatchStatement, parameters, { prepared: true })
   return rows[0]!
 }
 

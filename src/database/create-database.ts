@@ -5,6 +5,7 @@ import type { Database, DatabaseFeatures, LogicalDatabase, Queryable, QueryOptio
 import {
   createTurns,
   defaultStatementTimeoutMs,
+  type RunOptions,
   type SessionSource,
   type SqlResult,
   type SqlSession,
@@ -142,6 +143,10 @@ function transactionDeadline(): { passed: Promise<never>; clear(): void } {
   return { passed: promise, clear: () => clearTimeout(timer) }
 }
 
-function withDefaults(options: QueryOptions): { timeoutMs: number; signal: AbortSignal | undefined } {
-  return { timeoutMs: options.timeoutMs ?? defaultStatementTimeoutMs, signal: options.signal }
+function withDefaults(options: QueryOptions): RunOptions {
+  return {
+    timeoutMs: options.timeoutMs ?? defaultStatementTimeoutMs,
+    signal: options.signal,
+    prepared: options.prepared,
+  }
 }
