@@ -171,7 +171,13 @@ export async function createService({ config, log, clock = systemClock }: Servic
   const embeddings = createEmbeddings(doorDependencies)
 
   // Documents and what is found in them
-  const embedder = await openEmbedder(config)
+  const embedder = await openEmbedder(config, {
+    embeddings,
+    organisations,
+    modelDimensions: (model) => catalogue.built().models.get(model.replace(/^eu\//, ''))?.dimensions ?? undefined,
+    clock,
+    log,
+  })
   dispose(() => embedder.close())
   const index = createIndexStore(corpus)
   const jobs = createJobQueue({ database: corpus, clock, log })
