@@ -48,24 +48,35 @@ export const documentPageSchema = z
 /** Any UUID in its text form, whatever its version: one that we never made is a Space that does not exist. */
 const spaceId = z
   .string({ error: 'is required: the UUID of a Space' })
-  .regex(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'must be the UUID of a Space')
+  .regex(/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'must be the UUID of a Space')
   .transform((id) => id.toLowerCase())
   .meta({ format: 'uuid' })
-/** Query parameters are text: digits only, so that `1e2`, `0x10` and empty text are refused. */
-const count = (minimum: number, maximum: number) =>
+/** Query parameters are text: digits only, so that `1e2`, `0x10` and empty text are refused. OpenAPI calls it an integer. */
+const count = (minimum: number, maximum: number, byDefault: number) =>
   z
     .string()
     .regex(/^-?\d{1,15}$/, 'must be an integer')
     .transform(Number)
     .pipe(z.int().min(minimum, `must be at least ${minimum}`).max(maximum, `must be at most ${maximum}`))
+    .default(byDefault)
+    .meta({ type: 'integer', pattern: undefined, minimum, maximum, description: `Default ${byDefault}.` })
 
 export const listQuerySchema = z.object({
   spaceId,
-  offset: count(0, Number.MAX_SAFE_INTEGER).default(0),
-  limit: count(1, maximumPageSize).default(defaultPageSize),
+  offset: count(0, Number.MAX_SAFE_INTEGER, 0),
+  limit: count(1, maximumPageSize, defaultPageSize),
 })
 
 export const uploadQuerySchema = z.object({ spaceId })
+
+/** For the API page: the body itself is read as it arrives. */
+export const uploadBodySchema = z
+  .object({
+    file: z.string().meta({ format: 'binary', description: 'The document; its type is told by name and content.' }),
+    name: z.string().optional().describe('Display name instead of the file name.'),
+    metadata: z.string().optional().describe('A JSON object as text, or an application/json part; at most 16 KiB.'),
+  })
+  .optional()
 
 /** Ids of any other form are documents that do not exist. */
 export const documentParamsSchema = z.object({ id: z.string().max(200) })

@@ -12,6 +12,7 @@ import {
   supportedFileTypesSchema,
   supportedMimeTypes,
   updateDocumentSchema,
+  uploadBodySchema,
   uploadQuerySchema,
 } from '../contract/documents.ts'
 import { errorResponses } from '../contract/errors.ts'
@@ -98,6 +99,7 @@ function addUpload(app: App, documents: Documents) {
             'multipart/form-data with `file`, and optionally `name` and `metadata` (a JSON object). Processing goes on in the background. `Idempotency-Key` makes a repetition safe for a day; `x-duplicate-of` names an older document with the same content.',
           consumes: ['multipart/form-data'],
           querystring: uploadQuerySchema,
+          body: uploadBodySchema,
           response: { 201: documentSummarySchema, ...errorResponses(400, 401, 404, 409, 413, 415, 503) },
         },
       },
