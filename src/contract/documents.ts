@@ -69,14 +69,17 @@ export const listQuerySchema = z.object({
 
 export const uploadQuerySchema = z.object({ spaceId })
 
-/** For the API page: the body itself is read as it arrives. */
+/** For the API page: the body itself is read as it arrives, so that nothing of it is validated here. */
 export const uploadBodySchema = z
   .object({
-    file: z.string().meta({ format: 'binary', description: 'The document; its type is told by name and content.' }),
+    file: z
+      .string()
+      .optional()
+      .meta({ format: 'binary', description: 'The document; its type is told by name and content.' }),
     name: z.string().optional().describe('Display name instead of the file name.'),
     metadata: z.string().optional().describe('A JSON object as text, or an application/json part; at most 16 KiB.'),
   })
-  .optional()
+  .meta({ required: ['file'] })
 
 /** Ids of any other form are documents that do not exist. */
 export const documentParamsSchema = z.object({ id: z.string().max(200) })

@@ -87,7 +87,7 @@ function addUpload(app: App, documents: Documents) {
     const uploads = scope as App
     // Bodies of uploads are read by receiveUpload as they arrive, whatever their type says.
     uploads.removeAllContentTypeParsers()
-    uploads.addContentTypeParser('*', (_request: unknown, _payload: unknown, done: (error: null) => void) => done(null))
+    uploads.addContentTypeParser('*', async () => ({}))
     uploads.post(
       '/v1/documents',
       {
