@@ -2,8 +2,8 @@ import { z } from 'zod'
 
 /** Document management: the interface's sections 2 to 4.2, with what decisions.md adds. */
 
-export const defaultPageSize = 20
-export const maximumPageSize = 100
+const defaultPageSize = 20
+const maximumPageSize = 100
 export const maximumNameLength = 255
 export const maximumMetadataBytes = 16 * 1024
 

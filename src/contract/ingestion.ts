@@ -11,7 +11,7 @@ const count = (minimum: number, maximum: number) =>
 
 const status = z.enum(['processing', 'ready', 'failed'])
 
-export const documentProgressSchema = z
+const documentProgressSchema = z
   .object({
     id: z.uuid(),
     spaceId: z.uuid(),
@@ -32,7 +32,7 @@ export const documentProgressSchema = z
   })
   .meta({ id: 'DocumentProgress' })
 
-export const documentCountsSchema = z
+const documentCountsSchema = z
   .object({ processing: z.int(), ready: z.int(), failed: z.int() })
   .describe('Documents of the Space by status.')
   .meta({ id: 'DocumentCounts' })
@@ -58,7 +58,7 @@ export const chunkQuerySchema = z.object({
   limit: count(1, 500).default(100),
 })
 
-export const chunkSchema = z
+const chunkSchema = z
   .object({
     index: z.int().describe('0-based order in the document.'),
     text: z.string(),

@@ -56,8 +56,7 @@ export interface NewDocument {
   fingerprint: Uint8Array
 }
 
-export const processingStages = ['queued', 'extracting', 'indexing', 'done', 'failed'] as const
-export type ProcessingStage = (typeof processingStages)[number]
+export type ProcessingStage = 'queued' | 'extracting' | 'indexing' | 'done' | 'failed'
 
 /** How far the processing of a document is, for people. */
 export interface DocumentProgress {
