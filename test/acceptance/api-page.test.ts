@@ -1,0 +1,77 @@
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { removeFolder, startPortico, type TestPortico } from '../harness/portico.ts'
+
+const executablePath = '/usr/bin/chromium'
+const hasBrowser = existsSync(executablePath)
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+let portico: TestPortico
+beforeAll(async () => {
+  portico = await startPortico()
+})
+afterAll(() => portico?.stop())
+
+describe.skipIf(!hasBrowser)(hasBrowser ? 'the API page' : 'the API page (skipped: there is no Chromium)', () => {
+  it('shows every interface to a person, from this server alone and without errors', async () => {
+    const profile = mkdtempSync(path.join(tmpdir(), 'portico-browser-'))
+    const browser = await chromium.launchPersistentContext(profile, { executablePath, headless: true, args: flags })
+    try {
+      const page = await browser.newPage()
+      const errors: string[] = []
+      const foreign: string[] = []
+      page.on('pageerror', (error) => errors.push(error.message))
+      page.on('request', (request) => {
+        if (!request.url().startsWith(portico.url) && !request.url().startsWith('data:')) foreign.push(request.url())
+      })
+      await page.goto(`${portico.url}/docs`)
+      await page.getByText('Create a chat completion').waitFor()
+      for (const summary of ['List models', 'Upload a document', 'Chat with a published Space', 'Health check']) {
+        await expect.poll(() => page.getByText(summary, { exact: true }).count()).toBeGreaterThan(0)
+      }
+      if (process.env['PORTICO_SCREENSHOT']) await page.screenshot({ path: process.env['PORTICO_SCREENSHOT'] })
+      expect(errors).toEqual([])
+      expect(foreign).toEqual([])
+    } finally {
+      await browser.close()
+      await removeFolder(profile)
+    }
+  })
+})
+
+describe('the OpenAPI description', () => {
+  it('holds every route with who may call it', async () => {
+    const document = (await (await fetch(`${portico.url}/openapi.json`)).json()) as {
+      openapi: string
+      paths: Record<string, Record<string, { security: unknown[]; summary?: string }>>
+    }
+    expect(document.openapi).toMatch(/^3\.1/)
+    for (const path of [
+      '/v1/gateway/chat/completions',
+      '/v1/documents',
+      '/v1/endpoints/{endpointId}/chat',
+      '/api/organisations',
+      '/api/spaces',
+    ]) {
+      expect(Object.keys(document.paths)).toContain(path)
+    }
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const [method, operation] of Object.entries(operations)) {
+        expect(operation.summary, `${method} ${path}`).toBeTruthy()
+        const isOpen = ['/livez', '/readyz'].includes(path)
+        expect(operation.security.length > 0, `${method} ${path}`).toBe(!isOpen)
+      }
+    }
+  })
+})
