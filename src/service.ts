@@ -260,7 +260,6 @@ export async function createService({ config, log, clock = systemClock }: Servic
     version,
     // The HTTP surface, in order.
     routes: [
-      operationsRoutes({ isReady: async () => !stopping && (await areAnswering(Object.values({ control, corpus }))) }),
       documentRoutes({ documents, clock }),
       gatewayRoutes({ completions, catalogue, clock, log }),
       chatRoutes({
@@ -283,6 +282,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
       }),
       modelRoutes({ catalogue: operatorCatalogue }),
       usageRoutes({ ledger, organisations, clock }),
+      operationsRoutes({ isReady: async () => !stopping && (await areAnswering(Object.values({ control, corpus }))) }),
       operatorRoutes({ adminLog, operatorTokens }),
       auditRoutes({
         checks: [

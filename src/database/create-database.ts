@@ -144,9 +144,5 @@ function transactionDeadline(): { passed: Promise<never>; clear(): void } {
 }
 
 function withDefaults(options: QueryOptions): RunOptions {
-  return {
-    timeoutMs: options.timeoutMs ?? defaultStatementTimeoutMs,
-    signal: options.signal,
-    prepared: options.prepared,
-  }
+  return { timeoutMs: options.timeoutMs ?? defaultStatementTimeoutMs, signal: options.signal }
 }

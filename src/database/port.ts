@@ -23,12 +23,6 @@ export interface QueryOptions {
   signal?: AbortSignal
   /** Longest run of this statement; default `defaultStatementTimeoutMs`. */
   timeoutMs?: number
-  /**
-   * Parses and plans the statement once per connection. For statements of the hot path whose best plan does not depend on
-   * their parameters: a hold of the ledger is durable in 0.7 ms instead of 2.5 on the embedded engine
-   * (bench/ledger.ts, one at a time).
-   */
-  prepared?: boolean
 }
 
 export interface Queryable {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import { DatabaseError, sqlState, toDatabaseError } from './database-error.ts'
 import type { SqlValue } from './port.ts'
@@ -19,7 +18,6 @@ export interface SqlResult {
 export interface RunOptions {
   timeoutMs: number
   signal?: AbortSignal | undefined
-  prepared?: boolean | undefined
 }
 
 /** One connection, lent to one statement or one transaction. */
@@ -64,10 +62,8 @@ export async function runOnClient(
   client: pg.ClientBase,
   statement: string,
   parameters: readonly SqlValue[] | null,
-  { prepared = false }: Pick<RunOptions, 'prepared'> = {},
 ): Promise<SqlResult> {
   const query: ExtendedQuery = { text: statement, types: valueTypes }
-  if (prepared) query.name = statementName(statement)
   if (parameters !== null) {
     query.values = parameters.map(toParameter)
     query.queryMode = 'extended'
@@ -79,11 +75,6 @@ export async function runOnClient(
   } catch (error) {
     throw toDatabaseError(error)
   }
-}
-
-/** A name by content, so that the same text is the same statement on every connection. */
-function statementName(statement: string): string {
-  return `p_${createHash('sha1').update(statement).digest('base64url')}`
 }
 
 /** Makes calls wait for each other, in the order in which they came. */

@@ -91,7 +91,10 @@ export function createServer(options: ServerOptions): App {
   void app.register(fastifySwaggerUi, {
     routePrefix: '/docs',
     uiConfig: { deepLinking: true, tryItOutEnabled: true, persistAuthorization: false },
-    theme: { title: 'Portico API' },
+    theme: {
+      title: 'Portico API',
+      css: [{ filename: 'portico.css', content: '.swagger-ui .topbar { display: none }' }],
+    },
   })
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {

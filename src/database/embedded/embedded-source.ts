@@ -110,7 +110,7 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
     }
 
     return {
-      run(statement, parameters, { timeoutMs, signal, prepared }) {
+      run(statement, parameters, { timeoutMs, signal }) {
         const result = inTurn(async () => {
           if (broken) throw connectionLost('the transaction was rolled back')
           let late = false
@@ -120,7 +120,7 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
             endWorker()
           }, timeoutMs)
           try {
-            return await runOnClient(held.client, statement, parameters, { prepared })
+            return await runOnClient(held.client, statement, parameters)
           } catch (error) {
             throw late ? pastDeadline(timeoutMs) : error
           } finally {

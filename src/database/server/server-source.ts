@@ -52,7 +52,7 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
     let running: Promise<unknown> = Promise.resolve()
     let broken = false
 
-    async function runNow(...[statement, parameters, { timeoutMs, prepared }]: Parameters<SqlSession['run']>) {
+    async function runNow(...[statement, parameters, { timeoutMs }]: Parameters<SqlSession['run']>) {
       if (broken) throw new DatabaseError(sqlState.connectionLost, 'the connection to the database was given up')
       let late = false
       const timer = setTimeout(() => {
@@ -65,7 +65,7 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
           await runOnClient(client, `set statement_timeout = ${Math.ceil(timeoutMs)}`, [])
           timeouts.set(client, timeoutMs)
         }
-        return await runOnClient(client, statement, parameters, { prepared })
+        return await runOnClient(client, statement, parameters)
       } catch (error) {
         const failure = toDatabaseError(error)
         if (failure.code.startsWith('08') || failure.code.startsWith('57P')) broken = true
