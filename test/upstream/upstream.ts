@@ -55,6 +55,8 @@ export interface Upstream {
   aborted(index: number): Promise<void>
   /** Resolves as soon as at most `count` connections are open. */
   openSocketsAtMost(count: number): Promise<void>
+  /** Resolves as soon as no reply is under way: each was sent to its end, or its connection is closed. */
+  quiet(): Promise<void>
   /** Ends every reply, stalled ones too, and closes. */
   close(): Promise<void>
 }
@@ -66,6 +68,7 @@ export async function startUpstream(script: UpstreamScript = () => ({ status: 40
   const changed = createSignal()
   let current = script
   let opened = 0
+  let underWay = 0
 
   const server = createServer((message, response) => {
     void answer(message, response).catch(() => response.destroy())
@@ -94,7 +97,9 @@ export async function startUpstream(script: UpstreamScript = () => ({ status: 40
       aborted: false,
     }
     requests.push(request)
+    underWay++
     response.on('close', () => {
+      underWay--
       if (!response.writableFinished) request.aborted = true
       changed.raise()
     })
@@ -114,6 +119,7 @@ export async function startUpstream(script: UpstreamScript = () => ({ status: 40
     requested: (count) => changed.until(() => requests.length >= count),
     aborted: (index) => changed.until(() => requests[index]?.aborted === true),
     openSocketsAtMost: (count) => changed.until(() => sockets.size <= count),
+    quiet: () => changed.until(() => underWay === 0),
     async close() {
       server.close()
       for (const socket of sockets) socket.destroy()
