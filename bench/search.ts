@@ -110,12 +110,14 @@ async function measure(bench: BenchIndex, chunks: number): Promise<void> {
     return rows
   })()
   const startedMs = performance.now()
-  print('while documents come in', await timeSearches(retrieval, bench, spaceId, queries))
-  const seconds = (performance.now() - startedMs) / 1000
-  stop.now = true
-  const rows = await ingesting
-  size += rows
-  console.log(`    (${(rows / seconds).toFixed(0)} rows/s came in meanwhile)`)
+  try {
+    print('while documents come in', await timeSearches(retrieval, bench, spaceId, queries))
+  } finally {
+    stop.now = true
+    const rows = await ingesting
+    size += rows
+    console.log(`    (${((rows / (performance.now() - startedMs)) * 1000).toFixed(0)} rows/s came in meanwhile)`)
+  }
   for (const query of queries) vectorByText.delete(query)
 }
 

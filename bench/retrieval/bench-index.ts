@@ -56,15 +56,7 @@ export async function createBenchIndex(embedder: Embedder, databaseUrl?: string)
           spaceId,
           signal: AbortSignal.timeout(600_000),
         })
-        await corpus.transaction((transaction) =>
-          index.insertChunks(transaction, {
-            run: run!,
-            documentName: name,
-            embedderId: embedder.id,
-            chunks: batch,
-            vectors,
-          }),
-        )
+        await index.stageChunks({ run: run!, documentName: name, embedderId: embedder.id, chunks: batch, vectors })
       }
       await corpus.transaction(async (transaction) => {
         await index.publish(transaction, run!)

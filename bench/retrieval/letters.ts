@@ -5,7 +5,10 @@ import type { Range } from './metrics.ts'
  * white space) can be compared.
  */
 export function lettersOf(text: string): string {
-  return text.normalize('NFKC').toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
 /** Where a piece lies in a text, both as letters. Null: it does not, for instance because it repeats a table's header. */

@@ -22,7 +22,7 @@ export interface IndexStore extends IndexWriter {
 export function createIndexStore(database: Database): IndexStore {
   const generations = createGenerations(database)
   return {
-    ...createIndexWriter(),
+    ...createIndexWriter(database),
     generations,
     search: createSearchStore(database),
     reindex: createReindexStore(database),

@@ -101,6 +101,11 @@ export interface IndexWriter {
   beginRun(transaction: Queryable, document: Omit<IndexRun, 'runId'>): Promise<IndexRun | null>
   /** Adds chunks in statements of at most 50 rows. Throws IndexRunEndedError when the document is gone or a newer run began. */
   insertChunks(transaction: Queryable, batch: ChunkBatch): Promise<void>
+  /**
+   * Adds chunks in transactions of its own, each so small that searches on the embedded engine, which has one connection, wait
+   * little for it. Best for staging; what it has added when it fails goes with the run.
+   */
+  stageChunks(batch: ChunkBatch): Promise<void>
   /** Makes the run's chunks searchable; returns how many there are. Throws IndexRunEndedError as insertChunks does. */
   publish(transaction: Queryable, run: IndexRun): Promise<number>
   /** Removes chunks, terms and vectors of a document. Deleting the row of `documents` does the same by itself. */

@@ -79,9 +79,7 @@ export async function createIndexFixture(embedder: Embedder = createHashingEmbed
         spaceId: document.spaceId,
         signal: AbortSignal.timeout(60_000),
       })
-      await corpus.transaction((transaction) =>
-        index.insertChunks(transaction, { run, documentName: document.name, embedderId: made.id, chunks, vectors }),
-      )
+      await index.stageChunks({ run, documentName: document.name, embedderId: made.id, chunks, vectors })
       return run
     },
     async publish(run) {
