@@ -40,7 +40,7 @@ const isComposition = (file: string) => /^src\/(?:main|first-start|service[a-z-]
 
 const modules = ['src', 'cli'].flatMap((folder) =>
   readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !/\.d\.ts$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.name.endsWith('.d.ts'))
     .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name))),
 )
 const violations: string[] = []

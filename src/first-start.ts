@@ -3,10 +3,10 @@ import type { Service } from './service.ts'
 
 export interface FirstStart {
   url: string
+  /** Undefined where the configuration names one. */
   operatorToken: string | undefined
-  apiKey: string
-  spaceId: string
-  endpointId: string
+  /** Undefined where the configuration wants no demo. */
+  demo: { apiKey: string; spaceId: string; endpointId: string } | undefined
 }
 
 const demoBudgetUsd = '25'
@@ -32,16 +32,19 @@ A ticket costs 12 euros; children under six years enter free of charge.
 export async function runFirstStart(service: Service, url: string): Promise<FirstStart | undefined> {
   const operatorToken = await service.operatorTokens.ensureFirst()
   const demo = service.config.settings.demo ? await service.createDemo({ monthlyBudgetUsd: demoBudgetUsd }) : undefined
-  if (!demo) {
-    if (operatorToken !== undefined) console.log(describeOperatorToken(operatorToken))
-    return undefined
-  }
-  await uploadWelcome(url, demo)
-  return { url, operatorToken, ...demo }
+  if (demo) await uploadWelcome(url, demo)
+  if (!demo && operatorToken === undefined) return undefined
+  return { url, operatorToken, demo }
 }
 
 /** The lines to paste and the commands that work with them. */
-export function describeFirstStart({ url, operatorToken, apiKey, spaceId, endpointId }: FirstStart): string {
+export function describeFirstStart({ url, operatorToken, demo }: FirstStart): string {
+  return (
+    (demo ? describeDemo(url, demo) : '') + (operatorToken === undefined ? '' : describeOperatorToken(operatorToken))
+  )
+}
+
+function describeDemo(url: string, { apiKey, spaceId, endpointId }: NonNullable<FirstStart['demo']>): string {
   return `
 This is the first start. A demo organisation and a published Space are ready; paste these lines into a shell (the key is shown only now):
 
@@ -57,7 +60,7 @@ curl -s "$PORTICO_URL/v1/gateway/chat/completions" -H "x-api-key: $PORTICO_API_K
 printf '# Garden\\n\\nThe museum garden has 120 kinds of roses and a pond with herons.\\n' | curl -s "$PORTICO_URL/v1/documents?spaceId=$PORTICO_SPACE_ID" -H "x-api-key: $PORTICO_API_KEY" -F "file=@-;filename=garden.md"
 
 curl -s "$PORTICO_URL/v1/endpoints/$PORTICO_ENDPOINT_ID/chat" -H "x-api-key: $PORTICO_API_KEY" -H "content-type: application/json" -H "service-enable-inline-sources: true" -d '{"messages": [{"role": "user", "content": "When is the museum open on Sundays?"}]}'
-${operatorToken === undefined ? '' : describeOperatorToken(operatorToken)}`
+`
 }
 
 function describeOperatorToken(token: string): string {

@@ -19,8 +19,10 @@ describe('a completion request', () => {
     expect(refusal({ messages: [user] })).toMatchObject({ code: 'invalid_request', param: 'model' })
     expect(refusal({ model: 'm' })).toMatchObject({ param: 'messages' })
     expect(refusal({ model: 'm', messages: [] })).toMatchObject({ param: 'messages' })
-    expect(parseCompletion({ model: 'm', messages: Array(1024).fill(user) }).request.messages).toHaveLength(1024)
-    expect(refusal({ model: 'm', messages: Array(1025).fill(user) })).toMatchObject({
+    expect(
+      parseCompletion({ model: 'm', messages: Array.from({ length: 1024 }, () => user) }).request.messages,
+    ).toHaveLength(1024)
+    expect(refusal({ model: 'm', messages: Array.from({ length: 1025 }, () => user) })).toMatchObject({
       param: 'messages',
       message: expect.stringContaining('1024'),
     })

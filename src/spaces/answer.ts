@@ -4,7 +4,7 @@ import type { CompletionEvent, Completions } from '../gateway/index.ts'
 import { AppError, type RequestId } from '../kernel/index.ts'
 import { type Organisation, assertSubscription } from '../organisations/index.ts'
 import type { ProviderMessage, ToolDefinition } from '../providers/index.ts'
-import type { Passage, Retrieval } from '../retrieval/index.ts'
+import type { Retrieval } from '../retrieval/index.ts'
 import { createCitationRewriter } from './citations.ts'
 import { composeSystemPrompt, formatSources, packPassages, toCitedSource } from './sources.ts'
 import type { Space } from './space.ts'
@@ -13,7 +13,7 @@ import type { Space } from './space.ts'
 export type AnswerEvent =
   | { type: 'message_source'; source: 'UPLOADED_FILES'; status: 'RETRIEVED'; count: number }
   | { type: 'assistant_write'; delta: string }
-  | { type: 'references'; references: Required<Pick<Reference, 'documentId'>>[] & Reference[] }
+  | { type: 'references'; references: (Reference & { documentId: string })[] }
 
 export interface AnswerCall {
   requestId: RequestId

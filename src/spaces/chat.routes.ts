@@ -109,7 +109,11 @@ function renderEvent(event: AnswerEvent): string {
       return formatSseEvent(JSON.stringify({ delta: event.delta }), event.type)
     case 'references': {
       // The interface shows documentId in the JSON answer only.
-      const references = event.references.map(({ documentId: _, ...shown }) => shown)
+      const references = event.references.map(({ id, title, url }) => ({
+        id,
+        title,
+        ...(url === undefined ? {} : { url }),
+      }))
       return formatSseEvent(JSON.stringify({ references }), event.type)
     }
   }

@@ -141,7 +141,7 @@ export function organisationMakers(url: string, operator: ApiClient) {
 export function createApiClient(url: string, key: string): ApiClient {
   return async (method, target, body, headers = {}) => {
     const isForm = body instanceof FormData
-    const response = await fetch(url + target, {
+    const init: RequestInit = {
       method,
       headers: {
         authorization: `Bearer ${key}`,
@@ -149,7 +149,8 @@ export function createApiClient(url: string, key: string): ApiClient {
         ...headers,
       },
       body: body === undefined ? undefined : isForm ? body : JSON.stringify(body),
-    })
+    }
+    const response = await fetch(url + target, init)
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: parseOrText(text) }
   }
