@@ -33,11 +33,11 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
       const opened = await open(dependencies, call)
       try {
         const { value: answer, deployment } = await dependencies.router.run(
-          { candidates: opened.deployments, signal: call.signal },
+          { candidates: opened.deployments, signal: call.signal, streamed: false },
           (candidate, signal) =>
-            opened
-              .provider(candidate)
-              .complete({ model: candidate.wire, request: opened.request, signal, requestId: call.requestId }),
+            atWork(opened, candidate, (provider) =>
+              provider.complete({ model: candidate.wire, request: opened.request, signal, requestId: call.requestId }),
+            ),
         )
         await opened.hold.durable
         return await settleWhole(opened, answer, deployment)
@@ -54,14 +54,18 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
         const { value: stream, deployment } = await dependencies.router.run(
           { candidates: opened.deployments, signal },
           (candidate, attemptSignal) =>
-            opened.provider(candidate).stream({
-              model: candidate.wire,
-              request: opened.request,
-              signal: attemptSignal,
-              requestId: call.requestId,
-            }),
+            atWork(opened, candidate, (provider) =>
+              provider.stream({
+                model: candidate.wire,
+                request: opened.request,
+                signal: attemptSignal,
+                requestId: call.requestId,
+              }),
+            ),
         )
         await opened.hold.durable
+        // A client that left meanwhile never begins to read, and only a relay that was begun settles its hold.
+        call.signal.throwIfAborted()
         return {
           ...describe(opened, deployment, stream.adjusted),
           events: relay(opened, stream, deployment, cancel),
@@ -82,6 +86,8 @@ interface OpenedCall {
   provider: Catalogue['provider']
   reportFailure: Router['reportFailure']
   hold: Hold
+  /** The deployment whose provider works for this call, or has answered it; null while none does. */
+  working: Deployment | null
   request: ProviderRequest
   promptTokensEstimate: number
   log: Log
@@ -129,9 +135,25 @@ async function open(
     provider: catalogue.provider,
     reportFailure: router.reportFailure,
     hold,
+    working: null,
     request: hold.outputCapTokens === null ? call.request : { ...call.request, maxOutputTokens: hold.outputCapTokens },
     promptTokensEstimate: prompt.estimate,
     log: log.child({ requestId: call.requestId }),
+  }
+}
+
+/** One attempt, noted: a client that leaves now is billed for what this deployment does. */
+async function atWork<T>(
+  opened: OpenedCall,
+  deployment: Deployment,
+  send: (provider: ReturnType<Catalogue['provider']>) => Promise<T>,
+): Promise<T> {
+  opened.working = deployment
+  try {
+    return await send(opened.provider(deployment))
+  } catch (error) {
+    if (!opened.call.signal.aborted) opened.working = null
+    throw error
   }
 }
 
@@ -172,7 +194,7 @@ async function* relay(
   try {
     for await (const events of stream.events) {
       const visible = meter.take(events)
-      const granted = opened.hold.grant(meter.tokensBound())
+      const granted = opened.hold.grant(meter.tokensBound(), meter.tokensEstimate())
       if (granted !== true) await granted
       if (visible.length > 0) yield visible
     }
@@ -226,15 +248,17 @@ function settleAnswered(
 /** Settles a call that brought no answer, and returns the error to throw. */
 async function settleFailure(opened: OpenedCall, thrown: unknown, signal: AbortSignal): Promise<AppError> {
   const error = toAppError(thrown, signal)
-  // A client that left while the provider worked: the provider bills the prompt, so it is billed here too.
+  const { working } = opened
+  const ending = endingOf(error, signal)
+  // Ended from our side while the provider worked: the provider bills the prompt, so it is billed here too.
   const outcome: Outcome =
-    error.code === 'client_closed'
+    working && (ending === 'client_closed' || ending === 'shutdown')
       ? {
           kind: 'answered',
-          ending: 'client_closed',
-          deploymentId: opened.deployments[0]!.id,
-          providerId: opened.deployments[0]!.providerId,
-          hosting: opened.deployments[0]!.hosting,
+          ending,
+          deploymentId: working.id,
+          providerId: working.providerId,
+          hosting: working.hosting,
           usage: { ...noUsage, promptTokens: opened.promptTokensEstimate },
           estimated: true,
           finishReason: null,
