@@ -36,7 +36,7 @@ export function createEmbeddings({ catalogue, router, ledger, clock }: Completio
       hold.durable.catch(() => {})
       try {
         const { value: answer, deployment } = await router.run(
-          { candidates: resolved.deployments, signal },
+          { candidates: resolved.deployments, signal, streamed: false },
           (candidate, attemptSignal) => {
             const provider = catalogue.provider(candidate)
             if (!provider.embed)

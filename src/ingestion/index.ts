@@ -1,15 +1,8 @@
-export { chunkBlocks, chunkingVersion, type ChunkingOptions } from './chunking/chunk-blocks.ts'
+export { chunkBlocks, type ChunkingOptions } from './chunking/chunk-blocks.ts'
 export { createChunkReader } from './chunk-reader.ts'
 export { createDocumentWatch } from './document-watch.ts'
-export { detectFormat, detectionHeadBytes, supportedTypes, type FormatDetection } from './detect-format.ts'
-export {
-  ExtractionError,
-  type Chunk,
-  type DocumentFormat,
-  type ExtractedBlock,
-  type ExtractionSummary,
-} from './extraction.ts'
-export { extractionVersion } from './extractors/extract-file.ts'
+export { detectFormat, type FormatDetection } from './detect-format.ts'
+export { type Chunk, type DocumentFormat, type ExtractedBlock, type ExtractionSummary } from './extraction.ts'
 export {
   createExtractorPool,
   type Extraction,

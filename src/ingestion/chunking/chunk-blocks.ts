@@ -3,9 +3,6 @@ import { tableRowText } from '../extractors/table-row.ts'
 import { createChunkDraft, type ChunkDraft } from './chunk-draft.ts'
 import { countCodePoints, splitText, type Piece } from './pieces.ts'
 
-/** Changes whenever the same blocks may give other chunks than before; stored with a document, so that old ones can be redone. */
-export const chunkingVersion = 1
-
 export interface ChunkingOptions {
   /** The embedder's own count. */
   countTokens(text: string): number

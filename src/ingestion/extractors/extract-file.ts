@@ -7,9 +7,6 @@ import { createPdfReader } from './pdf-document.ts'
 import { createPdfExtractor } from './pdf.ts'
 import { extractTxt } from './txt.ts'
 
-/** Changes whenever the same file may give other blocks than before; stored with a document, so that old ones can be redone. */
-export const extractionVersion = 1
-
 export interface FileExtractor {
   /** Loads what the first pdf would otherwise wait for. */
   warmUp(): Promise<void>
