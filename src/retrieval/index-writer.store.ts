@@ -92,8 +92,9 @@ function nextRows(rows: number, tookMs: number): number {
  */
 async function tuneBm25(transaction: Queryable): Promise<void> {
   await transaction.query(
-    `select set_config('pg_textsearch.segments_per_level', '64', true),
-       set_config('pg_textsearch.memtable_pages_threshold', '16', true)`,
+    `select set_config(name, value, true)
+     from (values ('pg_textsearch.segments_per_level', '64'), ('pg_textsearch.memtable_pages_threshold', '16')) s (name, value)
+     where current_setting(name, true) is not null`,
   )
 }
 

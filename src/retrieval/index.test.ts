@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDocumentId, createSpaceId, type SpaceId } from '../kernel/index.ts'
-import { createHashingEmbedder, createRetrieval, type Embedder, IndexRunEndedError, reindexStep } from './index.ts'
+import {
+  createHashingEmbedder,
+  createIndexStore,
+  createRetrieval,
+  type Embedder,
+  IndexRunEndedError,
+  reindexStep,
+} from './index.ts'
 import { chunkOf, createIndexFixture, type IndexFixture } from './testing/index-fixture.ts'
 
 let fixture: IndexFixture
@@ -217,6 +224,34 @@ describe('indexes of large Spaces', () => {
     await fixture.add(['A kingfisher at the weir.'], { spaceId })
     expect((await search('kingfisher at the weir', { spaceId }))[0]!.text).toBe('A kingfisher at the weir.')
   })
+})
+
+describe('where pg_textsearch is missing', () => {
+  it('one index of terms takes the place of BM25 indexes, and ranks the same', async () => {
+    const { corpus } = fixture.databases
+    const plain = createIndexStore({ ...corpus, features: { ...corpus.features, bm25: false } })
+    await fixture.add([
+      'Badgers dig setts.',
+      'A badger and another badger.',
+      'Otters swim and badgers watch.',
+      'Herons wait.',
+    ])
+    await fixture.add(Array.from({ length: 60 }, (_, row) => `Filler ${row} about the river.`))
+    const queries = ['badgers', 'river herons', 'otters swim', 'filler 7']
+    const before = await Promise.all(queries.map((query) => words(query)))
+    expect((await plain.maintain()).built).toEqual(['chunk_terms_by_term'])
+    expect((await plain.maintain()).built).toEqual([])
+    expect(await Promise.all(queries.map((query) => words(query)))).toEqual(before)
+    expect(before[0]![0]).toMatch(/badger/i)
+    expect(plain.lexicalEngine).toContain('not installed')
+  })
+
+  async function words(query: string): Promise<string[]> {
+    const retrieval = createRetrieval({ index: fixture.index, embedder: fixture.embedder, vectorWeight: 0 })
+    const { organisationId, spaceId } = fixture
+    const request = { organisationId, spaceId, query, limit: 3, signal: AbortSignal.timeout(30_000) }
+    return (await retrieval.search(request)).map((passage) => passage.text)
+  }
 })
 
 describe('another embedding model', () => {
