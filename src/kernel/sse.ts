@@ -51,9 +51,11 @@ export function createSseParser({ maximumEventBytes }: { maximumEventBytes: numb
   function drain(atEnd: boolean): SseEvent[] {
     const events: SseEvent[] = []
     let start = 0
+    // Looked up anew only when it has been passed: most streams hold no CR at all.
+    let carriage = buffer.indexOf('\r')
     for (;;) {
       const lineFeed = buffer.indexOf('\n', start)
-      const carriage = buffer.indexOf('\r', start)
+      if (carriage !== -1 && carriage < start) carriage = buffer.indexOf('\r', start)
       const stop = carriage !== -1 && (lineFeed === -1 || carriage < lineFeed) ? carriage : lineFeed
       if (stop === -1) break
       // A CR at the very end may be the first half of a CRLF: wait for the next byte.
