@@ -76,6 +76,7 @@ export async function maintainIndexes(
   const existing = new Map((await loadIndexes(database)).map((index) => [index.name, index]))
   const kept = new Set<string>()
 
+  if (!database.features.bm25) await want(termIndexName, { chunks: 1 }, 0, () => termStatement)
   for (const size of sizes) {
     if (database.features.bm25)
       await want(bm25IndexName(size.spaceId), size, bm25From, () => bm25Statement(size.spaceId))
@@ -127,6 +128,8 @@ async function build(database: Database, name: string, definition: string, signa
 function concurrently(database: Database): string {
   return database.engine === 'postgres' ? 'concurrently' : ''
 }
+
+const termStatement = 'chunk_terms using gin (terms) with (fastupdate = off)'
 
 function bm25Statement(spaceId: SpaceId): string {
   return `chunk_terms using bm25 (chunk_terms_text(terms)) with (text_config = 'simple', k1 = ${bm25K1}, b = ${bm25B})
