@@ -78,6 +78,8 @@ const demoInstructions = 'You answer questions of visitors, briefly and in a fri
 const packageFile = new URL('../package.json', import.meta.url)
 /** Longest wait for a database before /readyz says that it does not answer. */
 const readyTimeoutMs = 2_000
+/** After the grace of a stop: how long what was ended may take to settle and to tell its client. */
+const lastWordsMs = 2_000
 /** Documents of a deleted Space that one transaction removes. */
 const removalBatch = 100
 
@@ -382,11 +384,10 @@ export async function createService({ config, log, clock = systemClock }: Servic
       indexKeeper.close()
       documentWatch.close()
       const closed = app.close()
-      const grace = AbortSignal.timeout(settings.server.shutdownGraceMs)
-      await Promise.race([closed, wait(settings.server.shutdownGraceMs, undefined, { ref: false })])
-      if (grace.aborted) {
+      const isClosedWithin = (ms: number) => Promise.race([closed.then(() => true), wait(ms, false, { ref: false })])
+      if (!(await isClosedWithin(settings.server.shutdownGraceMs))) {
         shutdown.abort(new AppError('shutting_down', 'The service is stopping.', { retryAfterSeconds: 2 }))
-        app.server.closeAllConnections()
+        if (!(await isClosedWithin(lastWordsMs))) app.server.closeAllConnections()
       }
       await closed
       await jobs.close()

@@ -99,6 +99,7 @@ function addCompletions(app: App, completions: Completions, clock: Clock, log: L
       )
       // No heartbeat: the compatible API sends no comment lines, and strict clients choke on them.
       const stream = startEventStream(reply, request.clientSignal, { heartbeat: null })
+      let lastText = ''
       try {
         await stream.write(renderer.role())
         for await (const events of streamed.events) {
@@ -109,9 +110,9 @@ function addCompletions(app: App, completions: Completions, clock: Clock, log: L
       } catch (thrown) {
         const error = toAppError(thrown)
         log.warn({ requestId: request.requestId, code: error.code, internal: error.internal }, 'a stream failed')
-        if (!request.clientSignal.aborted) await stream.write(`data: ${JSON.stringify(renderErrorBody(error))}\n\n`)
+        lastText = `data: ${JSON.stringify(renderErrorBody(error))}\n\n`
       } finally {
-        stream.end()
+        stream.end(lastText)
       }
       return reply
     },

@@ -5,7 +5,8 @@ import { raceSignal } from '../kernel/index.ts'
 export interface EventStream {
   /** Writes text and waits while the client reads slower than we write. Rejects when the client has gone. */
   write(text: string): Promise<void> | void
-  end(): void
+  /** Ends the stream, with a last text where one is given; that one goes out even when the signal has aborted. */
+  end(lastText?: string): void
 }
 
 /** Silence after which a comment line is sent, so that proxies and clients keep the connection (decisions.md). */
@@ -41,9 +42,9 @@ export function startEventStream(
       timer?.refresh()
       if (!raw.write(text)) return raceSignal(once(raw, 'drain') as Promise<never>, signal)
     },
-    end() {
+    end(lastText = '') {
       clearInterval(timer)
-      raw.end()
+      if (!raw.destroyed) raw.end(lastText)
     },
   }
 }

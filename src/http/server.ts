@@ -128,6 +128,8 @@ function addHooks(app: App, options: ServerOptions) {
       inFlight.delete(gone)
       if (!reply.raw.writableFinished)
         gone.abort(new AppError('client_closed', 'The client has closed the connection.'))
+      // A stream's connection was promised to stay; without this a stop would wait until the client lets it go.
+      if (options.isStopping()) setImmediate(() => app.server.closeIdleConnections())
     })
     const { auth } = request.routeOptions.config
     if (options.isStopping() && auth !== 'none') {

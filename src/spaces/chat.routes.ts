@@ -59,6 +59,7 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
         if (request.body.streaming !== true) return fold(events, `msg_${request.requestId.slice(4)}`)
 
         const stream = startEventStream(reply, request.clientSignal)
+        let lastText = ''
         try {
           for await (const event of events) await stream.write(renderEvent(event))
           await stream.write(formatSseEvent(JSON.stringify({ done: true }), 'done'))
@@ -68,10 +69,9 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
             { requestId: request.requestId, code: error.code, internal: error.internal },
             'a streamed answer failed',
           )
-          if (!request.clientSignal.aborted)
-            await stream.write(formatSseEvent(JSON.stringify({ error: error.message }), 'error'))
+          lastText = formatSseEvent(JSON.stringify({ error: error.message }), 'error')
         } finally {
-          stream.end()
+          stream.end(lastText)
         }
         return reply
       },

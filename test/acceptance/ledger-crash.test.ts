@@ -1,0 +1,209 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Comparison, compareLedger } from '../crash/compare-ledger.ts'
+import { startLoad } from '../crash/crash-load.ts'
+import { blindSpots, overrunOf, spendAll } from '../crash/final-checks.ts'
+import { readLedgerTables } from '../crash/ledger-tables.ts'
+import { type PlannedProvider, startPlannedProvider } from '../crash/planned-provider.ts'
+import { type CallRecord, sendRecorded } from '../crash/recorded-call.ts'
+import { openVictim, warmCompileCache } from '../crash/victim.ts'
+import { seededRandom } from '../harness/recorded-wire.ts'
+
+/** The promise about money under fire: the real process, killed under load, against the clients' own memory. */
+
+const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 50)
+/** Independent services side by side, since a restart is mostly waiting for one core. */
+const lanes = 2
+const parallelCalls = 16
+const longestBurstMs = 3_000
+const smallBudgetUsd = 0.01
+const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+
+let provider: PlannedProvider
+let number = 0
+const nextNumber = () => ++number
+
+beforeAll(async () => {
+  provider = await startPlannedProvider()
+  await warmCompileCache(provider)
+})
+afterAll(() => provider?.upstream.close())
+
+it(`after ${kills} kills under load no answer is unbilled, none is billed twice, no hold leaks, no budget is overrun (seed ${seed})`, async () => {
+  const startedMs = performance.now()
+  const share = (lane: number) => Math.floor(kills / lanes) + (lane < kills % lanes ? 1 : 0)
+  const runs = await Promise.all(
+    Array.from({ length: lanes }, (_, lane) => runLane(share(lane), seededRandom(seed * lanes + lane))),
+  )
+  const faults = runs.flatMap((run) => run.faults)
+  const figures: Record<string, number> = {}
+  for (const run of runs) {
+    for (const [name, count] of Object.entries(run.figures)) figures[name] = (figures[name] ?? 0) + count
+  }
+  report(`seed ${seed}, ${kills} kills, ${Math.round((performance.now() - startedMs) / 1000)} s`, figures)
+  expect(faults, `seed ${seed}`).toEqual([])
+  // The run has tried what it claims to prove.
+  for (const kind of ['streams seen to the end', 'whole answers seen', 'streams that the client left']) {
+    expect(figures[kind], kind).toBeGreaterThan(0)
+  }
+  expect(figures['streams killed after some text']).toBeGreaterThan(kills / 10)
+  expect(figures['of these certain to be written down']).toBeGreaterThan(0)
+  expect(figures['calls refused with 402']).toBeGreaterThan(0)
+}, 600_000)
+
+async function runLane(laneKills: number, random: () => number): Promise<Comparison> {
+  await using victim = await openVictim(provider)
+  const rich = [await victim.createOrganisation('1000'), await victim.createOrganisation('1000')]
+  const poor = [await victim.createOrganisation('0'), await victim.createOrganisation('0')]
+  const organisations = [...rich, ...poor]
+  const records: CallRecord[] = []
+  const faults: string[] = []
+  for (let kill = 1; kill <= laneKills; kill++) {
+    // Always a little to spend, and never much: the edge of the budget is where it would be overrun.
+    for (const { id } of poor) await victim.setBudget(id, (smallBudgetUsd * kill).toFixed(2))
+    const load = startLoad({
+      provider,
+      organisations,
+      random,
+      records,
+      parallel: parallelCalls,
+      nextNumber,
+      url: () => victim.url(),
+    })
+    // The moment counts in calls rather than in time: a busy machine must not be killed before it has done anything.
+    await Promise.race([load.over(Math.floor(random() * 100)), wait(longestBurstMs)])
+    // Some bursts last until the progress of long streams must have been written.
+    await wait(kill % 8 === 0 ? 2_500 : random() * 200)
+    const t0 = performance.now()
+    await victim.kill()
+    const t1 = performance.now()
+    await load.stop()
+    const t2 = performance.now()
+    await victim.start()
+    console.log('TIME', Math.round(t1 - t0), Math.round(t2 - t1), Math.round(performance.now() - t2), records.length)
+    for (const { id } of poor) faults.push(...(await overrunOf(victim, id)))
+  }
+  console.log('TIME settle', performance.now())
+  await victim.settleAll(organisations)
+  faults.push(...(await victim.auditFindings()))
+  for (const organisation of poor)
+    faults.push(...(await spendAll({ victim, provider, nextNumber, records }, organisation)))
+  await victim.stop()
+  await victim.stop()
+  console.log('TIME stopped', performance.now())
+  const tables = await readLedgerTables(victim.place)
+  const comparison = compareLedger(records, tables, provider.sent)
+  faults.push(...comparison.faults, ...blindSpots(records, tables, provider))
+  return { faults, figures: comparison.figures }
+}
+
+it('of a budget of $0.01 most can be spent by 200 parallel calls without a cap, and not a cent more', async () => {
+  await using victim = await openVictim(provider)
+  const mixes = { 'whole answers': [false], streams: [true], both: [true, false] }
+  const records: CallRecord[] = []
+  for (const [mix, kinds] of Object.entries(mixes)) {
+    const organisation = await victim.createOrganisation('0.01')
+    const random = seededRandom(seed)
+    const calls = Array.from({ length: 200 }, (_, index) =>
+      sendRecorded(
+        victim.url()!,
+        organisation,
+        provider.planned({
+          number: nextNumber(),
+          stream: kinds[index % kinds.length]!,
+          words: 5 + Math.floor(random() * 40),
+          headersAfterMs: Math.floor(random() * 100),
+          pauseMs: 1,
+          promptTokens: 10,
+          tellsUsage: true,
+          capTokens: null,
+          hangUpAfterWords: null,
+        }),
+      ),
+    )
+    const startedMs = performance.now()
+    const burst = await Promise.all(calls)
+    records.push(...burst)
+    const { spentUsd, heldUsd } = await victim.budget(organisation.id)
+    const count = (wanted: (record: CallRecord) => boolean) => burst.filter(wanted).length
+    report(`tiny budget, ${mix}`, {
+      'spent of $0.01, percent': Number(spentUsd) * 10_000,
+      answered: count((record) => record.usage !== null),
+      'ended in the middle': count((record) => record.status === 200 && record.usage === null),
+      refused: count((record) => record.status === 402),
+      seconds: Math.round((performance.now() - startedMs) / 100) / 10,
+    })
+    expect(count((record) => record.status !== 200 && record.status !== 402)).toBe(0)
+    expect(Number(heldUsd)).toBe(0)
+    expect(Number(spentUsd)).toBeLessThanOrEqual(0.01)
+    expect(Number(spentUsd)).toBeGreaterThan(0.007)
+  }
+  expect(await victim.auditFindings()).toEqual([])
+  await victim.stop()
+  expect(compareLedger(records, await readLedgerTables(victim.place), provider.sent).faults).toEqual([])
+}, 120_000)
+
+describe('SIGTERM in the middle of streams', () => {
+  it('lets them finish within the grace, bills them exactly and exits with 0', async () => {
+    const { records, exitCode, seconds, tables } = await stopInTheMiddle({ words: 80, graceMs: 60_000 })
+    report('graceful stop', { seconds })
+    expect(exitCode).toBe(0)
+    expect(records.map(({ sawEnd, errorCode }) => ({ sawEnd, errorCode }))).toEqual(
+      records.map(() => ({ sawEnd: true, errorCode: null })),
+    )
+    expect(tables.entries.map(({ ending }) => ending)).toEqual(records.map(() => 'completed'))
+    expect(compareLedger(records, tables, provider.sent).faults).toEqual([])
+    // Much less than the grace: nobody waits for connections on which nothing runs any more.
+    expect(seconds).toBeLessThan(30)
+  }, 90_000)
+
+  it('ends those that outlast the grace with an error object and bills what was sent as `shutdown`', async () => {
+    const { records, exitCode, seconds, tables } = await stopInTheMiddle({ words: 2_000, graceMs: 300 })
+    report('stop with a short grace', { seconds })
+    expect(exitCode).toBe(0)
+    expect(records.map(({ errorCode }) => errorCode)).toEqual(records.map(() => 'shutting_down'))
+    expect(tables.entries.map(({ ending }) => ending)).toEqual(records.map(() => 'shutdown'))
+    expect(compareLedger(records, tables, provider.sent).faults).toEqual([])
+    expect(seconds).toBeLessThan(30)
+  }, 90_000)
+})
+
+/** Streams of so many words, and whole answers that take as long; SIGTERM when every stream has shown some text. */
+async function stopInTheMiddle({ words, graceMs }: { words: number; graceMs: number }) {
+  await using victim = await openVictim(provider, { environment: { PORTICO_SHUTDOWN_GRACE_MS: String(graceMs) } })
+  const organisation = await victim.createOrganisation('100')
+  const pauseMs = 20
+  const begun: Promise<void>[] = []
+  const calls = Array.from({ length: 12 }, (_, index) => {
+    const stream = index % 4 !== 0
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (stream) begun.push(promise)
+    return sendRecorded(
+      victim.url()!,
+      organisation,
+      provider.planned({
+        number: nextNumber(),
+        stream,
+        words,
+        headersAfterMs: stream ? 0 : words * pauseMs,
+        pauseMs,
+        promptTokens: 10,
+        tellsUsage: true,
+        capTokens: null,
+        hangUpAfterWords: null,
+      }),
+      ({ wordsAtMs }) => wordsAtMs.length > 0 && resolve(),
+    )
+  })
+  await Promise.all(begun)
+  const startedMs = performance.now()
+  const exitCode = await victim.stop()
+  const seconds = (performance.now() - startedMs) / 1000
+  return { records: await Promise.all(calls), exitCode, seconds, tables: await readLedgerTables(victim.place) }
+}
+
+function report(what: string, figures: Record<string, number>) {
+  // The figures are the point of these runs.
+  // oxlint-disable-next-line no-console
+  console.log(`ledger-crash: ${what}`, figures)
+}

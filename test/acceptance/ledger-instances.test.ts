@@ -1,0 +1,95 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { compareLedger } from '../crash/compare-ledger.ts'
+import { startLoad } from '../crash/crash-load.ts'
+import { blindSpots, overrunOf, spendAll } from '../crash/final-checks.ts'
+import { type LedgerTables, readLedgerTables } from '../crash/ledger-tables.ts'
+import { startPlannedProvider } from '../crash/planned-provider.ts'
+import type { CallRecord } from '../crash/recorded-call.ts'
+import { openVictim } from '../crash/victim.ts'
+import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../harness/database.ts'
+import { seededRandom } from '../harness/recorded-wire.ts'
+
+/** Two processes on one PostgreSQL, either of them killed under load; clients go on with the other. */
+
+const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 20)
+const parallelCalls = 16
+const longestBurstMs = 3_000
+const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+const hasServer = testServerUrl() !== undefined
+
+describe.skipIf(!hasServer)(
+  hasServer
+    ? 'two instances on PostgreSQL'
+    : 'two instances on PostgreSQL (skipped: PORTICO_TEST_DATABASE_URL is not set)',
+  () => {
+    it(`after ${kills} kills of either no answer is unbilled, none is billed twice, no hold leaks, no budget is overrun (seed ${seed})`, async () => {
+      const startedMs = performance.now()
+      const random = seededRandom(seed)
+      const provider = await startPlannedProvider()
+      const place = await freshDatabasePlace()
+      const victims = await Promise.all([openVictim(provider, { place }), openVictim(provider, { place })])
+      const [first] = victims
+      const poor = [await first!.createOrganisation('0'), await first!.createOrganisation('0')]
+      const organisations = [await first!.createOrganisation('1000'), ...poor]
+      const records: CallRecord[] = []
+      const faults: string[] = []
+      let number = 0
+      const nextNumber = () => ++number
+      const load = startLoad({
+        provider,
+        organisations,
+        random,
+        records,
+        parallel: parallelCalls,
+        nextNumber,
+        url() {
+          const up = victims.map((victim) => victim.url()).filter((url) => url !== undefined)
+          return up[Math.floor(random() * up.length)]
+        },
+      })
+      for (let kill = 1; kill <= kills; kill++) {
+        const victim = victims[Math.floor(random() * victims.length)]!
+        for (const { id } of poor) await victim.setBudget(id, (0.03 * kill).toFixed(2))
+        await Promise.race([load.over(Math.floor(random() * 80)), wait(longestBurstMs)])
+        await wait(kill % 5 === 0 ? 2_500 : random() * 200)
+        await victim.kill()
+        await victim.start()
+        for (const { id } of poor) faults.push(...(await overrunOf(victim, id)))
+      }
+      await load.stop()
+      await recovered(place)
+      await first!.settleAll(organisations)
+      faults.push(...(await first!.auditFindings()))
+      for (const organisation of poor) {
+        faults.push(...(await spendAll({ victim: first!, provider, nextNumber, records }, organisation)))
+      }
+      expect(await Promise.all(victims.map((victim) => victim.stop()))).toEqual([0, 0])
+      const tables = await readLedgerTables(place)
+      const { faults: differences, figures } = compareLedger(records, tables, provider.sent)
+      // The figures are the point of the run.
+      // oxlint-disable-next-line no-console
+      console.log(
+        `ledger-instances: seed ${seed}, ${kills} kills, ${Math.round((performance.now() - startedMs) / 1000)} s`,
+        figures,
+      )
+      expect([...faults, ...differences, ...blindSpots(records, tables, provider)], `seed ${seed}`).toEqual([])
+      expect(tables.instances).toBe(0)
+      expect(figures['streams killed after some text']).toBeGreaterThan(0)
+      expect(figures['billed as crashed']).toBeGreaterThan(0)
+      await provider.upstream.close()
+      await place.remove()
+    }, 300_000)
+  },
+)
+
+/** Killed instances are taken for dead 10 s after their last heartbeat, and what they held is settled by those that live. */
+async function recovered(place: DatabasePlace): Promise<void> {
+  const deadline = performance.now() + 60_000
+  for (;;) {
+    const { instances }: LedgerTables = await readLedgerTables(place)
+    if (instances === 2) return
+    if (performance.now() > deadline) throw new Error(`${instances} instances are known, two run`)
+    await wait(500)
+  }
+}

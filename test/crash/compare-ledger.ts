@@ -1,0 +1,168 @@
+import { countPrompt, countText } from '../../src/gateway/token-count.ts'
+import type { LedgerEntry, LedgerTables } from './ledger-tables.ts'
+import { promptOf, type SentAnswer, tokensPerWord } from './planned-provider.ts'
+import type { CallRecord } from './recorded-call.ts'
+
+export interface Comparison {
+  /** One line each; empty where the ledger is as the clients saw it. */
+  faults: string[]
+  figures: Record<string, number>
+}
+
+/** Output is written down every 250 ms (docs/reliability.md); the rest is for a timer that is late. */
+const progressEveryMs = 400
+
+/** Holds the ledger against the clients' own records and what the provider sent. */
+export function compareLedger(
+  records: readonly CallRecord[],
+  tables: LedgerTables,
+  sent: (number: number) => SentAnswer | undefined,
+): Comparison {
+  const faults: string[] = []
+  const entries = new Map<string, LedgerEntry>()
+  for (const entry of tables.entries) {
+    if (entries.has(entry.requestId)) faults.push(`${entry.requestId}: a second entry`)
+    entries.set(entry.requestId, entry)
+  }
+  const counts = new Map<string, number>()
+  const count = (name: string, by = 1) => counts.set(name, (counts.get(name) ?? 0) + by)
+  const headless = new Map<string, number>()
+  for (const record of records) {
+    count(kindOf(record))
+    if (record.requestId === null) {
+      headless.set(record.organisationId, (headless.get(record.organisationId) ?? 0) + 1)
+      continue
+    }
+    const entry = entries.get(record.requestId)
+    entries.delete(record.requestId)
+    const writtenDownMs = record.wordsAtMs.length > 0 && !record.sawEnd ? writtenDownBefore(record, records) : 0
+    const fault = faultOf(record, entry, sent(record.call.number), writtenDownMs)
+    if (entry?.ending === 'crashed') {
+      count('words that crashed streams showed', record.wordsAtMs.length)
+      count('of these certain to be written down', record.wordsAtMs.filter((atMs) => atMs < writtenDownMs).length)
+      count('of these billed', entry.completionTokens / tokensPerWord)
+    }
+    if (fault !== null) faults.push(`${record.requestId} (${kindOf(record)}, ${describeEntry(entry)}): ${fault}`)
+  }
+  // What is left belongs to calls that were killed before their head came: no more of them than clients remember.
+  for (const entry of entries.values()) {
+    const left = (headless.get(entry.organisationId) ?? 0) - 1
+    headless.set(entry.organisationId, left)
+    if (left < 0) faults.push(`${entry.requestId} (${entry.ending}): no client knows of it`)
+  }
+  for (const entry of tables.entries) count(`billed as ${entry.ending}`)
+  faults.push(...faultsOfSums(tables))
+  return { faults, figures: Object.fromEntries([...counts].sort()) }
+}
+
+/**
+ * Text seen before this moment had been written down when its process died, however slow the machine was: an answer that was
+ * asked for after the text came and whose settlement was written, so every earlier write was; then time for one more round of
+ * the timer; then another whole call. 0 where no calls prove it.
+ */
+function writtenDownBefore(record: CallRecord, records: readonly CallRecord[]): number {
+  const settled = records.filter(
+    ({ url, usage, overAtMs }) => url === record.url && usage !== null && overAtMs < record.overAtMs,
+  )
+  const second = Math.max(0, ...settled.map(({ sentAtMs }) => sentAtMs))
+  const before = settled.filter(({ overAtMs }) => overAtMs < second - progressEveryMs)
+  return Math.max(0, ...before.map(({ sentAtMs }) => sentAtMs))
+}
+
+function describeEntry(entry: LedgerEntry | undefined): string {
+  if (!entry) return 'no entry'
+  const { ending, estimated, promptTokens, completionTokens, billed } = entry
+  return `${ending}${estimated ? ', estimated' : ''}: ${promptTokens} + ${completionTokens} tokens, ${billed} picoUsd`
+}
+
+function kindOf(record: CallRecord): string {
+  if (record.status === null) return 'calls without any answer'
+  if (record.status !== 200) return `calls refused with ${record.status}`
+  if (record.usage) return record.call.stream ? 'streams seen to the end' : 'whole answers seen'
+  if (record.hungUp) return 'streams that the client left'
+  if (record.errorCode !== null) return `streams ended by ${record.errorCode}`
+  return record.wordsAtMs.length > 0 ? 'streams killed after some text' : 'answers killed before any text'
+}
+
+function faultOf(
+  record: CallRecord,
+  entry: LedgerEntry | undefined,
+  sent: SentAnswer | undefined,
+  writtenDownMs: number,
+): string | null {
+  if (record.status !== 200) {
+    return entry !== undefined && entry.billed > 0n && entry.ending !== 'shutdown' ? 'refused, and billed' : null
+  }
+  if (entry === undefined) return 'unbilled'
+  if (entry.organisationId !== record.organisationId) return 'billed to another organisation'
+  if (sent === undefined) return 'answered, but the provider was never asked'
+  if (entry.writtenOff > 0n) return 'written off, though the provider kept to its cap'
+  if (entry.ending === 'completed') return faultOfCompleted(record, entry, sent)
+  if (record.usage) return `its end was seen, but it is entered as ${entry.ending}`
+  if (!record.call.stream) return 'a whole answer came, so its settlement must have been there'
+  // Usage may have come in the very moment in which the client left.
+  if (!entry.estimated) return faultOfCompleted(record, entry, sent)
+  return faultOfPartial(record, entry, sent, writtenDownMs)
+}
+
+function faultOfCompleted(record: CallRecord, entry: LedgerEntry, sent: SentAnswer): string | null {
+  if (entry.estimated === sent.tellsUsage) return 'marked wrongly as estimated, or not'
+  // A kill between the settlement and the last bytes: the client saw no usage, but the provider's is known here.
+  const usage = sent.tellsUsage
+    ? { promptTokens: sent.promptTokens, completionTokens: sent.words * tokensPerWord }
+    : (record.usage ?? { promptTokens: entry.promptTokens, completionTokens: entry.completionTokens })
+  const seen = record.usage ?? usage
+  for (const key of ['promptTokens', 'completionTokens'] as const) {
+    if (entry[key] !== usage[key] || entry[key] !== seen[key]) {
+      return `${key}: billed ${entry[key]}, the provider sent ${usage[key]}, the client saw ${seen[key]}`
+    }
+  }
+  return null
+}
+
+/** Prompt as estimated, output at most what the provider sent and at least what was to be seen long enough before. */
+function faultOfPartial(
+  record: CallRecord,
+  entry: LedgerEntry,
+  sent: SentAnswer,
+  writtenDownMs: number,
+): string | null {
+  const most = sent.words * tokensPerWord
+  if (entry.completionTokens > most) return `at most ${most} tokens of output were sent`
+  const { wordsAtMs, call } = record
+  if (entry.ending === 'crashed' || entry.ending === 'shutdown') {
+    const least =
+      entry.ending === 'crashed' ? wordsAtMs.filter((atMs) => atMs < writtenDownMs).length : wordsAtMs.length
+    if (entry.completionTokens < least * tokensPerWord) return `${least} words were seen and must be billed`
+    const prompt = countPrompt(promptOf(call) as never).estimate
+    if (entry.ending === 'crashed' && entry.promptTokens !== prompt)
+      return `the prompt is estimated at ${prompt} tokens`
+    return null
+  }
+  if (!['client_closed', 'budget_ended'].includes(entry.ending)) return 'an ending that nothing in this run explains'
+  if (entry.ending === 'budget_ended' && record.errorCode !== 'insufficient_quota' && !record.hungUp) {
+    return 'the budget ended a stream without a word about it'
+  }
+  if (entry.promptTokens > countText(promptOf(call)[0]!.content).bound) return 'the prompt is not that long'
+  const least = wordsAtMs.length * tokensPerWord
+  return entry.completionTokens < least ? `${wordsAtMs.length} words were seen and must be billed` : null
+}
+
+function faultsOfSums({ entries, periods, openHolds }: LedgerTables): string[] {
+  const faults = openHolds > 0 ? [`${openHolds} holds are still open`] : []
+  const billed = new Map<string, bigint>()
+  for (const entry of entries) billed.set(entry.organisationId, (billed.get(entry.organisationId) ?? 0n) + entry.billed)
+  const counted = new Map<string, { settled: bigint; ceiling: bigint }>()
+  // More than one period only where the month ended during the run.
+  for (const { organisationId, settled, ceiling } of periods) {
+    const before = counted.get(organisationId) ?? { settled: 0n, ceiling: 0n }
+    counted.set(organisationId, { settled: before.settled + settled, ceiling: before.ceiling + ceiling })
+    if (settled > ceiling) faults.push(`${organisationId}: billed ${settled} of a budget of ${ceiling}`)
+  }
+  for (const [organisationId, sum] of billed) {
+    const { settled = 0n, ceiling = 0n } = counted.get(organisationId) ?? {}
+    if (sum !== settled) faults.push(`${organisationId}: entries say ${sum}, counters say ${settled}`)
+    if (sum > ceiling) faults.push(`${organisationId}: entries say ${sum}, the budget was ${ceiling}`)
+  }
+  return faults
+}

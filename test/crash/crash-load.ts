@@ -1,0 +1,77 @@
+import type { Caller, CallRecord } from './recorded-call.ts'
+import { sendRecorded } from './recorded-call.ts'
+import type { PlannedCall, PlannedProvider } from './planned-provider.ts'
+
+/** Draws calls of every kind from a seed: plain and streamed, short and long, capped or not, with clients that hang up. */
+export function drawCall(random: () => number, number: number): PlannedCall {
+  const stream = random() < 0.6
+  const slow = stream && random() < 0.3
+  const words = slow ? 60 + Math.floor(random() * 140) : 1 + Math.floor(random() * 60)
+  return {
+    number,
+    stream,
+    words,
+    headersAfterMs: Math.floor(random() * 60),
+    pauseMs: slow ? 20 : stream && random() < 0.5 ? 3 : 0,
+    promptTokens: 5 + Math.floor(random() * 10),
+    tellsUsage: random() < 0.85,
+    capTokens: random() < 0.3 ? 20 + Math.floor(random() * 400) : null,
+    hangUpAfterWords: stream && random() < 0.15 ? 1 + Math.floor(random() * words) : null,
+  }
+}
+
+export interface Load {
+  /** Resolves when so many calls more are over. */
+  over(calls: number): Promise<void>
+  /** No new calls; resolves when the running ones are over. */
+  stop(): Promise<void>
+}
+
+export interface LoadOptions {
+  provider: PlannedProvider
+  organisations: readonly Caller[]
+  random: () => number
+  records: CallRecord[]
+  parallel: number
+  nextNumber(): number
+  /** Where a call goes; undefined: nowhere at the moment. */
+  url(): string | undefined
+}
+
+/** Keeps so many calls running at a time until it is stopped. */
+export function startLoad(options: LoadOptions): Load {
+  const { provider, organisations, random, records, parallel, nextNumber } = options
+  const stopping = new AbortController()
+  const waiting = new Set<{ until: number; resolve(): void }>()
+  const worker = async () => {
+    while (!stopping.signal.aborted) {
+      const url = options.url()
+      if (url === undefined) return
+      const organisation = organisations[Math.floor(random() * organisations.length)]!
+      const call = provider.planned(drawCall(random, nextNumber()))
+      let record = await sendRecorded(url, organisation, call)
+      records.push(record)
+      const other = options.url()
+      if (record.status === null && other !== undefined) {
+        // As SDKs do: a call that no answer came to is sent again, to whoever is up.
+        record = await sendRecorded(other, organisation, call)
+        records.push(record)
+      }
+      for (const waiter of waiting) if (records.length >= waiter.until) waiter.resolve()
+      // An exhausted budget answers at once: do not spin on it.
+      if (record.status !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  const workers = Promise.all(Array.from({ length: parallel }, worker))
+  return {
+    over: (calls) =>
+      new Promise((resolve) => {
+        if (calls === 0) resolve()
+        else waiting.add({ until: records.length + calls, resolve })
+      }),
+    async stop() {
+      stopping.abort()
+      await workers
+    },
+  }
+}

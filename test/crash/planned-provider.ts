@@ -1,0 +1,119 @@
+import { chatAnswer, chatStreamBody } from '../upstream/replies.ts'
+import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
+
+/** What a call asks and what the provider will answer; both sides know it by the number in the prompt. */
+export interface PlannedCall {
+  number: number
+  stream: boolean
+  /** Length of the whole answer. */
+  words: number
+  headersAfterMs: number
+  /** Between two words of a stream. */
+  pauseMs: number
+  promptTokens: number
+  /** False: the provider says nothing about usage, so Portico counts. */
+  tellsUsage: boolean
+  /** Null: as long as the model likes. */
+  capTokens: number | null
+  /** The client hangs up after so many words. */
+  hangUpAfterWords: number | null
+}
+
+/** What the provider sent, or would have sent had it been read to the end. */
+export interface SentAnswer {
+  words: number
+  promptTokens: number
+  tellsUsage: boolean
+}
+
+export interface PlannedProvider {
+  upstream: Upstream
+  /** By the call's number; undefined where the call has never reached the provider. */
+  sent(number: number): SentAnswer | undefined
+  planned(call: PlannedCall): PlannedCall
+}
+
+/** Every word is as long, so that text converts to words and back. */
+const word = 'seventy '
+export const wordCharacters = word.length
+/** What the provider counts for a word, and what Portico estimates where nobody tells. */
+export const tokensPerWord = 2
+const cuttable = /\n\n/g
+
+export const promptOf = (call: PlannedCall) => [
+  { role: 'user', content: `Call #${call.number}: write about seventy words, please.` },
+]
+
+/** A provider in the compatible format that answers each call as planned, and no longer than the cap that it is sent. */
+export async function startPlannedProvider(): Promise<PlannedProvider> {
+  const plans = new Map<number, PlannedCall>()
+  const answers = new Map<number, SentAnswer>()
+  const upstream = await startUpstream(({ body }) => {
+    const request = JSON.parse(body) as { stream?: boolean; max_tokens?: number; max_completion_tokens?: number }
+    const number = Number(/Call #(\d+):/.exec(body)?.[1])
+    const plan = plans.get(number)
+    if (!plan) throw new Error(`no plan for ${body}`)
+    const capTokens = request.max_completion_tokens ?? request.max_tokens ?? Infinity
+    const words = Math.min(plan.words, Math.floor(capTokens / tokensPerWord))
+    answers.set(number, { words, promptTokens: plan.promptTokens, tellsUsage: plan.tellsUsage })
+    return replyTo(plan, words)
+  })
+  return {
+    upstream,
+    sent: (number) => answers.get(number),
+    planned(call) {
+      plans.set(call.number, call)
+      return call
+    },
+  }
+}
+
+function replyTo(plan: PlannedCall, words: number): UpstreamReply {
+  const options = {
+    finishReason: words < plan.words ? 'length' : 'stop',
+    usage: plan.tellsUsage ? { prompt_tokens: plan.promptTokens, completion_tokens: words * tokensPerWord } : null,
+  }
+  if (!plan.stream) return { ...chatAnswer(word.repeat(words), options), headersAfterMs: plan.headersAfterMs }
+  const body = chatStreamBody(
+    Array.from({ length: words }, () => word),
+    options,
+  )
+  return {
+    headers: { 'content-type': 'text/event-stream' },
+    body,
+    cuts: plan.pauseMs === 0 ? [] : [...body.matchAll(cuttable)].map(({ index }) => index + 2),
+    headersAfterMs: plan.headersAfterMs,
+    ...(plan.pauseMs === 0 ? {} : { pauseBetweenWritesMs: plan.pauseMs }),
+  }
+}
+
+/** Portico's configuration with this provider as its only one; starts fast. */
+export function providerSettings(provider: PlannedProvider) {
+  return {
+    metrics: { enabled: false },
+    ollama: { detect: false },
+    ingestion: { workers: 0 },
+    providers: [
+      {
+        id: 'planned',
+        format: 'openai',
+        flavour: 'generic',
+        baseUrl: `${provider.upstream.url}/v1`,
+        apiKey: 'sk-planned',
+        hosting: 'us',
+        limits: { maximumConnections: 1_000 },
+      },
+    ],
+    models: [
+      {
+        id: plannedModel,
+        tier: 'base',
+        contextTokens: 128_000,
+        maxOutputTokens: 16_384,
+        deployments: [{ provider: 'planned', prices: { input: '2.5', output: '10' } }],
+      },
+    ],
+  }
+}
+
+export const plannedModel = 'planned-model'

@@ -1,0 +1,142 @@
+import { writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type DatabasePlace, freshDatabasePlace } from '../harness/database.ts'
+import {
+  createApiClient,
+  expectStatus,
+  organisationMakers,
+  type PorticoProcess,
+  spawnPortico,
+} from '../harness/portico.ts'
+import { type PlannedProvider, providerSettings } from './planned-provider.ts'
+import type { Caller } from './recorded-call.ts'
+
+const operatorToken = 'operator-token-of-the-crash-tests'
+/** A dead instance on a server is taken for dead after 10 s; embedded, the next start settles everything. */
+const settledWithinMs = 40_000
+
+/** Restarts are most of the time of these tests; compiled modules save a quarter of it. */
+const compileCache = path.join(os.tmpdir(), 'portico-test-compile-cache')
+
+/** The cache is written when a process ends by itself, which those that are killed never do. */
+export async function warmCompileCache(provider: PlannedProvider): Promise<void> {
+  await using victim = await openVictim(provider)
+  await victim.stop()
+}
+
+interface Budget {
+  budgetUsd: string
+  spentUsd: string
+  heldUsd: string
+  leftUsd: string
+}
+
+/** One Portico process after the other on the same data. */
+export interface Victim {
+  place: DatabasePlace
+  /** Undefined while it is down. */
+  url(): string | undefined
+  start(): Promise<void>
+  /** SIGKILL. */
+  kill(): Promise<void>
+  /** SIGTERM; resolves to the exit code. */
+  stop(): Promise<number | null>
+  createOrganisation(monthlyBudgetUsd: string): Promise<Caller>
+  setBudget(id: string, monthlyBudgetUsd: string): Promise<void>
+  budget(id: string): Promise<Budget>
+  /** Waits until nothing is held for anybody. */
+  settleAll(organisations: readonly Caller[]): Promise<void>
+  /** One line for each finding. */
+  auditFindings(): Promise<string[]>
+  receipt(requestId: string): Promise<{ ending: string; estimated: boolean; usage: Record<string, number> } | undefined>
+  output(): string
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface VictimOptions {
+  /** Shared by several victims; the caller removes it. */
+  place?: DatabasePlace
+  environment?: Record<string, string>
+}
+
+/** Starts Portico on a fresh place with the planned provider. */
+export async function openVictim(provider: PlannedProvider, options: VictimOptions = {}): Promise<Victim> {
+  const place = options.place ?? (await freshDatabasePlace())
+  const configFile = path.join(place.dataFolder, 'portico.yaml')
+  // JSON is YAML.
+  writeFileSync(configFile, JSON.stringify(providerSettings(provider)))
+  const environment = {
+    PORTICO_DATA_DIR: place.dataFolder,
+    PORTICO_CONFIG: configFile,
+    PORTICO_DEMO: 'false',
+    PORTICO_LOG_LEVEL: 'warn',
+    PORTICO_OPERATOR_TOKEN: operatorToken,
+    PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
+    NODE_COMPILE_CACHE: compileCache,
+    ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+    ...options.environment,
+  }
+  let running: PorticoProcess | undefined = await spawnPortico(environment)
+  let url: string | undefined = running.url
+
+  const operator = (method: string, target: string, body?: unknown) =>
+    createApiClient(running!.url, operatorToken)(method, target, body)
+
+  async function end(signal: NodeJS.Signals): Promise<number | null> {
+    const ending = running!
+    url = undefined
+    return ending.kill(signal)
+  }
+
+  async function budget(id: string): Promise<Budget> {
+    return expectStatus(await operator('GET', `/api/organisations/${id}/budget`), 200) as Budget
+  }
+
+  return {
+    place,
+    url: () => url,
+    async start() {
+      running = await spawnPortico(environment)
+      url = running.url
+    },
+    async kill() {
+      await end('SIGKILL')
+    },
+    stop: () => end('SIGTERM'),
+    async createOrganisation(monthlyBudgetUsd) {
+      const { id, apiKey } = await organisationMakers(
+        running!.url,
+        createApiClient(running!.url, operatorToken),
+      ).createOrganisation({ monthlyBudgetUsd })
+      return { id, apiKey }
+    },
+    async setBudget(id, monthlyBudgetUsd) {
+      expectStatus(await operator('PATCH', `/api/organisations/${id}`, { monthlyBudgetUsd }), 200)
+    },
+    budget,
+    async settleAll(organisations) {
+      const deadline = performance.now() + settledWithinMs
+      for (const { id } of organisations) {
+        while (Number((await budget(id)).heldUsd) > 0) {
+          if (performance.now() > deadline) throw new Error(`money of ${id} is still held`)
+          await wait(200)
+        }
+      }
+    },
+    async auditFindings() {
+      const { findings } = expectStatus(await operator('GET', '/api/audit'), 200) as { findings: unknown[] }
+      return findings.map((finding) => `audit: ${JSON.stringify(finding)}`)
+    },
+    async receipt(requestId) {
+      const answer = await operator('GET', `/api/usage/${requestId}`)
+      return answer.status === 200 ? answer.body : undefined
+    },
+    output: () => running?.output() ?? '',
+    async [Symbol.asyncDispose]() {
+      if (running?.child.exitCode === null && running.child.signalCode === null) await end('SIGKILL')
+      if (!options.place) await place.remove()
+    },
+  }
+}
