@@ -51,7 +51,7 @@ describe('server-sent events', () => {
     const bytes = encode('data: 0123456789\n\n'.repeat(200_000))
     const start = performance.now()
     expect(createSseParser({ maximumEventBytes: 1e9 }).push(bytes)).toHaveLength(200_000)
-    // 0.2 s here; a search through the rest of the read at every line took over a minute
+    // 0.2 s here; searching the rest of the read at every line took 4.3 s for half as much
     expect(performance.now() - start).toBeLessThan(10_000)
   })
 })
