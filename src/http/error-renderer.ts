@@ -12,8 +12,11 @@ interface ErrorClass {
 
 const invalidRequest = 'invalid_request_error'
 
-/** Status, `type` and `code` of every error that can leave. Complete by type: a new ErrorCode does not compile without its row. */
-const classes: Record<ErrorCode, ErrorClass> = {
+/**
+ * Status, `type` and `code` of every error that can leave. Complete by type: a new ErrorCode does not compile without its row, and fails a
+ * test without one in docs/errors.md.
+ */
+export const errorClasses: Record<ErrorCode, ErrorClass> = {
   invalid_request: { status: 400, type: invalidRequest, code: null },
   unsupported_parameter: { status: 400, type: invalidRequest, code: 'unsupported_parameter' },
   context_length_exceeded: { status: 400, type: invalidRequest, code: 'context_length_exceeded' },
@@ -47,12 +50,12 @@ const classes: Record<ErrorCode, ErrorClass> = {
 }
 
 export function statusOf(code: ErrorCode): number {
-  return classes[code].status
+  return errorClasses[code].status
 }
 
 /** The body that leaves for an error. */
 export function renderErrorBody(error: AppError): ErrorBody {
-  const { type, code } = classes[error.code]
+  const { type, code } = errorClasses[error.code]
   return { error: { message: error.message, type, param: error.param, code } }
 }
 

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { AppError, type ErrorCode } from '../kernel/index.ts'
+import { errorClasses, errorHeaders, renderErrorBody, toAppError } from './error-renderer.ts'
+
+const page = readFileSync(path.join(import.meta.dirname, '../../docs/errors.md'), 'utf8')
+const documented = [...page.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| `([a-z_]+)` \|([^|]+)\|([^|]+)\|$/gm)]
+
+describe('docs/errors.md', () => {
+  it('holds exactly the codes that can leave, each once, with status and type', () => {
+    const inCode = Object.entries(errorClasses).map(([code, { status, type }]) => `${code} ${status} ${type}`)
+    expect(documented.map(([, code, status, type]) => `${code} ${status} ${type}`).sort()).toEqual(inCode.sort())
+  })
+
+  it('says of each when it comes and what to do', () => {
+    for (const [, code, , , when, remedy] of documented) {
+      expect(when!.trim().length, code).toBeGreaterThan(10)
+      expect(remedy!.trim(), code).not.toBe('')
+    }
+  })
+})
+
+describe('the error renderer', () => {
+  it('gives the code its own name in the body, but for invalid_request, whose type says it all', () => {
+    for (const code of Object.keys(errorClasses) as ErrorCode[]) {
+      const { error } = renderErrorBody(new AppError(code, 'Words.', { param: 'field' }))
+      expect(error.code).toBe(code === 'invalid_request' ? null : code)
+      expect(error).toMatchObject({ message: 'Words.', param: 'field' })
+    }
+  })
+
+  it('names a time with every 503, in whole seconds, and none elsewhere unless the error does', () => {
+    for (const code of Object.keys(errorClasses) as ErrorCode[]) {
+      const expected = errorClasses[code].status === 503 ? { 'retry-after': '1' } : {}
+      expect(errorHeaders(new AppError(code, 'Words.'))).toEqual(expected)
+      expect(errorHeaders(new AppError(code, 'Words.', { retryAfterSeconds: 2.1 }))).toEqual({ 'retry-after': '3' })
+    }
+  })
+
+  it('lets nothing of an unknown error out', () => {
+    const error = toAppError(new Error('password=hunter2 at /srv/portico'))
+    expect(error.code).toBe('internal_error')
+    expect(JSON.stringify(renderErrorBody(error))).not.toMatch(/hunter2|srv/)
+  })
+})
