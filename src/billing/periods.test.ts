@@ -80,6 +80,14 @@ describe('periods', () => {
     )
   })
 
+  test('two periods that begin on the same day in their own zones have two names', () => {
+    const first = periodAfter(undefined, at('2026-02-09T00:00:00Z'), 'Africa/Cairo', 3)
+    const second = periodAfter(first, at('2026-03-02T23:00:00Z'), 'Asia/Kathmandu', 4)
+    const third = periodAfter(second, at('2026-03-03T19:00:00Z'), 'UTC', 1)
+    expect([first, second, third].map(({ name }) => name)).toEqual(['2026-02-03', '2026-03-03', '2026-03-04'])
+    expect(third.startsAt).toBe(second.endsAt)
+  })
+
   test('an unknown zone and an anchor day outside 1 to 28 are refused', () => {
     expect(() => periodAt(0, 'Mars/Olympus', 1)).toThrow(RangeError)
     expect(() => periodAt(0, 'UTC', 29)).toThrow(RangeError)

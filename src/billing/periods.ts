@@ -42,10 +42,17 @@ export function startOfDay(day: Temporal.PlainDate, timeZone: string): number {
 export function periodAfter(previous: Period | undefined, atMs: number, timeZone: string, anchorDay: number): Period {
   if (previous && previous.startsAt <= atMs && atMs < previous.endsAt) return previous
   const period = periodAt(atMs, timeZone, anchorDay)
-  if (previous && previous.endsAt > period.startsAt && previous.endsAt <= atMs) {
-    return { ...period, startsAt: previous.endsAt, name: dayOf(previous.endsAt, timeZone) }
-  }
-  return period
+  if (!previous || previous.endsAt > atMs) return period
+  const isShortened = previous.endsAt > period.startsAt
+  const startsAt = isShortened ? previous.endsAt : period.startsAt
+  const name = isShortened ? dayOf(startsAt, timeZone) : period.name
+  return { ...period, startsAt, name: laterName(name, previous.name) }
+}
+
+/** Periods are told apart by name: a day that two zones both call the first of a period must not stand for two of them. */
+function laterName(name: string, previousName: string): string {
+  if (name > previousName) return name
+  return Temporal.PlainDate.from(previousName).add({ days: 1 }).toString()
 }
 
 function dayOf(atMs: number, timeZone: string): string {
