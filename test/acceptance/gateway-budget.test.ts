@@ -14,7 +14,7 @@ beforeAll(async () => {
   stage = await startGatewayStage({
     settings: (baseUrl) => ({
       providers: [{ id: 'main', baseUrl, apiKey: 'key', hosting: 'us' }],
-      models: ['plain', 'streamed', 'detailed', 'small', 'crowd'].map((id) => ({
+      models: ['plain', 'streamed', 'detailed', 'small', 'crowd', 'heedless'].map((id) => ({
         id,
         contextTokens: 8000,
         maxOutputTokens: 2000,
@@ -112,6 +112,26 @@ describe('a budget', () => {
     expect(await budgetOf(organisation)).toMatchObject({ budgetUsd: '1', spentUsd: billedUsd, heldUsd: '0' })
     await change(organisation, { monthlyBudgetUsd: billedUsd })
     expect((await stage.complete('plain', {}, organisation)).status).toBe(402)
+  })
+
+  it('is not overrun by a provider that ignores its cap: what the budget cannot bear is written off', async () => {
+    const words = Array.from({ length: 400 }, (_, index) => ` word${index}`)
+    stage.play('heedless', (call) =>
+      call === 0
+        ? chatAnswer(words.join(''), { usage: { prompt_tokens: 20, completion_tokens: 4000 } })
+        : chatStream(words, { usage: { prompt_tokens: 20, completion_tokens: 4000 } }),
+    )
+    for (const way of ['complete', 'stream'] as const) {
+      const organisation = await organisationWith({ monthlyBudgetUsd: '0.001' })
+      const answer = await stage[way]('heedless', {}, organisation)
+      expect(answer.status).toBe(200)
+      const receipt = await stage.receipt(answer)
+      expect(Number(receipt.billedUsd)).toBeLessThanOrEqual(0.001)
+      // 20 at 1 and 4000 at 2 dollars a million, and 25 %.
+      expect(Number(receipt.billedUsd) + Number(receipt.writtenOffUsd)).toBeCloseTo(0.010_025, 12)
+      expect((await budgetOf(organisation)).heldUsd).toBe('0')
+      expect((await stage[way]('plain', {}, organisation)).status).toBe(402)
+    }
   })
 
   it('that is nearly used up shrinks the cap that the provider gets, and the answer says so', async () => {

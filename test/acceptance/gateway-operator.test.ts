@@ -78,6 +78,25 @@ describe('what the operator adds', () => {
     expect(expectStatus(await stage.complete('eu/added-model'), 200).choices[0].message.content).toBe('Added.')
   })
 
+  it('lets a call in flight end on the old settings', async () => {
+    const held = Promise.withResolvers<void>()
+    const begun = stage.calls('added-wire').length
+    stage.play('added-wire', async () => {
+      await held.promise
+      return chatAnswer('From the old address.')
+    })
+    const inFlight = stage.complete('eu/added-model')
+    await stage.upstream.requested(stage.upstream.requests.length + 1)
+    expect(stage.calls('added-wire')).toHaveLength(begun + 1)
+    await using elsewhere = await startedElsewhere()
+    await operate('PUT', '/api/providers/added', { ...addedProvider, baseUrl: elsewhere.url })
+    expect(expectStatus(await stage.complete('eu/added-model'), 200).choices[0].message.content).toBe('From elsewhere.')
+    held.resolve()
+    expect(expectStatus(await inFlight, 200).choices[0].message.content).toBe('From the old address.')
+    stage.play('added-wire', chatAnswer('Added.'))
+    await operate('PUT', '/api/providers/added', { ...addedProvider, baseUrl: stage.upstream.url })
+  })
+
   it('never shows a secret again, anywhere', async () => {
     const provider = await operate('GET', '/api/providers/added')
     expect(provider).toMatchObject({ apiKeyLastFour: 'WXYZ', headerNames: ['x-team'] })

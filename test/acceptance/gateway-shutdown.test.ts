@@ -1,0 +1,96 @@
+import { expect, it } from 'vitest'
+import { freshDatabasePlace } from '../harness/database.ts'
+import { question, stagePrices } from '../harness/gateway-stage.ts'
+import { createApiClient, expectStatus, startPortico } from '../harness/portico.ts'
+import { chatAnswer, chatStreamBody } from '../upstream/replies.ts'
+import { startUpstream } from '../upstream/upstream.ts'
+
+/** A stop with calls in flight: those that fit into the grace are finished, the others end with an error and are billed. */
+
+async function start(graceMs: number, upstreamUrl: string, place: Awaited<ReturnType<typeof freshDatabasePlace>>) {
+  const deployments = [{ provider: 'main', prices: stagePrices }]
+  return startPortico({
+    place,
+    settings: {
+      server: { shutdownGraceMs: graceMs },
+      ollama: { detect: false },
+      providers: [{ id: 'main', baseUrl: upstreamUrl, apiKey: 'key', hosting: 'us' }],
+      models: [{ id: 'model', contextTokens: 8000, maxOutputTokens: 1000, deployments }],
+    },
+  })
+}
+
+it('ends a stream that outlasts the grace with an error object, and bills it once', async () => {
+  const body = chatStreamBody(['Half', ' an answer', ' and more'])
+  const upstream = await startUpstream(() => ({
+    headers: { 'content-type': 'text/event-stream' },
+    body,
+    stallAfterBytes: body.indexOf(' and more'),
+  }))
+  const place = await freshDatabasePlace()
+  try {
+    const first = await start(100, upstream.url, place)
+    const { id, apiKey } = await first.createOrganisation()
+    const response = await fetch(`${first.url}/v1/gateway/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'model', messages: question, stream: true }),
+    })
+    let text = ''
+    let stopped: Promise<void> | undefined
+    for await (const bytes of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += bytes
+      if (text.includes(' an answer')) stopped ??= first.stop()
+    }
+    await stopped
+    expect(text).not.toContain('[DONE]')
+    expect(JSON.parse(text.trim().split('\n').at(-1)!.replace('data: ', ''))).toMatchObject({
+      error: { code: 'shutting_down', type: 'api_error' },
+    })
+    await upstream.aborted(0)
+
+    await using second = await start(100, upstream.url, place)
+    const path = `/api/usage/${response.headers.get('x-request-id')}`
+    const receipt = expectStatus(await second.operator('GET', path), 200)
+    expect(receipt).toMatchObject({ ending: 'shutdown', estimated: true })
+    expect(receipt.usage.completionTokens).toBeGreaterThan(0)
+    const budget = expectStatus(await second.operator('GET', `/api/organisations/${id}/budget`), 200)
+    expect(budget).toMatchObject({ heldUsd: '0', spentUsd: receipt.billedUsd })
+    expect(expectStatus(await second.operator('GET', '/api/audit'), 200)).toMatchObject({ ok: true })
+  } finally {
+    await upstream.close()
+    await place.remove()
+  }
+})
+
+it('finishes a call that fits into the grace, and takes no new ones: no connection, or 503 with a time', async () => {
+  const held = Promise.withResolvers<void>()
+  const upstream = await startUpstream(async () => {
+    await held.promise
+    return chatAnswer('Finished.')
+  })
+  const place = await freshDatabasePlace()
+  try {
+    const portico = await start(20_000, upstream.url, place)
+    const organisation = await portico.createOrganisation()
+    const call = (client = organisation.client) =>
+      client('POST', '/v1/gateway/chat/completions', { model: 'model', messages: question })
+    const inFlight = call()
+    await upstream.requested(1)
+    const stopped = portico.stop()
+    // New connections may find the port closed already; one that is let in is told to come back.
+    const late = await call(createApiClient(portico.url, organisation.apiKey)).catch(() => undefined)
+    if (late) {
+      expect(late).toMatchObject({ status: 503, body: { error: { code: 'shutting_down' } } })
+      expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    held.resolve()
+    const answer = expectStatus(await inFlight, 200)
+    expect(answer.choices[0].message.content).toBe('Finished.')
+    await stopped
+    expect(upstream.requests).toHaveLength(1)
+  } finally {
+    await upstream.close()
+    await place.remove()
+  }
+})
