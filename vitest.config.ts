@@ -14,7 +14,8 @@ export default defineConfig({
     pool: 'forks',
     // Each test file may open two embedded databases of 180 MB; the machines that run this have two cores.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Generous: machines that run this are shared, and a test that hangs is told apart from a slow one soon enough.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
   },
 })

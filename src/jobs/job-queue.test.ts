@@ -142,10 +142,14 @@ test('within one Space the oldest job is first, and organisations take turns', a
 
 test('no more jobs run at once than the concurrency allows', async () => {
   const queue = openQueue()
+  const full = Promise.withResolvers<void>()
   let now = 0
   let most = 0
   const work = recorder(async () => {
     most = Math.max(most, ++now)
+    if (now === 3) full.resolve()
+    // The first jobs wait until all places are taken, however slow the machine is.
+    await full.promise
     await systemClock.sleep(5)
     now--
   })

@@ -67,7 +67,8 @@ test('the event loop goes on while a long statement runs', async () => {
   const timer = setInterval(() => ticks++, 10)
   await databases.corpus.query('select pg_sleep(0.5)')
   clearInterval(timer)
-  expect(ticks).toBeGreaterThan(20)
+  // A blocked loop ticks once at most; 50 on an idle machine, fewer on a crowded one.
+  expect(ticks).toBeGreaterThan(5)
 })
 
 test('control answers while corpus is busy', async () => {
