@@ -26,6 +26,14 @@ describe('token counts', () => {
     }
   })
 
+  it('bound lists of single digits, where each space is a token of its own', () => {
+    for (const text of ['1 2 3 4 5 6 7 8 9 '.repeat(50), '  0  0  0  0'.repeat(50), '0   0 1\n 2 \n3 '.repeat(50)]) {
+      const { bound } = countText(text)
+      expect(bound).toBeGreaterThanOrEqual(countO200k(text))
+      expect(bound).toBeGreaterThanOrEqual(countCl100k(text))
+    }
+  })
+
   it('bound real tokenizers from above on generated text', () => {
     const word = fc.oneof(
       fc.stringMatching(/^[a-z]{1,12}$/),

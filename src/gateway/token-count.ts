@@ -27,7 +27,7 @@ export function countPrompt(messages: readonly ProviderMessage[]): PromptCount {
   return { estimate, bound }
 }
 
-/** Longest run of ASCII letters that the bound takes for one or two tokens; longer runs are noise (base64) and count 1 per 2. */
+/** Longest run of ASCII letters that the bound takes for a word; longer ones are noise (base64) and count 1 per letter. */
 const wordLength = 14
 
 /** Estimate and bound of one text. */
@@ -35,21 +35,30 @@ export function countText(text: string): PromptCount {
   let estimate = 0
   let bound = 0
   let run = 0
+  let consonants = 0
+  let longestConsonants = 0
+  let spaces = 0
   for (let index = 0; index <= text.length; index++) {
     const unit = index < text.length ? text.charCodeAt(index) : 0
+    if (spaces > 0 && unit !== 32) {
+      bound += boundOfSpaces(spaces, unit)
+      spaces = 0
+    }
     if ((unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90)) {
       run++
+      // Sixth bit: lower case.
+      consonants = vowels.has(unit | 32) ? 0 : consonants + 1
+      if (consonants > longestConsonants) longestConsonants = consonants
       continue
     }
     if (run > 0) {
       estimate += run <= 6 ? 1 : run / 5
-      bound += run <= 3 ? run : run <= wordLength ? 1 + run / 2 : run
-      run = 0
+      bound += boundOfLetters(run, longestConsonants)
+      run = consonants = longestConsonants = 0
     }
     if (index === text.length) break
     if (unit === 32) {
-      // One space melts into the word that follows; bounds count every second of a run.
-      bound += 0.5
+      spaces++
     } else if (unit < 128) {
       estimate += 0.7
       bound += 1
@@ -60,6 +69,20 @@ export function countText(text: string): PromptCount {
     }
   }
   return { estimate: Math.ceil(estimate), bound: Math.ceil(bound) }
+}
+
+/** a, e, i, o, u and y. */
+const vowels: ReadonlySet<number> = new Set([97, 101, 105, 111, 117, 121])
+
+/** Words of a language make few tokens; letters at random, known by three consonants in a row, may make one each. */
+function boundOfLetters(run: number, longestConsonants: number): number {
+  return run <= 3 || run > wordLength || longestConsonants >= 3 ? run : 1.5 + run / 2
+}
+
+/** One space melts into the word or sign that follows, never into a digit; those before it make a token of their own. */
+function boundOfSpaces(count: number, next: number): number {
+  const melts = next > 32 && next < 127 && !(next >= 48 && next <= 57)
+  return (count === 1 ? 0 : count / 2) + (melts ? 0.5 : 1)
 }
 
 /**
