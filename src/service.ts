@@ -47,7 +47,7 @@ import {
   organisationRoutes,
 } from './organisations/index.ts'
 import { createProvider } from './providers/index.ts'
-import { createIndexStore, createRetrieval } from './retrieval/index.ts'
+import { createHashingEmbedder, createIndexStore, createRetrieval, type Retrieval } from './retrieval/index.ts'
 import { observeLedger } from './service-metrics.ts'
 import {
   openBlobStore,
@@ -186,7 +186,11 @@ export async function createService({ config, log, clock = systemClock }: Servic
   const blobs = await openBlobStore(config)
   dispose(() => blobs.close())
   const documentStore = createDocumentStore({ database: corpus, jobs, removeFromIndex: index.deleteDocument })
-  const retrieval = createRetrieval({ index, embedder, log })
+  const retrieval = timed(
+    // The built-in embedder can always answer for an index that it made, while another model's is being built.
+    createRetrieval({ index, embedder, formerEmbedders: [createHashingEmbedder()], log }),
+    (seconds) => metrics.searchSeconds.observe(seconds),
+  )
   const extractors = createExtractorPool({
     size: settings.ingestion.workers,
     readableFolders: blobs.localFolders,
@@ -405,4 +409,17 @@ export async function createService({ config, log, clock = systemClock }: Servic
 async function areAnswering(databases: Database[]): Promise<boolean> {
   const answers = databases.map((database) => database.query('select 1', [], { timeoutMs: readyTimeoutMs }))
   return (await Promise.allSettled(answers)).every((answer) => answer.status === 'fulfilled')
+}
+
+function timed(retrieval: Retrieval, observe: (seconds: number) => void): Retrieval {
+  return {
+    async search(request) {
+      const startMs = performance.now()
+      try {
+        return await retrieval.search(request)
+      } finally {
+        observe((performance.now() - startMs) / 1000)
+      }
+    },
+  }
 }

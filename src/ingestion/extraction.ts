@@ -36,21 +36,4 @@ export class ExtractionError extends Error {
 }
 
 /** A piece of a document as it is embedded, indexed and cited. */
-export interface Chunk {
-  /** 0-based order in the document. */
-  index: number
-  /** What is shown and quoted. */
-  text: string
-  /** Headings above it, outermost first. */
-  headingPath: string[]
-  /** csv and tables: the header line, repeated in front of the text for embedding and for the model. */
-  tableHeader: string | null
-  tokens: number
-  /** Exact position: pages (1-based, inclusive), Unicode code point range in the extracted text, row range (1-based, inclusive). */
-  pageFrom: number | null
-  pageTo: number | null
-  characterFrom: number
-  characterTo: number
-  rowFrom: number | null
-  rowTo: number | null
-}
+export type { IndexedChunk as Chunk } from '../retrieval/index.ts'

@@ -113,7 +113,7 @@ interface FileRun {
 
 /** Reads the file chunk by chunk into the index, invisible until it is published. */
 async function indexFile(dependencies: PipelineDependencies, { document, run, filePath, signal }: FileRun) {
-  const { database, embedder, index } = dependencies
+  const { embedder, index } = dependencies
   const progress = createProgress(dependencies, document.id)
   let isReadingPages = false
   const extraction = dependencies.extractors.extract({
@@ -145,15 +145,13 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
       signal,
     })
     signal.throwIfAborted()
-    await database.transaction((transaction) =>
-      index.insertChunks(transaction, {
-        run,
-        documentName: document.name,
-        embedderId: embedder.id,
-        chunks: batch,
-        vectors,
-      }),
-    )
+    await index.stageChunks({
+      run,
+      documentName: document.name,
+      embedderId: embedder.id,
+      chunks: batch,
+      vectors,
+    })
     written += batch.length
     if (!isReadingPages) progress.say({ stage: 'indexing', partsDone: written, partsTotal: null })
   }

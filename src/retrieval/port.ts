@@ -57,14 +57,18 @@ export interface Embedder {
   close(): Promise<void>
 }
 
-/** A chunk as the index takes it; ingestion's `Chunk` has this shape. */
+/** A piece of a document as ingestion makes it and the index takes it. */
 export interface IndexedChunk {
   /** 0-based order in the document. */
   index: number
+  /** What is shown and quoted. */
   text: string
+  /** Headings above it, outermost first. */
   headingPath: string[]
+  /** csv and tables: the header line, repeated in front of the text for embedding and for the model. */
   tableHeader: string | null
   tokens: number
+  /** Exact position: pages and rows (1-based, inclusive), Unicode code point range in the extracted text. */
   pageFrom: number | null
   pageTo: number | null
   characterFrom: number
