@@ -50,8 +50,6 @@ export interface Victim {
   settleAll(organisations: readonly Caller[]): Promise<void>
   /** One line for each finding. */
   auditFindings(): Promise<string[]>
-  receipt(requestId: string): Promise<{ ending: string; estimated: boolean; usage: Record<string, number> } | undefined>
-  output(): string
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -129,11 +127,6 @@ export async function openVictim(provider: PlannedProvider, options: VictimOptio
       const { findings } = expectStatus(await operator('GET', '/api/audit'), 200) as { findings: unknown[] }
       return findings.map((finding) => `audit: ${JSON.stringify(finding)}`)
     },
-    async receipt(requestId) {
-      const answer = await operator('GET', `/api/usage/${requestId}`)
-      return answer.status === 200 ? answer.body : undefined
-    },
-    output: () => running?.output() ?? '',
     async [Symbol.asyncDispose]() {
       if (running?.child.exitCode === null && running.child.signalCode === null) await end('SIGKILL')
       if (!options.place) await place.remove()
