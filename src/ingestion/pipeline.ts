@@ -30,8 +30,9 @@ export interface PipelineDependencies {
 const targetTokens = 250
 const maximumTokens = 400
 const overlapTokens = 30
-/** Tokens of a model's input that its context (document name, headings) may take. */
+/** Tokens of a model's input that its context (document name, headings) may take, and the share of a small model's input. */
 const contextTokens = 96
+const contextShare = 1 / 4
 /** Chunks that are embedded and written together: memory stays flat, providers take such batches whole. */
 const batchChunks = 64
 /** A file that ends its reader this often is not tried as long as, say, an embedding model that is away. */
@@ -128,13 +129,7 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
     },
   })
   progress.say({ stage: 'extracting', partsDone: null, partsTotal: null })
-  const room = embedder.maximumTokens - contextTokens
-  const chunks = chunkBlocks(extraction.blocks, {
-    countTokens: embedder.countTokens,
-    targetTokens: Math.min(targetTokens, room),
-    maximumTokens: Math.min(maximumTokens, room),
-    overlapTokens: Math.min(overlapTokens, Math.floor(room / 8)),
-  })
+  const chunks = chunkBlocks(extraction.blocks, { countTokens: embedder.countTokens, ...chunkSizes(embedder) })
   let written = 0
   for await (const batch of inBatches(chunks, batchChunks)) {
     const vectors = await embedder.embed({
@@ -163,6 +158,16 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
       'No text was found in the file. If it is a scan, run text recognition over it and upload the result.',
     )
   return { warnings }
+}
+
+/** Sizes of chunks that leave room for their context in the embedder's input, however small it is. */
+function chunkSizes(embedder: Embedder) {
+  const room = Math.ceil(embedder.maximumTokens - Math.min(contextTokens, embedder.maximumTokens * contextShare))
+  return {
+    targetTokens: Math.min(targetTokens, room),
+    maximumTokens: Math.min(maximumTokens, room),
+    overlapTokens: Math.min(overlapTokens, Math.floor(room / 8)),
+  }
 }
 
 /** The codes that a document ends with for good; undefined where another try may help. */
