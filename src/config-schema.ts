@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parsePicoUsd } from './kernel/index.ts'
 
 /**
  * The configuration file (portico.yaml). `scripts/write-config-schema.ts` publishes it as docs/portico.schema.json for editors. All
@@ -14,7 +15,10 @@ const flag = z.preprocess(
   (value) => (value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value),
   z.boolean(),
 )
-const price = z.union([z.string(), z.number()]).describe('US dollars per million tokens, as a decimal.')
+const price = z
+  .union([z.string(), z.number()])
+  .refine(isPrice, { error: 'must be a decimal of at least 0 with at most 12 decimals' })
+  .describe('US dollars per million tokens, as a decimal.')
 
 const megabyte = 1024 * 1024
 
@@ -39,6 +43,21 @@ const metrics = z.strictObject({
   enabled: flag.default(true),
 })
 
+const tokenPrices = {
+  input: price,
+  output: price.default('0'),
+  cacheRead: price.optional(),
+  cacheWrite: price.optional(),
+  reasoning: price.optional(),
+}
+const prices = z.strictObject({
+  ...tokenPrices,
+  contextSteps: z
+    .array(z.strictObject({ abovePromptTokens: integer(1, 100_000_000), ...tokenPrices, output: price.optional() }))
+    .optional()
+    .describe('Other prices for the whole request when its prompt is longer.'),
+})
+
 const provider = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, - and _'),
   format: z.enum(['openai', 'azure', 'anthropic', 'gemini', 'vertex', 'bedrock', 'cohere', 'ollama']).default('openai'),
@@ -50,7 +69,23 @@ const provider = z.strictObject({
   apiKey: z.string().min(1).optional().describe('In clear in this file; prefer apiKeyEnv or apiKeyFile.'),
   apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable that holds the key.'),
   apiKeyFile: z.string().min(1).optional().describe('File that holds the key.'),
+  credentialsEnv: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Variable with AWS `accessKeyId:secretAccessKey[:sessionToken]` or a Google service account as JSON.'),
+  credentialsFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File with the same; without either, the default credential chain.'),
   headers: z.record(z.string(), z.string()).optional(),
+  models: z
+    .enum(['snapshot', 'discovered', 'declared'])
+    .optional()
+    .describe('Where its models come from; default by format, see docs/models.md.'),
+  priceLists: z.array(z.string()).optional().describe('Lists of the price snapshot that hold for it.'),
+  discoveredPrices: prices.optional().describe('Of models that only its own listing names.'),
   region: z.string().optional(),
   project: z.string().optional(),
   apiVersion: z.string().optional(),
@@ -76,14 +111,6 @@ const provider = z.strictObject({
       maximumResponseBytes: integer(1024, 1024 * megabyte).optional(),
     })
     .optional(),
-})
-
-const prices = z.strictObject({
-  input: price,
-  output: price.default('0'),
-  cacheRead: price.optional(),
-  cacheWrite: price.optional(),
-  reasoning: price.optional(),
 })
 
 const deployment = z.strictObject({
@@ -171,3 +198,11 @@ export const configFileSchema = z.strictObject({
 })
 
 export type ConfigFile = z.output<typeof configFileSchema>
+
+function isPrice(value: string | number): boolean {
+  try {
+    return parsePicoUsd(value) >= 0n
+  } catch {
+    return false
+  }
+}

@@ -43,10 +43,24 @@ describe('the configuration', () => {
     ['server:\n  port: -1\n', /server\.port: /],
     ['providers:\n  - id: Bad Name\n', /providers\.0\.id: /],
     ['providers:\n  - id: a\n    apiKeyEnv: NOT_THERE\n', /providers\.0\.apiKeyEnv: .*NOT_THERE/],
+    [
+      'models:\n  - id: x\n    deployments: [{ provider: p, prices: { input: abc } }]\n',
+      /models\.0\.deployments\.0\.prices\.input: must be a decimal/,
+    ],
     ['- a\n', /must hold a mapping/],
     ['a: [', /not valid YAML/],
   ])('refuses the file %j with an error that names the setting', (text, message) => {
     expect(() => loadConfig({}, folderWith({ 'portico.yaml': text }))).toThrow(message)
+  })
+
+  it('reads credentials and the sources of models and prices of a provider', () => {
+    const folder = folderWith({
+      'portico.yaml':
+        'providers:\n  - id: bedrock-eu\n    format: bedrock\n    region: eu-central-1\n    hosting: eu\n    credentialsEnv: AWS_PAIR\n    priceLists: [bedrock-eu]\n    models: snapshot\n',
+    })
+    const { settings, secrets } = loadConfig({ AWS_PAIR: 'id:secret' }, folder)
+    expect(secrets.providerCredentials.get('bedrock-eu')).toBe('id:secret')
+    expect(settings.providers[0]).toMatchObject({ priceLists: ['bedrock-eu'], models: 'snapshot' })
   })
 
   it('reads secrets from files and keeps them apart from the settings', () => {

@@ -28,6 +28,8 @@ export interface Secrets {
   s3SecretAccessKey: string | undefined
   /** By provider id, from `apiKey`, `apiKeyEnv` or `apiKeyFile` of the file's providers. */
   providerKeys: ReadonlyMap<string, string>
+  /** By provider id, from `credentialsEnv` or `credentialsFile`: AWS keys or a Google service account. */
+  providerCredentials: ReadonlyMap<string, string>
 }
 
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T
@@ -162,11 +164,19 @@ function readSecrets(environment: Environment, settings: ConfigFile, workingFold
     throw new ConfigError('PORTICO_SECRET_KEY must have at least 32 bytes; `openssl rand -base64 32` makes one.')
   }
   const providerKeys = new Map<string, string>()
+  const providerCredentials = new Map<string, string>()
   for (const [index, provider] of settings.providers.entries()) {
-    const key = readProviderKey(environment, provider, `providers.${index}`, workingFolder)
+    const read = (name: 'apiKey' | 'credentials') =>
+      readNamedSecret(environment, workingFolder, `providers.${index}.${name}`, {
+        file: provider[`${name}File`],
+        variable: provider[`${name}Env`],
+      })
+    const key = read('apiKey') ?? provider.apiKey
     if (key !== undefined) providerKeys.set(provider.id, key)
+    const credentials = read('credentials')
+    if (credentials !== undefined) providerCredentials.set(provider.id, credentials)
   }
-  return { ...named, providerKeys }
+  return { ...named, providerKeys, providerCredentials }
 }
 
 function readSecret(environment: Environment, variable: string, workingFolder: string): string | undefined {
@@ -177,18 +187,20 @@ function readSecret(environment: Environment, variable: string, workingFolder: s
   return direct || undefined
 }
 
-function readProviderKey(
+/** A secret of a provider that the file names by its variable or its file. */
+function readNamedSecret(
   environment: Environment,
-  provider: ConfigFile['providers'][number],
-  where: string,
   workingFolder: string,
+  setting: string,
+  { file, variable }: { file: string | undefined; variable: string | undefined },
 ): string | undefined {
-  if (provider.apiKeyFile !== undefined)
-    return readSecretFile(provider.apiKeyFile, `${where}.apiKeyFile`, workingFolder)
-  if (provider.apiKeyEnv === undefined) return provider.apiKey
-  const key = environment[provider.apiKeyEnv]
-  if (!key) throw new ConfigError(`${where}.apiKeyEnv: the environment variable ${provider.apiKeyEnv} is not set.`)
-  return key
+  if (file !== undefined && variable !== undefined)
+    throw new ConfigError(`${setting}Env and ${setting}File are both set; keep one.`)
+  if (file !== undefined) return readSecretFile(file, `${setting}File`, workingFolder)
+  if (variable === undefined) return undefined
+  const value = environment[variable]
+  if (!value) throw new ConfigError(`${setting}Env: the environment variable ${variable} is not set.`)
+  return value
 }
 
 function readSecretFile(file: string, setting: string, workingFolder: string): string {

@@ -99,10 +99,13 @@ export async function openEmbedder(config: Config, dependencies: EmbedderDepende
 /** Providers and models of the file with their keys filled in, and what stands in the environment. */
 export function toCatalogueConfiguration({ settings, secrets }: Config): CatalogueConfiguration {
   return {
-    providers: settings.providers.map(({ apiKeyEnv: _env, apiKeyFile: _file, ...provider }) => ({
-      ...provider,
-      apiKey: secrets.providerKeys.get(provider.id),
-    })),
+    providers: settings.providers.map(
+      ({ apiKeyEnv: _key, apiKeyFile: _file, credentialsEnv: _env, credentialsFile: _path, ...provider }) => ({
+        ...provider,
+        apiKey: secrets.providerKeys.get(provider.id),
+        credentials: secrets.providerCredentials.get(provider.id),
+      }),
+    ),
     models: settings.models,
     openaiApiKey: secrets.openaiApiKey,
     ollamaUrl: settings.ollama.detect ? settings.ollama.url : undefined,
