@@ -100,12 +100,13 @@ function addCompletions(app: App, completions: Completions, clock: Clock, log: L
       // No heartbeat: the compatible API sends no comment lines, and strict clients choke on them.
       const stream = startEventStream(reply, request.clientSignal, { heartbeat: null })
       let lastText = ''
+      // The role goes out with the first text: nothing may be awaited before the iteration, which is what settles the hold.
+      let text = renderer.role()
       try {
-        await stream.write(renderer.role())
         for await (const events of streamed.events) {
-          let text = ''
           for (const event of events) text += renderer.event(event)
           if (text !== '') await stream.write(text)
+          text = ''
         }
       } catch (thrown) {
         const error = toAppError(thrown)
