@@ -188,10 +188,13 @@ function failureOf(error: unknown, attempt: number): { code: ExtractionError['co
 /** Writes the latest progress now and then; a failed write is not worth a retry. */
 function createProgress({ documents, clock }: PipelineDependencies, id: DocumentId) {
   let lastMs = -Infinity
+  let lastStage: DocumentProgress['stage'] | undefined
   let pending: Promise<void> = Promise.resolve()
   return {
     say(progress: DocumentProgress) {
-      if (clock.monotonicMs() - lastMs < progressEveryMs) return
+      // A new stage is said at once.
+      if (progress.stage === lastStage && clock.monotonicMs() - lastMs < progressEveryMs) return
+      lastStage = progress.stage
       lastMs = clock.monotonicMs()
       pending = pending.then(() => documents.saveProgress(id, progress)).catch(() => {})
     },
