@@ -165,8 +165,9 @@ function sendError(options: ServerOptions, thrown: unknown, request: FastifyRequ
   if (status >= 500 || error.internal !== undefined) {
     const stack = error.code === 'internal_error' && error.cause instanceof Error ? error.cause.stack : undefined
     options.log[status >= 500 ? 'error' : 'warn'](
-      { requestId: request.id, code: error.code, internal: error.internal, stack },
-      error.message,
+      { requestId: request.id, code: error.code, param: error.param, internal: error.internal, stack },
+      // Not error.message: that one is for the client and may quote what the client sent.
+      'a request failed',
     )
   }
   return reply.code(status).headers(errorHeaders(error)).header('x-request-id', request.id).send(renderErrorBody(error))

@@ -70,8 +70,9 @@ export function isAppError(error: unknown, code?: ErrorCode): error is AppError 
   return error instanceof AppError && (code === undefined || error.code === code)
 }
 
-/** The text of whatever was thrown, for logs. */
+/** The text of whatever was thrown, for logs. Of an AppError the code: its message is for the client and may quote the client. */
 export function describeError(error: unknown): string {
+  if (error instanceof AppError) return error.internal === undefined ? error.code : `${error.code}: ${error.internal}`
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from '../kernel/index.ts'
-import { ProviderError } from '../providers/index.ts'
+import { ProviderError, type ProviderErrorClass } from '../providers/index.ts'
 import { RoutingFailure } from './router.ts'
 
 /** Longest piece of a provider's own message that is passed on. */
@@ -75,9 +75,19 @@ function shorten(message: string): string {
   return message.length <= maximumMessageCharacters ? message : `${message.slice(0, maximumMessageCharacters)}…`
 }
 
-/** For the log: class, status, the provider’s words (secrets are cut out already) and where it was tried. */
+/** Failures whose words are about the operator's account or the host; other words may quote the prompt, which no log may hold. */
+const loggedWords = new Set<ProviderErrorClass>([
+  'authentication',
+  'quota',
+  'model_not_found',
+  'rate_limit',
+  'overloaded',
+])
+
+/** For the log: class, status, where it was tried, and the provider’s words (secrets are cut out already) where they are harmless. */
 function describe(error: ProviderError, thrown: unknown): string {
   const attempts = thrown instanceof RoutingFailure ? thrown.attempts : []
   const path = attempts.map((attempt) => `${attempt.deploymentId}: ${attempt.outcome}`).join(' → ')
-  return `${error.errorClass} ${error.status ?? ''} ${shorten(error.message)}${path === '' ? '' : ` (${path})`}`
+  const words = loggedWords.has(error.errorClass) ? ` ${shorten(error.message)}` : ''
+  return `${error.errorClass} ${error.status ?? ''}${words}${path === '' ? '' : ` (${path})`}`
 }
