@@ -105,6 +105,7 @@ export async function* answer(
     ...call.messages,
   ]
   for (let round = 0; ; round++) {
+    const offersTools = call.agentic && round < maximumToolRounds
     const streamed = await completions.stream({
       // Each completion is a usage record of its own; the first carries the request's id.
       requestId: (round === 0 ? call.requestId : `${call.requestId}_${round}`) as RequestId,
@@ -116,7 +117,7 @@ export async function* answer(
         messages: conversation,
         temperature: call.space.settings.temperature ?? undefined,
         maxOutputTokens: call.space.settings.maximumOutputTokens ?? undefined,
-        ...(call.agentic && round < maximumToolRounds ? { tools: [searchTool] } : {}),
+        ...(offersTools ? { tools: [searchTool] } : {}),
       },
       stream: true,
       whenExhausted,
@@ -127,7 +128,8 @@ export async function* answer(
       const delta = rewriter.push(turn.take(events))
       if (delta !== '') yield { type: 'assistant_write', delta }
     }
-    if (turn.toolCalls.length === 0) break
+    // A model that calls tools it was not offered must not keep the answer going.
+    if (!offersTools || turn.toolCalls.length === 0) break
     conversation.push({ role: 'assistant', content: turn.text(), toolCalls: turn.toolCalls })
     for (const toolCall of turn.toolCalls) {
       const found =

@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest'
+import { expectStatus, startPortico, uploadForm, waitForDocument } from '../harness/portico.ts'
+import { startUpstream } from '../upstream/upstream.ts'
+
+const chunk = (delta: object, finishReason: string | null = null) =>
+  `data: ${JSON.stringify({
+    id: 'x',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, delta, finish_reason: finishReason }],
+  })}\n\n`
+const end = `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 } })}\n\ndata: [DONE]\n\n`
+const call = (args: string) => ({
+  tool_calls: [
+    { index: 0, id: 'call_1', type: 'function', function: { name: 'search_uploaded_files', arguments: args } },
+  ],
+})
+
+it('with the agentic workflow on, the model searches again, cites what it found, and each call is billed', async () => {
+  const requests: { messages: { role: string; content: string }[]; tools?: unknown[] }[] = []
+  const upstream = await startUpstream(({ body }) => {
+    const request = JSON.parse(body) as (typeof requests)[number]
+    requests.push(request)
+    const found = /<source id="(\d+)" title="herons\.txt"/.exec(request.messages.at(-1)!.content)?.[1]
+    const text =
+      request.messages.at(-1)!.role === 'tool'
+        ? chunk({ role: 'assistant', content: `Forty herons [${found}].` }) + chunk({}, 'stop')
+        : chunk({ role: 'assistant', content: null }) +
+          chunk(call('{"query": "herons')) +
+          chunk({ tool_calls: [{ index: 0, function: { arguments: ' in the pond"}' } }] }) +
+          chunk({}, 'tool_calls')
+    return { headers: { 'content-type': 'text/event-stream' }, body: text + end }
+  })
+  await using portico = await startPortico({
+    settings: {
+      providers: [
+        {
+          id: 'p',
+          flavour: 'generic',
+          baseUrl: `${upstream.url}/v1`,
+          apiKey: 'sk-test',
+          hosting: 'us',
+          models: 'declared',
+        },
+      ],
+      models: [
+        {
+          id: 'm',
+          maxOutputTokens: 100,
+          contextTokens: 10_000,
+          deployments: [{ provider: 'p', prices: { input: '1', output: '2' } }],
+        },
+      ],
+    },
+  })
+  const organisation = await portico.createOrganisation()
+  const space = await portico.createSpace(organisation, { model: 'm', settings: { maximumPassages: 1 } })
+  for (const [text, name] of [
+    ['The pond of the garden holds forty herons.', 'herons.txt'],
+    ['Tickets for adults cost twelve euros at the museum.', 'tickets.txt'],
+  ] as const) {
+    const { id } = expectStatus(
+      await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, uploadForm(text, name)),
+      201,
+    )
+    await waitForDocument(organisation.client, id)
+  }
+  const ask = (headers: Record<string, string>) =>
+    organisation.client(
+      'POST',
+      `/v1/endpoints/${space.endpointId}/chat`,
+      { messages: [{ role: 'user', content: 'What do tickets cost at the museum?' }] },
+      { 'service-enable-inline-sources': 'true', ...headers },
+    )
+  const answer = expectStatus(await ask({ 'service-enable-agentic-workflow': 'true' }), 200)
+  expect(answer).toMatchObject({ content: 'Forty herons [1].', references: [{ id: 1, title: 'herons.txt' }] })
+  expect(requests).toHaveLength(2)
+  expect(requests[0]!.tools).toHaveLength(1)
+  const today = new Date().toISOString().slice(0, 10)
+  const usage = expectStatus(
+    await portico.operator('GET', `/api/organisations/${organisation.id}/usage?from=${today}&to=${today}&by=surface`),
+    200,
+  )
+  expect(usage.rows.find((row: { surface: string }) => row.surface === 'space_chat')).toMatchObject({ requests: 2 })
+
+  // This model calls tools even where none is offered: the answer ends instead of going round.
+  expectStatus(await ask({}), 200)
+  expect(requests).toHaveLength(3)
+  expect(requests.at(-1)!.tools).toBeUndefined()
+  await upstream.close()
+})
