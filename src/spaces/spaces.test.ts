@@ -123,11 +123,11 @@ describe('a Space', () => {
     for (const id of [unknownId, 'no uuid']) {
       expect(spaces.get(id)).toBeUndefined()
       for (const call of [
-        spaces.publish(id, actor),
-        spaces.update(id, { name: 'x' }, actor),
-        spaces.remove(id, actor),
+        () => spaces.publish(id, actor),
+        () => spaces.update(id, { name: 'x' }, actor),
+        () => spaces.remove(id, actor),
       ]) {
-        await expect(call).rejects.toMatchObject({ code: 'space_not_found' })
+        await expect(call()).rejects.toMatchObject({ code: 'space_not_found' })
       }
     }
   })
