@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { queryInteger } from './query-integer.ts'
 
 /** Document management: the interface's sections 2 to 4.2, with what decisions.md adds. */
 
@@ -51,13 +52,9 @@ const spaceId = z
   .regex(/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'must be the UUID of a Space')
   .transform((id) => id.toLowerCase())
   .meta({ format: 'uuid' })
-/** Query parameters are text: digits only, so that `1e2`, `0x10` and empty text are refused. OpenAPI calls it an integer. */
+/** OpenAPI calls it an integer. */
 const count = (minimum: number, maximum: number, byDefault: number) =>
-  z
-    .string()
-    .regex(/^-?\d{1,15}$/, 'must be an integer')
-    .transform(Number)
-    .pipe(z.int().min(minimum, `must be at least ${minimum}`).max(maximum, `must be at most ${maximum}`))
+  queryInteger(minimum, maximum)
     .default(byDefault)
     .meta({ type: 'integer', pattern: undefined, minimum, maximum, description: `Default ${byDefault}.` })
 

@@ -1,13 +1,7 @@
 import { z } from 'zod'
+import { queryInteger } from './query-integer.ts'
 
 /** What the operator and the console see of documents on their way: progress, failures, and the chunks they became. */
-
-const count = (minimum: number, maximum: number) =>
-  z
-    .string()
-    .regex(/^-?\d{1,15}$/, 'must be an integer')
-    .transform(Number)
-    .pipe(z.int().min(minimum, `must be at least ${minimum}`).max(maximum, `must be at most ${maximum}`))
 
 const status = z.enum(['processing', 'ready', 'failed'])
 
@@ -39,8 +33,8 @@ const documentCountsSchema = z
 
 export const documentProgressQuerySchema = z.object({
   status: status.optional().describe('Only documents with this status.'),
-  offset: count(0, Number.MAX_SAFE_INTEGER).default(0),
-  limit: count(1, 100).default(20),
+  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0),
+  limit: queryInteger(1, 100).default(20),
 })
 
 export const documentProgressPageSchema = z
@@ -54,8 +48,8 @@ export const documentProgressPageSchema = z
   .meta({ id: 'DocumentProgressPage' })
 
 export const chunkQuerySchema = z.object({
-  offset: count(0, Number.MAX_SAFE_INTEGER).default(0),
-  limit: count(1, 500).default(100),
+  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0),
+  limit: queryInteger(1, 500).default(100),
 })
 
 const chunkSchema = z

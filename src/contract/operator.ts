@@ -1,14 +1,9 @@
 import { z } from 'zod'
+import { queryInteger } from './query-integer.ts'
 
 /** The operator's API of organisations, keys, Spaces and the admin log. Unknown fields are refused, so that a typo is no silent no-op. */
 
-const count = (minimum: number, maximum: number) =>
-  z
-    .string()
-    .regex(/^-?\d{1,15}$/, 'must be an integer')
-    .transform(Number)
-    .pipe(z.int().min(minimum, `must be at least ${minimum}`).max(maximum, `must be at most ${maximum}`))
-const paging = { offset: count(0, Number.MAX_SAFE_INTEGER).default(0), limit: count(1, 100).default(20) }
+const paging = { offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0), limit: queryInteger(1, 100).default(20) }
 const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(item) })
 

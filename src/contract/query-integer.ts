@@ -1,0 +1,9 @@
+import { z } from 'zod'
+
+/** An integer of a query string. Query parameters are text: digits only, so that `1e2`, `0x10` and empty text are refused. */
+export const queryInteger = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,15}$/, 'must be an integer')
+    .transform(Number)
+    .pipe(z.int().min(minimum, `must be at least ${minimum}`).max(maximum, `must be at most ${maximum}`))
