@@ -74,7 +74,7 @@ const size: ChunkSize = options.target
   : pipelineChunkSize
 console.log(`embedder: ${embedder.label}; chunks of about ${size.targetTokens} tokens`)
 await using bench = await createBenchIndex(embedder, options['database-url'])
-console.log(`lexical engine: ${bench.index.lexicalEngine}`)
+console.log(`search: ${bench.index.engine}`)
 for (const set of loadEvaluationSets(folder)) {
   if (set.spans.length > 0) await measureExcerpts(bench, embedder, set)
   else await measureDocuments(bench, embedder, set)

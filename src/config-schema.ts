@@ -190,6 +190,13 @@ export const configFileSchema = z.strictObject({
       workers: integer(0, 64).default(2).describe('Extractor processes; 0: this instance takes no documents.'),
     })
     .prefault({}),
+  search: z
+    .strictObject({
+      memoryMegabytes: integer(0, 4096)
+        .default(1024)
+        .describe('Most memory for searching the Spaces of the embedded database; 0: search in the database.'),
+    })
+    .prefault({}),
   chat: z
     .strictObject({
       defaultModel: z.string().min(1).default('portico/offline').describe('Model of new Spaces that name none.'),

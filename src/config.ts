@@ -66,6 +66,7 @@ const environmentSettings: Record<string, string> = {
   PORTICO_EMBEDDING_FOLDER: 'embeddings.folder',
   PORTICO_EMBEDDING_DIMENSIONS: 'embeddings.dimensions',
   PORTICO_INGESTION_WORKERS: 'ingestion.workers',
+  PORTICO_SEARCH_MEMORY_MEGABYTES: 'search.memoryMegabytes',
   PORTICO_CA_FILE: 'network.caFile',
 }
 

@@ -21,6 +21,7 @@ import {
   createDocumentWatch,
   createExtractorPool,
   createIndexKeeper,
+  followDocuments,
   createPipeline,
   detectFormat,
   ingestionRoutes,
@@ -181,7 +182,8 @@ export async function createService({ config, log, clock = systemClock }: Servic
     log,
   })
   dispose(() => embedder.close())
-  const index = createIndexStore(corpus)
+  const index = createIndexStore({ database: corpus, ...searchMemory(settings.search, corpus.engine), log })
+  dispose(() => index.close())
   const jobs = createJobQueue({ database: corpus, clock, log })
   const blobs = await openBlobStore(config)
   dispose(() => blobs.close())
@@ -302,6 +304,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
   })
   const held = building.move()
   let metricsServer: MetricsServer | undefined
+  let stopFollowing = async () => {}
 
   return {
     config,
@@ -332,6 +335,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
         )
         await indexKeeper.start()
       } else await index.generations.prepare(embedder)
+      stopFollowing = await followDocuments({ index, documents: documentStore, log })
       jobs.work(
         deleteBlobJob,
         { concurrency: 2, maximumAttempts: 50, backoffMs: 1_000, onExhausted: async () => {} },
@@ -375,7 +379,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
           : `PostgreSQL ${control.features.serverVersion}`
       return [
         `Portico ${version} listening on ${urlOf()} (API page: ${urlOf()}/docs)`,
-        `  data: ${store}; files in ${blobs.label}; words: ${index.lexicalEngine}`,
+        `  data: ${store}; files in ${blobs.label}; search: ${index.engine}`,
         `  embedder: ${embedder.label}`,
         ...(metricsServer ? [`  metrics: http://${settings.metrics.host}:${metricsServer.port}/metrics`] : []),
       ].join('\n')
@@ -386,6 +390,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
       if (stopping) return
       stopping = true
       indexKeeper.close()
+      await stopFollowing()
       documentWatch.close()
       const closed = app.close()
       const isClosedWithin = (ms: number) => Promise.race([closed.then(() => true), wait(ms, false, { ref: false })])
@@ -404,6 +409,11 @@ export async function createService({ config, log, clock = systemClock }: Servic
     const { address, port, family } = app.server.address() as AddressInfo
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
   }
+}
+
+/** A server searches its Spaces itself; the one connection of the embedded engine is too busy for it. */
+function searchMemory({ memoryMegabytes }: Config['settings']['search'], engine: Database['engine']) {
+  return engine === 'embedded' && memoryMegabytes > 0 ? { memory: { maximumBytes: memoryMegabytes * 2 ** 20 } } : {}
 }
 
 async function areAnswering(databases: Database[]): Promise<boolean> {

@@ -24,12 +24,17 @@ export interface BenchIndex extends AsyncDisposable {
 }
 
 const batchChunks = 64
+/** More than any size that is measured needs. */
+const residentBytes = 4 * 1024 ** 3
 
 export async function createBenchIndex(embedder: Embedder, databaseUrl?: string): Promise<BenchIndex> {
   const dataFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'portico-bench-'))
   const databases = await openDatabases({ dataFolder, databaseUrl, clock: systemClock, log: silentLog })
   const { corpus } = databases
-  const index = createIndexStore(corpus)
+  const index = createIndexStore({
+    database: corpus,
+    ...(corpus.engine === 'embedded' ? { memory: { maximumBytes: residentBytes } } : {}),
+  })
   await index.generations.prepare(embedder)
   const organisationId = createOrganisationId()
   return {
@@ -65,6 +70,7 @@ export async function createBenchIndex(embedder: Embedder, databaseUrl?: string)
       return documentId
     },
     async [Symbol.asyncDispose]() {
+      await index.close()
       await databases.close()
       fs.rmSync(dataFolder, { recursive: true, force: true })
     },

@@ -30,7 +30,7 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   let closing: Promise<void> | undefined
 
-  async function withSession<T>(signal: AbortSignal | undefined, use: (session: SqlSession) => Promise<T>): Promise<T> {
+  async function withSession<T>(options: QueryOptions, use: (session: SqlSession) => Promise<T>): Promise<T> {
     if (inside.getStore()?.open) {
       throw new DatabaseError(
         sqlState.internal,
@@ -38,7 +38,7 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
       )
     }
     if (closing) throw new DatabaseError(sqlState.connectionLost, `the ${name} database is closed`)
-    const session = await source.acquire(signal)
+    const session = await source.acquire(options)
     try {
       return await use(session)
     } finally {
@@ -51,7 +51,7 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
     parameters: readonly SqlValue[] | null,
     options: QueryOptions,
   ): Promise<SqlResult> {
-    return withSession(options.signal, (session) => session.run(statement, parameters, withDefaults(options)))
+    return withSession(options, (session) => session.run(statement, parameters, withDefaults(options)))
   }
 
   async function transactionOnce<T>(
@@ -94,7 +94,7 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
     async transaction(work, options = {}) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await withSession(options.signal, (session) => transactionOnce(session, work, options))
+          return await withSession(options, (session) => transactionOnce(session, work, options))
         } catch (error) {
           if (!isRetryable(error) || attempt >= maximumTransactionAttempts) throw error
           // Random, so that two transactions that met do not meet again.

@@ -23,6 +23,8 @@ export interface QueryOptions {
   signal?: AbortSignal
   /** Longest run of this statement; default `defaultStatementTimeoutMs`. */
   timeoutMs?: number
+  /** Nobody waits for it: what somebody waits for goes first on the embedded engine's one connection. */
+  background?: boolean
 }
 
 export interface Queryable {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { DatabaseError, sqlState, toDatabaseError } from './database-error.ts'
-import type { SqlValue } from './port.ts'
+import type { QueryOptions, SqlValue } from './port.ts'
 import { toParameter, valueTypes } from './values.ts'
 
 /** Longest run of a statement that names no limit of its own. */
@@ -32,7 +32,7 @@ export interface SqlSession {
 
 /** Where sessions come from: the one connection of the embedded engine, or the pool of a server. */
 export interface SessionSource {
-  acquire(signal?: AbortSignal): Promise<SqlSession>
+  acquire(options?: Pick<QueryOptions, 'signal' | 'background'>): Promise<SqlSession>
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
   onReconnect(callback: () => void): void
   close(): Promise<void>

@@ -1,4 +1,5 @@
 import type { Database } from '../database/index.ts'
+import type { DocumentStore } from '../documents/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import { type Embedder, type IndexStore, reindexStep } from '../retrieval/index.ts'
@@ -66,4 +67,30 @@ export function createIndexKeeper({
     },
     close: () => stop(),
   }
+}
+
+/** Keeps Spaces in memory as the documents change, and loads the largest in the background. Resolves to what ends it. */
+export async function followDocuments({
+  index,
+  documents,
+  log,
+}: {
+  index: Pick<IndexStore, 'resident'>
+  documents: Pick<DocumentStore, 'listenChanges'>
+  log: Log
+}): Promise<() => Promise<void>> {
+  const { resident } = index
+  if (!resident) return async () => {}
+  const stop = await documents.listenChanges(
+    ({ spaceId, documentId }) => resident.documentChanged(spaceId, documentId),
+    () => resident.forgetAll(),
+  )
+  const startedMs = performance.now()
+  void resident.warm().then(
+    (chunks) => {
+      if (chunks > 0) log.info({ chunks, ms: Math.round(performance.now() - startedMs) }, 'Spaces loaded for search')
+    },
+    (error: unknown) => log.warn({ error: String(error) }, 'Spaces could not be loaded; the database is searched'),
+  )
+  return stop
 }

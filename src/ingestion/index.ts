@@ -9,6 +9,6 @@ export {
   type ExtractionRequest,
   type ExtractorPool,
 } from './isolation/extractor-pool.ts'
-export { createIndexKeeper } from './index-keeper.ts'
+export { createIndexKeeper, followDocuments } from './index-keeper.ts'
 export { ingestionRoutes } from './ingestion.routes.ts'
 export { createPipeline } from './pipeline.ts'

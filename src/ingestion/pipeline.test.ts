@@ -29,7 +29,7 @@ const spaceId = createSpaceId()
 
 beforeAll(async () => {
   databases = await openTestDatabases()
-  index = createIndexStore(databases.corpus)
+  index = createIndexStore({ database: databases.corpus })
   await index.generations.prepare(embedder)
   const jobs = createJobQueue({ database: databases.corpus, clock: systemClock, log: silentLog })
   documents = createDocumentStore({ database: databases.corpus, jobs, removeFromIndex: index.deleteDocument })

@@ -41,6 +41,6 @@ export function rankByBm25(
 }
 
 /** How much a term tells that `frequency` of `chunks` chunks hold; never negative. */
-function bm25Weight(chunks: number, frequency: number): number {
+export function bm25Weight(chunks: number, frequency: number): number {
   return Math.log(1 + (Math.max(chunks, frequency) - frequency + 0.5) / (frequency + 0.5))
 }

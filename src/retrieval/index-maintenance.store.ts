@@ -2,6 +2,7 @@ import type { Database } from '../database/index.ts'
 import { isUuid, type SpaceId } from '../kernel/index.ts'
 import { bm25B, bm25K1 } from './bm25.ts'
 import { type Generation, type Generations, vectorTable } from './generations.store.ts'
+import type { ResidentIndex } from './resident/resident-index.ts'
 
 /** Chunks from which a Space gets an HNSW index of its own; below, every vector is compared (20,000 × 384: about 35 ms). */
 export const vectorIndexFromChunks = 20_000
@@ -47,6 +48,7 @@ function suffix(spaceId: SpaceId): string {
 interface SpaceSize {
   spaceId: SpaceId
   chunks: number
+  terms: number
 }
 
 interface ExistingIndex {
@@ -56,14 +58,20 @@ interface ExistingIndex {
   building: boolean
 }
 
+export interface MaintenanceDependencies {
+  database: Database
+  generations: Generations
+  /** Spaces that it holds need no index in the database. */
+  resident: Pick<ResidentIndex, 'holds'> | undefined
+}
+
 /**
  * Builds the indexes that large Spaces lack and drops those that nobody needs. On a server searches and writes go on
- * meanwhile; the embedded engine has one connection, so that they wait for each build (20,000 chunks: HNSW 10 s, BM25 2 s).
- * Repeatable, and safe when two instances call it at once.
+ * meanwhile; the embedded engine has one connection, so that they wait for each build (20,000 chunks: HNSW 10 s, BM25 2 s):
+ * there only Spaces get them that are too large for memory. Repeatable, and safe when two instances call it at once.
  */
 export async function maintainIndexes(
-  database: Database,
-  generations: Generations,
+  { database, generations, resident }: MaintenanceDependencies,
   options: MaintenanceOptions = {},
 ): Promise<MaintenanceReport> {
   const {
@@ -72,7 +80,8 @@ export async function maintainIndexes(
   } = options
   const report: MaintenanceReport = { built: [], dropped: [] }
   const live = await generations.load()
-  const sizes = await loadSizes(database)
+  const dimensions = live.find(({ state }) => state === 'active')?.dimensions ?? 0
+  const sizes = (await loadSizes(database)).filter((size) => !resident?.holds({ ...size, dimensions }))
   const existing = new Map((await loadIndexes(database)).map((index) => [index.name, index]))
   const kept = new Set<string>()
 
@@ -143,7 +152,8 @@ function vectorStatement(generation: Generation, spaceId: SpaceId): string {
 
 async function loadSizes(database: Database): Promise<SpaceSize[]> {
   return database.query<SpaceSize>(
-    `select space_id as "spaceId", sum(chunk_count)::int as chunks from indexed_documents where searchable group by 1`,
+    `select space_id as "spaceId", sum(chunk_count)::int as chunks, sum(term_count)::float8 as terms
+     from indexed_documents where searchable group by 1`,
   )
 }
 

@@ -4,18 +4,20 @@ import { analyseChunks, type AnalysedChunk } from './analysis/analyse-text.ts'
 import { type Generation, vectorParameter, vectorTable } from './generations.store.ts'
 import type { ChunkBatch, IndexedChunk, IndexRun, IndexWriter } from './port.ts'
 import { IndexRunEndedError } from './port.ts'
+import type { ResidentIndex } from './resident/resident-index.ts'
 
 /** Rows of one insert: the measured best on both engines, and a bound on the size of a statement. */
-export const maximumRowsPerStatement = 50
+const maximumRowsPerStatement = 50
 
+const background = { background: true }
 /** What a search may have to wait for one transaction of staging. */
 const transactionTargetMs = 15
 
 /** The write side of the index; see IndexWriter for what it promises and docs/retrieval.md for why it is staged so. */
-export function createIndexWriter(database: Database): IndexWriter {
+export function createIndexWriter(database: Database, resident?: ResidentIndex): IndexWriter {
   // Grows and shrinks with what rows cost: 0.5 ms in a small Space, 8 ms where an HNSW index of 100,000 is kept.
   let rowsPerTransaction = 8
-  const writer: IndexWriter = {
+  return {
     async beginRun(transaction, { organisationId, spaceId, documentId }) {
       // Serialises runs of one document; a delete that is under way is waited for and then seen.
       const [document] = await transaction.query(
@@ -36,32 +38,26 @@ export function createIndexWriter(database: Database): IndexWriter {
       )
       return { runId, organisationId, spaceId, documentId }
     },
-    async insertChunks(transaction, batch) {
+    async stageChunks(batch) {
       if (batch.chunks.length !== batch.vectors.length) {
         throw new Error(`${batch.chunks.length} chunks came with ${batch.vectors.length} vectors`)
       }
-      if (database.features.bm25) await tuneBm25(transaction)
-      const generation = await loadGeneration(transaction, batch.embedderId)
-      for (let start = 0; start < batch.chunks.length; start += maximumRowsPerStatement) {
-        const end = start + maximumRowsPerStatement
-        await insertRows(transaction, generation, {
-          ...batch,
-          chunks: batch.chunks.slice(start, end),
-          vectors: batch.vectors.slice(start, end),
-        })
-      }
-    },
-    async stageChunks(batch) {
       for (let start = 0; start < batch.chunks.length;) {
         const end = start + rowsPerTransaction
         const part = { ...batch, chunks: batch.chunks.slice(start, end), vectors: batch.vectors.slice(start, end) }
+        // Outside the transaction: on the embedded engine everything else waits for it.
+        const analysed = analyse(part)
         let tookMs = 0
-        await database.transaction(async (transaction) => {
+        const staged = await database.transaction(async (transaction) => {
           // From here on the connection is ours: before it, others were served.
           const startedMs = performance.now()
-          await writer.insertChunks(transaction, part)
+          if (database.features.bm25) await tuneBm25(transaction)
+          const generation = await loadGeneration(transaction, batch.embedderId)
+          const chunkIds = await insertRows(transaction, generation, part, analysed)
           tookMs = performance.now() - startedMs
-        })
+          return { generation, chunkIds }
+        }, background)
+        tellResident(part, staged, analysed)
         start = end
         rowsPerTransaction = nextRows(part.chunks.length, tookMs)
       }
@@ -73,11 +69,26 @@ export function createIndexWriter(database: Database): IndexWriter {
         [run.documentId, run.runId],
       )
       if (!published) throw new IndexRunEndedError(run.documentId)
+      resident?.publishing(run)
       return published.chunks
     },
     deleteDocument: removeDocument,
   }
-  return writer
+
+  function tellResident(batch: ChunkBatch, staged: Staged, analysed: readonly AnalysedChunk[]): void {
+    const chunks = analysed.map(({ terms }, index) => ({
+      chunkId: staged.chunkIds[index]!,
+      terms,
+      vector: batch.vectors[index]!,
+    }))
+    const languages = analysed.flatMap((chunk) => chunk.languages)
+    resident?.staged(batch.run, staged.generation, chunks, languages)
+  }
+}
+
+interface Staged {
+  generation: Generation
+  chunkIds: string[]
 }
 
 /** As many rows as `transactionTargetMs` has room for, going by the last ones; at most twice as many as those. */
@@ -114,12 +125,21 @@ async function loadGeneration(transaction: Queryable, embedderId: string): Promi
   return generation
 }
 
-async function insertRows(transaction: Queryable, generation: Generation, batch: ChunkBatch): Promise<void> {
-  const { run, chunks, vectors } = batch
-  const analysed = analyseChunks(
+function analyse({ run, documentName, chunks }: ChunkBatch): AnalysedChunk[] {
+  return analyseChunks(
     run.spaceId,
-    chunks.map((chunk) => searchableText(batch.documentName, chunk)),
+    chunks.map((chunk) => searchableText(documentName, chunk)),
   )
+}
+
+/** Returns the ids of the new chunks. */
+async function insertRows(
+  transaction: Queryable,
+  generation: Generation,
+  batch: ChunkBatch,
+  analysed: readonly AnalysedChunk[],
+): Promise<string[]> {
+  const { run, chunks, vectors } = batch
   await countRows(transaction, run, analysed)
   const ids = chunks.map(() => createUuid())
   const shared = [run.organisationId, run.spaceId, run.documentId]
@@ -145,6 +165,7 @@ async function insertRows(transaction: Queryable, generation: Generation, batch:
     ['uuid', generation.storage],
     vectors.map((vector, index) => [ids[index]!, vectorParameter(generation, vector)]),
   )
+  return ids
 }
 
 /** Locks the run's row, so that this batch and a delete, a newer run or the publishing come one after the other. */

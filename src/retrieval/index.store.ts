@@ -1,10 +1,12 @@
 import type { Database } from '../database/index.ts'
+import { type Log, silentLog } from '../kernel/index.ts'
 import { createGenerations, type Generations } from './generations.store.ts'
 import { auditIndex } from './index-audit.store.ts'
 import { maintainIndexes, type MaintenanceOptions, type MaintenanceReport } from './index-maintenance.store.ts'
 import { createIndexWriter } from './index-writer.store.ts'
 import type { IndexAudit, IndexWriter } from './port.ts'
 import { createReindexStore, type ReindexStore } from './reindex.store.ts'
+import { createResidentIndex, type ResidentIndex, type ResidentLimits } from './resident/resident-index.ts'
 import { createSearchStore, type SearchStore } from './search.store.ts'
 
 /** Everything that the corpus database knows of chunks: written by ingestion, read by search, kept in shape by a job. */
@@ -12,24 +14,62 @@ export interface IndexStore extends IndexWriter {
   readonly generations: Generations
   readonly search: SearchStore
   readonly reindex: ReindexStore
-  /** For the start-up line: how words are ranked in large Spaces. */
-  readonly lexicalEngine: string
+  /** Spaces held in memory; absent where the database answers every search. */
+  readonly resident: ResidentIndex | undefined
+  /** For the start-up line: how large Spaces are searched. */
+  readonly engine: string
   /** Builds and drops the indexes of large Spaces; call it from a job, one at a time. */
   maintain(options?: MaintenanceOptions): Promise<MaintenanceReport>
   audit(): Promise<IndexAudit>
+  /** Ends what the index runs beside the database, which stays open. */
+  close(): Promise<void>
 }
 
-export function createIndexStore(database: Database): IndexStore {
-  const generations = createGenerations(database)
+export interface IndexStoreOptions {
+  database: Database
+  /** Memory for searching Spaces outside the database: for the embedded engine. Absent: every search asks the database. */
+  memory?: ResidentLimits
+  log?: Log
+}
+
+export function createIndexStore({ database, memory, log = silentLog }: IndexStoreOptions): IndexStore {
+  const stored = createGenerations(database)
+  const resident =
+    memory === undefined ? undefined : createResidentIndex({ database, generations: stored, limits: memory, log })
+  const generations = forgetting(stored, () => resident?.forgetAll())
   return {
-    ...createIndexWriter(database),
+    ...createIndexWriter(database, resident),
+    resident,
     generations,
     search: createSearchStore(database),
     reindex: createReindexStore(database),
-    lexicalEngine: database.features.bm25
-      ? 'BM25 indexes (pg_textsearch) for large Spaces'
-      : 'BM25 over capped candidates (pg_textsearch is not installed)',
-    maintain: (options) => maintainIndexes(database, generations, options),
+    engine: describeEngine(database, memory),
+    maintain: (options) => maintainIndexes({ database, generations, resident }, options),
     audit: () => auditIndex(database, generations),
+    close: async () => resident?.close(),
+  }
+}
+
+function describeEngine({ features }: Database, memory: ResidentLimits | undefined): string {
+  if (memory) return `BM25 and exact vectors in up to ${Math.round(memory.maximumBytes / 2 ** 20)} MB of memory`
+  return features.bm25
+    ? 'BM25 (pg_textsearch) and HNSW indexes for large Spaces'
+    : 'BM25 over capped candidates (pg_textsearch is not installed) and HNSW indexes for large Spaces'
+}
+
+/** Which generation answers has changed, or may have: what is in memory may be of another. */
+function forgetting(generations: Generations, forget: () => void): Generations {
+  return {
+    ...generations,
+    async prepare(embedder) {
+      const generation = await generations.prepare(embedder)
+      forget()
+      return generation
+    },
+    async activate(generation) {
+      const isActive = await generations.activate(generation)
+      forget()
+      return isActive
+    },
   }
 }

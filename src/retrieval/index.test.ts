@@ -8,13 +8,10 @@ import {
   IndexRunEndedError,
   reindexStep,
 } from './index.ts'
-import { chunkOf, createIndexFixture, type IndexFixture } from './testing/index-fixture.ts'
+import { allInMemory, chunkOf, createIndexFixture, type IndexFixture } from './testing/index-fixture.ts'
 
 let fixture: IndexFixture
 
-beforeEach(async () => {
-  fixture = await createIndexFixture()
-})
 afterEach(() => fixture[Symbol.asyncDispose]())
 
 async function search(query: string, options: { spaceId?: SpaceId; limit?: number; embedders?: Embedder[] } = {}) {
@@ -25,6 +22,7 @@ async function search(query: string, options: { spaceId?: SpaceId; limit?: numbe
     formerEmbedders: embedders.slice(1),
   })
   const { organisationId, spaceId } = fixture
+  await fixture.index.resident?.warm()
   return retrieval.search({ organisationId, spaceId, query, limit: 5, signal: AbortSignal.timeout(30_000), ...request })
 }
 
@@ -48,293 +46,308 @@ const sound = {
   searchableButNotReady: 0,
 }
 
-describe('a document in the index', () => {
-  it('is found from the transaction on that sets it ready, and not a moment before', async () => {
-    const document = await fixture.createDocument()
-    const run = await fixture.stage(document, ['Badgers dig setts.'])
-    expect(await search('badgers')).toEqual([])
-    await expect(
-      fixture.databases.corpus.transaction(async (transaction) => {
-        await fixture.index.publish(transaction, run)
-        throw new Error('the process dies here')
-      }),
-    ).rejects.toThrow('dies')
-    expect(await search('badgers')).toEqual([])
-    await fixture.publish(run)
-    expect((await search('badgers')).map((passage) => passage.text)).toEqual(['Badgers dig setts.'])
-    expect(await fixture.index.audit()).toEqual(sound)
+describe.each([
+  ['in the database', undefined],
+  ['in memory', allInMemory],
+])('%s', (_engine, memory) => {
+  beforeEach(async () => {
+    fixture = await createIndexFixture(memory ? { memory } : {})
   })
 
-  it('of ten thousand chunks becomes searchable by writing one row', async () => {
-    const document = await fixture.createDocument()
-    const texts = Array.from({ length: 10_000 }, (_, row) => `Row ${row} of the badger census.`)
-    const run = await fixture.stage(document, texts)
-    const before = await writes()
-    await fixture.publish(run)
-    const after = await writes()
-    expect(after.indexed_documents! - before.indexed_documents!).toBe(1)
-    expect([after.chunks, after.chunk_terms, after.embeddings_1]).toEqual([
-      before.chunks,
-      before.chunk_terms,
-      before.embeddings_1,
-    ])
-    expect(await search('badger', { limit: 50 })).toHaveLength(50)
-  }, 60_000)
-
-  it('is gone for searches from the delete on, with every row of it', async () => {
-    const document = await fixture.add(['Badgers dig setts.', 'Badgers sleep by day.'])
-    await fixture.databases.corpus.transaction((transaction) => fixture.index.deleteDocument(transaction, document.id))
-    expect(await search('badgers')).toEqual([])
-    expect(await rowCounts()).toEqual(nothing)
-  })
-
-  it('leaves nothing behind when its row of documents is deleted, even in the middle of indexing', async () => {
-    const document = await fixture.createDocument()
-    const run = await fixture.stage(document, ['Badgers dig setts.'])
-    await fixture.databases.corpus.execute('delete from documents where id = $1', [document.id])
-    expect(await rowCounts()).toEqual(nothing)
-    await expect(insertOne(run)).rejects.toThrow(IndexRunEndedError)
-    await expect(fixture.publish(run)).rejects.toThrow(IndexRunEndedError)
-    expect(await rowCounts()).toEqual(nothing)
-    expect(await fixture.index.audit()).toEqual(sound)
-  })
-
-  it('starts clean when a run is repeated after a crash, and the dead run can add nothing more', async () => {
-    const document = await fixture.createDocument()
-    const dead = await fixture.stage(document, ['Old words.', 'More old words.'])
-    const run = await fixture.stage(document, ['New words.'])
-    await expect(insertOne(dead)).rejects.toThrow(IndexRunEndedError)
-    await expect(fixture.publish(dead)).rejects.toThrow(IndexRunEndedError)
-    await fixture.publish(run)
-    expect((await search('words')).map((passage) => passage.text)).toEqual(['New words.'])
-    expect(await rowCounts()).toEqual({ documents: 1, chunks: 1, terms: 1, vectors: 1 })
-  })
-
-  it('that is searchable is not torn down by a late second run', async () => {
-    const document = await fixture.add(['Badgers dig setts.'])
-    const { organisationId, spaceId } = fixture
-    const second = await fixture.databases.corpus.transaction((transaction) =>
-      fixture.index.beginRun(transaction, { organisationId, spaceId, documentId: document.id }),
-    )
-    expect(second).toBeNull()
-    expect(await search('badgers')).toHaveLength(1)
-  })
-
-  it('that does not exist, or lies in another Space, gets no run', async () => {
-    const document = await fixture.createDocument()
-    const begin = (documentId: typeof document.id, spaceId: SpaceId) =>
-      fixture.databases.corpus.transaction((transaction) =>
-        fixture.index.beginRun(transaction, { organisationId: fixture.organisationId, spaceId, documentId }),
-      )
-    expect(await begin(createDocumentId(), fixture.spaceId)).toBeNull()
-    expect(await begin(document.id, createSpaceId())).toBeNull()
-  })
-
-  it('is reported by the audit when its status and its index disagree', async () => {
-    const unsearchable = await fixture.createDocument()
-    await fixture.databases.corpus.execute(`update documents set status = 'ready' where id = $1`, [unsearchable.id])
-    const run = await fixture.stage(await fixture.createDocument(), ['Badgers.'])
-    await fixture.databases.corpus.transaction((transaction) => fixture.index.publish(transaction, run))
-    await fixture.databases.corpus.execute('delete from chunk_terms')
-    expect(await fixture.index.audit()).toMatchObject({
-      readyButNotSearchable: 1,
-      searchableButNotReady: 1,
-      chunksWithoutTerms: 1,
+  describe('a document in the index', () => {
+    it('is found from the transaction on that sets it ready, and not a moment before', async () => {
+      const document = await fixture.createDocument()
+      const run = await fixture.stage(document, ['Badgers dig setts.'])
+      expect(await search('badgers')).toEqual([])
+      await expect(
+        fixture.databases.corpus.transaction(async (transaction) => {
+          await fixture.index.publish(transaction, run)
+          throw new Error('the process dies here')
+        }),
+      ).rejects.toThrow('dies')
+      expect(await search('badgers')).toEqual([])
+      await fixture.publish(run)
+      expect((await search('badgers')).map((passage) => passage.text)).toEqual(['Badgers dig setts.'])
+      expect(await fixture.index.audit()).toEqual(sound)
     })
-  })
 
-  function insertOne(run: Parameters<typeof fixture.publish>[0]): Promise<void> {
-    return fixture.databases.corpus.transaction((transaction) =>
-      fixture.index.insertChunks(transaction, {
+    it('of ten thousand chunks becomes searchable by writing one row', async () => {
+      const document = await fixture.createDocument()
+      const texts = Array.from({ length: 10_000 }, (_, row) => `Row ${row} of the badger census.`)
+      const run = await fixture.stage(document, texts)
+      const before = await writes()
+      await fixture.publish(run)
+      const after = await writes()
+      expect(after.indexed_documents! - before.indexed_documents!).toBe(1)
+      expect([after.chunks, after.chunk_terms, after.embeddings_1]).toEqual([
+        before.chunks,
+        before.chunk_terms,
+        before.embeddings_1,
+      ])
+      expect(await search('badger', { limit: 50 })).toHaveLength(50)
+    }, 60_000)
+
+    it('is gone for searches from the delete on, with every row of it', async () => {
+      const document = await fixture.add(['Badgers dig setts.', 'Badgers sleep by day.'])
+      await fixture.databases.corpus.transaction((transaction) =>
+        fixture.index.deleteDocument(transaction, document.id),
+      )
+      expect(await search('badgers')).toEqual([])
+      expect(await rowCounts()).toEqual(nothing)
+    })
+
+    it('leaves nothing behind when its row of documents is deleted, even in the middle of indexing', async () => {
+      const document = await fixture.createDocument()
+      const run = await fixture.stage(document, ['Badgers dig setts.'])
+      await fixture.databases.corpus.execute('delete from documents where id = $1', [document.id])
+      expect(await rowCounts()).toEqual(nothing)
+      await expect(insertOne(run)).rejects.toThrow(IndexRunEndedError)
+      await expect(fixture.publish(run)).rejects.toThrow(IndexRunEndedError)
+      expect(await rowCounts()).toEqual(nothing)
+      expect(await fixture.index.audit()).toEqual(sound)
+    })
+
+    it('starts clean when a run is repeated after a crash, and the dead run can add nothing more', async () => {
+      const document = await fixture.createDocument()
+      const dead = await fixture.stage(document, ['Old words.', 'More old words.'])
+      const run = await fixture.stage(document, ['New words.'])
+      await expect(insertOne(dead)).rejects.toThrow(IndexRunEndedError)
+      await expect(fixture.publish(dead)).rejects.toThrow(IndexRunEndedError)
+      await fixture.publish(run)
+      expect((await search('words')).map((passage) => passage.text)).toEqual(['New words.'])
+      expect(await rowCounts()).toEqual({ documents: 1, chunks: 1, terms: 1, vectors: 1 })
+    })
+
+    it('that is searchable is not torn down by a late second run', async () => {
+      const document = await fixture.add(['Badgers dig setts.'])
+      const { organisationId, spaceId } = fixture
+      const second = await fixture.databases.corpus.transaction((transaction) =>
+        fixture.index.beginRun(transaction, { organisationId, spaceId, documentId: document.id }),
+      )
+      expect(second).toBeNull()
+      expect(await search('badgers')).toHaveLength(1)
+    })
+
+    it('that does not exist, or lies in another Space, gets no run', async () => {
+      const document = await fixture.createDocument()
+      const begin = (documentId: typeof document.id, spaceId: SpaceId) =>
+        fixture.databases.corpus.transaction((transaction) =>
+          fixture.index.beginRun(transaction, { organisationId: fixture.organisationId, spaceId, documentId }),
+        )
+      expect(await begin(createDocumentId(), fixture.spaceId)).toBeNull()
+      expect(await begin(document.id, createSpaceId())).toBeNull()
+    })
+
+    it('is reported by the audit when its status and its index disagree', async () => {
+      const unsearchable = await fixture.createDocument()
+      await fixture.databases.corpus.execute(`update documents set status = 'ready' where id = $1`, [unsearchable.id])
+      const run = await fixture.stage(await fixture.createDocument(), ['Badgers.'])
+      await fixture.databases.corpus.transaction((transaction) => fixture.index.publish(transaction, run))
+      await fixture.databases.corpus.execute('delete from chunk_terms')
+      expect(await fixture.index.audit()).toMatchObject({
+        readyButNotSearchable: 1,
+        searchableButNotReady: 1,
+        chunksWithoutTerms: 1,
+      })
+    })
+
+    function insertOne(run: Parameters<typeof fixture.publish>[0]): Promise<void> {
+      return fixture.index.stageChunks({
         run,
         documentName: 'late.txt',
         embedderId: fixture.embedder.id,
         chunks: [chunkOf('Late words.', 99)],
         vectors: [new Float32Array(fixture.embedder.dimensions).fill(0.1)],
-      }),
-    )
-  }
-
-  async function writes(): Promise<Record<string, number>> {
-    const { corpus } = fixture.databases
-    await corpus.query('select pg_stat_force_next_flush()')
-    const rows = await corpus.query<{ table: string; writes: bigint }>(
-      `select relname as table, n_tup_ins + n_tup_upd + n_tup_del as writes from pg_stat_user_tables`,
-    )
-    return Object.fromEntries(rows.map((row) => [row.table, Number(row.writes)]))
-  }
-})
-
-describe('indexes of large Spaces', () => {
-  const small = { vectorIndexFromChunks: 100, bm25IndexFromChunks: 100 }
-  const words = ['badger', 'otter', 'heron', 'willow', 'river', 'bridge', 'meadow', 'storm']
-  const sentence = (row: number) =>
-    `Entry ${row}: the ${words[row % 8]} met the ${words[(row * 3 + 1) % 8]} near the ${words[(row * 5 + 2) % 8]}.`
-
-  it('are built above the threshold, give the same answers, and go when the Space has shrunk', async () => {
-    const documents = []
-    for (let part = 0; part < 5; part++) {
-      documents.push(await fixture.add(Array.from({ length: 40 }, (_, row) => sentence(part * 40 + row))))
+      })
     }
-    const queries = ['badger and otter', 'the storm near the bridge', 'Entry 42', 'heron']
-    const exact = await Promise.all(queries.map((query) => search(query, { limit: 10 })))
-    const { built } = await fixture.index.maintain(small)
-    expect(built.map((name) => name.replace(/_[0-9a-f]{32}$/, '')).sort()).toEqual(
-      fixture.databases.corpus.features.bm25 ? ['chunk_terms_bm25', 'embeddings_1_hnsw'] : ['embeddings_1_hnsw'],
-    )
-    expect(await fixture.index.maintain(small)).toEqual({ built: [], dropped: [] })
-    for (const [position, query] of queries.entries()) {
-      const found = await search(query, { limit: 10 })
-      // Many chunks tie: the scores must agree, which of equals come first need not.
-      for (const [rank, passage] of found.entries()) {
-        expect(Math.abs(passage.score - exact[position]![rank]!.score), `${query} at ${rank}`).toBeLessThan(0.1)
+
+    async function writes(): Promise<Record<string, number>> {
+      const { corpus } = fixture.databases
+      await corpus.query('select pg_stat_force_next_flush()')
+      const rows = await corpus.query<{ table: string; writes: bigint }>(
+        `select relname as table, n_tup_ins + n_tup_upd + n_tup_del as writes from pg_stat_user_tables`,
+      )
+      return Object.fromEntries(rows.map((row) => [row.table, Number(row.writes)]))
+    }
+  })
+
+  describe('another embedding model', () => {
+    const texts = ['Badgers dig setts.', 'Otters swim.', 'Herons wait.']
+
+    it('is built beside the old one, which answers until all vectors are there', async () => {
+      const next = createHashingEmbedder({ dimensions: 600 })
+      await fixture.add(texts)
+      expect(await fixture.index.generations.prepare(next)).toMatchObject({ state: 'building', storage: 'halfvec' })
+      const embedders = [next, fixture.embedder]
+      expect((await search('otters', { embedders }))[0]!.text).toBe('Otters swim.')
+      expect(await states()).toEqual({ [fixture.embedder.id]: 'active', [next.id]: 'building' })
+      expect(await step(next)).toEqual({ state: 'building', embeddedChunks: 3 })
+      expect(await step(next)).toEqual({ state: 'complete' })
+      expect(await step(next)).toEqual({ state: 'complete' })
+      expect(await states()).toEqual({ [fixture.embedder.id]: 'retired', [next.id]: 'active' })
+      expect((await search('otters', { embedders: [next] }))[0]!.text).toBe('Otters swim.')
+      expect(await fixture.index.generations.dropRetired(60_000)).toBe(0)
+      expect(await fixture.index.generations.dropRetired(-1_000)).toBe(1)
+      expect((await search('otters', { embedders: [next] }))[0]!.text).toBe('Otters swim.')
+      expect(await fixture.index.audit()).toEqual(sound)
+    })
+
+    it('does not lose documents that come, change hands or go while it is being built', async () => {
+      // As if it knew meaning: what is near is found, however little it is.
+      const next = { ...createHashingEmbedder({ dimensions: 128 }), semantics: true }
+      const first = await fixture.add(texts)
+      await fixture.index.generations.prepare(next)
+      const run = await fixture.stage(await fixture.createDocument(), ['A stoat hunts.'], next)
+      await fixture.publish(run)
+      // The word is misspelled: only vectors can find it, and those of the new model are not yet active.
+      expect((await search('stooat huntss', { embedders: [next, fixture.embedder] }))[0]?.text).toBe('A stoat hunts.')
+      expect((await step(next)).state).toBe('building')
+      await fixture.databases.corpus.execute('delete from documents where id = $1', [first.id])
+      const late = await fixture.stage(await fixture.createDocument(), ['A weasel hides.'])
+      await fixture.publish(late)
+      let progress = await step(next)
+      for (let steps = 0; progress.state === 'building' && steps < 10; steps++) progress = await step(next)
+      expect(progress).toEqual({ state: 'complete' })
+      expect((await search('weasel', { embedders: [next] }))[0]!.text).toBe('A weasel hides.')
+      expect(await fixture.index.audit()).toEqual(sound)
+    })
+
+    it('is given up when the old one is wanted back', async () => {
+      const next = createHashingEmbedder({ dimensions: 128 })
+      await fixture.add(texts)
+      await fixture.index.generations.prepare(next)
+      expect(await fixture.index.generations.prepare(fixture.embedder)).toMatchObject({ state: 'active' })
+      expect(await states()).toEqual({ [fixture.embedder.id]: 'active', [next.id]: 'retired' })
+      expect(await step(next)).toEqual({ state: 'complete' })
+    })
+
+    it('makes the same vectors as ingestion does', async () => {
+      const seen: string[][] = []
+      const next: Embedder = {
+        ...createHashingEmbedder({ dimensions: 128 }),
+        embed(request) {
+          seen.push([...request.texts])
+          return createHashingEmbedder({ dimensions: 128 }).embed(request)
+        },
       }
-    }
-    for (const document of documents.slice(1)) {
-      await fixture.databases.corpus.execute('delete from documents where id = $1', [document.id])
-    }
-    expect((await fixture.index.maintain(small)).dropped.sort()).toEqual(built.sort())
-    expect(await search('badger', { limit: 10 })).toHaveLength(10)
-  })
+      await fixture.index.generations.prepare(next)
+      await fixture.stage(await fixture.createDocument({ name: 'Rivers.md' }), texts, next)
+      await fixture.stage(await fixture.createDocument({ name: 'Rivers.md' }), texts)
+      await step(next)
+      expect(seen[1]!.toSorted()).toEqual(seen[0]!.toSorted())
+    })
 
-  it('are never short of the limit behind chunks that may not be found', async () => {
-    await fixture.add(Array.from({ length: 120 }, (_, row) => sentence(row)))
-    // Nearer to the question than anything else, and not published: they fill the first places of both indexes.
-    await fixture.stage(
-      await fixture.createDocument(),
-      Array.from({ length: 400 }, () => 'badger badger badger'),
-    )
-    await fixture.index.maintain(small)
-    const found = await search('badger', { limit: 20 })
-    expect(found).toHaveLength(20)
-    expect(found.every((passage) => passage.text.startsWith('Entry'))).toBe(true)
-  })
+    it('refuses vectors of an embedder that was not prepared, or of another size', async () => {
+      const document = await fixture.createDocument()
+      await expect(fixture.stage(document, texts, createHashingEmbedder({ dimensions: 64 }))).rejects.toThrow(/prepare/)
+      const wrong: Embedder = { ...createHashingEmbedder({ dimensions: 64 }), id: fixture.embedder.id }
+      await expect(fixture.stage(document, texts, wrong)).rejects.toThrow(/64 dimensions instead of 384/)
+    })
 
-  it('find what came in after they were built, and nothing of another Space', async () => {
-    const spaceId = createSpaceId()
-    await fixture.add(
-      Array.from({ length: 120 }, (_, row) => sentence(row)),
-      { spaceId },
-    )
-    await fixture.add(['A kingfisher at the weir.'], { spaceId: createSpaceId() })
-    await fixture.index.maintain(small)
-    expect(
-      (await search('kingfisher at the weir', { spaceId })).some((passage) => passage.text.includes('kingfisher')),
-    ).toBe(false)
-    await fixture.add(['A kingfisher at the weir.'], { spaceId })
-    expect((await search('kingfisher at the weir', { spaceId }))[0]!.text).toBe('A kingfisher at the weir.')
+    function step(embedder: Embedder) {
+      return reindexStep({ index: fixture.index, embedder, signal: AbortSignal.timeout(30_000) })
+    }
+
+    async function states(): Promise<Record<string, string>> {
+      const rows = await fixture.databases.corpus.query<{ id: string; state: string }>(
+        'select embedder_id as id, state from embedding_generations',
+      )
+      return Object.fromEntries(rows.map((row) => [row.id, row.state]))
+    }
   })
 })
 
-describe('where pg_textsearch is missing', () => {
-  it('one index of terms takes the place of BM25 indexes, and ranks the same', async () => {
-    const { corpus } = fixture.databases
-    const plain = createIndexStore({ ...corpus, features: { ...corpus.features, bm25: false } })
-    await fixture.add([
-      'Badgers dig setts.',
-      'A badger and another badger.',
-      'Otters swim and badgers watch.',
-      'Herons wait.',
-    ])
-    await fixture.add(Array.from({ length: 60 }, (_, row) => `Filler ${row} about the river.`))
-    const queries = ['badgers', 'river herons', 'otters swim', 'filler 7']
-    const before = await Promise.all(queries.map((query) => words(query)))
-    expect((await plain.maintain()).built).toEqual(['chunk_terms_by_term'])
-    expect((await plain.maintain()).built).toEqual([])
-    expect(await Promise.all(queries.map((query) => words(query)))).toEqual(before)
-    expect(before[0]![0]).toMatch(/badger/i)
-    expect(plain.lexicalEngine).toContain('not installed')
+describe('in the database only', () => {
+  beforeEach(async () => {
+    fixture = await createIndexFixture()
   })
 
-  async function words(query: string): Promise<string[]> {
-    const retrieval = createRetrieval({ index: fixture.index, embedder: fixture.embedder, vectorWeight: 0 })
-    const { organisationId, spaceId } = fixture
-    const request = { organisationId, spaceId, query, limit: 3, signal: AbortSignal.timeout(30_000) }
-    return (await retrieval.search(request)).map((passage) => passage.text)
-  }
-})
+  describe('indexes of large Spaces', () => {
+    const small = { vectorIndexFromChunks: 100, bm25IndexFromChunks: 100 }
+    const words = ['badger', 'otter', 'heron', 'willow', 'river', 'bridge', 'meadow', 'storm']
+    const sentence = (row: number) =>
+      `Entry ${row}: the ${words[row % 8]} met the ${words[(row * 3 + 1) % 8]} near the ${words[(row * 5 + 2) % 8]}.`
 
-describe('another embedding model', () => {
-  const texts = ['Badgers dig setts.', 'Otters swim.', 'Herons wait.']
+    it('are built above the threshold, give the same answers, and go when the Space has shrunk', async () => {
+      const documents = []
+      for (let part = 0; part < 5; part++) {
+        documents.push(await fixture.add(Array.from({ length: 40 }, (_, row) => sentence(part * 40 + row))))
+      }
+      const queries = ['badger and otter', 'the storm near the bridge', 'Entry 42', 'heron']
+      const exact = await Promise.all(queries.map((query) => search(query, { limit: 10 })))
+      const { built } = await fixture.index.maintain(small)
+      expect(built.map((name) => name.replace(/_[0-9a-f]{32}$/, '')).sort()).toEqual(
+        fixture.databases.corpus.features.bm25 ? ['chunk_terms_bm25', 'embeddings_1_hnsw'] : ['embeddings_1_hnsw'],
+      )
+      expect(await fixture.index.maintain(small)).toEqual({ built: [], dropped: [] })
+      for (const [position, query] of queries.entries()) {
+        const found = await search(query, { limit: 10 })
+        // Many chunks tie: the scores must agree, which of equals come first need not.
+        for (const [rank, passage] of found.entries()) {
+          expect(Math.abs(passage.score - exact[position]![rank]!.score), `${query} at ${rank}`).toBeLessThan(0.1)
+        }
+      }
+      for (const document of documents.slice(1)) {
+        await fixture.databases.corpus.execute('delete from documents where id = $1', [document.id])
+      }
+      expect((await fixture.index.maintain(small)).dropped.sort()).toEqual(built.sort())
+      expect(await search('badger', { limit: 10 })).toHaveLength(10)
+    })
 
-  it('is built beside the old one, which answers until all vectors are there', async () => {
-    const next = createHashingEmbedder({ dimensions: 600 })
-    await fixture.add(texts)
-    expect(await fixture.index.generations.prepare(next)).toMatchObject({ state: 'building', storage: 'halfvec' })
-    const embedders = [next, fixture.embedder]
-    expect((await search('otters', { embedders }))[0]!.text).toBe('Otters swim.')
-    expect(await states()).toEqual({ [fixture.embedder.id]: 'active', [next.id]: 'building' })
-    expect(await step(next)).toEqual({ state: 'building', embeddedChunks: 3 })
-    expect(await step(next)).toEqual({ state: 'complete' })
-    expect(await step(next)).toEqual({ state: 'complete' })
-    expect(await states()).toEqual({ [fixture.embedder.id]: 'retired', [next.id]: 'active' })
-    expect((await search('otters', { embedders: [next] }))[0]!.text).toBe('Otters swim.')
-    expect(await fixture.index.generations.dropRetired(60_000)).toBe(0)
-    expect(await fixture.index.generations.dropRetired(-1_000)).toBe(1)
-    expect((await search('otters', { embedders: [next] }))[0]!.text).toBe('Otters swim.')
-    expect(await fixture.index.audit()).toEqual(sound)
+    it('are never short of the limit behind chunks that may not be found', async () => {
+      await fixture.add(Array.from({ length: 120 }, (_, row) => sentence(row)))
+      // Nearer to the question than anything else, and not published: they fill the first places of both indexes.
+      await fixture.stage(
+        await fixture.createDocument(),
+        Array.from({ length: 400 }, () => 'badger badger badger'),
+      )
+      await fixture.index.maintain(small)
+      const found = await search('badger', { limit: 20 })
+      expect(found).toHaveLength(20)
+      expect(found.every((passage) => passage.text.startsWith('Entry'))).toBe(true)
+    })
+
+    it('find what came in after they were built, and nothing of another Space', async () => {
+      const spaceId = createSpaceId()
+      await fixture.add(
+        Array.from({ length: 120 }, (_, row) => sentence(row)),
+        { spaceId },
+      )
+      await fixture.add(['A kingfisher at the weir.'], { spaceId: createSpaceId() })
+      await fixture.index.maintain(small)
+      expect(
+        (await search('kingfisher at the weir', { spaceId })).some((passage) => passage.text.includes('kingfisher')),
+      ).toBe(false)
+      await fixture.add(['A kingfisher at the weir.'], { spaceId })
+      expect((await search('kingfisher at the weir', { spaceId }))[0]!.text).toBe('A kingfisher at the weir.')
+    })
   })
 
-  it('does not lose documents that come, change hands or go while it is being built', async () => {
-    // As if it knew meaning: what is near is found, however little it is.
-    const next = { ...createHashingEmbedder({ dimensions: 128 }), semantics: true }
-    const first = await fixture.add(texts)
-    await fixture.index.generations.prepare(next)
-    const run = await fixture.stage(await fixture.createDocument(), ['A stoat hunts.'], next)
-    await fixture.publish(run)
-    // The word is misspelled: only vectors can find it, and those of the new model are not yet active.
-    expect((await search('stooat huntss', { embedders: [next, fixture.embedder] }))[0]?.text).toBe('A stoat hunts.')
-    expect((await step(next)).state).toBe('building')
-    await fixture.databases.corpus.execute('delete from documents where id = $1', [first.id])
-    const late = await fixture.stage(await fixture.createDocument(), ['A weasel hides.'])
-    await fixture.publish(late)
-    let progress = await step(next)
-    for (let steps = 0; progress.state === 'building' && steps < 10; steps++) progress = await step(next)
-    expect(progress).toEqual({ state: 'complete' })
-    expect((await search('weasel', { embedders: [next] }))[0]!.text).toBe('A weasel hides.')
-    expect(await fixture.index.audit()).toEqual(sound)
-  })
+  describe('where pg_textsearch is missing', () => {
+    it('one index of terms takes the place of BM25 indexes, and ranks the same', async () => {
+      const { corpus } = fixture.databases
+      const plain = createIndexStore({ database: { ...corpus, features: { ...corpus.features, bm25: false } } })
+      await fixture.add([
+        'Badgers dig setts.',
+        'A badger and another badger.',
+        'Otters swim and badgers watch.',
+        'Herons wait.',
+      ])
+      await fixture.add(Array.from({ length: 60 }, (_, row) => `Filler ${row} about the river.`))
+      const queries = ['badgers', 'river herons', 'otters swim', 'filler 7']
+      const before = await Promise.all(queries.map((query) => words(query)))
+      expect((await plain.maintain()).built).toEqual(['chunk_terms_by_term'])
+      expect((await plain.maintain()).built).toEqual([])
+      expect(await Promise.all(queries.map((query) => words(query)))).toEqual(before)
+      expect(before[0]![0]).toMatch(/badger/i)
+      expect(plain.engine).toContain('not installed')
+    })
 
-  it('is given up when the old one is wanted back', async () => {
-    const next = createHashingEmbedder({ dimensions: 128 })
-    await fixture.add(texts)
-    await fixture.index.generations.prepare(next)
-    expect(await fixture.index.generations.prepare(fixture.embedder)).toMatchObject({ state: 'active' })
-    expect(await states()).toEqual({ [fixture.embedder.id]: 'active', [next.id]: 'retired' })
-    expect(await step(next)).toEqual({ state: 'complete' })
-  })
-
-  it('makes the same vectors as ingestion does', async () => {
-    const seen: string[][] = []
-    const next: Embedder = {
-      ...createHashingEmbedder({ dimensions: 128 }),
-      embed(request) {
-        seen.push([...request.texts])
-        return createHashingEmbedder({ dimensions: 128 }).embed(request)
-      },
+    async function words(query: string): Promise<string[]> {
+      const retrieval = createRetrieval({ index: fixture.index, embedder: fixture.embedder, vectorWeight: 0 })
+      const { organisationId, spaceId } = fixture
+      const request = { organisationId, spaceId, query, limit: 3, signal: AbortSignal.timeout(30_000) }
+      return (await retrieval.search(request)).map((passage) => passage.text)
     }
-    await fixture.index.generations.prepare(next)
-    await fixture.stage(await fixture.createDocument({ name: 'Rivers.md' }), texts, next)
-    await fixture.stage(await fixture.createDocument({ name: 'Rivers.md' }), texts)
-    await step(next)
-    expect(seen[1]!.toSorted()).toEqual(seen[0]!.toSorted())
   })
-
-  it('refuses vectors of an embedder that was not prepared, or of another size', async () => {
-    const document = await fixture.createDocument()
-    await expect(fixture.stage(document, texts, createHashingEmbedder({ dimensions: 64 }))).rejects.toThrow(/prepare/)
-    const wrong: Embedder = { ...createHashingEmbedder({ dimensions: 64 }), id: fixture.embedder.id }
-    await expect(fixture.stage(document, texts, wrong)).rejects.toThrow(/64 dimensions instead of 384/)
-  })
-
-  function step(embedder: Embedder) {
-    return reindexStep({ index: fixture.index, embedder, signal: AbortSignal.timeout(30_000) })
-  }
-
-  async function states(): Promise<Record<string, string>> {
-    const rows = await fixture.databases.corpus.query<{ id: string; state: string }>(
-      'select embedder_id as id, state from embedding_generations',
-    )
-    return Object.fromEntries(rows.map((row) => [row.id, row.state]))
-  }
 })

@@ -96,21 +96,20 @@ export interface ChunkBatch {
 }
 
 /**
- * The write side of the index. Batches may be staged in transactions of their own before the document is published: nothing
+ * The write side of the index. Batches are staged in transactions of their own before the document is published: nothing
  * of it is found until `publish`, which touches one row whatever the size of the document, so that it fits into the
- * transaction that sets `ready`. All of it may as well run in one transaction.
+ * transaction that sets `ready`.
  */
 export interface IndexWriter {
   /** Starts a run and removes what an earlier one left. Null: the document is gone. */
   beginRun(transaction: Queryable, document: Omit<IndexRun, 'runId'>): Promise<IndexRun | null>
-  /** Adds chunks in statements of at most 50 rows. Throws IndexRunEndedError when the document is gone or a newer run began. */
-  insertChunks(transaction: Queryable, batch: ChunkBatch): Promise<void>
   /**
-   * Adds chunks in transactions of its own, each so small that searches on the embedded engine, which has one connection, wait
-   * little for it. Best for staging; what it has added when it fails goes with the run.
+   * Adds chunks in transactions of its own, of at most 50 rows, each so small that searches on the embedded engine, which has
+   * one connection, wait little for it. What it has added when it fails goes with the run. Throws IndexRunEndedError when the
+   * document is gone or a newer run began.
    */
   stageChunks(batch: ChunkBatch): Promise<void>
-  /** Makes the run's chunks searchable; returns how many there are. Throws IndexRunEndedError as insertChunks does. */
+  /** Makes the run's chunks searchable; returns how many there are. Throws IndexRunEndedError as stageChunks does. */
   publish(transaction: Queryable, run: IndexRun): Promise<number>
   /** Removes chunks, terms and vectors of a document. Deleting the row of `documents` does the same by itself. */
   deleteDocument(transaction: Queryable, documentId: DocumentId): Promise<void>

@@ -22,6 +22,8 @@ export interface ReindexStore {
   loadProgress(generation: Generation): Promise<{ done: number; total: number }>
 }
 
+const background = { background: true }
+
 export function createReindexStore(database: Database): ReindexStore {
   return {
     async loadMissing(generation, limit) {
@@ -55,7 +57,7 @@ export function createReindexStore(database: Database): ReindexStore {
           'update embedding_generations set position_space_id = $2, position_chunk_id = $3 where id = $1',
           [generation.id, last.spaceId, last.chunkId],
         )
-      })
+      }, background)
     },
     async rewind(generation) {
       await database.execute(

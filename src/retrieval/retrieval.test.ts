@@ -1,191 +1,205 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOrganisationId, createSpaceId, type SpaceId } from '../kernel/index.ts'
 import { createRetrieval, type Embedder, type Passage, type Retrieval } from './index.ts'
-import { createIndexFixture, type IndexFixture } from './testing/index-fixture.ts'
+import { allInMemory, createIndexFixture, type IndexFixture } from './testing/index-fixture.ts'
 
-let fixture: IndexFixture
-let retrieval: Retrieval
+describe.each([
+  ['in the database', undefined],
+  ['in memory', allInMemory],
+])('%s', (_engine, memory) => {
+  let fixture: IndexFixture
+  let retrieval: Retrieval
 
-beforeAll(async () => {
-  fixture = await createIndexFixture()
-  retrieval = createRetrieval({ index: fixture.index, embedder: fixture.embedder })
-})
-afterAll(() => fixture[Symbol.asyncDispose]())
-
-function search(query: string, options: { spaceId?: SpaceId; limit?: number } = {}): Promise<Passage[]> {
-  const { organisationId, spaceId } = fixture
-  return retrieval.search({ organisationId, spaceId, query, limit: 5, signal: AbortSignal.timeout(30_000), ...options })
-}
-
-describe('search in one Space', () => {
-  it('finds the chunk that answers, with its document, link and place', async () => {
-    const spaceId = createSpaceId()
-    const document = await fixture.add(
-      ['The harbour opens at six in the morning.', 'Ferries to the island leave every two hours from pier four.'],
-      { spaceId, name: 'Timetable.md', url: 'https://example.org/timetable' },
-    )
-    const [best] = await search('When do ferries leave for the island?', { spaceId })
-    expect(best).toMatchObject({
-      documentId: document.id,
-      documentName: 'Timetable.md',
-      url: 'https://example.org/timetable',
-      text: 'Ferries to the island leave every two hours from pier four.',
-      headingPath: [],
-      tableHeader: null,
-      chunkIndex: 1,
-    })
-    expect(best!.chunkId).toMatch(/^[0-9a-f-]{36}$/)
+  beforeAll(async () => {
+    fixture = await createIndexFixture(memory ? { memory } : {})
+    retrieval = createRetrieval({ index: fixture.index, embedder: fixture.embedder })
   })
+  afterAll(() => fixture[Symbol.asyncDispose]())
 
-  it('never finds the same text in another Space or another organisation', async () => {
-    const text = 'The quarterly zeppelin inspection is due in March.'
-    const own = createSpaceId()
-    const mine = await fixture.add([text], { spaceId: own })
-    await fixture.add([text], { spaceId: createSpaceId() })
-    await fixture.add([text], { organisationId: createOrganisationId(), spaceId: createSpaceId() })
-    expect((await search('zeppelin inspection', { spaceId: own })).map((passage) => passage.documentId)).toEqual([
-      mine.id,
-    ])
-    // The right Space asked for by the wrong organisation is as good as empty.
-    const stranger = { organisationId: createOrganisationId(), spaceId: own, query: 'zeppelin inspection', limit: 5 }
-    expect(await retrieval.search({ ...stranger, signal: AbortSignal.timeout(30_000) })).toEqual([])
-  })
-
-  it('is never short of the limit while enough chunks match, in one document or in many', async () => {
-    const spaceId = createSpaceId()
-    await fixture.add(
-      Array.from({ length: 120 }, (_, row) => `Invoice number ${row} was paid by the treasurer.`),
-      { spaceId },
-    )
-    for (let row = 0; row < 30; row++) await fixture.add([`A treasurer signs page ${row} of the ledger.`], { spaceId })
-    for (const limit of [1, 5, 50, 140]) {
-      const passages = await search('treasurer', { spaceId, limit })
-      expect(new Set(passages.map((passage) => passage.chunkId)).size).toBe(limit)
-    }
-  })
-
-  it('puts a repeated text behind new ones and still fills the limit with it', async () => {
-    const spaceId = createSpaceId()
-    const repeated = 'The canteen serves lentil soup on Mondays.'
-    for (let copy = 0; copy < 4; copy++) await fixture.add([repeated], { spaceId })
-    await fixture.add(['Soup is cooked by a cook with a spoon.'], { spaceId })
-    const texts = (await search('lentil soup on Mondays', { spaceId, limit: 5 })).map((passage) => passage.text)
-    expect(texts.slice(0, 2)).toEqual([repeated, 'Soup is cooked by a cook with a spoon.'])
-    expect(texts.slice(2)).toEqual([repeated, repeated, repeated])
-  })
-
-  it('finds nothing where nothing matches', async () => {
-    const spaceId = createSpaceId()
-    await fixture.add(['Bees make honey.'], { spaceId })
-    expect(await search('quantum chromodynamics', { spaceId })).toEqual([])
-    expect(await search('honey', { spaceId: createSpaceId() })).toEqual([])
-  })
-})
-
-describe('queries of any kind', () => {
-  it.each([
-    [
-      'German, by another form of the word',
-      'Was steht zu Kündigungen?',
-      'Die Kündigung muss dem Vermieter schriftlich zugehen.',
-    ],
-    ['German without umlauts', 'kundigung vermieter', 'Die Kündigung muss dem Vermieter schriftlich zugehen.'],
-    ['French with an elided article', "les tarifs de l'hôtel", "L'hôtel publie son tarif pour la saison d'été."],
-    ['Russian, by another case', 'доставка посылки', 'Посылку доставят курьером в течение недели.'],
-    ['Chinese without spaces', '退货政策', '本店的退货政策适用于所有商品。'],
-    ['a single Han character', '税', '请按时缴纳税款。'],
-    ['Japanese', '有給休暇', '年次有給休暇は入社半年後に付与されます。'],
-    ['Korean', '회의실 예약', '회의실을 예약하려면 관리자에게 문의하세요.'],
-    ['Thai', 'คืนเงิน', 'บริษัทจะคืนเงินภายในสิบสี่วัน'],
-    ['Arabic', 'سياسة الخصوصية', 'تشرح سياسة الخصوصية كيف نستخدم البيانات.'],
-    ['an emoji beside words', 'pizza 🍕', 'Pizza is baked at four hundred degrees.'],
-    ['a part number', 'XJ-9000/B', 'Replace the filter XJ-9000/B once a year.'],
-    ['full-width letters', 'ＰＩＺＺＡ', 'Pizza is baked at four hundred degrees.'],
-    ['a misspelled word', 'refrigeratr maintenence', 'Refrigerator maintenance is done by the janitor.'],
-  ])('finds %s', async (_name, query, answer) => {
-    const [best] = await search(query, { spaceId: await unicodeSpace() })
-    expect(best?.text).toBe(answer)
-  })
-
-  let unicodeSpaceId: SpaceId | undefined
-  async function unicodeSpace(): Promise<SpaceId> {
-    if (unicodeSpaceId) return unicodeSpaceId
-    unicodeSpaceId = createSpaceId()
-    const texts = [
-      'Die Kündigung muss dem Vermieter schriftlich zugehen.',
-      "L'hôtel publie son tarif pour la saison d'été.",
-      'Посылку доставят курьером в течение недели.',
-      '本店的退货政策适用于所有商品。',
-      '请按时缴纳税款。',
-      '年次有給休暇は入社半年後に付与されます。',
-      '회의실을 예약하려면 관리자에게 문의하세요.',
-      'บริษัทจะคืนเงินภายในสิบสี่วัน',
-      'تشرح سياسة الخصوصية كيف نستخدم البيانات.',
-      'Pizza is baked at four hundred degrees.',
-      'Replace the filter XJ-9000/B once a year.',
-      'Refrigerator maintenance is done by the janitor.',
-    ]
-    for (const text of texts) await fixture.add([text], { spaceId: unicodeSpaceId })
-    return unicodeSpaceId
-  }
-
-  it.each([
-    ['operators', `honey & !bees | <-> (* : ) "make honey" -bees honey:*A`],
-    ['quotes and backslashes', `honey' or 1=1; drop table chunks; -- \\' "`],
-    ['a null character and a lone surrogate', 'honey \u0000 \ud800 bees'],
-    ['format strings', 'honey %s $1 {0} ${x}'],
-    ['a query of a megabyte', `honey ${'x'.repeat(1_000_000)}`],
-    ['ten thousand different words', `honey ${Array.from({ length: 10_000 }, (_, word) => `word${word}`).join(' ')}`],
-  ])('takes %s for words', async (_name, query) => {
-    const spaceId = createSpaceId()
-    await fixture.add(['Bees make honey.', 'Wasps do not.'], { spaceId })
-    expect((await search(query, { spaceId }))[0]?.text).toBe('Bees make honey.')
-  })
-
-  it.each(['', '   ', '?!…', '\u0000', '—'])('answers the empty query %j with nothing', async (query) => {
-    const spaceId = createSpaceId()
-    await fixture.add(['Bees make honey.'], { spaceId })
-    expect(await search(query, { spaceId })).toEqual([])
-  })
-})
-
-describe('limits and failures', () => {
-  it('stops when the client leaves', async () => {
+  async function search(query: string, options: { spaceId?: SpaceId; limit?: number } = {}): Promise<Passage[]> {
     const { organisationId, spaceId } = fixture
-    const signal = AbortSignal.abort(new Error('gone'))
-    await expect(retrieval.search({ organisationId, spaceId, query: 'honey', limit: 5, signal })).rejects.toThrow(
-      'gone',
-    )
-  })
-
-  it('ends at its deadline with request_timeout', async () => {
-    const spaceId = createSpaceId()
-    await fixture.add(['Bees make honey.'], { spaceId })
-    const stuck = withEmbed(
-      ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-    )
-    const impatient = createRetrieval({ index: fixture.index, embedder: stuck, timeoutMs: 100 })
-    const request = { organisationId: fixture.organisationId, spaceId, query: 'honey', limit: 5 }
-    await expect(impatient.search({ ...request, signal: AbortSignal.timeout(30_000) })).rejects.toMatchObject({
-      code: 'request_timeout',
-    })
-  })
-
-  it('answers by words alone when the query cannot be embedded', async () => {
-    const spaceId = createSpaceId()
-    await fixture.add(['Bees make honey.'], { spaceId })
-    const broken = withEmbed(() => Promise.reject(new Error('the provider is down')))
-    const passages = await createRetrieval({ index: fixture.index, embedder: broken }).search({
-      organisationId: fixture.organisationId,
+    await fixture.index.resident?.warm()
+    return retrieval.search({
+      organisationId,
       spaceId,
-      query: 'honey',
+      query,
       limit: 5,
       signal: AbortSignal.timeout(30_000),
+      ...options,
     })
-    expect(passages.map((passage) => passage.text)).toEqual(['Bees make honey.'])
+  }
+
+  describe('search in one Space', () => {
+    it('finds the chunk that answers, with its document, link and place', async () => {
+      const spaceId = createSpaceId()
+      const document = await fixture.add(
+        ['The harbour opens at six in the morning.', 'Ferries to the island leave every two hours from pier four.'],
+        { spaceId, name: 'Timetable.md', url: 'https://example.org/timetable' },
+      )
+      const [best] = await search('When do ferries leave for the island?', { spaceId })
+      expect(best).toMatchObject({
+        documentId: document.id,
+        documentName: 'Timetable.md',
+        url: 'https://example.org/timetable',
+        text: 'Ferries to the island leave every two hours from pier four.',
+        headingPath: [],
+        tableHeader: null,
+        chunkIndex: 1,
+      })
+      expect(best!.chunkId).toMatch(/^[0-9a-f-]{36}$/)
+    })
+
+    it('never finds the same text in another Space or another organisation', async () => {
+      const text = 'The quarterly zeppelin inspection is due in March.'
+      const own = createSpaceId()
+      const mine = await fixture.add([text], { spaceId: own })
+      await fixture.add([text], { spaceId: createSpaceId() })
+      await fixture.add([text], { organisationId: createOrganisationId(), spaceId: createSpaceId() })
+      expect((await search('zeppelin inspection', { spaceId: own })).map((passage) => passage.documentId)).toEqual([
+        mine.id,
+      ])
+      // The right Space asked for by the wrong organisation is as good as empty.
+      const stranger = { organisationId: createOrganisationId(), spaceId: own, query: 'zeppelin inspection', limit: 5 }
+      expect(await retrieval.search({ ...stranger, signal: AbortSignal.timeout(30_000) })).toEqual([])
+    })
+
+    it('is never short of the limit while enough chunks match, in one document or in many', async () => {
+      const spaceId = createSpaceId()
+      await fixture.add(
+        Array.from({ length: 120 }, (_, row) => `Invoice number ${row} was paid by the treasurer.`),
+        { spaceId },
+      )
+      for (let row = 0; row < 30; row++)
+        await fixture.add([`A treasurer signs page ${row} of the ledger.`], { spaceId })
+      for (const limit of [1, 5, 50, 140]) {
+        const passages = await search('treasurer', { spaceId, limit })
+        expect(new Set(passages.map((passage) => passage.chunkId)).size).toBe(limit)
+      }
+    })
+
+    it('puts a repeated text behind new ones and still fills the limit with it', async () => {
+      const spaceId = createSpaceId()
+      const repeated = 'The canteen serves lentil soup on Mondays.'
+      for (let copy = 0; copy < 4; copy++) await fixture.add([repeated], { spaceId })
+      await fixture.add(['Soup is cooked by a cook with a spoon.'], { spaceId })
+      const texts = (await search('lentil soup on Mondays', { spaceId, limit: 5 })).map((passage) => passage.text)
+      expect(texts.slice(0, 2)).toEqual([repeated, 'Soup is cooked by a cook with a spoon.'])
+      expect(texts.slice(2)).toEqual([repeated, repeated, repeated])
+    })
+
+    it('finds nothing where nothing matches', async () => {
+      const spaceId = createSpaceId()
+      await fixture.add(['Bees make honey.'], { spaceId })
+      expect(await search('quantum chromodynamics', { spaceId })).toEqual([])
+      expect(await search('honey', { spaceId: createSpaceId() })).toEqual([])
+    })
   })
 
-  function withEmbed(embed: Embedder['embed']): Embedder {
-    return { ...fixture.embedder, embed }
-  }
+  describe('queries of any kind', () => {
+    it.each([
+      [
+        'German, by another form of the word',
+        'Was steht zu Kündigungen?',
+        'Die Kündigung muss dem Vermieter schriftlich zugehen.',
+      ],
+      ['German without umlauts', 'kundigung vermieter', 'Die Kündigung muss dem Vermieter schriftlich zugehen.'],
+      ['French with an elided article', "les tarifs de l'hôtel", "L'hôtel publie son tarif pour la saison d'été."],
+      ['Russian, by another case', 'доставка посылки', 'Посылку доставят курьером в течение недели.'],
+      ['Chinese without spaces', '退货政策', '本店的退货政策适用于所有商品。'],
+      ['a single Han character', '税', '请按时缴纳税款。'],
+      ['Japanese', '有給休暇', '年次有給休暇は入社半年後に付与されます。'],
+      ['Korean', '회의실 예약', '회의실을 예약하려면 관리자에게 문의하세요.'],
+      ['Thai', 'คืนเงิน', 'บริษัทจะคืนเงินภายในสิบสี่วัน'],
+      ['Arabic', 'سياسة الخصوصية', 'تشرح سياسة الخصوصية كيف نستخدم البيانات.'],
+      ['an emoji beside words', 'pizza 🍕', 'Pizza is baked at four hundred degrees.'],
+      ['a part number', 'XJ-9000/B', 'Replace the filter XJ-9000/B once a year.'],
+      ['full-width letters', 'ＰＩＺＺＡ', 'Pizza is baked at four hundred degrees.'],
+      ['a misspelled word', 'refrigeratr maintenence', 'Refrigerator maintenance is done by the janitor.'],
+    ])('finds %s', async (_name, query, answer) => {
+      const [best] = await search(query, { spaceId: await unicodeSpace() })
+      expect(best?.text).toBe(answer)
+    })
+
+    let unicodeSpaceId: SpaceId | undefined
+    async function unicodeSpace(): Promise<SpaceId> {
+      if (unicodeSpaceId) return unicodeSpaceId
+      unicodeSpaceId = createSpaceId()
+      const texts = [
+        'Die Kündigung muss dem Vermieter schriftlich zugehen.',
+        "L'hôtel publie son tarif pour la saison d'été.",
+        'Посылку доставят курьером в течение недели.',
+        '本店的退货政策适用于所有商品。',
+        '请按时缴纳税款。',
+        '年次有給休暇は入社半年後に付与されます。',
+        '회의실을 예약하려면 관리자에게 문의하세요.',
+        'บริษัทจะคืนเงินภายในสิบสี่วัน',
+        'تشرح سياسة الخصوصية كيف نستخدم البيانات.',
+        'Pizza is baked at four hundred degrees.',
+        'Replace the filter XJ-9000/B once a year.',
+        'Refrigerator maintenance is done by the janitor.',
+      ]
+      for (const text of texts) await fixture.add([text], { spaceId: unicodeSpaceId })
+      return unicodeSpaceId
+    }
+
+    it.each([
+      ['operators', `honey & !bees | <-> (* : ) "make honey" -bees honey:*A`],
+      ['quotes and backslashes', `honey' or 1=1; drop table chunks; -- \\' "`],
+      ['a null character and a lone surrogate', 'honey \u0000 \ud800 bees'],
+      ['format strings', 'honey %s $1 {0} ${x}'],
+      ['a query of a megabyte', `honey ${'x'.repeat(1_000_000)}`],
+      ['ten thousand different words', `honey ${Array.from({ length: 10_000 }, (_, word) => `word${word}`).join(' ')}`],
+    ])('takes %s for words', async (_name, query) => {
+      const spaceId = createSpaceId()
+      await fixture.add(['Bees make honey.', 'Wasps do not.'], { spaceId })
+      expect((await search(query, { spaceId }))[0]?.text).toBe('Bees make honey.')
+    })
+
+    it.each(['', '   ', '?!…', '\u0000', '—'])('answers the empty query %j with nothing', async (query) => {
+      const spaceId = createSpaceId()
+      await fixture.add(['Bees make honey.'], { spaceId })
+      expect(await search(query, { spaceId })).toEqual([])
+    })
+  })
+
+  describe('limits and failures', () => {
+    it('stops when the client leaves', async () => {
+      const { organisationId, spaceId } = fixture
+      const signal = AbortSignal.abort(new Error('gone'))
+      await expect(retrieval.search({ organisationId, spaceId, query: 'honey', limit: 5, signal })).rejects.toThrow(
+        'gone',
+      )
+    })
+
+    it('ends at its deadline with request_timeout', async () => {
+      const spaceId = createSpaceId()
+      await fixture.add(['Bees make honey.'], { spaceId })
+      const stuck = withEmbed(
+        ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+      )
+      const impatient = createRetrieval({ index: fixture.index, embedder: stuck, timeoutMs: 100 })
+      const request = { organisationId: fixture.organisationId, spaceId, query: 'honey', limit: 5 }
+      await expect(impatient.search({ ...request, signal: AbortSignal.timeout(30_000) })).rejects.toMatchObject({
+        code: 'request_timeout',
+      })
+    })
+
+    it('answers by words alone when the query cannot be embedded', async () => {
+      const spaceId = createSpaceId()
+      await fixture.add(['Bees make honey.'], { spaceId })
+      const broken = withEmbed(() => Promise.reject(new Error('the provider is down')))
+      const passages = await createRetrieval({ index: fixture.index, embedder: broken }).search({
+        organisationId: fixture.organisationId,
+        spaceId,
+        query: 'honey',
+        limit: 5,
+        signal: AbortSignal.timeout(30_000),
+      })
+      expect(passages.map((passage) => passage.text)).toEqual(['Bees make honey.'])
+    })
+
+    function withEmbed(embed: Embedder['embed']): Embedder {
+      return { ...fixture.embedder, embed }
+    }
+  })
 })

@@ -1,11 +1,11 @@
 import { AppError, anySignal, describeError, type Log, silentLog } from '../kernel/index.ts'
 import { analyseQuery, maximumQueryCharacters } from './analysis/analyse-text.ts'
+import { type CandidateRequest, findCandidates, findResidentCandidates, type QueryVector } from './candidates.ts'
 import { fuse, type Fused, type FusionInput, repeatsLast } from './fusion.ts'
-import type { Generation } from './generations.store.ts'
 import type { IndexStore } from './index.store.ts'
 import type { Embedder, Passage, Retrieval, SearchRequest } from './port.ts'
 import type { SearchQueries } from './search.store.ts'
-import type { Candidate, SpaceState } from './space-state.store.ts'
+import type { SpaceState } from './space-state.store.ts'
 
 export interface RetrievalDependencies {
   index: IndexStore
@@ -28,8 +28,8 @@ const candidatesPerResult = 4
 const minimumCandidates = 50
 const semanticVectorWeight = 0.6
 const lexicalVectorWeight = 0.15
-/** Below this a hashing vector's similarity is chance: words share places in 384 dimensions (standard deviation 0.05). */
-const lexicalSimilarityFloor = 0.2
+/** Looks into memory before the database is asked instead: each finds one kind of staleness, such as a deleted document. */
+const memoryAttempts = 3
 
 /** Hybrid search: words (BM25) and vectors in one Space, fused by score. */
 export function createRetrieval(dependencies: RetrievalDependencies): Retrieval {
@@ -60,26 +60,62 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
   }
 
   async function find(request: SearchRequest): Promise<Passage[]> {
-    const { signal, spaceId, limit } = request
+    return (await findInMemory(request)) ?? findInDatabase(request)
+  }
+
+  async function findInDatabase(request: SearchRequest): Promise<Passage[]> {
+    const { signal, limit } = request
     const space = await index.search.loadSpace(request, { signal })
+    index.resident?.consider(request, space.chunks)
     if (space.chunks === 0) return []
-    const terms = analyseQuery(spaceId, request.query, space.languages)
-    const vectors = await embedQuery(request, space)
-    const wanted = Math.max(limit * candidatesPerResult, minimumCandidates)
+    const query = await prepare(request, space)
     return index.search.read(request, { signal }, async (queries) => {
-      const [words, halves] = await Promise.all([
-        queries.findByWords(space, { terms, limit: wanted }),
-        Promise.all(vectors.map((vector) => findByVector(queries, space, vector, wanted))),
-      ])
-      const candidates = await join(queries, words, halves)
-      const semantics = vectors.some(({ embedder }) => embedder.semantics !== false)
-      const vectorWeight = dependencies.vectorWeight ?? (semantics ? semanticVectorWeight : lexicalVectorWeight)
-      return loadPassages(queries, fuse(candidates, { vectorWeight }), limit)
+      const candidates = await findCandidates(queries, space, query)
+      return (await loadPassages(queries, rank(candidates, query), limit)).passages
     })
   }
 
+  /** Null: the Space is not in memory, or what is there is of no use: the database answers. */
+  async function findInMemory(request: SearchRequest): Promise<Passage[] | null> {
+    const { signal, spaceId, limit } = request
+    const space = index.resident?.find(request)
+    if (!space) return null
+    const query = await prepare(request, space)
+    for (let attempt = 0; attempt < memoryAttempts; attempt++) {
+      const candidates = await findResidentCandidates(index.search.queriesOf(request, { signal }), space, query, signal)
+      if (!candidates) return null
+      const fused = rank(candidates, query)
+      const { passages, missing } = await loadPassages(index.search.queriesOf(request, { signal }), fused, limit)
+      const documents = new Map(candidates.map(({ chunkId, documentId }) => [chunkId, documentId]))
+      const stale = new Set(missing.map((chunkId) => documents.get(chunkId)).filter((id) => id !== undefined))
+      if (stale.size === 0) return passages
+      // Deleted, or not to be found yet: the memory is put right, and asked again where the answer came out short.
+      await index.resident?.settle(spaceId, [...stale])
+      if (passages.length === limit) return passages
+    }
+    return null
+  }
+
+  /** The query as the Space's words and vectors see it. */
+  async function prepare(
+    request: SearchRequest,
+    space: Pick<SpaceState, 'languages' | 'generations'>,
+  ): Promise<CandidateRequest> {
+    return {
+      terms: analyseQuery(request.spaceId, request.query, space.languages),
+      vectors: await embedQuery(request, space),
+      limit: Math.max(request.limit * candidatesPerResult, minimumCandidates),
+    }
+  }
+
+  function rank(candidates: readonly FusionInput[], { vectors }: CandidateRequest): Fused[] {
+    const semantics = vectors.some(({ embedder }) => embedder.semantics !== false)
+    const vectorWeight = dependencies.vectorWeight ?? (semantics ? semanticVectorWeight : lexicalVectorWeight)
+    return fuse(candidates, { vectorWeight })
+  }
+
   /** The query as each live generation's embedder sees it; of the active one, and of one that is being built. */
-  async function embedQuery(request: SearchRequest, space: SpaceState): Promise<QueryVector[]> {
+  async function embedQuery(request: SearchRequest, space: Pick<SpaceState, 'generations'>): Promise<QueryVector[]> {
     const { query, organisationId, spaceId, signal } = request
     const vectors = await Promise.all(
       space.generations.map(async (generation): Promise<QueryVector | null> => {
@@ -106,50 +142,12 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
   }
 }
 
-interface QueryVector {
-  generation: Generation
-  embedder: Embedder
-  vector: Float32Array
-}
-
-type VectorHalf = QueryVector & { found: Candidate[] }
-
-async function findByVector(
-  queries: SearchQueries,
-  space: SpaceState,
-  query: QueryVector,
+/** `missing`: of the best, those that the database does not show. */
+async function loadPassages(
+  queries: Pick<SearchQueries, 'loadPassages'>,
+  fused: Fused[],
   limit: number,
-): Promise<VectorHalf> {
-  const { generation, vector, embedder } = query
-  const isBeside = generation.state === 'building' && space.generations.some(({ state }) => state === 'active')
-  // What came in since the building began has no vector in the active generation.
-  const since = isBeside ? { since: generation.createdAt } : {}
-  const found = await queries.findByVector(space, { generation, vector, limit, ...since })
-  const floor = embedder.semantics === false ? lexicalSimilarityFloor : Number.NEGATIVE_INFINITY
-  return { ...query, found: found.filter(({ score }) => score >= floor) }
-}
-
-/** Candidates of all halves, once each, with what each half says of them. */
-async function join(queries: SearchQueries, words: Candidate[], halves: VectorHalf[]): Promise<FusionInput[]> {
-  const joined = new Map<string, FusionInput>()
-  for (const { chunkId, score } of words) joined.set(chunkId, { chunkId, wordScore: score, similarity: null })
-  for (const { found } of halves) {
-    for (const { chunkId, score } of found) {
-      const known = joined.get(chunkId) ?? { chunkId, wordScore: null, similarity: null }
-      joined.set(chunkId, { ...known, similarity: known.similarity ?? score })
-    }
-  }
-  for (const { generation, vector } of halves) {
-    const chunkIds = [...joined.values()].filter(({ similarity }) => similarity === null).map(({ chunkId }) => chunkId)
-    if (chunkIds.length === 0) break
-    for (const { chunkId, score } of await queries.loadSimilarities({ generation, vector, chunkIds })) {
-      joined.get(chunkId)!.similarity = score
-    }
-  }
-  return [...joined.values()]
-}
-
-async function loadPassages(queries: SearchQueries, fused: Fused[], limit: number): Promise<Passage[]> {
+): Promise<{ passages: Passage[]; missing: string[] }> {
   // Twice as many as asked for: some may be deleted meanwhile, and repeats go to the end.
   const best = fused.slice(0, limit * 2)
   const rows = await queries.loadPassages(best.map(({ chunkId }) => chunkId))
@@ -158,5 +156,6 @@ async function loadPassages(queries: SearchQueries, fused: Fused[], limit: numbe
     const row = byId.get(chunkId)
     return row ? [{ ...row, score }] : []
   })
-  return repeatsLast(passages).slice(0, limit)
+  const missing = best.map(({ chunkId }) => chunkId).filter((chunkId) => !byId.has(chunkId))
+  return { passages: repeatsLast(passages).slice(0, limit), missing }
 }

@@ -7,7 +7,7 @@ import { findByWords } from './word-search.store.ts'
 /** The statements of one search. */
 export interface SearchQueries {
   findByWords(space: SpaceState, request: { terms: readonly number[]; limit: number }): Promise<Candidate[]>
-  findByVector(space: SpaceState, request: VectorRequest): Promise<Candidate[]>
+  findByVector(space: Pick<SpaceState, 'chunks' | 'vectorIndexes'>, request: VectorRequest): Promise<Candidate[]>
   loadSimilarities(
     request: Omit<VectorRequest, 'limit' | 'since'> & { chunkIds: readonly string[] },
   ): Promise<Candidate[]>
@@ -17,24 +17,29 @@ export interface SearchQueries {
 
 export interface SearchStore {
   loadSpace(scope: Scope, options: QueryOptions): Promise<SpaceState>
+  /** The statements in one read of the database, as quick as the engine can make it. */
   read<T>(scope: Scope, options: QueryOptions, work: (queries: SearchQueries) => Promise<T>): Promise<T>
+  /** The statements one by one. */
+  queriesOf(scope: Scope, options: QueryOptions): SearchQueries
 }
 
 export function createSearchStore(database: Database): SearchStore {
   return {
     loadSpace: (scope, options) => loadSpaceState(database, scope, options),
     read(scope, options, work) {
-      if (database.engine === 'postgres') {
-        // Each statement on a connection of its own: the two halves of a search run side by side.
-        const inTransaction: Run = (run) => database.transaction(run, options)
-        return work(queriesOf(database, inTransaction, scope, options))
-      }
+      // Each statement on a connection of its own: the two halves of a search run side by side.
+      if (database.engine === 'postgres') return work(singly(scope, options))
       // One connection for all: a search waits once for the others, and not again before each of its statements.
       return database.transaction(
         (transaction) => work(queriesOf(transaction, (run) => run(transaction), scope, options)),
         options,
       )
     },
+    queriesOf: singly,
+  }
+
+  function singly(scope: Scope, options: QueryOptions): SearchQueries {
+    return queriesOf(database, (run) => database.transaction(run, options), scope, options)
   }
 }
 

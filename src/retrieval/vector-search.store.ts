@@ -17,7 +17,7 @@ export interface VectorRequest {
 export async function findByVector(
   queryable: Queryable,
   scope: Scope,
-  space: SpaceState,
+  space: Pick<SpaceState, 'chunks' | 'vectorIndexes'>,
   request: VectorRequest,
   options: QueryOptions,
 ): Promise<Candidate[]> {

@@ -1,4 +1,5 @@
 import { raceSignal, type Log } from '../../kernel/index.ts'
+import type { QueryOptions } from '../port.ts'
 import { DatabaseError, sqlState, shortMessage } from '../database-error.ts'
 import { quoteName } from '../quote-name.ts'
 import {
@@ -28,7 +29,13 @@ export interface EmbeddedSourceOptions {
 interface Waiter {
   grant(): void
   abandoned: boolean
+  background: boolean
+  sinceMs: number
 }
+
+/** Background work gives way to what somebody waits for, but not for longer than this. */
+const patienceMs = 100
+const isFirst = ({ background, sinceMs }: Waiter) => !background || performance.now() - sinceMs > patienceMs
 
 /**
  * The one connection of an embedded database: statements and transactions take turns on it. A statement past its deadline
@@ -75,12 +82,15 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
 
   function releaseTurn() {
     waiting = waiting.filter((waiter) => !waiter.abandoned)
-    const next = waiting.shift()
-    if (next) next.grant()
-    else busy = false
+    const next = waiting.find(isFirst) ?? waiting[0]
+    if (!next) busy = false
+    else {
+      waiting.splice(waiting.indexOf(next), 1)
+      next.grant()
+    }
   }
 
-  async function takeTurn(signal: AbortSignal | undefined): Promise<void> {
+  async function takeTurn(signal: AbortSignal | undefined, background: boolean): Promise<void> {
     signal?.throwIfAborted()
     if (!busy) {
       busy = true
@@ -88,7 +98,7 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
     }
     if (waiting.length >= maximumWaiting) throw tooManyWaiting()
     const turn = Promise.withResolvers<void>()
-    const waiter: Waiter = { grant: turn.resolve, abandoned: false }
+    const waiter: Waiter = { grant: turn.resolve, abandoned: false, background, sinceMs: performance.now() }
     waiting.push(waiter)
     await raceSignal(turn.promise, signal).catch((error: unknown) => {
       // The turn may have been granted in the same moment: then it goes on to the next.
@@ -138,8 +148,11 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
     }
   }
 
-  async function acquire(signal?: AbortSignal): Promise<SqlSession> {
-    await takeTurn(signal)
+  async function acquire({
+    signal,
+    background = false,
+  }: Pick<QueryOptions, 'signal' | 'background'> = {}): Promise<SqlSession> {
+    await takeTurn(signal, background)
     try {
       if (closed) throw new DatabaseError(sqlState.connectionLost, `the ${name} database is closed`)
       return createSession(await current())
@@ -177,7 +190,7 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
     async close() {
       if (closed) return
       // The last in the queue: everything asked for before is done first.
-      await takeTurn(undefined)
+      await takeTurn(undefined, false)
       closed = true
       const held = connection
       connection = undefined

@@ -51,6 +51,23 @@ test('a statement past its deadline loses no commit and rolls back the open tran
   expect(await control.query('select id from kept')).toEqual([{ id: 1 }])
 })
 
+test('background work gives way to what somebody waits for, but is not kept waiting for ever', async () => {
+  const { corpus } = databases
+  const done: string[] = []
+  const run = (name: string, seconds: number, background: boolean) =>
+    corpus.query('select pg_sleep($1)', [seconds], { background }).then(() => done.push(name))
+  await Promise.all([
+    run('first', 0.02, false),
+    run('background', 0, true),
+    run('waited for', 0, false),
+    run('also waited for', 0, false),
+  ])
+  expect(done).toEqual(['first', 'waited for', 'also waited for', 'background'])
+  done.length = 0
+  await Promise.all([run('first', 0.2, false), run('patient background', 0, true), run('waited for', 0, false)])
+  expect(done).toEqual(['first', 'patient background', 'waited for'])
+})
+
 test('listeners hear again after the worker was opened anew, and are told that they may have missed something', async () => {
   const heard = Promise.withResolvers<string>()
   const reconnected = Promise.withResolvers<void>()

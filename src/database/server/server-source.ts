@@ -104,7 +104,7 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
   }
 
   return {
-    async acquire(signal) {
+    async acquire({ signal } = {}) {
       signal?.throwIfAborted()
       if (pool.waitingCount >= maximumWaiting) throw tooManyWaiting()
       const connecting = pool.connect()

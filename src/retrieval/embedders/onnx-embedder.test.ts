@@ -86,7 +86,7 @@ describe('a local model', () => {
   })
 
   it('finds by meaning what shares no word with the question', async () => {
-    await using fixture = await createIndexFixture(embedder)
+    await using fixture = await createIndexFixture({ embedder })
     await fixture.add(['The automobile is in the garage.', 'A physician is on duty.', 'The hound sleeps.'])
     const retrieval = createRetrieval({ index: fixture.index, embedder })
     const [best] = await retrieval.search({

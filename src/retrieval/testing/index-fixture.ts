@@ -17,6 +17,7 @@ import {
   type IndexRun,
   type IndexStore,
 } from '../index.ts'
+import type { ResidentLimits } from '../resident/resident-index.ts'
 
 /** A migrated database with an index in it, and a short way to put documents there as ingestion does. */
 export interface IndexFixture extends AsyncDisposable {
@@ -35,6 +36,9 @@ export interface IndexFixture extends AsyncDisposable {
   add(texts: readonly string[], document?: Partial<FixtureDocument>): Promise<FixtureDocument>
 }
 
+/** Every Space is held in memory. */
+export const allInMemory: ResidentLimits = { maximumBytes: 2 ** 30, fromChunks: 1 }
+
 export interface FixtureDocument {
   id: DocumentId
   organisationId: OrganisationId
@@ -43,10 +47,14 @@ export interface FixtureDocument {
   url: string | null
 }
 
-export async function createIndexFixture(embedder: Embedder = createHashingEmbedder()): Promise<IndexFixture> {
+/** `memory`: for searches beside the database; absent: none, as on a server. */
+export async function createIndexFixture({
+  embedder = createHashingEmbedder(),
+  memory,
+}: { embedder?: Embedder; memory?: ResidentLimits } = {}): Promise<IndexFixture> {
   const databases = await openTestDatabases()
   const { corpus } = databases
-  const index = createIndexStore(corpus)
+  const index = createIndexStore({ database: corpus, ...(memory ? { memory } : {}) })
   await index.generations.prepare(embedder)
   const organisationId = createOrganisationId()
   const spaceId = createSpaceId()
@@ -93,7 +101,10 @@ export async function createIndexFixture(embedder: Embedder = createHashingEmbed
       await fixture.publish(await fixture.stage(document, texts))
       return document
     },
-    [Symbol.asyncDispose]: () => databases.drop(),
+    async [Symbol.asyncDispose]() {
+      await index.close()
+      await databases.drop()
+    },
   }
   return fixture
 }

@@ -1,0 +1,149 @@
+import type { Database, Queryable, QueryOptions } from '../../database/index.ts'
+import type { OrganisationId, SpaceId } from '../../kernel/index.ts'
+import type { Language } from '../analysis/languages.ts'
+import { type Generation, vectorTable } from '../generations.store.ts'
+import type { ResidentDocument, ResidentRows, ResidentRun } from './resident-messages.ts'
+
+/** Rows read at once: 5 to 15 ms, which is what others may have to wait for the embedded engine's one connection. */
+const rowsPerPage = 100
+
+export interface SpaceSize {
+  organisationId: OrganisationId
+  spaceId: SpaceId
+  chunks: number
+  /** Terms of all chunks, repeats counted. */
+  terms: number
+}
+
+export interface LoadedPage {
+  run: ResidentRun
+  rows: ResidentRows
+}
+
+type Scope = Pick<SpaceSize, 'organisationId' | 'spaceId'>
+
+/** The sizes of all Spaces, the largest first; of one where `scope` names it. Chunks that are not searchable yet count. */
+export function loadSpaceSizes(database: Database, from: number, scope?: Scope): Promise<SpaceSize[]> {
+  return database.query<SpaceSize>(
+    `select organisation_id as "organisationId", space_id as "spaceId", sum(chunk_count)::int as chunks,
+       sum(term_count)::float8 as terms
+     from indexed_documents where $2::uuid is null or (organisation_id = $3::uuid and space_id = $2::uuid)
+     group by 1, 2 having sum(chunk_count) >= $1 order by 3 desc`,
+    [from, scope?.spaceId ?? null, scope?.organisationId ?? null],
+  )
+}
+
+/** Documents of a Space, or those of the ids; ids that have no row come back with no run. */
+export async function loadDocuments(
+  database: Database,
+  scope: Scope,
+  documentIds?: readonly string[],
+): Promise<{ documents: ResidentDocument[]; languages: Language[] }> {
+  const rows = await database.query<ResidentDocument & { languages: Language[] }>(
+    `select document_id as "documentId", run_id as "runId", searchable, languages from indexed_documents
+     where organisation_id = $1 and space_id = $2 and ($3::uuid[] is null or document_id = any($3::uuid[]))`,
+    [scope.organisationId, scope.spaceId, documentIds ? [...documentIds] : null],
+  )
+  const languages = [...new Set(rows.flatMap((row) => row.languages))]
+  const found = new Set(rows.map((row) => row.documentId))
+  const gone = (documentIds ?? []).filter((documentId) => !found.has(documentId))
+  return {
+    documents: [
+      ...rows.map(({ documentId, runId, searchable }) => ({ documentId, runId, searchable })),
+      ...gone.map((documentId) => ({ documentId, runId: null, searchable: false })),
+    ],
+    languages,
+  }
+}
+
+interface ChunkRow extends ResidentRun {
+  chunkId: string
+  terms: Uint8Array
+}
+
+const lowestId = '00000000-0000-0000-0000-000000000000'
+
+/** All chunks of a Space, searchable or not, page by page in the order of their keys. */
+export async function* loadChunks(
+  database: Database,
+  scope: Scope,
+  generation: Generation,
+  options: QueryOptions,
+): AsyncGenerator<LoadedPage[]> {
+  let after = lowestId
+  for (;;) {
+    const page = await database.transaction((transaction) => loadPage(transaction, scope, generation, after), options)
+    if (page.chunks.length === 0) return
+    yield pagesByRun(page.chunks, page.vectors, generation.dimensions)
+    after = page.chunks.at(-1)!.chunkId
+  }
+}
+
+/** Binary forms as bytes: text forms of arrays and vectors take several times longer to make and to read. */
+async function loadPage(transaction: Queryable, scope: Scope, generation: Generation, after: string) {
+  // As long as nothing is known of a new table, the planner would sort the whole Space for each page.
+  await transaction.query(
+    `select set_config(name, 'off', true) from unnest(array['enable_sort', 'enable_bitmapscan', 'enable_seqscan']) name`,
+  )
+  const chunks = await transaction.query<ChunkRow>(
+    `select c.chunk_id as "chunkId", c.document_id as "documentId", d.run_id as "runId", array_send(c.terms) as terms
+     from chunk_terms c join indexed_documents d on d.document_id = c.document_id
+     where c.space_id = $1 and c.organisation_id = $2 and c.chunk_id > $3
+     order by c.space_id, c.chunk_id limit ${rowsPerPage}`,
+    [scope.spaceId, scope.organisationId, after],
+  )
+  const vectors = await transaction.query<{ chunkId: string; vector: Uint8Array }>(
+    `select chunk_id as "chunkId", vector_send(embedding::vector) as vector from ${vectorTable(generation)}
+     where space_id = $1 and organisation_id = $2 and chunk_id > $3 and chunk_id <= $4`,
+    [scope.spaceId, scope.organisationId, after, chunks.at(-1)?.chunkId ?? after],
+  )
+  return { chunks, vectors: new Map(vectors.map((row) => [row.chunkId, row.vector])) }
+}
+
+function pagesByRun(page: readonly ChunkRow[], vectors: Map<string, Uint8Array>, dimensions: number): LoadedPage[] {
+  return [...Map.groupBy(page, (row) => row.runId).values()].map((rows) => {
+    const chunks = rows.map(({ chunkId, terms }) => {
+      const vector = vectors.get(chunkId)
+      return { chunkId, terms: parseIntegers(terms), vector: vector ? parseVector(vector) : null }
+    })
+    const { documentId, runId } = rows[0]!
+    return { run: { documentId, runId }, rows: residentRows(chunks, dimensions) }
+  })
+}
+
+/** Chunks as columns; `vector: null` where the generation has none yet. */
+export function residentRows(
+  chunks: readonly { chunkId: string; terms: ArrayLike<number>; vector: Float32Array | null }[],
+  dimensions: number,
+): ResidentRows {
+  const rows: ResidentRows = {
+    chunkIds: Buffer.from(chunks.map(({ chunkId }) => chunkId.replaceAll('-', '')).join(''), 'hex'),
+    lengths: Uint32Array.from(chunks, ({ terms }) => terms.length),
+    terms: new Int32Array(chunks.reduce((sum, { terms }) => sum + terms.length, 0)),
+    vectors: new Float32Array(chunks.length * dimensions),
+    hasVector: Uint8Array.from(chunks, ({ vector }) => (vector ? 1 : 0)),
+  }
+  // Small buffers share memory with others and could not be moved to another thread.
+  rows.chunkIds = new Uint8Array(rows.chunkIds)
+  let term = 0
+  for (const [index, { terms, vector }] of chunks.entries()) {
+    rows.terms.set(terms, term)
+    term += terms.length
+    if (vector) rows.vectors.set(vector, index * dimensions)
+  }
+  return rows
+}
+
+/** PostgreSQL's binary form of int[]: a head of 20 bytes, then length and value of each. */
+function parseIntegers(bytes: Uint8Array): Int32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const isEmpty = view.getInt32(0) === 0
+  const count = isEmpty ? 0 : view.getInt32(12)
+  return Int32Array.from({ length: count }, (_, index) => view.getInt32(24 + index * 8))
+}
+
+/** pgvector's binary form: dimensions and a flag of 2 bytes each, then the values. */
+function parseVector(bytes: Uint8Array): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return Float32Array.from({ length: view.getInt16(0) }, (_, index) => view.getFloat32(4 + index * 4))
+}

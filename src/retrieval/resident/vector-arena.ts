@@ -1,0 +1,72 @@
+import { dotProductsModule } from './dot-products.wasm.ts'
+
+/** One piece of memory that holds the vectors of all Spaces in blocks, and computes with them. */
+export interface VectorArena {
+  /** The address of a free block of `blockBytes`, all zeros. Throws where 4 GB are full. */
+  allocate(): number
+  free(block: number): void
+  /** All bytes; a new view after growth, so do not keep it. */
+  bytes(): Int8Array
+  /** Sets the query of the following calls: padded to `stride` values. Returns the factor that takes sums back to its scale. */
+  setQuery(query: Float32Array, stride: number): number
+  /** Sums of products of the query with `count` rows from `address` on; valid until the next call. */
+  dotProducts(address: number, count: number, stride: number): Int32Array
+}
+
+const pageBytes = 65_536
+/** One block: 170 vectors of 384 dimensions. Small enough that a small Space wastes little. */
+export const blockBytes = pageBytes
+/** 4 GB, the most that 32-bit addresses reach. */
+const maximumPages = 65_536
+/** Stored dimensions are signed bytes; a query's are 13 bits, so that 4,000 products of both stay within 32 bits. */
+const queryLimit = 4_095
+const queryAddress = 0
+/** The largest query: 4,000 dimensions of 2 bytes, padded. The first page holds it and the sums of one block behind it. */
+const sumsAddress = 8_192
+
+/** The part of the language's global that is used here; its types come with a browser's only. */
+declare const WebAssembly: {
+  Memory: new (pages: { initial: number; maximum: number }) => { buffer: ArrayBuffer; grow(pages: number): number }
+  Module: new (bytes: Uint8Array) => object
+  Instance: new (module: object, imports: object) => { exports: object }
+}
+
+interface DotProducts {
+  dotProducts(vectors: number, count: number, stride: number, query: number, sums: number): void
+}
+
+export function createVectorArena(): VectorArena {
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: maximumPages })
+  const module = new WebAssembly.Module(Buffer.from(dotProductsModule, 'base64'))
+  const { dotProducts } = new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as DotProducts
+  const freeBlocks: number[] = []
+  let bytes = new Int8Array(memory.buffer)
+
+  return {
+    allocate() {
+      const block = freeBlocks.pop()
+      if (block !== undefined) {
+        // Vectors are padded with zeros to the step of the loop.
+        bytes.fill(0, block, block + blockBytes)
+        return block
+      }
+      const pages = memory.grow(1)
+      bytes = new Int8Array(memory.buffer)
+      return pages * pageBytes
+    },
+    free: (block) => void freeBlocks.push(block),
+    bytes: () => bytes,
+    setQuery(query, stride) {
+      const largest = query.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+      const length = Math.sqrt(query.reduce((sum, value) => sum + value * value, 0))
+      const values = new Int16Array(memory.buffer, queryAddress, stride).fill(0)
+      if (largest === 0) return 0
+      for (const [index, value] of query.entries()) values[index] = Math.round((value / largest) * queryLimit)
+      return largest / queryLimit / length
+    },
+    dotProducts(address, count, stride) {
+      dotProducts(address, count, stride, queryAddress, sumsAddress)
+      return new Int32Array(memory.buffer, sumsAddress, count)
+    },
+  }
+}
