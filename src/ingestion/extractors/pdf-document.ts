@@ -1,14 +1,14 @@
 import { PDFiumModule } from '@hyzyla/pdfium'
 import { ExtractionError } from '../extraction.ts'
 import { corruptFile } from './extractor.ts'
+import { readRules, type PathFunctions, type Rule } from './pdf-rules.ts'
 
 /**
  * The few functions of PDFium's C interface that are used here; the package types none of the text geometry. Pointers are
  * byte offsets into the WebAssembly memory, whose views (HEAP…) are replaced whenever it grows: read them anew each time.
  */
-interface Pdfium {
+interface Pdfium extends PathFunctions {
   HEAPU8: Uint8Array
-  HEAPF32: Float32Array
   _malloc(bytes: number): number
   _free(pointer: number): void
   _FPDF_InitLibrary?(): void
@@ -54,6 +54,8 @@ export interface PdfPage {
   /** Direction of the character's writing in quarter turns against the clock (0..3), or null where it is slanted. */
   quarterTurns(index: number): number | null
   isBold(index: number): boolean
+  /** The straight lines that are drawn on it. */
+  rules(): Rule[]
 }
 
 interface PdfDocument {
@@ -124,6 +126,7 @@ function readPage<T>(pdfium: Pdfium, scratch: number, document: number, index: n
         characters: readCharacters(pdfium, textPage, scratch),
         quarterTurns: (character) => quarterTurns(pdfium._FPDFText_GetCharAngle(textPage, character)),
         isBold: (character) => isBold(pdfium, textPage, character, scratch),
+        rules: () => readRules(pdfium, page, scratch),
       })
     } finally {
       pdfium._FPDFText_ClosePage(textPage)

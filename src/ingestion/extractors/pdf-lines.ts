@@ -1,4 +1,5 @@
 import type { PdfCharacter, PdfPage } from './pdf-document.ts'
+import type { PdfTable } from './pdf-table.ts'
 
 /** A stretch of text on one line without a wide gap in it, in the frame of its own writing: x along the line, y upwards. */
 export interface Segment {
@@ -12,11 +13,19 @@ export interface Segment {
   bold: boolean
   /** True when the line ends in a hyphen that parts a word. */
   hyphenated: boolean
+  /** What it was made of, so that it can be parted where a table's columns turn out to be. */
+  characters: PdfCharacter[]
+  /** True where it holds gaps that may part the columns of a narrow table. */
+  hasNarrowGaps: boolean
+  /** Set where it stands for a whole table. */
+  table?: PdfTable
 }
 
 export interface PageSegments {
   /** In the order of the content stream, in the frame of the page's main writing direction. */
   main: Segment[]
+  /** The main writing direction in quarter turns against the clock. */
+  turns: number
   /** Text that is turned or slanted against the main direction: axis labels, stamps, watermarks. */
   turned: Segment[]
 }
@@ -25,6 +34,8 @@ export interface PageSegments {
 const partingHyphen = 0x02
 /** A gap of this many character heights parts columns or table cells; blanks in justified text stay below it. */
 const wideGap = 1.25
+/** Gaps between the columns of a narrow table can be as small as this; the widest blanks of justified text are as large. */
+const narrowGap = 0.65
 
 /** Parts a page's characters into segments. */
 export function readSegments(page: PdfPage): PageSegments {
@@ -36,11 +47,12 @@ export function readSegments(page: PdfPage): PageSegments {
     const line = page.characters.slice(range.from, range.to)
     const turned = turns === 0 || turns === null ? line : line.map((character) => turn(character, turns))
     let first = true
-    for (const part of splitAtGaps(turned)) {
+    for (const part of splitAtGaps(turned, wideGap)) {
       const segment = toSegment(part.characters)
       if (!segment) continue
       segment.bold = page.isBold(range.from + part.from) && page.isBold(range.from + part.to - 1)
       segment.hyphenated = range.hyphenated && part.to === turned.length
+      segment.hasNarrowGaps = part.hasNarrowGaps
       if (first && previous && previousTurns === turns && continues(previous, segment)) merge(previous, segment)
       else {
         const list = byTurn.get(turns) ?? []
@@ -56,7 +68,7 @@ export function readSegments(page: PdfPage): PageSegments {
 }
 
 function partByDirection(byTurn: Map<number | null, Segment[]>): PageSegments {
-  let mainTurns: number | null = 0
+  let mainTurns = 0
   let most = -1
   for (const [turns, segments] of byTurn) {
     const characters = segments.reduce((sum, segment) => sum + segment.text.length, 0)
@@ -66,7 +78,7 @@ function partByDirection(byTurn: Map<number | null, Segment[]>): PageSegments {
     }
   }
   const turned = [...byTurn].filter(([turns]) => turns !== mainTurns).flatMap(([, segments]) => segments)
-  return { main: byTurn.get(mainTurns) ?? [], turned }
+  return { main: byTurn.get(mainTurns) ?? [], turns: mainTurns, turned }
 }
 
 interface LineRange {
@@ -117,36 +129,40 @@ function turn(character: PdfCharacter, turns: number): PdfCharacter {
 
 interface Part {
   characters: PdfCharacter[]
+  hasNarrowGaps: boolean
   from: number
   to: number
 }
 
-function splitAtGaps(characters: PdfCharacter[]): Part[] {
+/** Parts characters where a gap is more than `share` of their height. */
+function splitAtGaps(characters: PdfCharacter[], share: number): Part[] {
   const parts: Part[] = []
   let from = 0
   let previous: PdfCharacter | null = null
+  let hasNarrowGaps = false
   for (let index = 0; index < characters.length; index += 1) {
     const character = characters[index]!
     if (isBlank(character)) continue
     if (previous) {
       const height = Math.max(character.top - character.bottom, previous.top - previous.bottom)
       const gap = Math.max(character.left - previous.right, previous.left - character.right)
-      if (gap > wideGap * height && height > 0) {
-        parts.push(trimPart(characters, from, index))
+      if (gap > share * height && height > 0) {
+        parts.push(trimPart(characters, from, index, hasNarrowGaps))
         from = index
-      }
+        hasNarrowGaps = false
+      } else if (gap > narrowGap * height) hasNarrowGaps = true
     }
     previous = character
   }
-  parts.push(trimPart(characters, from, characters.length))
+  parts.push(trimPart(characters, from, characters.length, hasNarrowGaps))
   return parts
 }
 
-function trimPart(characters: PdfCharacter[], from: number, to: number): Part {
+function trimPart(characters: PdfCharacter[], from: number, to: number, hasNarrowGaps: boolean): Part {
   let last = to
   while (last > from + 1 && isBlank(characters[last - 1]!)) last -= 1
   const isWhole = from === 0 && last === characters.length
-  return { characters: isWhole ? characters : characters.slice(from, last), from, to: last }
+  return { characters: isWhole ? characters : characters.slice(from, last), from, to: last, hasNarrowGaps }
 }
 
 function toSegment(characters: PdfCharacter[]): Segment | null {
@@ -165,7 +181,18 @@ function toSegment(characters: PdfCharacter[]): Segment | null {
   }
   if (left === Infinity) return null
   const text = textOf(joinSpacedLetters(characters))
-  return { text, left, right, bottom, top, size: usualHeight(heights), bold: false, hyphenated: false }
+  return {
+    text,
+    left,
+    right,
+    bottom,
+    top,
+    size: usualHeight(heights),
+    bold: false,
+    hyphenated: false,
+    hasNarrowGaps: false,
+    characters,
+  }
 }
 
 /** The median, to a quarter of a unit; most lines have only one height. */
@@ -253,11 +280,76 @@ function continues(previous: Segment, next: Segment): boolean {
 
 function merge(target: Segment, addition: Segment) {
   const gap = addition.left - target.right
-  target.text += gap > target.size * 0.12 ? ` ${addition.text}` : addition.text
+  const isApart = gap > target.size * 0.12
+  target.text += isApart ? ` ${addition.text}` : addition.text
+  target.characters = target.characters.concat(isApart ? blankBetween(target, addition) : [], addition.characters)
   target.right = Math.max(target.right, addition.right)
   target.bottom = Math.min(target.bottom, addition.bottom)
   target.top = Math.max(target.top, addition.top)
   if (addition.text.length > target.text.length / 2) target.size = addition.size
   target.bold &&= addition.bold
+  target.hasNarrowGaps ||= addition.hasNarrowGaps || gap > target.size * narrowGap
   target.hyphenated = addition.hyphenated
+}
+
+function blankBetween(before: Segment, after: Segment): PdfCharacter {
+  const { bottom, top } = before
+  return { code: 0x20, generated: true, left: before.right, right: after.left, bottom, top }
+}
+
+/** True for pieces of text at one height. */
+export function isBeside(one: Segment, other: Segment): boolean {
+  const overlap = Math.min(one.top, other.top) - Math.max(one.bottom, other.bottom)
+  return overlap > Math.min(one.top - one.bottom, other.top - other.bottom) * 0.6
+}
+
+/**
+ * Parts a segment between words: all words for which `place` gives the same number, one after the other, stay together. Null
+ * where they all do.
+ */
+export function splitSegment(
+  segment: Segment,
+  place: (word: { left: number; right: number }) => number,
+): Segment[] | null {
+  const { characters } = segment
+  const parts: { from: number; to: number; place: number }[] = []
+  for (const word of wordRanges(characters)) {
+    let left = Infinity
+    let right = -Infinity
+    for (let index = word.from; index < word.to; index += 1) {
+      left = Math.min(left, characters[index]!.left)
+      right = Math.max(right, characters[index]!.right)
+    }
+    const at = place({ left, right })
+    const last = parts.at(-1)
+    if (last?.place === at) last.to = word.to
+    else parts.push({ ...word, place: at })
+  }
+  return parts.length < 2 ? null : partsOf(segment, parts)
+}
+
+/** Parts a segment at gaps that are narrower than those which parted it from its neighbours; null where it has none. */
+export function splitAtNarrowGaps(segment: Segment): Segment[] | null {
+  if (!segment.hasNarrowGaps) return null
+  const parts = splitAtGaps(segment.characters, narrowGap)
+  return parts.length < 2 ? null : partsOf(segment, parts)
+}
+
+function partsOf(segment: Segment, parts: { from: number; to: number }[]): Segment[] {
+  return parts.flatMap(({ from, to }, index) => {
+    const part = toSegment(segment.characters.slice(from, to))
+    if (!part) return []
+    part.bold = segment.bold
+    part.hyphenated = segment.hyphenated && index === parts.length - 1
+    return [part]
+  })
+}
+
+function* wordRanges(characters: PdfCharacter[]): Generator<{ from: number; to: number }> {
+  let from = 0
+  for (let index = 0; index <= characters.length; index += 1) {
+    if (index < characters.length && !isBlank(characters[index]!)) continue
+    if (index > from) yield { from, to: index }
+    from = index + 1
+  }
 }

@@ -1,6 +1,9 @@
 import type { ExtractedBlock } from '../extraction.ts'
 import { cleanText } from './clean-text.ts'
+import { joinsWithoutBlank } from './pdf-joins.ts'
 import type { Line } from './pdf-reading-order.ts'
+import type { PdfTable } from './pdf-table.ts'
+import type { PdfTableReader } from './pdf-table-blocks.ts'
 
 /** What the document has shown so far; pages come one by one, so the first ones know little. */
 export interface PdfDocumentSense {
@@ -55,16 +58,30 @@ const listMarker = /^(?:[•◦▪▫‣⁃●○■□◆–—*·\uf0b7\uf0a7]
 const sentenceEnd = /[.!?:;。！？]["'”’)\]]*$/
 
 /** Parts a page's lines into blocks: headings by size and weight, paragraphs by distance, indent and line length, list items by marker. */
-export function pageBlocks(lines: Line[], page: number, sense: PdfDocumentSense): ExtractedBlock[] {
+export function pageBlocks(
+  lines: Line[],
+  page: number,
+  sense: PdfDocumentSense,
+  tables: PdfTableReader,
+): ExtractedBlock[] {
   const blocks: ExtractedBlock[] = []
+  const add = (block: ExtractedBlock) => {
+    blocks.push(block)
+    tables.pass(block)
+  }
   for (const group of groupLines(lines)) {
+    const table = tableOf(group[0]!)
+    if (table) {
+      blocks.push(...tables.read(table, page))
+      continue
+    }
     const text = cleanText(joinLines(group, sense))
       .replace(/[^\S\n]+$/gm, '')
       .replace(/^\s*\n|\s+$/g, '')
     if (text.trim() === '') continue
     const level = headingLevel(group, text, sense.bodySize())
-    if (level !== null) blocks.push({ kind: 'heading', level, text: text.replaceAll('\n', ' '), page })
-    else blocks.push({ kind: listMarker.test(text) ? 'list_item' : 'paragraph', text, page })
+    if (level !== null) add({ kind: 'heading', level, text: text.replaceAll('\n', ' '), page })
+    else add({ kind: listMarker.test(text) ? 'list_item' : 'paragraph', text, page })
   }
   return blocks
 }
@@ -82,6 +99,7 @@ function groupLines(lines: Line[]): Line[][] {
 /** True when `line` goes on with the paragraph of `group`. */
 function belongs(group: Line[], line: Line): boolean {
   const previous = group.at(-1)!
+  if (tableOf(previous) || tableOf(line)) return false
   if (previous.segments.at(-1)!.hyphenated) return true
   if (Math.abs(line.size - previous.size) > 0.15 * Math.max(line.size, previous.size)) return false
   if (isBold(line) !== isBold(previous) && (isBold(line) || group.every(isBold))) return false
@@ -126,12 +144,6 @@ function joinLines(group: Line[], sense: PdfDocumentSense): string {
   return text
 }
 
-/** Chinese and Japanese do not part words by blanks, so a line's end adds none. */
-function joinsWithoutBlank(before: string, after: string): boolean {
-  const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uffef]/u
-  return wide.test(before.slice(-1)) && wide.test(after.slice(0, 1))
-}
-
 function headingLevel(group: Line[], text: string, bodySize: number): number | null {
   if (group.length > 3 || text.length > 200 || bodySize === 0 || !/\p{L}{2}/u.test(text)) return null
   if (group.some(isRow)) return null
@@ -145,6 +157,10 @@ function headingLevel(group: Line[], text: string, bodySize: number): number | n
 
 function isBold(line: Line): boolean {
   return line.segments.every((segment) => segment.bold)
+}
+
+function tableOf(line: Line): PdfTable | undefined {
+  return line.segments[0]!.table
 }
 
 /** A line of several segments is a row of something like a table. */

@@ -1,4 +1,4 @@
-import type { Segment } from './pdf-lines.ts'
+import { isBeside, type Segment } from './pdf-lines.ts'
 
 /** A line of text: the segments that stand side by side, in reading order. */
 export interface Line {
@@ -26,16 +26,15 @@ const maximumJumps = 0.3
  * Puts a page's segments in reading order. Producers mostly write the content stream in reading order, and then it is better
  * than any geometry (tables, sidebars, captions); it is given up only where the page shows that it is wrong.
  */
-export function readingOrder(segments: Segment[]): Line[] {
+export function readingOrder(segments: Segment[], gutter = findGutter(segments)): Line[] {
   if (segments.length > maximumGeometrySegments) return toLines(segments)
-  const gutter = findGutter(segments)
   if (gutter !== null) return followsColumns(segments, gutter) ? toLines(segments) : columnOrder(segments, gutter)
   return toLines(jumpsUpwards(segments) ? rowOrder(segments) : segments)
 }
 
 /** The x of a gutter between two columns of running text, or null. */
-function findGutter(segments: Segment[]): number | null {
-  if (segments.length < minimumColumnLines * 2) return null
+export function findGutter(segments: Segment[]): number | null {
+  if (segments.length < minimumColumnLines * 2 || segments.length > maximumGeometrySegments) return null
   const left = Math.min(...segments.map((segment) => segment.left))
   const right = Math.max(...segments.map((segment) => segment.right))
   const width = right - left
@@ -132,7 +131,7 @@ function wholeColumn(segments: Segment[]): Line[] {
   return gutter === null ? toLines(rowOrder(segments)) : columnOrder(segments, gutter)
 }
 
-function isRightToLeft(segments: Segment[]): boolean {
+export function isRightToLeft(segments: Segment[]): boolean {
   const text = segments.map((segment) => segment.text).join('')
   const rightToLeft = text.match(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g)?.length ?? 0
   return rightToLeft > text.length * 0.3
@@ -147,14 +146,19 @@ function jumpsUpwards(segments: Segment[]): boolean {
 
 /** From the top down; what stands at one height from left to right (or right to left). */
 function rowOrder(segments: Segment[]): Segment[] {
-  const rightToLeft = isRightToLeft(segments)
+  const rows = visualRows(segments)
+  return isRightToLeft(segments) ? rows.flatMap((row) => row.toReversed()) : rows.flat()
+}
+
+/** What stands at one height, from left to right; from the top down. */
+export function visualRows(segments: Segment[]): Segment[][] {
   const rows: Segment[][] = []
   for (const segment of segments.toSorted((one, other) => middle(other) - middle(one))) {
     const row = rows.at(-1)
-    if (row && sameHeight(row[0]!, segment)) row.push(segment)
+    if (row && isBeside(row[0]!, segment)) row.push(segment)
     else rows.push([segment])
   }
-  return rows.flatMap((row) => row.sort((one, other) => (rightToLeft ? other.left - one.left : one.left - other.left)))
+  return rows.map((row) => row.sort((one, other) => one.left - other.left))
 }
 
 /** Joins neighbours in the order that stand at one height into lines. */
@@ -163,7 +167,7 @@ function toLines(segments: Segment[]): Line[] {
   for (const segment of segments) {
     const line = lines.at(-1)
     const last = line?.segments.at(-1)
-    if (line && last && !last.hyphenated && sameHeight(last, segment)) {
+    if (line && last && !last.hyphenated && !last.table && !segment.table && isBeside(last, segment)) {
       line.segments.push(segment)
       line.left = Math.min(line.left, segment.left)
       line.right = Math.max(line.right, segment.right)
@@ -175,11 +179,6 @@ function toLines(segments: Segment[]): Line[] {
     }
   }
   return lines
-}
-
-function sameHeight(one: Segment, other: Segment): boolean {
-  const overlap = Math.min(one.top, other.top) - Math.max(one.bottom, other.bottom)
-  return overlap > Math.min(one.top - one.bottom, other.top - other.bottom) * 0.6
 }
 
 function middle(segment: Segment): number {

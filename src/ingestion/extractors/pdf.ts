@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
 import { corruptFile, createBlockBatch, type Extractor } from './extractor.ts'
-import type { PdfReader } from './pdf-document.ts'
+import type { PdfPage, PdfReader } from './pdf-document.ts'
 import { readSegments } from './pdf-lines.ts'
 import { createDocumentSense, pageBlocks, type PdfDocumentSense } from './pdf-paragraphs.ts'
-import { readingOrder } from './pdf-reading-order.ts'
-import type { PdfPage } from './pdf-document.ts'
+import { findGutter, readingOrder } from './pdf-reading-order.ts'
+import { turnRules } from './pdf-rules.ts'
+import { createPdfTableReader, type PdfTableReader } from './pdf-table-blocks.ts'
+import { withTables } from './pdf-tables.ts'
 
 /** A pdf, page by page. A page that cannot be read becomes a warning; the others go on. */
 export function createPdfExtractor(reader: PdfReader): Extractor {
@@ -23,11 +25,12 @@ export function createPdfExtractor(reader: PdfReader): Extractor {
       report.progress(0, pageCount)
       const batch = createBlockBatch()
       const sense = createDocumentSense()
+      const tables = createPdfTableReader(sense.joinParted)
       let broken = 0
       let hasBlocks = false
       for (let index = 0; index < pageCount; index += 1) {
         try {
-          const blocks = document.readPage(index, (page) => readBlocks(page, index + 1, sense))
+          const blocks = document.readPage(index, (page) => readBlocks(page, index + 1, sense, tables))
           for (const block of blocks) batch.add(block)
         } catch (error) {
           if (isAbort(error)) throw abortedError(error)
@@ -50,9 +53,16 @@ export function createPdfExtractor(reader: PdfReader): Extractor {
   }
 }
 
-function readBlocks(page: PdfPage, pageNumber: number, sense: PdfDocumentSense): ExtractedBlock[] {
-  const { main, turned } = readSegments(page)
-  const lines = readingOrder(main)
+function readBlocks(
+  page: PdfPage,
+  pageNumber: number,
+  sense: PdfDocumentSense,
+  tables: PdfTableReader,
+): ExtractedBlock[] {
+  const { main, turns, turned } = readSegments(page)
+  const gutter = findGutter(main)
+  const content = withTables(main, turnRules(page.rules(), turns), gutter)
+  const lines = content === main ? readingOrder(main, gutter) : readingOrder(content)
   sense.learn(lines)
   const asides = turned.map(({ left, right, bottom, top, size, ...segment }) => ({
     segments: [{ left, right, bottom, top, size, ...segment }],
@@ -62,7 +72,7 @@ function readBlocks(page: PdfPage, pageNumber: number, sense: PdfDocumentSense):
     top,
     size,
   }))
-  return [...pageBlocks(lines, pageNumber, sense), ...pageBlocks(asides, pageNumber, sense)]
+  return [...pageBlocks(lines, pageNumber, sense, tables), ...pageBlocks(asides, pageNumber, sense, tables)]
 }
 
 /** PDFium gave up in the middle: its memory is not to be trusted afterwards, and the process has to be replaced. */

@@ -1,0 +1,87 @@
+import { findAlignedTables, type AlignedOptions } from './pdf-aligned-tables.ts'
+import { splitAtNarrowGaps, type Segment } from './pdf-lines.ts'
+import { findRuledTables } from './pdf-ruled-tables.ts'
+import type { Rule } from './pdf-rules.ts'
+import type { PdfTable } from './pdf-table.ts'
+
+/** Pages with more pieces than this are looked at for drawn tables only. */
+const maximumAlignedSegments = 20_000
+
+/**
+ * Replaces what belongs to a table by one segment that stands for it, at the place of its first piece. `gutter` is the x between
+ * two columns of running text, or null. Gives back the same array where there is no table.
+ */
+export function withTables(segments: Segment[], rules: Rule[], gutter: number | null): Segment[] {
+  const owners = new Map<Segment, PdfTable>()
+  const own = (tables: PdfTable[]) => {
+    for (const table of tables) for (const segment of table.segments) owners.set(segment, table)
+  }
+  const free = (from = -Infinity, to = Infinity) =>
+    segments.filter((segment) => segment.left >= from && segment.right <= to && !owners.has(segment))
+  own(findRuledTables(segments, rules))
+  if (segments.length > maximumAlignedSegments) return substitute(segments, owners)
+  // First what goes over both columns of a page, then what stands inside one of them. Lines of two columns of text have two pieces.
+  const whole: AlignedOptions = { dropsProse: gutter === null, minimumPieces: gutter === null ? 2 : 3 }
+  const side: AlignedOptions = { dropsProse: true, minimumPieces: 2 }
+  for (const find of [findCloseTables, findAlignedTables]) {
+    own(find(free(), rules, whole))
+    if (gutter === null) continue
+    own(find(free(-Infinity, gutter), rules, side))
+    own(find(free(gutter), rules, side))
+  }
+  return substitute(segments, owners)
+}
+
+/** Tables with gaps between their columns that are hardly wider than blanks. */
+function findCloseTables(segments: Segment[], rules: Rule[], options: AlignedOptions): PdfTable[] {
+  const origins = new Map<Segment, Segment>()
+  const parts = new Map<Segment, number>()
+  for (const segment of segments) {
+    const pieces = splitAtNarrowGaps(segment)
+    if (!pieces) continue
+    parts.set(segment, pieces.length)
+    for (const piece of pieces) origins.set(piece, segment)
+  }
+  if (origins.size === 0 || origins.size > maximumAlignedSegments) return []
+  const pieces = [...segments.filter((segment) => !parts.has(segment)), ...origins.keys()]
+  return findAlignedTables(pieces, rules, options).flatMap((table) => {
+    const counts = new Map<Segment, number>()
+    for (const piece of table.segments) {
+      const origin = origins.get(piece)
+      if (origin) counts.set(origin, (counts.get(origin) ?? 0) + 1)
+    }
+    // What is only partly inside a table shows that it is none.
+    if ([...counts].some(([origin, count]) => count < parts.get(origin)!)) return []
+    return [{ ...table, segments: [...new Set(table.segments.map((piece) => origins.get(piece) ?? piece))] }]
+  })
+}
+
+function substitute(segments: Segment[], owners: Map<Segment, PdfTable>): Segment[] {
+  if (owners.size === 0) return segments
+  const placed = new Set<PdfTable>()
+  return segments.flatMap((segment) => {
+    const table = owners.get(segment)
+    if (!table) return [segment]
+    if (placed.has(table)) return []
+    placed.add(table)
+    return [standIn(table)]
+  })
+}
+
+function standIn(table: PdfTable): Segment {
+  const { left, right, bottom, top, segments } = table
+  const sizes = segments.map(({ size }) => size).sort((one, other) => one - other)
+  return {
+    text: segments.map(({ text }) => text).join(' '),
+    left,
+    right,
+    bottom,
+    top,
+    size: sizes[Math.floor(sizes.length / 2)]!,
+    bold: false,
+    hyphenated: false,
+    characters: [],
+    hasNarrowGaps: false,
+    table,
+  }
+}
