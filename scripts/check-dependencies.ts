@@ -35,8 +35,8 @@ const allowedRooms: Record<string, string[]> = {
   http: ['contract', 'organisations'],
 }
 
-/** Files directly in src/: composition. They may know every room's index. */
-const isComposition = (file: string) => /^src\/(?:main|first-start|service[a-z-]*)\.ts$/.test(file)
+/** Composition: files directly in src/, and the parts of service.ts. They may know every room's index; no room knows them. */
+const isComposition = (file: string) => /^src\/(?:(?:main|first-start|service)\.ts|service\/)/.test(file)
 
 const modules = ['src', 'cli'].flatMap((folder) =>
   readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { parsePicoUsd } from './kernel/index.ts'
 import type { Service } from './service.ts'
 
 export interface FirstStart {
@@ -10,6 +11,7 @@ export interface FirstStart {
 }
 
 const demoBudgetUsd = '25'
+const demoInstructions = 'You answer questions of visitors, briefly and in a friendly tone.'
 
 const welcome = `# Welcome to Portico
 
@@ -31,10 +33,33 @@ A ticket costs 12 euros; children under six years enter free of charge.
  */
 export async function runFirstStart(service: Service, url: string): Promise<FirstStart | undefined> {
   const operatorToken = await service.operatorTokens.ensureFirst()
-  const demo = service.config.settings.demo ? await service.createDemo({ monthlyBudgetUsd: demoBudgetUsd }) : undefined
+  const demo = service.config.settings.demo ? await createDemo(service) : undefined
   if (demo) await uploadWelcome(url, demo)
   if (!demo && operatorToken === undefined) return undefined
   return { url, operatorToken, demo }
+}
+
+/** A demo organisation, its key and a published Space; undefined when there is any organisation. */
+async function createDemo({ organisations, spaces }: Service) {
+  if ((await organisations.loadPage({ limit: 1, offset: 0 })).total > 0) return undefined
+  const actor = { name: 'service', requestId: null }
+  const organisation = await organisations.create(
+    {
+      name: 'Demo organisation',
+      plan: 'enterprise',
+      gatewayEnabled: true,
+      gatewayOptIn: true,
+      monthlyBudgetPicoUsd: parsePicoUsd(demoBudgetUsd),
+    },
+    actor,
+  )
+  const { key: apiKey } = await organisations.createKey(organisation.id, actor)
+  const space = await spaces.create(
+    { organisationId: organisation.id, name: 'Demo Space', instructions: demoInstructions },
+    actor,
+  )
+  const { endpointId } = await spaces.publish(space.id, actor)
+  return { apiKey, spaceId: space.id, endpointId: endpointId! }
 }
 
 /** The lines to paste and the commands that work with them. */

@@ -1,5 +1,5 @@
-import type { LedgerObserver } from './billing/index.ts'
-import type { Metrics } from './http/index.ts'
+import type { LedgerObserver } from '../billing/index.ts'
+import type { Metrics } from '../http/index.ts'
 
 const picoUsdPerUsd = 1e12
 

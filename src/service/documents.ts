@@ -1,0 +1,102 @@
+import { createDocumentSweeper, createDocuments, deleteBlobJob, processDocumentJob } from '../documents/index.ts'
+import {
+  createChunkReader,
+  createDocumentWatch,
+  createExtractorPool,
+  createIndexKeeper,
+  createPipeline,
+  detectFormat,
+  followDocuments,
+} from '../ingestion/index.ts'
+import type { Files } from './files.ts'
+import type { Foundation } from './foundation.ts'
+import type { Search } from './search.ts'
+import type { OpenSpaces } from './spaces.ts'
+
+export type OpenDocuments = ReturnType<typeof openDocuments>
+
+/** What may be uploaded, and what the background work makes of it. */
+export function openDocuments(foundation: Foundation, files: Files, { embedder }: Search, { spaces }: OpenSpaces) {
+  const { config, corpus, metrics, clock, log, onStop } = foundation
+  const { settings } = config
+  const { index, jobs, blobs, documentStore } = files
+  const extractors = createExtractorPool({
+    size: settings.ingestion.workers,
+    readableFolders: blobs.localFolders,
+    log,
+  })
+  onStop(() => extractors.close())
+  const pipeline = createPipeline({
+    database: corpus,
+    documents: documentStore,
+    blobs,
+    extractors,
+    index,
+    embedder,
+    clock,
+    log,
+    observer: {
+      processed(status, code, durationMs) {
+        metrics.documents.inc({ status, code })
+        metrics.ingestionSeconds.observe(durationMs / 1000)
+      },
+    },
+  })
+  const indexKeeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
+  const sweeper = createDocumentSweeper({
+    store: documentStore,
+    blobs,
+    soleOwner: corpus.engine === 'embedded',
+    clock,
+    log,
+  })
+  onStop(() => sweeper.close())
+  const documents = createDocuments({
+    store: documentStore,
+    blobs,
+    hasSpace: (organisation, spaceId) => spaces.get(spaceId)?.organisationId === organisation.id,
+    detectFormat,
+    maximumUploadBytes: settings.documents.maximumUploadBytes,
+    log,
+  })
+  const watch = createDocumentWatch({ documents: documentStore, clock })
+  let stopFollowing = async () => {}
+
+  return {
+    documents,
+    watch,
+    chunks: createChunkReader(corpus),
+    work: { start, beginStop, end },
+  }
+
+  async function start(): Promise<void> {
+    if (settings.ingestion.workers > 0) {
+      const onExhausted = pipeline.giveUp
+      const concurrency = settings.ingestion.workers
+      jobs.work(
+        processDocumentJob,
+        { concurrency, maximumAttempts: 12, backoffMs: 1_000, onExhausted },
+        pipeline.process,
+      )
+      await indexKeeper.start()
+    } else await index.generations.prepare(embedder)
+    stopFollowing = await followDocuments({ index, documents: documentStore, log })
+    jobs.work(
+      deleteBlobJob,
+      { concurrency: 2, maximumAttempts: 50, backoffMs: 1_000, onExhausted: async () => {} },
+      (job) => blobs.delete(String(job.payload.blobKey)),
+    )
+  }
+
+  /** Begins no new maintenance and ends what clients wait for, so that the server can close. */
+  function beginStop(): void {
+    indexKeeper.close()
+    watch.close()
+  }
+
+  /** Jobs return to the queue. */
+  async function end(): Promise<void> {
+    await stopFollowing()
+    await jobs.close()
+  }
+}

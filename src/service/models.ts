@@ -1,0 +1,48 @@
+import { recordChange } from '../database/index.ts'
+import {
+  createCatalogue,
+  createCatalogueStore,
+  createOperatorCatalogue,
+  createRouter,
+  loadPriceSnapshot,
+} from '../models/index.ts'
+import { createProvider } from '../providers/index.ts'
+import type { Foundation } from './foundation.ts'
+import { readCertificates, toCatalogueConfiguration } from './resources.ts'
+
+export type Models = Awaited<ReturnType<typeof openModels>>
+
+/** Which models there are, who serves them, and which deployment a call takes. */
+export async function openModels(foundation: Foundation) {
+  const { config, control, changeFeed, secretBox, metrics, clock, log, onStop } = foundation
+  const snapshot = loadPriceSnapshot()
+  const store = createCatalogueStore({ database: control, secretBox, recordChange, clock, log })
+  const certificateAuthority = readCertificates(config)
+  const catalogue = createCatalogue({
+    configuration: toCatalogueConfiguration(config),
+    snapshot,
+    store,
+    changes: changeFeed,
+    createProvider: (provider) =>
+      createProvider(provider, { log, clock, proxies: config.proxies, certificateAuthority }),
+    clock,
+    log,
+  })
+  onStop(() => catalogue.close())
+  await catalogue.start()
+  const router = createRouter({
+    clock,
+    random: Math.random,
+    log,
+    metrics: { attempt: (deployment, outcome) => metrics.providerAttempts.inc({ deployment, outcome }) },
+  })
+  const operatorCatalogue = createOperatorCatalogue({
+    store,
+    catalogue,
+    router,
+    changes: changeFeed,
+    snapshotDate: snapshot.date,
+    clock,
+  })
+  return { catalogue, router, operatorCatalogue }
+}

@@ -1,0 +1,62 @@
+import { usageRoutes } from '../billing/index.ts'
+import type { Database } from '../database/index.ts'
+import { createDocumentAudit, documentRoutes } from '../documents/index.ts'
+import { gatewayRoutes } from '../gateway/index.ts'
+import { operationsRoutes, type Routes } from '../http/index.ts'
+import { ingestionRoutes } from '../ingestion/index.ts'
+import { modelRoutes } from '../models/index.ts'
+import { auditRoutes, findingsOfCounts, operatorRoutes, organisationRoutes } from '../organisations/index.ts'
+import { chatRoutes, spaceRoutes } from '../spaces/index.ts'
+import type { Access } from './access.ts'
+import type { OpenDocuments } from './documents.ts'
+import type { Files } from './files.ts'
+import type { Foundation } from './foundation.ts'
+import type { Gateway } from './gateway.ts'
+import type { Models } from './models.ts'
+import type { Search } from './search.ts'
+import type { OpenSpaces } from './spaces.ts'
+
+/** Longest wait for a database before /readyz says that it does not answer. */
+const readyTimeoutMs = 2_000
+
+export type Parts = Foundation & Access & Models & Gateway & Files & Search & OpenSpaces & OpenDocuments
+
+/** The HTTP surface, in order. */
+export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] {
+  const { organisations, operatorTokens, adminLog, catalogue, operatorCatalogue, ledger, completions } = parts
+  const { documents, documentStore, blobs, index, retrieval, watch, chunks, spaces, control, corpus, clock, log } =
+    parts
+  return [
+    documentRoutes({ documents, clock }),
+    gatewayRoutes({ completions, catalogue, clock, log }),
+    chatRoutes({
+      completions,
+      retrieval,
+      ledger,
+      fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
+      getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
+      now: () => clock.now(),
+      log,
+    }),
+    organisationRoutes({ organisations, canonicalModelId: (id) => catalogue.built().models.get(id)?.id, clock }),
+    spaceRoutes({ spaces }),
+    ingestionRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
+    modelRoutes({ catalogue: operatorCatalogue }),
+    usageRoutes({ ledger, organisations, clock }),
+    operationsRoutes({ isReady: async () => !isStopping() && (await areAnswering([control, corpus])) }),
+    operatorRoutes({ adminLog, operatorTokens }),
+    auditRoutes({
+      checks: [
+        { area: 'ledger', run: async () => (await ledger.audit()).findings },
+        { area: 'index', run: async () => findingsOfCounts(await index.audit()) },
+        createDocumentAudit({ store: documentStore, blobs, clock }),
+      ],
+      clock,
+    }),
+  ]
+}
+
+async function areAnswering(databases: Database[]): Promise<boolean> {
+  const answers = databases.map((database) => database.query('select 1', [], { timeoutMs: readyTimeoutMs }))
+  return (await Promise.allSettled(answers)).every((answer) => answer.status === 'fulfilled')
+}

@@ -1,0 +1,46 @@
+import { createHashingEmbedder, createRetrieval, type Retrieval } from '../retrieval/index.ts'
+import type { Access } from './access.ts'
+import type { Files } from './files.ts'
+import type { Foundation } from './foundation.ts'
+import type { Gateway } from './gateway.ts'
+import type { Models } from './models.ts'
+import { openEmbedder } from './resources.ts'
+
+export type Search = Awaited<ReturnType<typeof openSearch>>
+
+/** The embedder, and hybrid search over what it embedded. */
+export async function openSearch(
+  { config, metrics, clock, log, onStop }: Foundation,
+  { organisations }: Access,
+  { catalogue }: Models,
+  { embeddings }: Gateway,
+  { index }: Files,
+) {
+  const embedder = await openEmbedder(config, {
+    embeddings,
+    organisations,
+    modelDimensions: (model) => catalogue.built().models.get(model.replace(/^eu\//, ''))?.dimensions ?? undefined,
+    clock,
+    log,
+  })
+  onStop(() => embedder.close())
+  const retrieval = timed(
+    // The built-in embedder can always answer for an index that it made, while another model's is being built.
+    createRetrieval({ index, embedder, formerEmbedders: [createHashingEmbedder()], log }),
+    (seconds) => metrics.searchSeconds.observe(seconds),
+  )
+  return { embedder, retrieval }
+}
+
+function timed(retrieval: Retrieval, observe: (seconds: number) => void): Retrieval {
+  return {
+    async search(request) {
+      const startMs = performance.now()
+      try {
+        return await retrieval.search(request)
+      } finally {
+        observe((performance.now() - startMs) / 1000)
+      }
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import { recordChange } from '../database/index.ts'
+import { createSpaceRemovalStore, createSpaceRemovals, createSpaceStore, createSpaces } from '../spaces/index.ts'
+import type { Files } from './files.ts'
+import type { Foundation } from './foundation.ts'
+
+export type OpenSpaces = Awaited<ReturnType<typeof openSpaces>>
+
+/** Documents of a deleted Space that one transaction removes. */
+const removalBatch = 100
+
+/** Spaces, and the removal of the documents of those that are deleted. */
+export async function openSpaces(foundation: Foundation, { documentStore }: Files) {
+  const { config, control, changeFeed, clock, log, onStop } = foundation
+  const removals = createSpaceRemovals({
+    store: createSpaceRemovalStore(control),
+    async onSpaceRemoved({ organisationId, spaceId }, signal) {
+      while ((await documentStore.removeOfSpace(organisationId, spaceId, removalBatch)) > 0) signal.throwIfAborted()
+    },
+    clock,
+    log,
+  })
+  onStop(() => removals.close())
+  const spaces = await createSpaces({
+    store: createSpaceStore(control, recordChange),
+    removals,
+    defaultModel: config.settings.chat.defaultModel,
+    changeFeed,
+    clock,
+    log,
+  })
+  onStop(() => spaces.close())
+  return { spaces }
+}
