@@ -23,6 +23,10 @@ const { values: options } = parseArgs({
   },
 })
 
+/** From here on the Space grows without its indexes, which are built anew behind it: as one would load a large store. */
+const bulkFromChunks = 50_000
+/** How long rows come in to measure how fast, with all indexes kept. */
+const ingestMs = 5_000
 const dimensions = Number(options.dimensions)
 const queryCount = Number(options.queries)
 const chunksPerDocument = 100
@@ -48,6 +52,7 @@ const spaceId = createSpaceId()
 console.log(`${bench.corpus.engine} engine, PostgreSQL ${bench.corpus.features.serverVersion}, ${bench.index.engine}`)
 let size = 0
 for (const wanted of options.sizes.split(',').map(Number)) {
+  if (wanted - size > bulkFromChunks) await dropIndexes(bench)
   await grow(bench, wanted)
   const startedMs = performance.now()
   const { built } = await bench.index.maintain()
@@ -56,6 +61,10 @@ for (const wanted of options.sizes.split(',').map(Number)) {
   await loadIntoMemory(bench)
   await bench.corpus.execute('analyze chunks, chunk_terms, embeddings_1, indexed_documents')
   await measure(bench, wanted)
+}
+
+async function dropIndexes({ index }: BenchIndex): Promise<void> {
+  await index.maintain({ vectorIndexFromChunks: Infinity, bm25IndexFromChunks: Infinity })
 }
 
 /** As at a start: everything is read from the database. */
@@ -127,6 +136,15 @@ async function measure(bench: BenchIndex, chunks: number): Promise<void> {
     console.log(`    (${((rows / (performance.now() - startedMs)) * 1000).toFixed(0)} rows/s came in meanwhile)`)
   }
   for (const query of queries) vectorByText.delete(query)
+  await measureIngestion(bench)
+}
+
+async function measureIngestion(bench: BenchIndex): Promise<void> {
+  const startedMs = performance.now()
+  let rows = 0
+  while (performance.now() - startedMs < ingestMs) rows += await addDocument(bench, 20)
+  size += rows
+  console.log(`    documents alone            ${((rows / (performance.now() - startedMs)) * 1000).toFixed(0)} rows/s`)
 }
 
 async function timeSearches(

@@ -5,7 +5,7 @@ import { blobRemovalKey, deleteBlobJob } from './blob-removal.ts'
 import type { Document, DocumentFailureCode, DocumentStatus, NewDocument } from './document.ts'
 import type { Metadata } from './document-metadata.ts'
 import { createHousekeepingStore } from './housekeeping.store.ts'
-import { createProcessingStore, enqueueProcessing, processingKey } from './processing.store.ts'
+import { createProcessingStore, enqueueProcessing, enqueueRename, processingKey } from './processing.store.ts'
 import { createProgressStore } from './progress.store.ts'
 
 export interface DocumentStoreDependencies {
@@ -37,7 +37,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
   }
 
   return {
-    ...createProcessingStore({ database, removeFromIndex }),
+    ...createProcessingStore({ database, jobs, removeFromIndex }),
     ...createProgressStore(database),
     ...createHousekeepingStore({ database, jobs }),
 
@@ -110,23 +110,31 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
       id: string,
       change: { name: string | undefined; metadata: Metadata | null | undefined },
     ): Promise<Document | undefined> {
-      const [row] = await database.query<DocumentRow>(
-        `update documents set
+      return database.transaction(async (transaction) => {
+        const [former] = await transaction.query<{ name: string }>(
+          'select name from documents where id = $1 and organisation_id = $2 for no key update',
+          [id, organisationId],
+        )
+        if (!former) return undefined
+        const [row] = await transaction.query<DocumentRow>(
+          `update documents set
            name = coalesce($3, name),
            metadata = case when $4 then $5::json else metadata end,
            source_url = case when $4 then $6 else source_url end,
            updated_at = now()
          where id = $1 and organisation_id = $2 returning ${columns}`,
-        [
-          id,
-          organisationId,
-          change.name ?? null,
-          change.metadata !== undefined,
-          change.metadata?.json ?? null,
-          change.metadata?.sourceUrl ?? null,
-        ],
-      )
-      return row && toDocument(row)
+          [
+            id,
+            organisationId,
+            change.name ?? null,
+            change.metadata !== undefined,
+            change.metadata?.json ?? null,
+            change.metadata?.sourceUrl ?? null,
+          ],
+        )
+        if (row!.name !== former.name && row!.status === 'ready') await enqueueRename(jobs, transaction, id)
+        return toDocument(row!)
+      })
     },
 
     /** Row, chunks, vectors and lexical entries in one transaction, with the job that removes the blob. False: there was none. */

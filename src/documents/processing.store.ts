@@ -1,10 +1,13 @@
 import type { Database, Queryable } from '../database/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
-import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
+import { createUuid, type DocumentId, type OrganisationId, type SpaceId } from '../kernel/index.ts'
 import type { DocumentFailureCode, DocumentProgress, DocumentStatus } from './document.ts'
 
 /** The job that ingestion works on; its payload names the `documentId`. */
 export const processDocumentJob = 'process-document'
+
+/** The job that makes a renamed document found by its new name; its payload names the `documentId`. */
+export const renameDocumentJob = 'rename-document'
 
 export const processingKey = (id: string) => `${processDocumentJob}:${id}`
 
@@ -22,6 +25,13 @@ export async function enqueueProcessing(
   })
 }
 
+/** Within the transaction that renames a searchable document, or makes a renamed one searchable. */
+export async function enqueueRename(jobs: JobQueue, transaction: Queryable, documentId: string): Promise<void> {
+  // A key of its own: one that came while the former rename's job ends must not be dropped.
+  const key = `${renameDocumentJob}:${documentId}:${createUuid()}`
+  await jobs.enqueue(transaction, { kind: renameDocumentJob, key, payload: { documentId } })
+}
+
 export interface ProcessingRow {
   id: DocumentId
   organisationId: OrganisationId
@@ -37,9 +47,11 @@ export interface ProcessingRow {
 /** SQL of the way from `processing` to `ready` or `failed`. */
 export function createProcessingStore({
   database,
+  jobs,
   removeFromIndex,
 }: {
   database: Database
+  jobs: JobQueue
   removeFromIndex: (transaction: Queryable, documentId: DocumentId) => Promise<void>
 }) {
   return {
@@ -73,18 +85,22 @@ export function createProcessingStore({
       )
     },
 
-    /** Within the transaction that makes the chunks searchable, after lockProcessing. */
+    /**
+     * Within the transaction that makes the chunks searchable, after lockProcessing. `name`: the one that they were indexed
+     * under; a rename that came meanwhile is made up for.
+     */
     async markReady(
       transaction: Queryable,
       id: string,
-      result: { chunkCount: number; warnings: unknown[] },
+      result: { name: string; chunkCount: number; warnings: unknown[] },
     ): Promise<void> {
-      await transaction.execute(
+      const [row] = await transaction.query<{ name: string }>(
         `update documents set status = 'ready', stage = 'done', error_code = null, error_message = null, chunk_count = $2,
            warnings = $3::json, updated_at = now()
-         where id = $1`,
+         where id = $1 returning name`,
         [id, result.chunkCount, result.warnings.length === 0 ? null : JSON.stringify(result.warnings)],
       )
+      if (row && row.name !== result.name) await enqueueRename(jobs, transaction, id)
     },
 
     /** Ends the processing with a reason; chunks of it, if any, go in the same transaction. False: it had ended already. */

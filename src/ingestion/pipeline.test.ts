@@ -121,6 +121,29 @@ it('a run leaves the document ready with its chunks, and another run of the same
   })
 })
 
+it('a rename gets the job that makes the document found by it, once it is searchable', async () => {
+  const renames = async (id: string) =>
+    (
+      await databases.corpus.query<{ n: number }>(
+        `select count(*)::int as n from job where kind = 'rename-document' and payload->>'documentId' = $1`,
+        [id],
+      )
+    )[0]!.n
+  const rename = (id: string, name: string) =>
+    documents.update(organisationId, id, { name, metadata: undefined }).then(() => {})
+  const [kept, meanwhile] = [await insert(), await insert()]
+  await pipelineOf({}).process(jobOf(kept))
+  expect(await renames(kept)).toBe(0)
+  await pipelineOf({ blocks: () => paragraphs(5, () => rename(meanwhile, 'b.txt')) }).process(jobOf(meanwhile))
+  expect(await load(meanwhile)).toMatchObject({ status: 'ready', name: 'b.txt' })
+  expect(await renames(meanwhile)).toBe(1)
+  await documents.update(organisationId, kept, { name: undefined, metadata: null })
+  await rename(kept, 'a.txt')
+  expect(await renames(kept)).toBe(0)
+  await rename(kept, 'c.txt')
+  expect(await renames(kept)).toBe(1)
+})
+
 it('a run that broke off leaves nothing that can be found, and the next one starts afresh', async () => {
   const id = await insert()
   const failing = pipelineOf({ blocks: () => paragraphs(200, () => Promise.reject(new Error('power cut'))) })

@@ -68,7 +68,11 @@ export function createPipeline(dependencies: PipelineDependencies) {
       const ready = await database.transaction(async (transaction) => {
         if (!(await documents.lockProcessing(transaction, document.id))) return false
         const chunkCount = await index.publish(transaction, run)
-        await documents.markReady(transaction, document.id, { chunkCount, warnings: result.warnings })
+        await documents.markReady(transaction, document.id, {
+          name: document.name,
+          chunkCount,
+          warnings: result.warnings,
+        })
         return true
       })
       if (ready) report(document, 'ready', 'none')

@@ -184,7 +184,10 @@ async function countRows(transaction: Queryable, run: IndexRun, analysed: readon
 }
 
 /** What a chunk is found by: its own words, and those that say where it stands. */
-export function searchableText(documentName: string, chunk: IndexedChunk): string {
+export function searchableText(
+  documentName: string,
+  chunk: Pick<IndexedChunk, 'text' | 'headingPath' | 'tableHeader'>,
+): string {
   const stem = documentName.replace(/\.[a-z0-9]{1,5}$/i, '')
   return [stem, ...chunk.headingPath, chunk.tableHeader ?? '', chunk.text].join('\n')
 }

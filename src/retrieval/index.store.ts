@@ -5,6 +5,7 @@ import { auditIndex } from './index-audit.store.ts'
 import { maintainIndexes, type MaintenanceOptions, type MaintenanceReport } from './index-maintenance.store.ts'
 import { createIndexWriter } from './index-writer.store.ts'
 import type { IndexAudit, IndexWriter } from './port.ts'
+import { renameDocument } from './rename.store.ts'
 import { createReindexStore, type ReindexStore } from './reindex.store.ts'
 import { createResidentIndex, type ResidentIndex, type ResidentLimits } from './resident/resident-index.ts'
 import { createSearchStore, type SearchStore } from './search.store.ts'
@@ -20,6 +21,8 @@ export interface IndexStore extends IndexWriter {
   readonly engine: string
   /** Builds and drops the indexes of large Spaces; call it from a job, one at a time. */
   maintain(options?: MaintenanceOptions): Promise<MaintenanceReport>
+  /** Makes a searchable document found by its present name; call it from a job. See renameDocument. */
+  rename(documentId: string, signal: AbortSignal): Promise<void>
   audit(): Promise<IndexAudit>
   /** Ends what the index runs beside the database, which stays open. */
   close(): Promise<void>
@@ -45,6 +48,7 @@ export function createIndexStore({ database, memory, log = silentLog }: IndexSto
     reindex: createReindexStore(database),
     engine: describeEngine(database, memory),
     maintain: (options) => maintainIndexes({ database, generations, resident }, options),
+    rename: (documentId, signal) => renameDocument(database, resident, { documentId, signal }),
     audit: () => auditIndex(database, generations),
     close: async () => resident?.close(),
   }

@@ -71,6 +71,45 @@ describe.each([
       expect(await fixture.index.audit()).toEqual(sound)
     })
 
+    it('that was renamed is found by its new name and no longer by the former', async () => {
+      const document = await fixture.add(
+        Array.from({ length: 60 }, (_, row) => `Paragraph ${row} of the text.`),
+        { name: 'zeppelin.txt' },
+      )
+      await fixture.add(['A zeppelin lands.'], { name: 'balloon.txt' })
+      const statistics = () =>
+        fixture.databases.corpus.query<{ terms: bigint; counted: bigint }>(
+          `select sum(i.term_count)::bigint as terms, (select sum(cardinality(terms)) from chunk_terms)::bigint as counted
+           from indexed_documents i`,
+        )
+      // By words all of them match in full; by vectors, which keep the name they were made with, a little.
+      const isFound = async () =>
+        (await search('zeppelin')).some(({ documentId, score }) => documentId === document.id && score > 0.5)
+      expect(await isFound()).toBe(true)
+      await fixture.databases.corpus.execute('update documents set name = $2 where id = $1', [
+        document.id,
+        'the flying machine.txt',
+      ])
+      await fixture.index.rename(document.id, AbortSignal.timeout(30_000))
+      await expect.poll(isFound, { timeout: 10_000 }).toBe(false)
+      const found = await search('flying machine')
+      expect(found.map(({ documentId }) => documentId)).toEqual(Array(5).fill(document.id))
+      expect(found[0]!.documentName).toBe('the flying machine.txt')
+      const [row] = await statistics()
+      expect(row!.terms).toBe(row!.counted)
+      expect(await fixture.index.audit()).toEqual(sound)
+    })
+
+    it('that is renamed while it is not searchable, or not there, is left alone', async () => {
+      const document = await fixture.createDocument({ name: 'zeppelin.txt' })
+      const run = await fixture.stage(document, ['A text.'])
+      await fixture.databases.corpus.execute(`update documents set name = 'balloon.txt' where id = $1`, [document.id])
+      await fixture.index.rename(document.id, AbortSignal.timeout(30_000))
+      await fixture.index.rename(createDocumentId(), AbortSignal.timeout(30_000))
+      await fixture.publish(run)
+      expect(await search('zeppelin')).toHaveLength(1)
+    })
+
     it('of ten thousand chunks becomes searchable by writing one row', async () => {
       const document = await fixture.createDocument()
       const texts = Array.from({ length: 10_000 }, (_, row) => `Row ${row} of the badger census.`)

@@ -1,4 +1,10 @@
-import { createDocumentSweeper, createDocuments, deleteBlobJob, processDocumentJob } from '../documents/index.ts'
+import {
+  createDocumentSweeper,
+  createDocuments,
+  deleteBlobJob,
+  processDocumentJob,
+  renameDocumentJob,
+} from '../documents/index.ts'
 import {
   createChunkReader,
   createDocumentWatch,
@@ -8,6 +14,8 @@ import {
   detectFormat,
   followDocuments,
 } from '../ingestion/index.ts'
+import type { Job } from '../jobs/index.ts'
+import { describeError } from '../kernel/index.ts'
 import type { Files } from './files.ts'
 import type { Foundation } from './foundation.ts'
 import type { Search } from './search.ts'
@@ -82,10 +90,20 @@ export function openDocuments(foundation: Foundation, files: Files, { embedder }
     } else await index.generations.prepare(embedder)
     stopFollowing = await followDocuments({ index, documents: documentStore, log })
     jobs.work(
+      renameDocumentJob,
+      { concurrency: 1, maximumAttempts: 12, backoffMs: 1_000, onExhausted: giveUpRename },
+      (job) => index.rename(String(job.payload.documentId), job.signal),
+    )
+    jobs.work(
       deleteBlobJob,
       { concurrency: 2, maximumAttempts: 50, backoffMs: 1_000, onExhausted: async () => {} },
       (job) => blobs.delete(String(job.payload.blobKey)),
     )
+  }
+
+  async function giveUpRename({ payload }: Job, error: unknown): Promise<void> {
+    const { documentId } = payload
+    log.error({ documentId, error: describeError(error) }, 'a renamed document is still found by its former name')
   }
 
   /** Begins no new maintenance and ends what clients wait for, so that the server can close. */

@@ -3,8 +3,15 @@ import { describeError, type Log, type OrganisationId, type SpaceId } from '../.
 import type { Language } from '../analysis/languages.ts'
 import type { Generation, Generations } from '../generations.store.ts'
 import type { IndexRun } from '../port.ts'
-import { loadChunks, loadDocuments, loadSpaceSizes, residentRows, type SpaceSize } from './resident-loader.store.ts'
-import type { ResidentCandidate, ResidentQuery } from './resident-messages.ts'
+import {
+  type LoadedPage,
+  loadChunks,
+  loadDocuments,
+  loadSpaceSizes,
+  residentRows,
+  type SpaceSize,
+} from './resident-loader.store.ts'
+import type { ResidentCandidate, ResidentDocument, ResidentQuery } from './resident-messages.ts'
 import { type ResidentThread, startResidentThread } from './resident-thread.ts'
 
 /**
@@ -58,6 +65,8 @@ interface Scope {
 
 interface HeldSpace extends Scope {
   isComplete: boolean
+  /** The run of each document, as far as it has been told. */
+  runs: Map<string, string>
   generations: Generation[]
   languages: Set<Language>
   bytes: number
@@ -96,6 +105,7 @@ export function createResidentIndex({ database, generations, limits, log }: Resi
   let gathering: NodeJS.Timeout | undefined
   let isClosed = false
   const closing = new AbortController()
+  const background = { signal: closing.signal, background: true }
 
   function currentThread(): ResidentThread {
     return (thread ??= startResidentThread({
@@ -157,6 +167,7 @@ export function createResidentIndex({ database, generations, limits, log }: Resi
       organisationId,
       spaceId,
       isComplete: false,
+      runs: new Map(),
       generations: live,
       languages: new Set(),
       bytes,
@@ -168,9 +179,9 @@ export function createResidentIndex({ database, generations, limits, log }: Resi
     // From here on what comes in is told as well; what comes twice is taken once.
     held.tell({ type: 'open', spaceId, dimensions: active.dimensions })
     await settle(space)
-    for await (const pages of loadChunks(database, scope, active, { signal: closing.signal, background: true })) {
+    for await (const pages of loadChunks(database, { scope, generation: active }, background)) {
       if (!isCurrent()) return false
-      for (const page of pages) held.tell({ type: 'add', spaceId, ...page })
+      for (const page of pages) tellChunks(space, page)
     }
     if (!isCurrent()) return false
     held.tell({ type: 'complete', spaceId })
@@ -181,8 +192,33 @@ export function createResidentIndex({ database, generations, limits, log }: Resi
   /** Tells the thread what the database says of documents; of all where none are named. */
   async function settle(space: HeldSpace, documentIds?: readonly string[]): Promise<void> {
     const { documents, languages } = await loadDocuments(database, space, documentIds)
-    if (spaces.get(space.spaceId) !== space) return
+    const isCurrent = () => spaces.get(space.spaceId) === space
+    if (!isCurrent()) return
     for (const language of languages) space.languages.add(language)
+    for (const { documentId, runId, searchable } of documentIds ? documents : []) {
+      const known = space.runs.get(documentId)
+      if (!searchable || runId === null || known === runId) continue
+      // Indexed anew under this run. Half of it may have been read under the other: then all is read again.
+      if (!space.isComplete && known !== undefined) return forget(space.spaceId)
+      for await (const pages of loadChunks(
+        database,
+        { scope: space, generation: space.generations[0]!, documentId },
+        background,
+      )) {
+        if (!isCurrent()) return
+        for (const page of pages) tellChunks(space, page)
+      }
+    }
+    tellDocuments(space, documents)
+  }
+
+  function tellChunks(space: HeldSpace, page: LoadedPage): void {
+    space.runs.set(page.run.documentId, page.run.runId)
+    thread?.tell({ type: 'add', spaceId: space.spaceId, ...page })
+  }
+
+  function tellDocuments(space: HeldSpace, documents: ResidentDocument[]): void {
+    for (const { documentId, runId } of documents) if (runId === null) space.runs.delete(documentId)
     thread?.tell({ type: 'settle', spaceId: space.spaceId, documents })
   }
 
@@ -237,12 +273,11 @@ export function createResidentIndex({ database, generations, limits, log }: Resi
         chunks.map((chunk) => ({ ...chunk, vector: isActive ? chunk.vector : null })),
         active.dimensions,
       )
-      thread?.tell({ type: 'add', spaceId: run.spaceId, run: { documentId: run.documentId, runId: run.runId }, rows })
+      tellChunks(space, { run: { documentId: run.documentId, runId: run.runId }, rows })
     },
     publishing({ spaceId, documentId, runId }) {
-      if (spaces.has(spaceId)) {
-        thread?.tell({ type: 'settle', spaceId, documents: [{ documentId, runId, searchable: true }] })
-      }
+      const space = spaces.get(spaceId)
+      if (space) tellDocuments(space, [{ documentId, runId, searchable: true }])
     },
     documentChanged(spaceId, documentId) {
       if (!spaces.has(spaceId) || isClosed) return

@@ -63,39 +63,48 @@ interface ChunkRow extends ResidentRun {
 
 const lowestId = '00000000-0000-0000-0000-000000000000'
 
-/** All chunks of a Space, searchable or not, page by page in the order of their keys. */
+interface ChunkSource {
+  scope: Scope
+  generation: Generation
+  /** Chunks of this document only. */
+  documentId?: string
+}
+
+/** All chunks of a Space or document, searchable or not, page by page in the order of their keys. */
 export async function* loadChunks(
   database: Database,
-  scope: Scope,
-  generation: Generation,
+  source: ChunkSource,
   options: QueryOptions,
 ): AsyncGenerator<LoadedPage[]> {
   let after = lowestId
   for (;;) {
-    const page = await database.transaction((transaction) => loadPage(transaction, scope, generation, after), options)
+    const page = await database.transaction((transaction) => loadPage(transaction, source, after), options)
     if (page.chunks.length === 0) return
-    yield pagesByRun(page.chunks, page.vectors, generation.dimensions)
+    yield pagesByRun(page.chunks, page.vectors, source.generation.dimensions)
     after = page.chunks.at(-1)!.chunkId
   }
 }
 
 /** Binary forms as bytes: text forms of arrays and vectors take several times longer to make and to read. */
-async function loadPage(transaction: Queryable, scope: Scope, generation: Generation, after: string) {
-  // As long as nothing is known of a new table, the planner would sort the whole Space for each page.
-  await transaction.query(
-    `select set_config(name, 'off', true) from unnest(array['enable_sort', 'enable_bitmapscan', 'enable_seqscan']) name`,
-  )
+async function loadPage(transaction: Queryable, { scope, generation, documentId }: ChunkSource, after: string) {
+  const ofDocument = documentId === undefined ? '' : 'and c.document_id = $4'
+  if (documentId === undefined) {
+    // As long as nothing is known of a new table, the planner would sort the whole Space for each page.
+    await transaction.query(
+      `select set_config(name, 'off', true) from unnest(array['enable_sort', 'enable_bitmapscan', 'enable_seqscan']) name`,
+    )
+  }
   const chunks = await transaction.query<ChunkRow>(
     `select c.chunk_id as "chunkId", c.document_id as "documentId", d.run_id as "runId", array_send(c.terms) as terms
      from chunk_terms c join indexed_documents d on d.document_id = c.document_id
-     where c.space_id = $1 and c.organisation_id = $2 and c.chunk_id > $3
+     where c.space_id = $1 and c.organisation_id = $2 and c.chunk_id > $3 ${ofDocument}
      order by c.space_id, c.chunk_id limit ${rowsPerPage}`,
-    [scope.spaceId, scope.organisationId, after],
+    [scope.spaceId, scope.organisationId, after, ...(documentId === undefined ? [] : [documentId])],
   )
   const vectors = await transaction.query<{ chunkId: string; vector: Uint8Array }>(
-    `select chunk_id as "chunkId", vector_send(embedding::vector) as vector from ${vectorTable(generation)}
-     where space_id = $1 and organisation_id = $2 and chunk_id > $3 and chunk_id <= $4`,
-    [scope.spaceId, scope.organisationId, after, chunks.at(-1)?.chunkId ?? after],
+    `select c.chunk_id as "chunkId", vector_send(c.embedding::vector) as vector from ${vectorTable(generation)} c
+     where c.space_id = $1 and c.organisation_id = $2 and c.chunk_id = any($3::uuid[])`,
+    [scope.spaceId, scope.organisationId, chunks.map(({ chunkId }) => chunkId)],
   )
   return { chunks, vectors: new Map(vectors.map((row) => [row.chunkId, row.vector])) }
 }
