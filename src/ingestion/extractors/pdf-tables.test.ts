@@ -240,12 +240,19 @@ describe('a table becomes rows under its header', () => {
   })
 
   test('written upwards on the page', async () => {
-    const turned = tableTexts(people, { xs }).map(({ x, y, ...text }) => ({ ...text, x: 800 - y, y: x, turns: 1 }))
-    const lines = gridLines([45, 145, 245, 345, 420], [712, 696, 680, 664, 648, 632])!.map(
+    const turn = (texts: PdfText[]) => texts.map(({ x, y, ...text }) => ({ ...text, x: 800 - y, y: x, turns: 1 }))
+    expect(await read([{ texts: turn(tableTexts(people, { xs })) }])).toEqual(expectedPeople)
+    // Gaps as narrow as blanks: only the lines show the columns.
+    const rows = [
+      ['Term', 'Meaning of it'],
+      ['hold', 'money set aside'],
+      ['lease', 'a slice of a budget'],
+    ]
+    const lines = gridLines([46, 81, 300], [712, 696, 680, 664])!.map(
       ([x, y, toX, toY]): [number, number, number, number] => [800 - y, x, 800 - toY, toX],
     )
-    expect(await read([{ texts: turned }])).toEqual(expectedPeople)
-    expect(await read([{ texts: turned, lines }])).toEqual(expectedPeople)
+    const blocks = await read([{ texts: turn(tableTexts(rows, { xs: [50, 84] })), lines }])
+    expect(blocks.map(({ text }) => text)).toEqual(rows.map((row) => row.join(' | ')))
   })
 
   test('from right to left where its text is', async () => {
@@ -273,11 +280,16 @@ describe('a table becomes rows under its header', () => {
     const aside = (x: number, y: number, count: number): PdfText[] =>
       Array.from({ length: count }, (_, index) => ({ text: narrow, x, y: y - index * 12 }))
     const table = tableTexts(people, { xs: [330, 400, 450, 500], y: 700 })
-    const page = { texts: [...aside(50, 700, 30), ...aside(330, 760, 4), ...table, ...aside(330, 600, 20)] }
-    const blocks = await read([page])
-    expect(rowsOf(blocks)).toEqual(expectedPeople)
-    expect(words(blocks)).toEqual(wordsDrawn([page]))
-    expect(blocks[0]!.kind).toBe('paragraph')
+    const below = [...aside(330, 760, 4), ...aside(330, 600, 20)]
+    for (const page of [
+      { texts: [...aside(50, 700, 30), ...table] },
+      { texts: [...aside(50, 700, 30), ...below, ...table] },
+    ]) {
+      const blocks = await read([page])
+      expect(rowsOf(blocks)).toEqual(expectedPeople)
+      expect(words(blocks)).toEqual(wordsDrawn([page]))
+      expect(blocks[0]!.kind).toBe('paragraph')
+    }
   })
 })
 
