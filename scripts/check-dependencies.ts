@@ -35,8 +35,9 @@ const allowedRooms: Record<string, string[]> = {
   http: ['contract', 'organisations'],
 }
 
-/** Composition: files directly in src/, and the parts of service.ts. They may know every room's index; no room knows them. */
-const isComposition = (file: string) => /^src\/(?:(?:main|first-start|service)\.ts|service\/)/.test(file)
+/** Composition: files directly in src/ with the parts that they read from. They may know every room's index; no room knows them. */
+const isComposition = (file: string) =>
+  /^src\/(?:(?:main|first-start|service)\.ts|(?:first-start|service)\/)/.test(file)
 
 const modules = ['src', 'cli'].flatMap((folder) =>
   readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })

@@ -1,15 +1,20 @@
 import { ConfigError, loadConfig } from './config.ts'
 import { DatabaseStartError } from './database/index.ts'
-import { describeFirstStart, runFirstStart } from './first-start.ts'
+import { runFirstStart } from './first-start.ts'
 import { describeError } from './kernel/index.ts'
 import { createLog } from './process-log.ts'
 import { createService } from './service.ts'
 
 /** The process: environment → config → service → listen; signals. */
 
+class PrintError extends Error {}
+
 /** Errors whose message already tells an operator what to do; no stack is shown for them. */
 const isOperatorError = (error: unknown) =>
-  error instanceof ConfigError || error instanceof DatabaseStartError || isAddressError(error)
+  error instanceof ConfigError ||
+  error instanceof DatabaseStartError ||
+  error instanceof PrintError ||
+  isAddressError(error)
 
 /** Two signals within it are one. */
 const impatientAfterMs = 1_000
@@ -52,8 +57,25 @@ async function run() {
 
   const { url } = await service.start()
   console.log(service.describe())
-  const first = await runFirstStart(service, url)
-  if (first) console.log(describeFirstStart(first))
+  try {
+    await runFirstStart(service, { url, print })
+  } catch (error) {
+    // A stop closes the databases under it; the next start makes what is missing.
+    if (stoppingSinceMs === undefined) throw error
+  }
+}
+
+/** Resolves when the text is out of this process. */
+function print(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Without a listener a closed pipe would also end the process as an uncaught exception.
+    process.stdout.once('error', () => {})
+    process.stdout.write(text, (error) => {
+      if (!error) return resolve()
+      const remedy = 'Keep standard output open, or set PORTICO_OPERATOR_TOKEN and PORTICO_DEMO=false.'
+      reject(new PrintError(`the secrets of the first start could not be printed (${error.message}). ${remedy}`))
+    })
+  })
 }
 
 function isAddressError(error: unknown): error is NodeJS.ErrnoException {

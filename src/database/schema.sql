@@ -86,6 +86,14 @@ create table change_feed_head (
   constraint change_feed_head_only_row_check CHECK (only_row)
 );
 
+create table demo (
+  only_row boolean default true not null,
+  organisation_id uuid not null,
+  space_id uuid not null,
+  constraint demo_pkey PRIMARY KEY (only_row),
+  constraint demo_only_row_check CHECK (only_row)
+);
+
 create table ledger_entries (
   request_id text not null,
   organisation_id uuid not null,

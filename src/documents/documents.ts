@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import { AppError, type Log, type SpaceId, createDocumentId, describeError, isUuid } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
@@ -7,7 +6,7 @@ import { readMetadata } from './document-metadata.ts'
 import { cleanName } from './document-name.ts'
 import type { Document, DocumentFormat } from './document.ts'
 import type { DocumentStore } from './documents.store.ts'
-import { type ReceivedUpload, receiveUpload } from './receive-upload.ts'
+import { type ReceivedUpload, receiveUpload, type UploadRequest } from './receive-upload.ts'
 
 export interface DocumentsDependencies {
   store: DocumentStore
@@ -76,7 +75,7 @@ export function createDocuments(dependencies: DocumentsDependencies) {
         request,
         uploadKey,
         signal,
-      }: { spaceId: SpaceId; request: IncomingMessage; uploadKey: string | undefined; signal: AbortSignal },
+      }: { spaceId: SpaceId; request: UploadRequest; uploadKey: string | undefined; signal: AbortSignal },
     ): Promise<UploadResult> {
       assertSpace(organisation, spaceId)
       if (uploadKey !== undefined && (uploadKey === '' || uploadKey.length > maximumUploadKeyLength)) {

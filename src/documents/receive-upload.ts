@@ -5,6 +5,9 @@ import { Busboy } from '@fastify/busboy'
 import { maximumMetadataBytes } from '../contract/documents.ts'
 import { AppError } from '../kernel/index.ts'
 
+/** A multipart body with its headers: a client's request, or what the service itself uploads. */
+export type UploadRequest = Readable & Pick<IncomingMessage, 'headers'>
+
 /** What a multipart upload brought, apart from the bytes, which went to `storeFile` as they came. */
 export interface ReceivedUpload {
   fileName: string
@@ -35,7 +38,7 @@ const limits = {
  * naming the field and the limit; `storeFile` then sees its source fail, so that it leaves nothing behind.
  */
 export async function receiveUpload(
-  request: IncomingMessage,
+  request: UploadRequest,
   {
     maximumBytes,
     storeFile,

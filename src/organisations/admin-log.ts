@@ -8,6 +8,9 @@ export interface Actor {
   readonly requestId: string | null
 }
 
+/** The service itself, at its first start. */
+export const serviceActor: Actor = { name: 'service', requestId: null }
+
 export interface AdminLogEntry {
   id: string
   at: Date

@@ -10,13 +10,18 @@ const onlyId = 'only'
 export interface OperatorTokenStore {
   /** Hash of the token that is valid now. */
   loadHash(): Promise<Uint8Array | null>
-  /** Stores the token unless there is one. True when it was stored. */
-  insertFirst(token: StoredCredential, actor: Actor, nowMs: number): Promise<boolean>
+  /** Stores the token unless there is one. True when it was stored; `beforeCommit` runs just before. */
+  insertFirst(token: StoredCredential, actor: Actor, nowMs: number, beforeCommit: () => Promise<void>): Promise<boolean>
   replace(token: StoredCredential, actor: Actor, nowMs: number): Promise<void>
 }
 
 export function createOperatorTokenStore(database: Database, recordChange: RecordChange): OperatorTokenStore {
-  async function write(token: StoredCredential, actor: Actor, nowMs: number, onConflict: string, action: string) {
+  async function write(
+    token: StoredCredential,
+    actor: Actor,
+    nowMs: number,
+    { onConflict, action, beforeCommit }: { onConflict: string; action: string; beforeCommit?: () => Promise<void> },
+  ) {
     return database.transaction(async (transaction) => {
       const written = await transaction.execute(
         `INSERT INTO operator_token (token_hash, prefix, last_four, created_at) VALUES ($1, $2, $3, $4)
@@ -35,6 +40,7 @@ export function createOperatorTokenStore(database: Database, recordChange: Recor
         after: { prefix: token.prefix, lastFour: token.lastFour },
       })
       await recordChange(transaction, operatorTokenTopic, onlyId)
+      await beforeCommit?.()
       return true
     })
   }
@@ -44,11 +50,12 @@ export function createOperatorTokenStore(database: Database, recordChange: Recor
       const [row] = await database.query<{ hash: Uint8Array }>(`SELECT token_hash AS hash FROM operator_token`)
       return row?.hash ?? null
     },
-    insertFirst: (token, actor, nowMs) => write(token, actor, nowMs, 'DO NOTHING', 'operator_token.created'),
+    insertFirst: (token, actor, nowMs, beforeCommit) =>
+      write(token, actor, nowMs, { onConflict: 'DO NOTHING', action: 'operator_token.created', beforeCommit }),
     async replace(token, actor, nowMs) {
-      const update = `DO UPDATE SET token_hash = excluded.token_hash, prefix = excluded.prefix,
+      const onConflict = `DO UPDATE SET token_hash = excluded.token_hash, prefix = excluded.prefix,
         last_four = excluded.last_four, created_at = excluded.created_at`
-      await write(token, actor, nowMs, update, 'operator_token.rotated')
+      await write(token, actor, nowMs, { onConflict, action: 'operator_token.rotated' })
     },
   }
 }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../kernel/index.ts'
-import type { Actor } from './admin-log.ts'
+import { type Actor, serviceActor } from './admin-log.ts'
 import { createCredential, isWellFormed, lookupHash, storedLookupHash } from './credential.ts'
 import { type OperatorTokenStore, operatorTokenTopic } from './operator-tokens.store.ts'
 import { type ChangeSource, createSnapshotReloader } from './snapshot-reloader.ts'
@@ -8,8 +8,11 @@ import { type ChangeSource, createSnapshotReloader } from './snapshot-reloader.t
 export interface OperatorTokens {
   /** True for the stored token and for the configured one; from memory. */
   authenticate(token: string): boolean
-  /** Makes the first token and resolves to it, once in the life of the database; otherwise to undefined. */
-  ensureFirst(): Promise<string | undefined>
+  /**
+   * Makes the first token, once in the life of the database, whatever starts at the same time. True when this call made it.
+   * `show` hands it to the operator before it becomes valid; where that fails, or the process dies, there is no token yet.
+   */
+  ensureFirst(show: (token: string) => Promise<void>): Promise<boolean>
   /** Replaces the stored token; resolves to the new one, shown once. A configured token stays valid beside it. */
   rotate(actor: Actor): Promise<string>
   close(): void
@@ -51,12 +54,12 @@ export async function createOperatorTokens(dependencies: OperatorTokensDependenc
       if (configuredHash !== undefined && equalHashes(given, configuredHash)) return true
       return storedHash !== undefined && isWellFormed(token, 'pto_') && equalHashes(given, storedHash)
     },
-    async ensureFirst() {
-      if (storedHash !== undefined || configuredHash !== undefined) return undefined
+    async ensureFirst(show) {
+      if (storedHash !== undefined || configuredHash !== undefined) return false
       const { secret, stored } = createCredential('pto_')
-      const made = await store.insertFirst(stored, { name: 'service', requestId: null }, clock.now())
+      const made = await store.insertFirst(stored, serviceActor, clock.now(), () => show(secret))
       await changeFeed.caughtUp()
-      return made ? secret : undefined
+      return made
     },
     async rotate(actor) {
       const { secret, stored } = createCredential('pto_')

@@ -19,6 +19,8 @@ export interface OrganisationStore {
   loadMany(ids: readonly string[]): Promise<OrganisationRecord[]>
   loadPage(filter: { search?: string; limit: number; offset: number }): Promise<OrganisationsPage>
   insert(organisation: Organisation, actor: Actor): Promise<void>
+  /** The same inside a transaction of the caller. */
+  insertWithin(transaction: Queryable, organisation: Organisation, actor: Actor): Promise<void>
   /** Applies `change` to the row as it is now, under its lock. False when there is no such organisation. */
   update(id: string, change: (current: Organisation) => Organisation, actor: Actor, nowMs: number): Promise<boolean>
   /** Sets or clears the webhook with its sealed secret. */
@@ -31,12 +33,22 @@ export interface OrganisationStore {
   loadWebhookSecret(id: string): Promise<string | null>
   /** Replaces the organisation's key by this one. */
   replaceKey(id: string, key: StoredCredential, actor: Actor, nowMs: number): Promise<boolean>
+  /** Stores the organisation's key unless it has one. True when it was stored; `beforeCommit` runs just before. */
+  insertFirstKey(
+    id: string,
+    key: StoredCredential,
+    actor: Actor,
+    nowMs: number,
+    beforeCommit: () => Promise<void>,
+  ): Promise<boolean>
   /** Throws `conflict` while it has Spaces. */
   remove(id: string, actor: Actor, nowMs: number): Promise<boolean>
 }
 
 const selectRecord = `SELECT o.*, k.key_hash, k.prefix, k.last_four, k.created_at AS key_created_at
   FROM organisations o LEFT JOIN api_keys k ON k.organisation_id = o.id`
+const insertKey = `INSERT INTO api_keys (organisation_id, key_hash, prefix, last_four, created_at)
+  VALUES ($1, $2, $3, $4, $5)`
 /** SQLSTATE foreign_key_violation */
 const foreignKeyViolation = '23503'
 
@@ -53,6 +65,15 @@ export function createOrganisationStore(database: Database, recordChange: Record
       await recordChange(transaction, organisationsTopic, id)
       return true
     })
+  }
+
+  async function insertWithin(transaction: Queryable, organisation: Organisation, actor: Actor) {
+    await insertRow(transaction, organisation)
+    await log(transaction, actor, organisation.createdAt, 'organisation.created', organisation.id, {
+      before: null,
+      after: describeOrganisation(organisation),
+    })
+    await recordChange(transaction, organisationsTopic, organisation.id)
   }
 
   return {
@@ -76,14 +97,8 @@ export function createOrganisationStore(database: Database, recordChange: Record
       return { total: Number(counted?.total ?? 0n), records: rows.map(toRecord) }
     },
     insert: (organisation, actor) =>
-      database.transaction(async (transaction) => {
-        await insertRow(transaction, organisation)
-        await log(transaction, actor, organisation.createdAt, 'organisation.created', organisation.id, {
-          before: null,
-          after: describeOrganisation(organisation),
-        })
-        await recordChange(transaction, organisationsTopic, organisation.id)
-      }),
+      database.transaction((transaction) => insertWithin(transaction, organisation, actor)),
+    insertWithin,
     update: (id, makeNext, actor, nowMs) =>
       change(id, async (transaction, current) => {
         const next = makeNext(current)
@@ -117,16 +132,27 @@ export function createOrganisationStore(database: Database, recordChange: Record
           [id],
         )
         await transaction.execute(
-          `INSERT INTO api_keys (organisation_id, key_hash, prefix, last_four, created_at) VALUES ($1, $2, $3, $4, $5)
-           ON CONFLICT (organisation_id) DO UPDATE SET key_hash = excluded.key_hash, prefix = excluded.prefix,
+          `${insertKey} ON CONFLICT (organisation_id) DO UPDATE SET key_hash = excluded.key_hash, prefix = excluded.prefix,
              last_four = excluded.last_four, created_at = excluded.created_at`,
-          [id, key.hash, key.prefix, key.lastFour, new Date(nowMs)],
+          keyValues(id, key, nowMs),
         )
         await log(transaction, actor, nowMs, old ? 'api_key.rotated' : 'api_key.created', current.id, {
           before: old ? { ...old } : null,
           after: { prefix: key.prefix, lastFour: key.lastFour },
         })
       }),
+    async insertFirstKey(id, key, actor, nowMs, beforeCommit) {
+      let inserted = false
+      await change(id, async (transaction, current) => {
+        const keyRow = keyValues(id, key, nowMs)
+        inserted = (await transaction.execute(`${insertKey} ON CONFLICT (organisation_id) DO NOTHING`, keyRow)) > 0
+        if (!inserted) return
+        const after = { prefix: key.prefix, lastFour: key.lastFour }
+        await log(transaction, actor, nowMs, 'api_key.created', current.id, { before: null, after })
+        await beforeCommit()
+      })
+      return inserted
+    },
     remove: (id, actor, nowMs) =>
       change(id, async (transaction, current) => {
         await transaction.execute(`DELETE FROM organisations WHERE id = $1`, [id])
@@ -139,6 +165,10 @@ export function createOrganisationStore(database: Database, recordChange: Record
         throw new AppError('conflict', 'The organisation still has Spaces. Delete its Spaces first.', { cause: error })
       }),
   }
+}
+
+function keyValues(organisationId: string, { hash, prefix, lastFour }: StoredCredential, nowMs: number) {
+  return [organisationId, hash, prefix, lastFour, new Date(nowMs)]
 }
 
 interface OrganisationRow {

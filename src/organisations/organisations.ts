@@ -40,6 +40,11 @@ export interface Organisations {
   remove(id: string, actor: Actor): Promise<void>
   /** Makes the organisation's one key; the former key is dead here at once and on every other instance within a second. */
   createKey(id: string, actor: Actor): Promise<NewApiKey>
+  /**
+   * Makes the key of an organisation that has none, once, whoever asks at the same time. True when this call made it. `show`
+   * hands it over before it becomes valid; where that fails, or the process dies, there is no key yet.
+   */
+  createFirstKey(id: string, actor: Actor, show: (key: string) => Promise<void>): Promise<boolean>
   /** Resolves to the secret that signs the calls; a fresh one where none is given. */
   setWebhook(
     id: string,
@@ -118,6 +123,12 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
       const createdAt = clock.now()
       await settle(id, await store.replaceKey(id, stored, actor, createdAt))
       return { key: secret, prefix: stored.prefix, lastFour: stored.lastFour, createdAt }
+    },
+    async createFirstKey(id, actor, show) {
+      const { secret, stored } = createCredential('ptc_')
+      const made = await store.insertFirstKey(id, stored, actor, clock.now(), () => show(secret))
+      await changeFeed.caughtUp()
+      return made
     },
     async setWebhook(id, { url, secret = createWebhookSecret() }, actor) {
       const webhook = { url: checkWebhookUrl(url), secretSealed: secretBox.seal(secret, webhookContext(id)) }

@@ -12,8 +12,9 @@ export type Access = Awaited<ReturnType<typeof openAccess>>
 
 /** Who asks, and what they may. */
 export async function openAccess({ config, control, changeFeed, secretBox, clock, log, onStop }: Foundation) {
+  const organisationStore = createOrganisationStore(control, recordChange)
   const organisations = await createOrganisations({
-    store: createOrganisationStore(control, recordChange),
+    store: organisationStore,
     changeFeed,
     clock,
     log,
@@ -27,5 +28,5 @@ export async function openAccess({ config, control, changeFeed, secretBox, clock
     configuredToken: config.secrets.operatorToken,
   })
   onStop(() => operatorTokens.close())
-  return { organisations, operatorTokens, adminLog: createAdminLog({ database: control }) }
+  return { organisationStore, organisations, operatorTokens, adminLog: createAdminLog({ database: control }) }
 }

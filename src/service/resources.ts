@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../config.ts'
 import { ConfigError } from '../config.ts'
@@ -13,15 +13,22 @@ import { createHashingEmbedder, createOnnxEmbedder, createProviderEmbedder, type
 
 /** What the service opens from the outside world by its configuration. */
 
-/** The configured secret key, or one that is generated at the first start and kept in the data folder, readable by this user only. */
+/**
+ * The configured secret key, or one that is generated at the first start and kept in the data folder, readable by this user only.
+ * The file appears whole or not at all, whatever starts beside this process or kills it.
+ */
 export async function openSecretKey({ settings, secrets }: Config): Promise<string> {
   if (secrets.secretKey !== undefined) return secrets.secretKey
   const file = path.join(settings.dataFolder, 'secret.key')
   await mkdir(settings.dataFolder, { recursive: true })
-  try {
-    await writeFile(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  if (!existsSync(file)) {
+    const unfinished = `${file}.${randomUUID()}`
+    await writeFile(unfinished, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true })
+    // Unlike a rename, a link never replaces the file of a process that was faster.
+    await link(unfinished, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+    await rm(unfinished)
   }
   return (await readFile(file, 'utf8')).trim()
 }

@@ -20,8 +20,9 @@ export async function openSpaces(foundation: Foundation, { documentStore }: File
     log,
   })
   onStop(() => removals.close())
+  const spaceStore = createSpaceStore(control, recordChange)
   const spaces = await createSpaces({
-    store: createSpaceStore(control, recordChange),
+    store: spaceStore,
     removals,
     defaultModel: config.settings.chat.defaultModel,
     changeFeed,
@@ -29,5 +30,5 @@ export async function openSpaces(foundation: Foundation, { documentStore }: File
     log,
   })
   onStop(() => spaces.close())
-  return { spaces }
+  return { spaceStore, spaces }
 }

@@ -18,6 +18,8 @@ export interface SpaceStore {
   }): Promise<{ total: number; spaces: Space[] }>
   /** Throws `organisation_not_found`. */
   insert(space: Space, actor: Actor): Promise<void>
+  /** The same inside a transaction of the caller, whose organisation is there. */
+  insertWithin(transaction: Queryable, space: Space, actor: Actor): Promise<void>
   /** Applies `change` to the row as it is now, under its lock. False when there is no such Space. */
   update(id: string, change: (current: Space) => Space, action: string, actor: Actor): Promise<boolean>
   /** Deletes the row and, in the same transaction, notes that its documents are to be removed. */
@@ -28,6 +30,15 @@ export interface SpaceStore {
 const foreignKeyViolation = '23503'
 
 export function createSpaceStore(database: Database, recordChange: RecordChange): SpaceStore {
+  async function insertWithin(transaction: Queryable, space: Space, actor: Actor) {
+    await insertRow(transaction, space)
+    await log(transaction, actor, space.createdAt, 'space.created', space, {
+      before: null,
+      after: describeSpaceForLog(space),
+    })
+    await recordChange(transaction, spacesTopic, space.id)
+  }
+
   return {
     async loadAll() {
       return (await database.query<SpaceRow>(`SELECT * FROM spaces`)).map(toSpace)
@@ -49,14 +60,7 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
     },
     async insert(space, actor) {
       try {
-        await database.transaction(async (transaction) => {
-          await insertRow(transaction, space)
-          await log(transaction, actor, space.createdAt, 'space.created', space, {
-            before: null,
-            after: describeSpaceForLog(space),
-          })
-          await recordChange(transaction, spacesTopic, space.id)
-        })
+        await database.transaction((transaction) => insertWithin(transaction, space, actor))
       } catch (error) {
         if ((error as { code?: unknown }).code !== foreignKeyViolation) throw error
         throw new AppError('organisation_not_found', `There is no organisation ${space.organisationId}.`, {
@@ -65,6 +69,7 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
         })
       }
     },
+    insertWithin,
     update: (id, change, action, actor) =>
       database.transaction(async (transaction) => {
         const current = await lock(transaction, id)

@@ -1,0 +1,43 @@
+import type { Database } from '../database/index.ts'
+import { type Organisation, type OrganisationStore, serviceActor } from '../organisations/index.ts'
+import type { Space, SpaceStore } from '../spaces/index.ts'
+
+export interface DemoStore {
+  /** Stores both, once in the life of the database and only while it has no organisation. */
+  insertOnce(organisation: Organisation, space: Space): Promise<void>
+  /** The demo whose key has not been shown to anybody yet: the organisation has none. */
+  loadUnfinished(): Promise<{ organisationId: string; spaceId: string; endpointId: string } | undefined>
+}
+
+export interface DemoStoreDependencies {
+  database: Database
+  organisationStore: Pick<OrganisationStore, 'insertWithin'>
+  spaceStore: Pick<SpaceStore, 'insertWithin'>
+}
+
+export function createDemoStore({ database, organisationStore, spaceStore }: DemoStoreDependencies): DemoStore {
+  return {
+    insertOnce: (organisation, space) =>
+      database.transaction(async (transaction) => {
+        // An instance that inserts at the same time waits here until the first one has committed.
+        const decided = await transaction.execute(
+          `INSERT INTO demo (organisation_id, space_id)
+           SELECT $1::uuid, $2::uuid WHERE NOT EXISTS (SELECT FROM organisations)
+           ON CONFLICT (only_row) DO NOTHING`,
+          [organisation.id, space.id],
+        )
+        if (decided === 0) return
+        await organisationStore.insertWithin(transaction, organisation, serviceActor)
+        await spaceStore.insertWithin(transaction, space, serviceActor)
+      }),
+    async loadUnfinished() {
+      const [row] = await database.query<{ organisationId: string; spaceId: string; endpointId: string }>(
+        `SELECT d.organisation_id AS "organisationId", d.space_id AS "spaceId", s.endpoint_id AS "endpointId"
+           FROM demo d
+           JOIN spaces s ON s.id = d.space_id AND s.published
+          WHERE NOT EXISTS (SELECT FROM api_keys k WHERE k.organisation_id = d.organisation_id)`,
+      )
+      return row
+    },
+  }
+}
