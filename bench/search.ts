@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util'
 import { createSpaceId, type SpaceId } from '../src/kernel/index.ts'
 import { createRetrieval, type Embedder, type IndexedChunk, type Retrieval } from '../src/retrieval/index.ts'
 import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
+import { createSyntheticTexts } from './synthetic-texts.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -31,8 +32,7 @@ const dimensions = Number(options.dimensions)
 const queryCount = Number(options.queries)
 const chunksPerDocument = 100
 const wordsPerChunk = 150
-const random = seededRandom(7)
-const vocabulary = Array.from({ length: 30_000 }, (_, rank) => wordOf(rank))
+const { random, words } = createSyntheticTexts(7)
 const clusters = Array.from({ length: 200 }, () => gaussian(dimensions, 1))
 /** The vector of each text, so that the embedder costs nothing and queries lie near what they ask for. */
 const vectorByText = new Map<string, Float32Array>()
@@ -196,20 +196,6 @@ function print(name: string, times: number[]): void {
   console.log(`    ${name.padEnd(26)} p50 ${at(0.5)} ms   p99 ${at(0.99)} ms   longest ${sorted.at(-1)!.toFixed(1)} ms`)
 }
 
-/** Zipf: the word of rank r comes with a frequency of 1/r. */
-function words(count: number): string {
-  return Array.from(
-    { length: count },
-    () => vocabulary[Math.floor(vocabulary.length ** random()) - 1] ?? vocabulary[0]!,
-  ).join(' ')
-}
-
-function wordOf(rank: number): string {
-  let word = ''
-  for (let rest = rank + 26 ** 2; rest > 0; rest = Math.floor(rest / 26)) word += String.fromCharCode(97 + (rest % 26))
-  return `${word}x`
-}
-
 function clusterPoint(): Float32Array {
   const center = clusters[Math.floor(random() * clusters.length)]!
   const offset = gaussian(dimensions, 0.7)
@@ -222,15 +208,4 @@ function gaussian(count: number, deviation: number): Float32Array {
   return Float32Array.from({ length: count }, () => {
     return deviation * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
   })
-}
-
-/** Mulberry32: small, seeded, good enough to spread texts and vectors. */
-function seededRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }

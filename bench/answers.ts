@@ -1,0 +1,150 @@
+/**
+ * Published chat of the real service, over HTTP, in one Space as it grows: how long a person waits for the passages, for the first
+ * word and for the whole answer, alone and while documents are uploaded and processed. The model is the built-in offline one.
+ *
+ *   npm run bench:answers [-- --chunks 1000,10000,100000] [--questions 200] [--uploads 4] [--database-url URL]
+ */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import {
+  createApiClient,
+  expectStatus,
+  organisationMakers,
+  removeFolder,
+  spawnPortico,
+  type TestOrganisation,
+  type TestSpace,
+  uploadForm,
+} from '../test/harness/portico.ts'
+import { createSyntheticTexts } from './synthetic-texts.ts'
+
+const { values } = parseArgs({
+  options: {
+    chunks: { type: 'string', default: '1000,10000,100000' },
+    questions: { type: 'string', default: '200' },
+    uploads: { type: 'string', default: '4' },
+    'database-url': { type: 'string' },
+  },
+})
+const questionCount = Number(values.questions)
+const uploads = Number(values.uploads)
+const paragraphsPerFile = 100
+const wordsPerParagraph = 150
+
+const { words } = createSyntheticTexts(7)
+
+const dataFolder = mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
+const operatorToken = 'bench-operator-token-of-this-run-only'
+const portico = await spawnPortico({
+  PORTICO_DATA_DIR: dataFolder,
+  PORTICO_OPERATOR_TOKEN: operatorToken,
+  PORTICO_DEMO: 'false',
+  PORTICO_LOG_LEVEL: 'warn',
+  ...(values['database-url'] === undefined ? {} : { DATABASE_URL: values['database-url'] }),
+})
+try {
+  await run()
+} finally {
+  await portico.kill('SIGTERM')
+  await removeFolder(dataFolder)
+}
+
+async function run(): Promise<void> {
+  const operator = createApiClient(portico.url, operatorToken)
+  const makers = organisationMakers(portico.url, operator)
+  const organisation = await makers.createOrganisation({ monthlyBudgetUsd: '100000' })
+  const space = await makers.createSpace(organisation)
+  let files = 0
+  for (const wanted of values.chunks.split(',').map(Number)) {
+    const startedMs = performance.now()
+    const before = files
+    files = await upload(organisation, space, (count) => count * paragraphsPerFile < wanted, files)
+    const seconds = (performance.now() - startedMs) / 1000
+    const rate = (((files - before) * paragraphsPerFile) / seconds).toFixed(0)
+    console.log(`${files * paragraphsPerFile} chunks (uploaded, extracted and indexed at ${rate} a second)`)
+    // The first ones have the Space loaded and the code compiled.
+    await ask(organisation, space, 30)
+    await new Promise((resolve) => setTimeout(resolve, 15_000))
+    print('alone', await ask(organisation, space, questionCount))
+    const stop = { now: false }
+    const uploadedMs = performance.now()
+    const uploading = upload(organisation, space, () => !stop.now, files)
+    const figures = await ask(organisation, space, questionCount).finally(() => (stop.now = true))
+    const more = (await uploading) - files
+    files += more
+    print('while documents come in', figures)
+    const inRate = (more * paragraphsPerFile * 1000) / (performance.now() - uploadedMs)
+    console.log(`    (${inRate.toFixed(0)} chunks/s came in meanwhile)`)
+  }
+}
+
+/** Keeps `uploads` files on their way, each until it is ready, as long as `isWanted`; resolves to how many there are then. */
+async function upload(
+  { client }: TestOrganisation,
+  { id }: TestSpace,
+  isWanted: (count: number) => boolean,
+  count: number,
+): Promise<number> {
+  let files = count
+  const worker = async () => {
+    while (isWanted(files)) {
+      const name = `bench ${files++}.txt`
+      const paragraphs = Array.from({ length: paragraphsPerFile }, () => words(wordsPerParagraph))
+      const form = uploadForm(paragraphs.join('\n\n'), name)
+      const document = expectStatus(await client('POST', `/v1/documents?spaceId=${id}`, form), 201)
+      for (;;) {
+        const { status } = expectStatus(await client('GET', `/v1/documents/${document.id}`), 200)
+        if (status === 'ready') break
+        if (status === 'failed') throw new Error(`${name} failed`)
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: uploads }, worker))
+  return files
+}
+
+interface Waits {
+  passages: number[]
+  firstWord: number[]
+  whole: number[]
+}
+
+/** Asks one question after the other, streamed. */
+async function ask({ apiKey }: TestOrganisation, { endpointId }: TestSpace, count: number): Promise<Waits> {
+  const waits: Waits = { passages: [], firstWord: [], whole: [] }
+  for (let question = 0; question < count; question++) {
+    const startMs = performance.now()
+    const response = await fetch(`${portico.url}/v1/endpoints/${endpointId}/chat`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: words(6) }], streaming: true }),
+    })
+    let text = ''
+    let passagesMs: number | undefined
+    let firstWordMs: number | undefined
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk
+      if (text.includes('"RETRIEVED"')) passagesMs ??= performance.now() - startMs
+      if (text.includes('assistant_write')) firstWordMs ??= performance.now() - startMs
+    }
+    if (passagesMs === undefined || firstWordMs === undefined) throw new Error(`no answer: ${text.slice(0, 500)}`)
+    waits.passages.push(passagesMs)
+    waits.firstWord.push(firstWordMs)
+    waits.whole.push(performance.now() - startMs)
+  }
+  return waits
+}
+
+function print(name: string, { passages, firstWord, whole }: Waits): void {
+  const describe = (times: number[]) => {
+    const sorted = times.toSorted((left, right) => left - right)
+    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(1)
+    return `${at(0.5)} / ${at(0.99)}`
+  }
+  console.log(
+    `    ${name.padEnd(26)} p50 / p99 ms: passages ${describe(passages)}   first word ${describe(firstWord)}   whole answer ${describe(whole)}`,
+  )
+}
