@@ -344,6 +344,20 @@ describe('an audit', () => {
   })
 })
 
+describe('the operator token', () => {
+  test('that is lost is replaced through the configured one, and each new one ends the one before', async () => {
+    const listWith = async (token: string) => (await run(['org', 'list'], { PORTICO_OPERATOR_TOKEN: token })).code
+    expect((await run(['token', 'rotate'])).error).toContain('--yes')
+    const first = await result(['token', 'rotate', '--yes'])
+    expect(await listWith(first.token)).toBe(0)
+    const { out } = await run(['token', 'rotate', '--yes'], { PORTICO_OPERATOR_TOKEN: first.token })
+    const second = /^export PORTICO_OPERATOR_TOKEN=(pto_\w+)$/m.exec(out)![1]!
+    expect([await listWith(first.token), await listWith(second), await listWith(portico.operatorToken)]).toEqual([
+      1, 0, 0,
+    ])
+  })
+})
+
 describe('what goes wrong', () => {
   test('ends with 2 and the way out where the command line is wrong', async () => {
     const wrong: [string[], Record<string, string>, RegExp][] = [

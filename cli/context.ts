@@ -45,7 +45,7 @@ export function createContext(command: Command, cliProcess: CliProcess): Context
         readSecretFile(environment.PORTICO_OPERATOR_TOKEN_FILE, 'PORTICO_OPERATOR_TOKEN_FILE')
       if (token) return client(token.trim(), 'operator')
       throw new UsageError(
-        'This command needs the operator token. Set PORTICO_OPERATOR_TOKEN, or give --token-file FILE. The token was printed at the first start of the service.',
+        'This command needs the operator token. Set PORTICO_OPERATOR_TOKEN, or give --token-file FILE. The token was printed at the first start of the service; where it is lost, start the service with a PORTICO_OPERATOR_TOKEN of your choice.',
       )
     },
     organisation() {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../config.ts'
 import { ConfigError } from '../config.ts'
@@ -24,11 +24,11 @@ export async function openSecretKey({ settings, secrets }: Config): Promise<stri
   if (!existsSync(file)) {
     const unfinished = `${file}.${randomUUID()}`
     await writeFile(unfinished, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true })
-    // Unlike a rename, a link never replaces the file of a process that was faster.
-    await link(unfinished, file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
-    await rm(unfinished)
+    // Unlike a rename, a link never replaces the file of a process that was faster; but exFAT, for one, has no links.
+    await link(unfinished, file).catch((error: NodeJS.ErrnoException) =>
+      error.code === 'EEXIST' ? undefined : rename(unfinished, file),
+    )
+    await rm(unfinished, { force: true })
   }
   return (await readFile(file, 'utf8')).trim()
 }
