@@ -1,15 +1,16 @@
 /**
  * Speed of search and of indexing in one Space as it grows, on the embedded engine or on a server.
  *
- *   npm run bench:search [-- --sizes 1000,10000,100000] [--dimensions 384] [--queries 200] [--grow] [--database-url URL]
+ *   npm run bench:search [-- --sizes 1000,10000,100000] [--dimensions 384] [--queries 200] [--grow] [--database-url URL] [--reuse]
  *
  * Texts have Zipf's frequencies of 30,000 words, vectors lie in 200 clusters as those of a model do. At each size the indexes
  * of large Spaces are built, then measured: latency of whole searches (words, vectors and fusion, without the embedder),
  * alone and while documents come in, and recall@20 of the vector index against all vectors. `--grow` keeps the HNSW index
- * while rows come in (slow rows, no build) instead of building it once.
+ * while rows come in (slow rows, no build) instead of building it once. `--reuse` measures the largest Space of the database as
+ * it is, such as an earlier run left it on a server.
  */
 import { parseArgs } from 'node:util'
-import { createSpaceId, type SpaceId } from '../src/kernel/index.ts'
+import { createSpaceId, type OrganisationId, type SpaceId } from '../src/kernel/index.ts'
 import { createRetrieval, type Embedder, type IndexedChunk, type Retrieval } from '../src/retrieval/index.ts'
 import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
 import { createSyntheticTexts } from './synthetic-texts.ts'
@@ -21,6 +22,7 @@ const { values: options } = parseArgs({
     queries: { type: 'string', default: '200' },
     grow: { type: 'boolean', default: false },
     'database-url': { type: 'string' },
+    reuse: { type: 'boolean', default: false },
   },
 })
 
@@ -48,20 +50,32 @@ const embedder: Embedder = {
 }
 
 await using bench = await createBenchIndex(embedder, options['database-url'])
-const spaceId = createSpaceId()
+let spaceId = createSpaceId()
 console.log(`${bench.corpus.engine} engine, PostgreSQL ${bench.corpus.features.serverVersion}, ${bench.index.engine}`)
 let size = 0
-for (const wanted of options.sizes.split(',').map(Number)) {
-  if (wanted - size > bulkFromChunks) await dropIndexes(bench)
-  await grow(bench, wanted)
-  const startedMs = performance.now()
-  const { built } = await bench.index.maintain()
-  if (built.length > 0)
-    console.log(`  built ${built.length} indexes in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
-  await loadIntoMemory(bench)
-  await bench.corpus.execute('analyze chunks, chunk_terms, embeddings_1, indexed_documents')
-  await measure(bench, wanted)
-}
+if (options.reuse) {
+  const [largest] = await bench.corpus.query<{ organisationId: OrganisationId; spaceId: SpaceId; chunks: number }>(
+    `select organisation_id as "organisationId", space_id as "spaceId", sum(chunk_count)::int as chunks
+     from indexed_documents group by 1, 2 order by 3 desc limit 1`,
+  )
+  if (!largest) throw new Error('--reuse: the database holds no Space')
+  bench.organisationId = largest.organisationId
+  spaceId = largest.spaceId
+  size = largest.chunks
+  await bench.index.maintain()
+  await measure(bench, size)
+} else
+  for (const wanted of options.sizes.split(',').map(Number)) {
+    if (wanted - size > bulkFromChunks) await dropIndexes(bench)
+    await grow(bench, wanted)
+    const startedMs = performance.now()
+    const { built } = await bench.index.maintain()
+    if (built.length > 0)
+      console.log(`  built ${built.length} indexes in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
+    await loadIntoMemory(bench)
+    await bench.corpus.execute('analyze chunks, chunk_terms, embeddings_1, indexed_documents')
+    await measure(bench, wanted)
+  }
 
 async function dropIndexes({ index }: BenchIndex): Promise<void> {
   await index.maintain({ vectorIndexFromChunks: Infinity, bm25IndexFromChunks: Infinity })

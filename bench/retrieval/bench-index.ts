@@ -8,6 +8,7 @@ import {
   createOrganisationId,
   createUuid,
   type DocumentId,
+  type OrganisationId,
   type SpaceId,
   silentLog,
   systemClock,
@@ -18,7 +19,7 @@ import { composeEmbeddingText, createIndexStore, type Embedder, type IndexStore 
 export interface BenchIndex extends AsyncDisposable {
   index: IndexStore
   embedder: Embedder
-  organisationId: ReturnType<typeof createOrganisationId>
+  organisationId: OrganisationId
   corpus: Awaited<ReturnType<typeof openDatabases>>['corpus']
   addDocument(spaceId: SpaceId, name: string, chunks: readonly Chunk[]): Promise<DocumentId>
 }
@@ -36,13 +37,13 @@ export async function createBenchIndex(embedder: Embedder, databaseUrl?: string)
     ...(corpus.engine === 'embedded' ? { memory: { maximumBytes: residentBytes } } : {}),
   })
   await index.generations.prepare(embedder)
-  const organisationId = createOrganisationId()
-  return {
+  const bench: BenchIndex = {
     index,
     embedder,
-    organisationId,
+    organisationId: createOrganisationId(),
     corpus,
     async addDocument(spaceId, name, chunks) {
+      const { organisationId } = bench
       const documentId = createDocumentId()
       await corpus.execute(
         `insert into documents (id, organisation_id, space_id, name, format, mime_type, size_bytes, content_sha256, blob_key)
@@ -75,6 +76,7 @@ export async function createBenchIndex(embedder: Embedder, databaseUrl?: string)
       fs.rmSync(dataFolder, { recursive: true, force: true })
     },
   }
+  return bench
 }
 
 export interface ChunkSize {

@@ -2,8 +2,18 @@ import type { Queryable, QueryOptions } from '../database/index.ts'
 import { type Generation, vectorParameter, vectorTable } from './generations.store.ts'
 import { type Candidate, type Scope, type SpaceState, spaceLiteral } from './space-state.store.ts'
 
-/** docs/retrieval.md: recall 0.97 to 1.0, with relaxed order, which goes on until enough rows have passed the filter. */
-const hnswEfSearch = 100
+/**
+ * How many candidates a look into an HNSW index keeps; the scan goes on (relaxed order) until enough rows have passed the filter.
+ * The larger the index, the more it takes for the same recall: measured on clustered vectors in docs/retrieval.md.
+ */
+function efSearch(chunks: number): number {
+  return Math.min(maximumEfSearch, Math.max(minimumEfSearch, Math.round(chunks / chunksPerEfStep)))
+}
+
+const minimumEfSearch = 100
+/** The most that pgvector takes. */
+const maximumEfSearch = 1_000
+const chunksPerEfStep = 1_250
 
 export interface VectorRequest {
   generation: Generation
@@ -22,7 +32,7 @@ export async function findByVector(
   options: QueryOptions,
 ): Promise<Candidate[]> {
   if (!request.since && space.vectorIndexes.includes(request.generation.id)) {
-    const found = await findByVectorIndex(queryable, scope, request, options)
+    const found = await findByVectorIndex(queryable, scope, space.chunks, request, options)
     // Short where many of the nearest are not searchable yet: then every vector is compared.
     if (found.length >= Math.min(request.limit, space.chunks)) return found
   }
@@ -66,12 +76,13 @@ function findByEveryVector(
 async function findByVectorIndex(
   transaction: Queryable,
   scope: Scope,
+  chunks: number,
   { generation, vector, limit }: VectorRequest,
   options: QueryOptions,
 ): Promise<Candidate[]> {
   await transaction.query(
     `select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', $1, true)`,
-    [String(hnswEfSearch)],
+    [String(efSearch(chunks))],
     options,
   )
   return transaction.query<Candidate>(
