@@ -355,6 +355,7 @@ create table embedding_generations (
   position_chunk_id uuid,
   created_at timestamp with time zone default now() not null,
   changed_at timestamp with time zone default now() not null,
+  source jsonb,
   constraint embedding_generations_pkey PRIMARY KEY (id),
   constraint embedding_generations_state_check CHECK ((state = ANY (ARRAY['building'::text, 'active'::text, 'retired'::text]))),
   constraint embedding_generations_storage_check CHECK ((storage = ANY (ARRAY['vector'::text, 'halfvec'::text])))

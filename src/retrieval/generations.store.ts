@@ -1,4 +1,5 @@
 import { type Database, encodeHalfVector, encodeVector, type Queryable } from '../database/index.ts'
+import type { Embedder, EmbedderSource } from './port.ts'
 
 /** One embedding model's vectors: a table of their own, so that a new model's can grow beside the old one's. */
 export interface Generation {
@@ -9,14 +10,20 @@ export interface Generation {
   /** building: not yet complete. active: answers searches. retired: on its way out. */
   state: 'building' | 'active' | 'retired'
   createdAt: Date
+  /** How its embedder is opened again; null: not known. */
+  source: EmbedderSource | null
 }
+
+/** Columns of a Generation. */
+export const generationColumns =
+  'id, embedder_id as "embedderId", dimensions, storage, state, created_at as "createdAt", source'
 
 export interface Generations {
   /**
    * Makes sure that vectors of this embedder have a place: the active generation where it is the embedder's or there is none
    * yet, else one that is being built beside it (reindex-step.ts fills it). Gives up the building of any other.
    */
-  prepare(embedder: { id: string; dimensions: number }): Promise<Generation>
+  prepare(embedder: Pick<Embedder, 'id' | 'dimensions' | 'source'>): Promise<Generation>
   /** The live generations, the active one first. */
   load(queryable?: Queryable): Promise<Generation[]>
   /** Makes a building generation the active one, in one transaction; false where a chunk still lacks its vector. */
@@ -48,7 +55,14 @@ export function createGenerations(database: Database): Generations {
           if (other.state === 'building' && other.embedderId !== embedder.id) await retire(transaction, other.id)
         }
         const own = live.find((generation) => generation.embedderId === embedder.id)
-        if (own) return own
+        if (own) {
+          // The same model may lie elsewhere now.
+          await transaction.execute('update embedding_generations set source = coalesce($2::jsonb, source) where id = $1', [
+            own.id,
+            sourceText(embedder),
+          ])
+          return own
+        }
         return create(transaction, embedder, active ? 'building' : 'active')
       })
     },
@@ -109,9 +123,12 @@ export function vectorParameter(generation: Generation, values: Float32Array): U
 
 async function loadLive(queryable: Queryable): Promise<Generation[]> {
   return queryable.query<Generation>(
-    `select id, embedder_id as "embedderId", dimensions, storage, state, created_at as "createdAt"
-     from embedding_generations where state <> 'retired' order by state`,
+    `select ${generationColumns} from embedding_generations where state <> 'retired' order by state`,
   )
+}
+
+function sourceText({ source }: Pick<Embedder, 'source'>): string | null {
+  return source ? JSON.stringify(source) : null
 }
 
 async function retire(transaction: Queryable, id: number): Promise<void> {
@@ -122,14 +139,14 @@ async function retire(transaction: Queryable, id: number): Promise<void> {
 
 async function create(
   transaction: Queryable,
-  embedder: { id: string; dimensions: number },
+  embedder: Pick<Embedder, 'id' | 'dimensions' | 'source'>,
   state: Generation['state'],
 ): Promise<Generation> {
   const storage = embedder.dimensions > maximumVectorDimensions ? 'halfvec' : 'vector'
   const [generation] = await transaction.query<Generation>(
-    `insert into embedding_generations (embedder_id, dimensions, storage, state) values ($1, $2, $3, $4)
-     returning id, embedder_id as "embedderId", dimensions, storage, state, created_at as "createdAt"`,
-    [embedder.id, embedder.dimensions, storage, state],
+    `insert into embedding_generations (embedder_id, dimensions, storage, state, source) values ($1, $2, $3, $4, $5::jsonb)
+     returning ${generationColumns}`,
+    [embedder.id, embedder.dimensions, storage, state, sourceText(embedder)],
   )
   const table = vectorTable(generation!)
   await transaction.execute(

@@ -1,7 +1,7 @@
 import type { Database, Queryable, SqlValue } from '../database/index.ts'
 import { createUuid } from '../kernel/index.ts'
 import { analyseChunks, type AnalysedChunk } from './analysis/analyse-text.ts'
-import { type Generation, vectorParameter, vectorTable } from './generations.store.ts'
+import { type Generation, generationColumns, vectorParameter, vectorTable } from './generations.store.ts'
 import type { ChunkBatch, IndexedChunk, IndexRun, IndexWriter } from './port.ts'
 import { IndexRunEndedError } from './port.ts'
 import type { ResidentIndex } from './resident/resident-index.ts'
@@ -116,8 +116,7 @@ async function removeDocument(transaction: Queryable, documentId: string): Promi
 
 async function loadGeneration(transaction: Queryable, embedderId: string): Promise<Generation> {
   const [generation] = await transaction.query<Generation>(
-    `select id, embedder_id as "embedderId", dimensions, storage, state, created_at as "createdAt"
-     from embedding_generations where embedder_id = $1 and state <> 'retired'`,
+    `select ${generationColumns} from embedding_generations where embedder_id = $1 and state <> 'retired'`,
     [embedderId],
   )
   if (!generation)

@@ -37,6 +37,8 @@ export interface Retrieval {
  * built-in lexical hashing embedder, which has no semantics and says so.
  */
 export interface Embedder {
+  /** How to open it again; absent: it cannot be. */
+  readonly source?: EmbedderSource
   /** Identity of the vector space: changes with model, dimensions or preprocessing; keys the embeddings table. */
   readonly id: string
   /** For the start-up line and the console. */
@@ -55,6 +57,16 @@ export interface Embedder {
     signal: AbortSignal
   }): Promise<Float32Array[]>
   close(): Promise<void>
+}
+
+/** How an embedder is opened again, to answer for the index that it made when another one has been configured. */
+export interface EmbedderSource {
+  kind: 'hashing' | 'onnx' | 'provider'
+  /** A catalogue model (provider) or a hub id (onnx). */
+  model?: string
+  /** Absolute; of a local ONNX model. */
+  folder?: string
+  dimensions?: number
 }
 
 /** A piece of a document as ingestion makes it and the index takes it. */

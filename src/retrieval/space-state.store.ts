@@ -51,7 +51,7 @@ export async function loadSpaceState(
        coalesce(sum(term_count)::float8 / nullif(sum(chunk_count), 0), 0) as "averageTerms",
        (select coalesce(array_agg(distinct language), '{}') from own, unnest(languages) language) as languages,
        (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'embedderId', embedder_id, 'dimensions', dimensions,
-          'storage', storage, 'state', state, 'createdAt', created_at) order by state), '[]')
+          'storage', storage, 'state', state, 'createdAt', created_at, 'source', source) order by state), '[]')
         from embedding_generations where state <> 'retired') as generations,
        array(select c.relname::text from pg_class c join pg_index i on i.indexrelid = c.oid
          where i.indisvalid and (c.relname like $3 or c.relname = '${termIndexName}') and pg_table_is_visible(c.oid)) as indexes

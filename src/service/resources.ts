@@ -5,11 +5,7 @@ import path from 'node:path'
 import type { Config } from '../config.ts'
 import { ConfigError } from '../config.ts'
 import { type BlobStore, createFolderBlobStore, createS3BlobStore } from '../documents/index.ts'
-import type { Embeddings } from '../gateway/index.ts'
-import type { Clock, Log } from '../kernel/index.ts'
 import type { CatalogueConfiguration } from '../models/index.ts'
-import type { Organisation } from '../organisations/index.ts'
-import { createHashingEmbedder, createOnnxEmbedder, createProviderEmbedder, type Embedder } from '../retrieval/index.ts'
 
 /** What the service opens from the outside world by its configuration. */
 
@@ -60,47 +56,6 @@ export function openBlobStore({ settings, secrets }: Config): Promise<BlobStore>
           : { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey },
     }),
   )
-}
-
-export interface EmbedderDependencies {
-  embeddings: Embeddings
-  organisations: { get(id: string): Organisation | undefined }
-  /** Dimensions of an embedding model of the catalogue; undefined where it is none or says nothing. */
-  modelDimensions: (model: string) => number | undefined
-  clock: Clock
-  log: Log
-}
-
-/** The configured embedder; without one, the built-in lexical hashing embedder. Throws ConfigError naming the setting. */
-export async function openEmbedder(config: Config, dependencies: EmbedderDependencies): Promise<Embedder> {
-  const { embeddings: settings, dataFolder } = config.settings
-  const { model, folder, dimensions } = settings
-  const kind = settings.kind === 'auto' ? (folder ? 'onnx' : model ? 'provider' : 'hashing') : settings.kind
-  if (kind === 'hashing') return createHashingEmbedder()
-  if (kind === 'onnx') {
-    if (!folder && !model)
-      throw new ConfigError('embeddings.folder: name the folder of the ONNX model, or embeddings.model as a hub id.')
-    return createOnnxEmbedder({
-      ...(folder ? { modelFolder: folder } : { modelId: model }),
-      cacheFolder: path.join(dataFolder, 'models'),
-      ...(dimensions === undefined ? {} : { dimensions }),
-    })
-  }
-  if (!model) throw new ConfigError('embeddings.model: name an embedding model of the catalogue.')
-  const known = dimensions ?? dependencies.modelDimensions(model)
-  if (known === undefined) {
-    throw new ConfigError(
-      `embeddings.dimensions: the catalogue does not say how many dimensions ${model} has; set them.`,
-    )
-  }
-  return createProviderEmbedder({
-    embeddings: dependencies.embeddings,
-    organisation: (id) => dependencies.organisations.get(id),
-    model,
-    dimensions: known,
-    clock: dependencies.clock,
-    log: dependencies.log,
-  })
 }
 
 /** Providers and models of the file with their keys filled in, and what stands in the environment. */

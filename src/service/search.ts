@@ -4,7 +4,7 @@ import type { Files } from './files.ts'
 import type { Foundation } from './foundation.ts'
 import type { Gateway } from './gateway.ts'
 import type { Models } from './models.ts'
-import { openEmbedder } from './resources.ts'
+import { openEmbedder, openFormerEmbedders } from './embedders.ts'
 
 export type Search = Awaited<ReturnType<typeof openSearch>>
 
@@ -16,17 +16,22 @@ export async function openSearch(
   { embeddings }: Gateway,
   { index }: Files,
 ) {
-  const embedder = await openEmbedder(config, {
+  const dependencies = {
+    dataFolder: config.settings.dataFolder,
     embeddings,
     organisations,
-    modelDimensions: (model) => catalogue.built().models.get(model.replace(/^eu\//, ''))?.dimensions ?? undefined,
+    modelDimensions: (model: string) =>
+      catalogue.built().models.get(model.replace(/^eu\//, ''))?.dimensions ?? undefined,
     clock,
     log,
-  })
+  }
+  const embedder = await openEmbedder(config, dependencies)
   onStop(() => embedder.close())
+  const former = await openFormerEmbedders(embedder, await index.generations.load(), dependencies)
+  for (const one of former) onStop(() => one.close())
   const retrieval = timed(
     // The built-in embedder can always answer for an index that it made, while another model's is being built.
-    createRetrieval({ index, embedder, formerEmbedders: [createHashingEmbedder()], log }),
+    createRetrieval({ index, embedder, formerEmbedders: [createHashingEmbedder(), ...former], log }),
     (seconds) => metrics.searchSeconds.observe(seconds),
   )
   return { embedder, retrieval }

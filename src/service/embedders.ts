@@ -1,0 +1,110 @@
+import path from 'node:path'
+import { type Config, ConfigError } from '../config.ts'
+import type { Embeddings } from '../gateway/index.ts'
+import { type Clock, describeError, type Log } from '../kernel/index.ts'
+import type { Organisation } from '../organisations/index.ts'
+import {
+  createHashingEmbedder,
+  createOnnxEmbedder,
+  createProviderEmbedder,
+  type Embedder,
+  type EmbedderSource,
+  type Generation,
+} from '../retrieval/index.ts'
+
+export interface EmbedderDependencies {
+  /** Where models of the hub are kept. */
+  dataFolder: string
+  embeddings: Embeddings
+  organisations: { get(id: string): Organisation | undefined }
+  /** Dimensions of an embedding model of the catalogue; undefined where it is none or says nothing. */
+  modelDimensions: (model: string) => number | undefined
+  clock: Clock
+  log: Log
+}
+
+/** The configured embedder; without one, the built-in lexical hashing embedder. Throws ConfigError naming the setting. */
+export function openEmbedder({ settings }: Config, dependencies: EmbedderDependencies): Promise<Embedder> {
+  const { kind, model, folder, dimensions } = settings.embeddings
+  const source: EmbedderSource = {
+    kind: kind === 'auto' ? (folder ? 'onnx' : model ? 'provider' : 'hashing') : kind,
+    ...(model === undefined ? {} : { model }),
+    ...(folder === undefined ? {} : { folder: path.resolve(folder) }),
+    ...(dimensions === undefined ? {} : { dimensions }),
+  }
+  return openSource(source, dependencies)
+}
+
+/**
+ * The embedder of the index that still answers searches, where another one is configured now. Without it words answer alone, so
+ * a model that is gone is a warning and does not hold up the start.
+ */
+export async function openFormerEmbedders(
+  current: Embedder,
+  generations: readonly Generation[],
+  dependencies: EmbedderDependencies,
+): Promise<Embedder[]> {
+  const opened: Embedder[] = []
+  for (const { embedderId, source } of generations) {
+    if (embedderId === current.id || source === null) continue
+    try {
+      const former = await openSource(source, { ...dependencies, allowDownload: false })
+      if (former.id === embedderId) {
+        opened.push(former)
+        continue
+      }
+      await former.close()
+      dependencies.log.warn(
+        { embedder: embedderId, found: former.id },
+        `the former embedding model has changed; ${until}`,
+      )
+    } catch (error) {
+      dependencies.log.warn(
+        { embedder: embedderId, error: describeError(error) },
+        `the former embedding model is gone; ${until}`,
+      )
+    }
+  }
+  return opened
+}
+
+const until = 'words alone answer until all documents are embedded anew'
+
+async function openSource(
+  source: EmbedderSource,
+  dependencies: EmbedderDependencies & { allowDownload?: boolean },
+): Promise<Embedder> {
+  return { ...(await open(source, dependencies)), source }
+}
+
+async function open(
+  { kind, model, folder, dimensions }: EmbedderSource,
+  dependencies: EmbedderDependencies & { allowDownload?: boolean },
+): Promise<Embedder> {
+  if (kind === 'hashing') return createHashingEmbedder()
+  if (kind === 'onnx') {
+    if (!folder && !model)
+      throw new ConfigError('embeddings.folder: name the folder of the ONNX model, or embeddings.model as a hub id.')
+    return createOnnxEmbedder({
+      ...(folder ? { modelFolder: folder } : { modelId: model! }),
+      cacheFolder: path.join(dependencies.dataFolder, 'models'),
+      allowDownload: dependencies.allowDownload ?? true,
+      ...(dimensions === undefined ? {} : { dimensions }),
+    })
+  }
+  if (!model) throw new ConfigError('embeddings.model: name an embedding model of the catalogue.')
+  const known = dimensions ?? dependencies.modelDimensions(model)
+  if (known === undefined) {
+    throw new ConfigError(
+      `embeddings.dimensions: the catalogue does not say how many dimensions ${model} has; set them.`,
+    )
+  }
+  return createProviderEmbedder({
+    embeddings: dependencies.embeddings,
+    organisation: (id) => dependencies.organisations.get(id),
+    model,
+    dimensions: known,
+    clock: dependencies.clock,
+    log: dependencies.log,
+  })
+}
