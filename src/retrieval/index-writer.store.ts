@@ -11,7 +11,7 @@ const maximumRowsPerStatement = 50
 
 const background = { background: true }
 /** What a search may have to wait for one transaction of staging. */
-const transactionTargetMs = 15
+const transactionTargetMs = 8
 
 /** The write side of the index; see IndexWriter for what it promises and docs/retrieval.md for why it is staged so. */
 export function createIndexWriter(database: Database, resident?: ResidentIndex): IndexWriter {
