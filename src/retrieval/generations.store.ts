@@ -57,10 +57,10 @@ export function createGenerations(database: Database): Generations {
         const own = live.find((generation) => generation.embedderId === embedder.id)
         if (own) {
           // The same model may lie elsewhere now.
-          await transaction.execute('update embedding_generations set source = coalesce($2::jsonb, source) where id = $1', [
-            own.id,
-            sourceText(embedder),
-          ])
+          await transaction.execute(
+            'update embedding_generations set source = coalesce($2::jsonb, source) where id = $1',
+            [own.id, sourceText(embedder)],
+          )
           return own
         }
         return create(transaction, embedder, active ? 'building' : 'active')

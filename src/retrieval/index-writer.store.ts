@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, Queryable, SqlValue } from '../database/index.ts'
 import { createUuid } from '../kernel/index.ts'
 import { analyseChunks, type AnalysedChunk } from './analysis/analyse-text.ts'
@@ -14,7 +15,10 @@ const background = { background: true }
 const transactionTargetMs = 8
 
 /** The write side of the index; see IndexWriter for what it promises and docs/retrieval.md for why it is staged so. */
-export function createIndexWriter(database: Database, resident?: ResidentIndex): IndexWriter {
+export function createIndexWriter(
+  database: Database,
+  { resident, isSearched }: { resident: ResidentIndex | undefined; isSearched: () => boolean },
+): IndexWriter {
   // Grows and shrinks with what rows cost: 0.5 ms in a small Space, 8 ms where an HNSW index of 100,000 is kept.
   let rowsPerTransaction = 8
   return {
@@ -58,6 +62,8 @@ export function createIndexWriter(database: Database, resident?: ResidentIndex):
           return { generation, chunkIds }
         }, background)
         tellResident(part, staged, analysed)
+        // One connection, and hardly more processors than threads: as long as people search, half of the time is theirs.
+        if (database.engine === 'embedded' && isSearched()) await delay(tookMs)
         start = end
         rowsPerTransaction = nextRows(part.chunks.length, tookMs)
       }

@@ -28,6 +28,9 @@ export interface IndexStore extends IndexWriter {
   close(): Promise<void>
 }
 
+/** How long after a search others are expected: the next question of a conversation, the next person. */
+const searchedForMs = 1_000
+
 export interface IndexStoreOptions {
   database: Database
   /** Memory for searching Spaces outside the database: for the embedded engine. Absent: every search asks the database. */
@@ -39,12 +42,14 @@ export function createIndexStore({ database, memory, log = silentLog }: IndexSto
   const stored = createGenerations(database)
   const resident =
     memory === undefined ? undefined : createResidentIndex({ database, generations: stored, limits: memory, log })
+  let searchedAtMs = Number.NEGATIVE_INFINITY
+  const isSearched = () => performance.now() - searchedAtMs < searchedForMs
   const generations = forgetting(stored, () => resident?.forgetAll())
   return {
-    ...createIndexWriter(database, resident),
+    ...createIndexWriter(database, { resident, isSearched }),
     resident,
     generations,
-    search: createSearchStore(database),
+    search: createSearchStore(database, () => (searchedAtMs = performance.now())),
     reindex: createReindexStore(database),
     engine: describeEngine(database, memory),
     maintain: (options) => maintainIndexes({ database, generations, resident }, options),

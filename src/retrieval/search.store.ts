@@ -23,10 +23,12 @@ export interface SearchStore {
   queriesOf(scope: Scope, options: QueryOptions): SearchQueries
 }
 
-export function createSearchStore(database: Database): SearchStore {
+/** `onSearch`: called when a search reads. */
+export function createSearchStore(database: Database, onSearch: () => void): SearchStore {
   return {
     loadSpace: (scope, options) => loadSpaceState(database, scope, options),
     read(scope, options, work) {
+      onSearch()
       // Each statement on a connection of its own: the two halves of a search run side by side.
       if (database.engine === 'postgres') return work(singly(scope, options))
       // One connection for all: a search waits once for the others, and not again before each of its statements.
@@ -35,7 +37,10 @@ export function createSearchStore(database: Database): SearchStore {
         options,
       )
     },
-    queriesOf: singly,
+    queriesOf(scope, options) {
+      onSearch()
+      return singly(scope, options)
+    },
   }
 
   function singly(scope: Scope, options: QueryOptions): SearchQueries {
