@@ -1,10 +1,11 @@
 /**
  * Published chat of the real service, over HTTP, in one Space as it grows: how long a person waits for the passages, for the first
- * word and for the whole answer, alone and while documents are uploaded and processed. The model is the built-in offline one.
+ * word and for the whole answer, alone and while documents are uploaded and processed. The model is the built-in offline one. Texts are
+ * made of the words of this project's docs.
  *
  *   npm run bench:answers [-- --chunks 1000,10000,100000] [--questions 200] [--uploads 4] [--database-url URL]
  */
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -18,7 +19,7 @@ import {
   type TestSpace,
   uploadForm,
 } from '../test/harness/portico.ts'
-import { createSyntheticTexts } from './synthetic-texts.ts'
+import { createSyntheticTexts, wordsOf } from './synthetic-texts.ts'
 
 const { values } = parseArgs({
   options: {
@@ -33,7 +34,9 @@ const uploads = Number(values.uploads)
 const paragraphsPerFile = 100
 const wordsPerParagraph = 150
 
-const { words } = createSyntheticTexts(7)
+const docs = new URL('../docs/', import.meta.url)
+const pages = readdirSync(docs).filter((name) => name.endsWith('.md'))
+const { words } = createSyntheticTexts(7, wordsOf(pages.map((name) => readFileSync(new URL(name, docs), 'utf8'))))
 
 const dataFolder = mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
 const operatorToken = 'bench-operator-token-of-this-run-only'

@@ -5,10 +5,13 @@ export interface SyntheticTexts {
   words(count: number): string
 }
 
-const vocabularySize = 30_000
+const madeUpWords = 30_000
 
-export function createSyntheticTexts(seed: number): SyntheticTexts {
-  const vocabulary = Array.from({ length: vocabularySize }, (_, rank) => wordOf(rank))
+/** `vocabulary`: the most frequent words first; default 30,000 made-up ones. */
+export function createSyntheticTexts(
+  seed: number,
+  vocabulary = Array.from({ length: madeUpWords }, (_, rank) => wordOf(rank)),
+): SyntheticTexts {
   let state = seed
 
   function random(): number {
@@ -19,8 +22,20 @@ export function createSyntheticTexts(seed: number): SyntheticTexts {
   }
 
   // The word of rank r comes with a frequency of 1/r.
-  const word = () => vocabulary[Math.floor(vocabularySize ** random()) - 1] ?? vocabulary[0]!
+  const word = () => vocabulary[Math.floor(vocabulary.length ** random()) - 1] ?? vocabulary[0]!
   return { random, words: (count) => Array.from({ length: count }, word).join(' ') }
+}
+
+/** The words of texts by their frequency. Tokenizers, unlike search, take several times longer over words that they don't know. */
+export function wordsOf(texts: readonly string[]): string[] {
+  const counts = Map.groupBy(
+    texts
+      .join(' ')
+      .toLowerCase()
+      .match(/[a-z]{2,}/g) ?? [],
+    (word) => word,
+  )
+  return [...counts].sort(([, left], [, right]) => right.length - left.length).map(([word]) => word)
 }
 
 function wordOf(rank: number): string {
