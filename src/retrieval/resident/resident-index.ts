@@ -19,7 +19,7 @@ import { type ResidentThread, startResidentThread } from './resident-thread.ts'
  * search would wait for every insert, and index builds would hold up everything. The database stays the truth: whatever is
  * found here is looked up there before it is shown, so that nothing hidden or deleted is ever answered.
  *
- * What changes is told after its commit (`staged`, `documentsChanged`) or, where it must be found at once, within its
+ * What changes is told after its commit (`staged`, `documentChanged`) or, where it must be found at once, within its
  * transaction (`publishing`): should that one fail, the look-up hides what is shown too early.
  */
 export interface ResidentIndex {
