@@ -198,6 +198,55 @@ export interface PorticoProcess {
   kill(signal: NodeJS.Signals): Promise<number | null>
 }
 
+/** Portico in a process of its own, with organisations made through its API. */
+export interface SeparatePortico extends Pick<TestPortico, 'url' | 'operator' | 'operatorToken'> {
+  pid: number
+  place: DatabasePlace
+  output: PorticoProcess['output']
+  createOrganisation: TestPortico['createOrganisation']
+  createSpace: TestPortico['createSpace']
+  stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/**
+ * Starts the whole service as `startPortico` does, but in another process: for tests that measure its event loop or its memory,
+ * or end it. Without `place` it has fresh databases, removed at the end.
+ */
+export async function startSeparatePortico({
+  settings = {},
+  environment = {},
+  place: given,
+}: Pick<StartOptions, 'settings' | 'environment' | 'place'> = {}): Promise<SeparatePortico> {
+  const place = given ?? (await freshDatabasePlace())
+  const operatorToken = `test-operator-${randomBytes(16).toString('hex')}`
+  const [variables, folder] = configuration(place, operatorToken, { settings, environment })
+  const running = await spawnPortico({
+    PORTICO_CONFIG: path.join(folder, 'portico.yaml'),
+    PORTICO_LOG_LEVEL: 'warn',
+    ...variables,
+  })
+  const operator = createApiClient(running.url, operatorToken)
+  let stopped: Promise<void> | undefined
+  const stop = () =>
+    (stopped ??= (async () => {
+      if (running.child.exitCode === null && running.child.signalCode === null) await running.kill('SIGTERM')
+      await removeFolder(folder)
+      if (!given) await place.remove()
+    })())
+  return {
+    url: running.url,
+    pid: running.child.pid!,
+    operatorToken,
+    operator,
+    place,
+    output: running.output,
+    ...organisationMakers(running.url, operator),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
 const repository = path.resolve(import.meta.dirname, '../..')
 
 /** Starts Portico as a process of its own, for tests that kill it. Resolves when it listens. */

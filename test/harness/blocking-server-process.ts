@@ -1,0 +1,14 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A service that blocks its event loop on request, for event-loop-guard.test.ts: `/spin?ms=` keeps the CPU, `/sleep?ms=` does not. */
+const server = http.createServer((request, response) => {
+  const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
+  const ms = Number(searchParams.get('ms') ?? 0)
+  const untilMs = performance.now() + ms
+  if (pathname === '/spin') while (performance.now() < untilMs);
+  if (pathname === '/sleep') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+  response.end('{}')
+})
+server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port))
+process.once('disconnect', () => process.exit(0))

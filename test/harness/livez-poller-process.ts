@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+
+/**
+ * Polls `GET /livez` over its own connection and measures each reply, for event-loop-guard.ts. A separate process, so that the
+ * work of the test (which builds the attacks) is not measured. Usage: livez-poller-process.ts URL PID
+ */
+
+export interface PollerReport {
+  polls: number
+  /** The longest reply, less the time for which the kernel let the service or this poller wait for a CPU. */
+  longestMs: number
+  /** The same reply as the clock saw it. */
+  longestWallMs: number
+}
+
+const pauseMs = 4
+/** A reply that takes longer than this is reported as taking this long. */
+const replyDeadlineMs = 120_000
+/** The first replies pay for the connection and for cold code. */
+const warmUpPolls = 10
+
+const [url, pid] = process.argv.slice(2) as [string, string]
+const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
+const stop = new AbortController()
+process.once('message', () => stop.abort())
+// Do not survive the test.
+process.once('disconnect', () => process.exit(1))
+
+for (let index = 0; index < warmUpPolls; index++) await poll()
+const report: PollerReport = { polls: 0, longestMs: 0, longestWallMs: 0 }
+process.send!('ready')
+while (!stop.signal.aborted) {
+  const [ms, wallMs] = await poll()
+  report.polls++
+  if (ms > report.longestMs) {
+    report.longestMs = ms
+    report.longestWallMs = wallMs
+  }
+  await wait(pauseMs)
+}
+process.send!(report, () => process.exit(0))
+
+async function poll(): Promise<[number, number]> {
+  const waitedMs = cpuWaitMs()
+  const startedMs = performance.now()
+  await getLivez()
+  const wallMs = performance.now() - startedMs
+  return [Math.max(0, wallMs - (cpuWaitMs() - waitedMs)), wallMs]
+}
+
+function getLivez(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const request = http.get(`${url}/livez`, { agent, timeout: replyDeadlineMs }, (response) => {
+      response.resume()
+      response.once('end', () => (response.statusCode === 200 ? resolve() : reject(new Error('/livez is not 200'))))
+    })
+    request.once('timeout', () => resolve())
+    request.once('error', reject)
+  })
+}
+
+/**
+ * Time that the main threads of the service and of this process have spent ready to run while other work had the CPUs, from the
+ * scheduler's statistics of Linux. On other systems 0: every millisecond then counts.
+ */
+function cpuWaitMs(): number {
+  try {
+    const ofService = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8')
+    const ofPoller = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8')
+    return (Number(ofService.split(' ')[1]) + Number(ofPoller.split(' ')[1])) / 1e6
+  } catch {
+    return 0
+  }
+}
