@@ -10,8 +10,8 @@ import { tableRowText } from './table-row.ts'
 const sampleCharacters = 64 * 1024
 /** The header is judged against this many records that follow it. */
 const judgedRecords = 20
-/** A record larger than this is a quote that was never closed. */
-const maximumRecordCharacters = 1024 * 1024
+/** The parser holds one record in memory; this bounds it. Text of every script stays within 4 bytes per character. */
+const maximumRecordBytes = 16 * 1024 * 1024
 
 /**
  * A csv file: one table_row block per record, with the header's cells on each. The header itself is a table_row block
@@ -81,24 +81,40 @@ async function* parseRecords(
       relax_column_count: true,
       relax_quotes: true,
       skip_empty_lines: true,
-      max_record_size: maximumRecordCharacters,
+      max_record_size: maximumRecordBytes,
       record_delimiter: ['\r\n', '\n', '\r'],
     }),
   )
   try {
     for await (const record of parser) yield record as string[]
   } catch (error) {
-    const code = (error as { code?: string }).code
-    if (code === 'CSV_MAX_RECORD_SIZE' || code === 'CSV_QUOTE_NOT_CLOSED')
-      throw new ExtractionError(
-        'corrupt_file',
-        'A quoted cell of the csv file never ends. Close the quotation mark, or save the file as csv again.',
-        { cause: error },
-      )
-    throw error
+    throw recordError(error, (parser as unknown as ParserState).state?.quoting === true) ?? error
   } finally {
     source.destroy()
   }
+}
+
+/** The parser's state, which its types leave out. */
+interface ParserState {
+  state?: { quoting?: boolean }
+}
+
+/** The file's fault behind a parser error; undefined for any other error. */
+function recordError(error: unknown, isQuoting: boolean): ExtractionError | undefined {
+  const code = (error as { code?: string }).code
+  if (code === 'CSV_QUOTE_NOT_CLOSED' || (code === 'CSV_MAX_RECORD_SIZE' && isQuoting))
+    return new ExtractionError(
+      'corrupt_file',
+      'A quoted cell of the csv file never ends. Close the quotation mark, or save the file as csv again.',
+      { cause: error },
+    )
+  if (code !== 'CSV_MAX_RECORD_SIZE') return undefined
+  const line = /at line (\d+)/.exec(String(error))?.[1]
+  return new ExtractionError(
+    'too_complex',
+    `A record of the csv file${line ? ` (line ${line})` : ''} is longer than ${maximumRecordBytes / 1024 / 1024} MiB. Split it into several records, or upload the file as .txt.`,
+    { cause: error },
+  )
 }
 
 /** False when a quote in the sample opens a cell that never closes although the file goes on: then quotes are plain characters. */

@@ -145,6 +145,21 @@ describe('csv', () => {
     expect(texts).toEqual(['a | b', '"inch 5 | 1', 'x | 2'])
   })
 
+  test('reads a record of several MiB without quotation marks', async () => {
+    const cells = Array.from({ length: 400_000 }, (_, index) => `cell ${index}`)
+    const { blocks } = await read('csv', `${cells.join(',')}\n${cells.join(',')}`)
+    expect(blocks).toHaveLength(2)
+    expect(blocks[1]!.text).toBe(cells.join(' | '))
+  })
+
+  test.each([
+    ['unquoted', 'too_complex', 'longer than 16 MiB', (cell: string) => cell],
+    ['quoted', 'corrupt_file', 'never ends', (cell: string) => `"${cell}`],
+  ])('names the fault of a record without end: %s', async (_, code, message, write) => {
+    const file = `a,b\n1,${write('word '.repeat(3.5 * 1024 * 1024))}`
+    await expect(read('csv', file)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
+  })
+
   test('Excel’s first line that names the delimiter is no data', async () => {
     expect((await read('csv', 'sep=;\na;b\nc;d\n')).texts).toEqual(['a | b', 'c | d'])
   })
@@ -181,6 +196,21 @@ describe('md', () => {
       { kind: 'footnote', text: '[^1]: The note.' },
       { kind: 'heading', level: 2, text: 'Setext' },
     ])
+  })
+
+  test.each([
+    ['dates', Array.from({ length: 300 }, (_, index) => `2024-01-${(index % 28) + 1}`).join('\n')],
+    ['list items that are dates', Array.from({ length: 300 }, (_, index) => `- 1.1.20${(index % 90) + 10}`).join('\n')],
+    ['IP addresses on one line', Array.from({ length: 300 }, (_, index) => `10.0.0.${index}`).join(' ')],
+    ['numbers with dots on one line', Array.from({ length: 300 }, (_, index) => `${index}.`).join(' ')],
+    ['brackets', '[1] '.repeat(300).trim()],
+    ['a deep quotation', `${'> '.repeat(300)}deep words`],
+    ['empty list items', '-\n'.repeat(300)],
+  ])('reads %s by the hundred', async (_, text) => {
+    const { texts } = await read('md', `# Before\n\n${text}\n\n# After\n`)
+    const words = (source: string) => source.match(/[\p{L}\p{N}]+/gu) ?? []
+    expect(words(texts.join('\n'))).toEqual(words(`Before ${text} After`))
+    expect([texts[0], texts.at(-1)]).toEqual(['Before', 'After'])
   })
 
   test('a large file is read in pieces without losing a heading or parting a code block', async () => {

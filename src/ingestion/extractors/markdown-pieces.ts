@@ -5,6 +5,8 @@ const pieceCharacters = 256 * 1024
  * square of its length (512 KiB of words on one line took 40 s), and no person wrote it. Tables and code are linear.
  */
 const maximumParagraphCharacters = 24 * 1024
+/** Quotes and lists opened on one line. The parser's work grows with the square of the depth, so deeper lines stay plain text. */
+const maximumNesting = 32
 
 export interface MarkdownPiece {
   text: string
@@ -69,13 +71,14 @@ function findPieceEnd(text: string): number {
 }
 
 function* partHardParagraphs(text: string): Generator<MarkdownPiece> {
-  if (text.length <= maximumParagraphCharacters) return yield { text, isPlain: false }
   let parsedFrom = 0
   let paragraphFrom = 0
   let hasFence = false
+  let isDeep = false
   function* end(at: number): Generator<MarkdownPiece> {
+    const isLong = at - paragraphFrom > maximumParagraphCharacters && !hasFence
+    if (!isDeep && (!isLong || isTable(text.slice(paragraphFrom, at)))) return
     const paragraph = text.slice(paragraphFrom, at)
-    if (paragraph.length <= maximumParagraphCharacters || hasFence || isTable(paragraph)) return
     if (paragraphFrom > parsedFrom) yield { text: text.slice(parsedFrom, paragraphFrom), isPlain: false }
     yield { text: paragraph, isPlain: true }
     parsedFrom = at
@@ -86,7 +89,8 @@ function* partHardParagraphs(text: string): Generator<MarkdownPiece> {
       yield* end(line.from)
       paragraphFrom = line.to
       hasFence = false
-    }
+      isDeep = false
+    } else isDeep ||= nestsDeeply(line.text)
   }
   yield* end(text.length)
   if (parsedFrom < text.length) yield { text: text.slice(parsedFrom), isPlain: false }
@@ -95,4 +99,13 @@ function* partHardParagraphs(text: string): Generator<MarkdownPiece> {
 function isTable(paragraph: string): boolean {
   const [, second = ''] = paragraph.split('\n', 2)
   return second.includes('-') && second.includes('|') && /^[\s|:-]+$/.test(second)
+}
+
+/** True for a line that opens more quotes and list items inside each other than are parsed; a thematic break opens none. */
+function nestsDeeply(line: string): boolean {
+  if (line.length <= maximumNesting) return false
+  const marker = /[ \t]*(?:>|[-+*](?=\s)|\d{1,9}[.)](?=\s))/y
+  let depth = 0
+  while (depth <= maximumNesting && marker.test(line)) depth += 1
+  return depth > maximumNesting && !/^[ \t]*([-*])(?:[ \t]*\1)*\s*$/.test(line)
 }

@@ -3,16 +3,13 @@ import { frontmatterFromMarkdown } from 'mdast-util-frontmatter'
 import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { frontmatter } from 'micromark-extension-frontmatter'
 import { gfm } from 'micromark-extension-gfm'
-import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
+import type { ExtractedBlock } from '../extraction.ts'
 import { cleanLine, cleanText } from './clean-text.ts'
 import { createBlockBatch, type ExtractorInput } from './extractor.ts'
 import { tableRowText } from './table-row.ts'
 import { readMarkdownPieces } from './markdown-pieces.ts'
 import { decodeTextFile } from './text-decoding.ts'
 import { cutLongLine } from './txt.ts'
-
-/** Markers of nesting on one line (quotes, lists) beyond which a text is built to hurt parsers, whose work grows with its square. */
-const maximumNesting = 100
 
 /** The parts of mdast nodes that are read here; the tree itself comes typed loosely because extensions add kinds of nodes. */
 interface MarkdownNode {
@@ -45,7 +42,6 @@ function* plainBlocks(text: string): Generator<ExtractedBlock> {
 
 /** The blocks of one Markdown text. Front matter is known only at the beginning of a file. */
 function* markdownBlocks(source: string, isFileStart = true): Generator<ExtractedBlock> {
-  refuseDeepNesting(source)
   const tree: MarkdownNode = fromMarkdown(source, {
     extensions: [gfm(), ...(isFileStart ? [frontmatter(['yaml', 'toml'])] : [])],
     mdastExtensions: [gfmFromMarkdown(), ...(isFileStart ? [frontmatterFromMarkdown(['yaml', 'toml'])] : [])],
@@ -145,16 +141,4 @@ function unindent(text: string, node: MarkdownNode): string {
   return cleanText(unindented)
     .replace(/[^\S\n]+$/gm, '')
     .replace(/^\n+|\n+$/g, '')
-}
-
-function refuseDeepNesting(source: string) {
-  for (const line of source.matchAll(/^[\s>*+\-[\d.)]{200,}/gm)) {
-    const markers = line[0].match(/[>*+\-[]|\d[.)]/g)?.length ?? 0
-    // A rule of dashes or asterisks is one marker repeated, not nesting.
-    if (markers > maximumNesting && !/^[\s]*([-*])(?:[ \t]*\1)*[ \t]*$/m.test(line[0]))
-      throw new ExtractionError(
-        'too_complex',
-        `The Markdown nests deeper than ${maximumNesting} levels. Flatten its lists and quotes and upload it again.`,
-      )
-  }
 }
