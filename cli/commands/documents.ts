@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { DocumentBody } from '../../src/contract/documents.ts'
+import type { DocumentBody, DocumentWarning } from '../../src/contract/documents.ts'
 import type { CliProcess } from '../cli-process.ts'
 import { type Context, readTextFile } from '../context.ts'
 import { action, assertConfirmed, examples, givenFields, parseWhole } from '../define.ts'
@@ -84,7 +84,13 @@ function addReads(documents: Command, cliProcess: CliProcess) {
         output.result(page, () => {
           output.table(
             ['ID', 'NAME', 'STATUS', 'BYTES', 'CREATED'],
-            page.items.map(({ id, name, status, sizeBytes, createdAt }) => [id, name, status, sizeBytes, createdAt]),
+            page.items.map(({ id, name, status, warnings, sizeBytes, createdAt }) => [
+              id,
+              name,
+              warnings ? `${status}, ${countOf(warnings.length, 'warning')}` : status,
+              sizeBytes,
+              createdAt,
+            ]),
             'There is no document. Upload one with: portico document upload FILE',
           )
           if (page.items.length < page.total) output.note(`${page.items.length} of ${page.total}; --limit shows more.`)
@@ -109,6 +115,7 @@ function addReads(documents: Command, cliProcess: CliProcess) {
             ['space', found.spaceId],
             ['status', found.status],
             ['failure', found.error && `${found.error.code}: ${found.error.message}`],
+            ...(found.warnings ?? []).map((warning): [string, string] => ['warning', describeWarning(warning)]),
             ['bytes', found.sizeBytes],
             ['type', found.mimeType],
             ['metadata', found.metadata && JSON.stringify(found.metadata)],
@@ -185,6 +192,19 @@ function checkMetadata(given: string): string {
 
 function toRow({ file, status, documentId, error, duplicateOf }: UploadOutcome) {
   return [file, status, documentId, error ?? (duplicateOf === null ? '' : `same content as ${duplicateOf}`)]
+}
+
+/** Pages of a warning that a line shows. */
+const shownPages = 10
+
+function describeWarning({ message, pages = [] }: DocumentWarning): string {
+  if (pages.length === 0) return message
+  const more = pages.length > shownPages ? ` and ${pages.length - shownPages} more` : ''
+  return `${message} Pages: ${pages.slice(0, shownPages).join(', ')}${more}`
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function pathOf(id: string): string {

@@ -21,6 +21,26 @@ export const supportedFileTypesSchema = z
   .object({ supportedMimeTypes: z.array(z.string()), supportedExtensions: z.array(z.string()) })
   .meta({ id: 'SupportedFileTypes' })
 
+/** What may be missing from a document that was read: the closed list of codes. */
+export const documentWarningCodes = [
+  'pages_without_text',
+  'damaged_parts',
+  'damaged_characters',
+  'encoding_guessed',
+  'embedded_content_skipped',
+  'form_fields',
+  'truncated',
+  'further_warnings',
+] as const
+
+export const documentWarningSchema = z
+  .object({
+    code: z.enum(documentWarningCodes),
+    message: z.string().describe('What is missing or uncertain, and what to do about it.'),
+    pages: z.array(z.int()).optional().describe('1-based pages concerned, at most 100, ascending.'),
+  })
+  .meta({ id: 'DocumentWarning' })
+
 const status = z.enum(['processing', 'ready', 'failed'])
 const metadata = z.record(z.string(), z.unknown())
 
@@ -35,6 +55,10 @@ export const documentSchema = documentSummarySchema
       .object({ code: z.string(), message: z.string() })
       .optional()
       .describe('Why processing failed and what to do; only with `failed`.'),
+    warnings: z
+      .array(documentWarningSchema)
+      .optional()
+      .describe('Parts of the file that could not be read, and guesses; only where there are any.'),
     sizeBytes: z.int(),
     mimeType: z.string(),
     createdAt: z.iso.datetime(),
@@ -90,5 +114,6 @@ export const updateDocumentSchema = z
 
 export const healthSchema = z.object({ status: z.literal('ok'), timestamp: z.iso.datetime() }).meta({ id: 'Health' })
 
+export type DocumentWarning = z.infer<typeof documentWarningSchema>
 export type DocumentBody = z.infer<typeof documentSchema>
 export type DocumentSummaryBody = z.infer<typeof documentSummarySchema>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { documentWarningSchema } from './documents.ts'
 import { queryInteger } from './query-integer.ts'
 
 /** What the operator and the console see of documents on their way: progress, failures, and the chunks they became. */
@@ -14,9 +15,7 @@ const documentProgressSchema = z
     stage: z.enum(['queued', 'extracting', 'indexing', 'done', 'failed']),
     partsDone: z.int().nullable().describe('Pages while extracting, chunks while indexing.'),
     partsTotal: z.int().nullable().describe('Null where it is not known.'),
-    warnings: z
-      .array(z.object({ page: z.int().nullable(), message: z.string() }))
-      .describe('Pages or parts that could not be read while the rest could.'),
+    warnings: z.array(documentWarningSchema).describe('Parts of the file that could not be read, and guesses.'),
     error: z.object({ code: z.string(), message: z.string() }).nullable().describe('Why it failed and what to do.'),
     chunkCount: z.int().nullable().describe('Null until it is ready.'),
     sizeBytes: z.int(),

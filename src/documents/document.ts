@@ -1,3 +1,4 @@
+import type { DocumentWarning } from '../contract/documents.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
 import type { Metadata } from './document-metadata.ts'
 
@@ -32,6 +33,7 @@ export interface Document {
   /** The text of a JSON object. */
   metadataJson: string | null
   error: { code: DocumentFailureCode; message: string } | null
+  warnings: DocumentWarning[]
   sizeBytes: number
   mimeType: string
   createdAt: Date

@@ -208,8 +208,11 @@ function renderSummary({ id, spaceId, name, status }: Document): DocumentSummary
 /** A document as JSON text, since its metadata is JSON text that must not be read and written again. */
 function writeDocument(document: Document): string {
   const { error, sizeBytes, mimeType, createdAt, updatedAt } = document
+  const warnings = document.warnings.length > 0 ? document.warnings : undefined
   const summary = JSON.stringify(renderSummary(document)).slice(0, -1)
-  const rest = JSON.stringify({ error: error ?? undefined, sizeBytes, mimeType, createdAt, updatedAt }).slice(1)
+  const rest = JSON.stringify({ error: error ?? undefined, warnings, sizeBytes, mimeType, createdAt, updatedAt }).slice(
+    1,
+  )
   return `${summary},"metadata":${document.metadataJson ?? 'null'},${rest}`
 }
 

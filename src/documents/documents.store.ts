@@ -1,3 +1,4 @@
+import type { DocumentWarning } from '../contract/documents.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
@@ -184,7 +185,7 @@ async function claimUploadKey(transaction: Queryable, document: NewDocument): Pr
   return { kind: 'repeated', documentId: known.document_id, documentName: known.document_name }
 }
 
-const columns = `id, organisation_id, space_id, name, status, metadata::text as metadata, error_code, error_message, size_bytes, mime_type, created_at, updated_at`
+const columns = `id, organisation_id, space_id, name, status, metadata::text as metadata, error_code, error_message, warnings, size_bytes, mime_type, created_at, updated_at`
 
 interface DocumentRow {
   id: DocumentId
@@ -195,6 +196,7 @@ interface DocumentRow {
   metadata: string | null
   error_code: DocumentFailureCode | null
   error_message: string | null
+  warnings: DocumentWarning[] | null
   size_bytes: bigint
   mime_type: string
   created_at: Date
@@ -210,6 +212,7 @@ function toDocument(row: DocumentRow): Document {
     status: row.status,
     metadataJson: row.metadata,
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    warnings: row.warnings ?? [],
     sizeBytes: Number(row.size_bytes),
     mimeType: row.mime_type,
     createdAt: row.created_at,

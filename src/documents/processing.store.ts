@@ -1,3 +1,4 @@
+import type { DocumentWarning } from '../contract/documents.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import { createUuid, type DocumentId, type OrganisationId, type SpaceId } from '../kernel/index.ts'
@@ -92,28 +93,40 @@ export function createProcessingStore({
     async markReady(
       transaction: Queryable,
       id: string,
-      result: { name: string; chunkCount: number; warnings: unknown[] },
+      result: { name: string; chunkCount: number; warnings: readonly DocumentWarning[] },
     ): Promise<void> {
       const [row] = await transaction.query<{ name: string }>(
         `update documents set status = 'ready', stage = 'done', error_code = null, error_message = null, chunk_count = $2,
            warnings = $3::json, updated_at = now()
          where id = $1 returning name`,
-        [id, result.chunkCount, result.warnings.length === 0 ? null : JSON.stringify(result.warnings)],
+        [id, result.chunkCount, warningsJson(result.warnings)],
       )
       if (row && row.name !== result.name) await enqueueRename(jobs, transaction, id)
     },
 
     /** Ends the processing with a reason; chunks of it, if any, go in the same transaction. False: it had ended already. */
-    markFailed(id: string, code: DocumentFailureCode, message: string): Promise<boolean> {
+    markFailed(
+      id: string,
+      {
+        code,
+        message,
+        warnings = [],
+      }: { code: DocumentFailureCode; message: string; warnings?: readonly DocumentWarning[] },
+    ): Promise<boolean> {
       return database.transaction(async (transaction) => {
         const touched = await transaction.execute(
-          `update documents set status = 'failed', stage = 'failed', error_code = $2, error_message = $3, updated_at = now()
+          `update documents set status = 'failed', stage = 'failed', error_code = $2, error_message = $3,
+             warnings = $4::json, updated_at = now()
            where id = $1 and status = 'processing'`,
-          [id, code, message],
+          [id, code, message, warningsJson(warnings)],
         )
         if (touched === 1) await removeFromIndex(transaction, id as DocumentId)
         return touched === 1
       })
     },
   }
+}
+
+function warningsJson(warnings: readonly DocumentWarning[]): string | null {
+  return warnings.length === 0 ? null : JSON.stringify(warnings)
 }

@@ -1,3 +1,4 @@
+import type { DocumentWarning } from '../contract/documents.ts'
 import type { Database } from '../database/index.ts'
 import type { DocumentFailureCode, DocumentStatus, ProcessingStage } from './document.ts'
 
@@ -13,7 +14,7 @@ export interface DocumentProgressRow {
   partsTotal: number | null
   errorCode: DocumentFailureCode | null
   errorMessage: string | null
-  warnings: { page: number | null; message: string }[] | null
+  warnings: DocumentWarning[] | null
   sizeBytes: bigint
   mimeType: string
   chunkCount: number | null

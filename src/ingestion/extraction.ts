@@ -1,3 +1,4 @@
+import type { DocumentWarning } from '../contract/documents.ts'
 import type { DocumentFailureCode } from '../documents/index.ts'
 
 export type { DocumentFormat } from '../documents/index.ts'
@@ -21,17 +22,27 @@ export type ExtractedBlock = {
 
 export interface ExtractionSummary {
   pages: number | null
-  /** Pages or parts that could not be read while the rest could: said in the document's metadata for the console. */
-  warnings: { page: number | null; message: string }[]
+  /** Parts that could not be read while the rest could, and guesses; bounded by warning-list.ts. */
+  warnings: ExtractionWarning[]
 }
+
+/** Something of the file that could not be read, or that was guessed. Its codes: `documentWarningCodes` of the contract. */
+export type ExtractionWarning = DocumentWarning
 
 /** The file's fault: ends in `failed` with this code and a sentence that says what to do. Never retried. */
 export class ExtractionError extends Error {
   readonly code: DocumentFailureCode
-  constructor(code: DocumentFailureCode, message: string, options?: { cause?: unknown }) {
+  /** What was known before it failed. */
+  readonly warnings: readonly ExtractionWarning[]
+  constructor(
+    code: DocumentFailureCode,
+    message: string,
+    { warnings = [], ...options }: { cause?: unknown; warnings?: readonly ExtractionWarning[] } = {},
+  ) {
     super(message, options)
     this.name = 'ExtractionError'
     this.code = code
+    this.warnings = warnings
   }
 }
 

@@ -13,7 +13,7 @@ import {
   systemClock,
 } from '../kernel/index.ts'
 import { createHashingEmbedder, createIndexStore, type Embedder, type IndexStore } from '../retrieval/index.ts'
-import { type ExtractedBlock, ExtractionError } from './extraction.ts'
+import { type ExtractedBlock, ExtractionError, type ExtractionWarning } from './extraction.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
 import { ExtractorCrashError } from './isolation/extraction-run.ts'
 import { createPipeline } from './pipeline.ts'
@@ -54,7 +54,7 @@ function pipelineOf({
   embed = embedder.embed,
 }: {
   blocks?: () => AsyncIterable<ExtractedBlock[]>
-  warnings?: { page: number | null; message: string }[]
+  warnings?: ExtractionWarning[]
   embed?: Embedder['embed']
 }) {
   const summary = Promise.resolve({ pages: null, warnings })
@@ -105,7 +105,8 @@ const chunksOf = async (id: string) =>
 
 it('a run leaves the document ready with its chunks, and another run of the same job changes nothing', async () => {
   const id = await insert()
-  const { process, processed } = pipelineOf({ warnings: [{ page: 3, message: 'Page 3 is broken.' }] })
+  const warning: ExtractionWarning = { code: 'damaged_parts', message: 'Damaged pages were left out.', pages: [3] }
+  const { process, processed } = pipelineOf({ warnings: [warning] })
   await process(jobOf(id))
   expect(await load(id)).toMatchObject({ status: 'ready', error: null })
   const chunks = await chunksOf(id)
@@ -116,7 +117,7 @@ it('a run leaves the document ready with its chunks, and another run of the same
   const [row] = await documents.loadProgressOf(organisationId, spaceId, [id])
   expect(row).toMatchObject({
     chunkCount: chunks,
-    warnings: [{ page: 3, message: 'Page 3 is broken.' }],
+    warnings: [warning],
     stage: 'done',
   })
 })

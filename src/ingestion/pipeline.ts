@@ -10,7 +10,7 @@ import {
   type IndexWriter,
 } from '../retrieval/index.ts'
 import { chunkBlocks } from './chunking/chunk-blocks.ts'
-import { type Chunk, ExtractionError } from './extraction.ts'
+import { type Chunk, ExtractionError, type ExtractionWarning } from './extraction.ts'
 import { ExtractorCrashError } from './isolation/extraction-run.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
 
@@ -80,8 +80,7 @@ export function createPipeline(dependencies: PipelineDependencies) {
       if (error instanceof IndexRunEndedError) return
       const failure = failureOf(error, job.attempt)
       if (!failure || job.signal.aborted) throw error
-      if (await documents.markFailed(document.id, failure.code, failure.message))
-        report(document, 'failed', failure.code)
+      if (await documents.markFailed(document.id, failure)) report(document, 'failed', failure.code)
     }
   }
 
@@ -98,13 +97,12 @@ export function createPipeline(dependencies: PipelineDependencies) {
       const documentId = String(job.payload.documentId) as DocumentId
       log.error({ documentId, error: describeError(error) }, 'a document could not be processed')
       const isEmbedding = error instanceof AppError
-      await documents.markFailed(
-        documentId,
-        isEmbedding ? 'embedding_failed' : 'internal_error',
-        isEmbedding
+      await documents.markFailed(documentId, {
+        code: isEmbedding ? 'embedding_failed' : 'internal_error',
+        message: isEmbedding
           ? 'The embedding model could not be reached for a long time. Upload the document again later, or tell the operator.'
           : internalFailure,
-      )
+      })
     },
   }
 }
@@ -175,7 +173,10 @@ function chunkSizes(embedder: Embedder) {
 }
 
 /** The codes that a document ends with for good; undefined where another try may help. */
-function failureOf(error: unknown, attempt: number): { code: ExtractionError['code']; message: string } | undefined {
+function failureOf(
+  error: unknown,
+  attempt: number,
+): (Pick<ExtractionError, 'code' | 'message'> & { warnings?: readonly ExtractionWarning[] }) | undefined {
   if (error instanceof ExtractionError) return error
   if (error instanceof ExtractorCrashError && attempt >= maximumCrashes) {
     return { code: 'internal_error', message: internalFailure }

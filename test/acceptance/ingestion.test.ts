@@ -112,6 +112,23 @@ describe('a document', () => {
     expect((await progress(other, 'status=ready')).items).toEqual([])
   })
 
+  it('shows in get and list what of it could not be read, and no warnings where all of it could', async () => {
+    const own = await portico.createSpace(organisation)
+    const sound = await upload('All of it can be read.', 'sound.txt', own)
+    const damaged = await upload(
+      Buffer.concat([Buffer.from('Größe und Länge der Brücke '.repeat(20)), Buffer.from([0xff, 0x20])]),
+      'damaged.txt',
+      own,
+    )
+    const warnings = [{ code: 'damaged_characters', message: expect.stringMatching(/^1 damaged character/) }]
+    expect(await waitForDocument(organisation.client, damaged)).toMatchObject({ status: 'ready', warnings })
+    expect(await waitForDocument(organisation.client, sound)).not.toHaveProperty('warnings')
+    const listed = expectStatus(await organisation.client('GET', `/v1/documents?spaceId=${own.id}`), 200).items
+    expect(listed).toMatchObject([{ id: damaged, warnings }, { id: sound }])
+    expect(listed[1]).not.toHaveProperty('warnings')
+    expect((await progress(own)).items).toMatchObject([{ warnings }, { warnings: [] }])
+  })
+
   it('keeps its chunks in order for the operator, with exact places', async () => {
     const text = `# One\n\n${'First part. '.repeat(200)}\n\n# Two\n\n${'Second part. '.repeat(200)}`
     const id = await upload(text, 'parts.md')

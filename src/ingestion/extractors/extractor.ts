@@ -1,4 +1,4 @@
-import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
+import { ExtractionError, type ExtractedBlock, type ExtractionWarning } from '../extraction.ts'
 
 /** Bounds on what one file may make of itself. Every one ends in an ExtractionError that names it. */
 export interface OutputLimits {
@@ -14,7 +14,8 @@ export interface OutputLimits {
 /** What an extractor tells about its run beside the blocks. */
 export interface ExtractionReport {
   progress(pagesDone: number, pagesTotal: number | null): void
-  warn(page: number | null, message: string): void
+  /** Repeated warnings with the same code and message become one with all their pages. */
+  warn(warning: ExtractionWarning): void
 }
 
 export interface ExtractorInput {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { DocumentFormat, ExtractedBlock } from '../extraction.ts'
+import type { DocumentFormat, ExtractedBlock, ExtractionWarning } from '../extraction.ts'
 import { defaultLimits } from '../isolation/limits.ts'
 import { buildDocx, buildPdf, buildTextPdf, docxParagraph, wordPart, type PdfText } from '../test-documents.ts'
 import { cleanText } from './clean-text.ts'
@@ -21,8 +21,8 @@ async function read(format: DocumentFormat, content: string | Buffer) {
   const filePath = path.join(folder, `file.${format}`)
   await writeFile(filePath, content)
   const sizeBytes = Buffer.byteLength(content)
-  const warnings: string[] = []
-  const report = { progress() {}, warn: (_page: number | null, message: string) => void warnings.push(message) }
+  const warnings: ExtractionWarning[] = []
+  const report = { progress() {}, warn: (warning: ExtractionWarning) => void warnings.push(warning) }
   const blocks: ExtractedBlock[] = []
   const input = { filePath, sizeBytes, limits: defaultLimits(format, sizeBytes), report }
   for await (const batch of extractor.extract(format, input)) blocks.push(...batch)
@@ -82,7 +82,7 @@ describe('txt', () => {
     const bytes = Buffer.concat([Buffer.from(`${japanese} `), Buffer.from([0xff]), Buffer.from(` ${japanese}`)])
     const { texts, warnings } = await read('txt', bytes)
     expect(texts).toEqual([`${japanese} \ufffd ${japanese}`])
-    expect(warnings).toEqual([expect.stringContaining('1 damaged character')])
+    expect(warnings).toEqual([{ code: 'damaged_characters', message: expect.stringContaining('1 damaged character') }])
   })
 
   test('paragraphs are parted by empty lines, and keep their lines', async () => {
@@ -411,7 +411,7 @@ describe('pdf', () => {
     const { texts, blocks, warnings } = await read('pdf', broken)
     expect(texts.join(' ')).toContain('Second column')
     expect(blocks[0]!.page).toBe(2)
-    expect(warnings).toEqual(['Page 1 is damaged and was left out.'])
+    expect(warnings).toEqual([{ code: 'damaged_parts', message: 'Damaged pages were left out.', pages: [1] }])
   })
 
   test('what is filled into a form field is text', async () => {

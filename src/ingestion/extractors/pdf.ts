@@ -36,7 +36,7 @@ export function createPdfExtractor(reader: PdfReader): Extractor {
           if (isAbort(error)) throw abortedError(error)
           if (error instanceof ExtractionError) throw error
           broken += 1
-          report.warn(index + 1, `Page ${index + 1} is damaged and was left out.`)
+          report.warn({ code: 'damaged_parts', message: 'Damaged pages were left out.', pages: [index + 1] })
         }
         report.progress(index + 1, pageCount)
         // Hand on each page: positions, progress and the time limit work page by page.

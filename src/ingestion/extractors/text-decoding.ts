@@ -36,7 +36,10 @@ async function detectEncoding(filePath: string, report: ExtractionReport): Promi
   const scan = await scanUtf8(filePath)
   if (scan.broken === 0) return 'utf-8'
   if (scan.valid > 0 && scan.broken / (scan.valid + scan.broken) <= tolerableDamage) {
-    report.warn(null, `${scan.broken} damaged characters were replaced; the rest of the file is sound UTF-8.`)
+    report.warn({
+      code: 'damaged_characters',
+      message: `${scan.broken} damaged ${scan.broken === 1 ? 'character was' : 'characters were'} replaced; the rest of the file is sound UTF-8.`,
+    })
     return 'utf-8'
   }
   return guessEncoding(scan.sample)

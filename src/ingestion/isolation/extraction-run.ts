@@ -128,7 +128,7 @@ function createDeadline(limitMs: number, onOver: () => void) {
 
 function failedError(message: FromChild & { type: 'failed' }, log: Log): ExtractionError {
   log.debug({ code: message.code, detail: message.detail }, 'a file could not be read')
-  const error = new ExtractionError(message.code, message.message)
+  const error = new ExtractionError(message.code, message.message, { warnings: message.warnings })
   return Object.assign(error, { childIsSound: !message.tainted })
 }
 

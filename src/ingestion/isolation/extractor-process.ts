@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { ExtractionError } from '../extraction.ts'
 import { createFileExtractor } from '../extractors/extract-file.ts'
+import { createWarningList } from '../warning-list.ts'
 import type { FromChild, Progress, ToChild } from './protocol.ts'
 
 /**
@@ -37,7 +38,7 @@ async function run(job: ToChild & { type: 'extract' }) {
 }
 
 async function extract({ filePath, format, sizeBytes, limits }: ToChild & { type: 'extract' }): Promise<FromChild> {
-  const warnings: { page: number | null; message: string }[] = []
+  const warnings = createWarningList()
   let progress: Progress | null = null
   let saidAt = performance.now()
   const report = {
@@ -47,9 +48,7 @@ async function extract({ filePath, format, sizeBytes, limits }: ToChild & { type
       saidAt = performance.now()
       send({ type: 'progress', progress })
     },
-    warn(page: number | null, message: string) {
-      if (warnings.length < maximumWarnings) warnings.push({ page, message })
-    },
+    warn: warnings.add,
   }
   try {
     for await (const blocks of extractor.extract(format, { filePath, sizeBytes, limits, report })) {
@@ -58,15 +57,16 @@ async function extract({ filePath, format, sizeBytes, limits }: ToChild & { type
       send({ type: 'blocks', blocks, progress })
     }
     const pages = (progress as Progress | null)?.pagesTotal ?? null
-    return { type: 'done', summary: { pages, warnings }, residentBytes: process.memoryUsage.rss() }
+    return { type: 'done', summary: { pages, warnings: warnings.toArray() }, residentBytes: process.memoryUsage.rss() }
   } catch (error) {
-    return failure(error)
+    const failed = failure(error)
+    return failed.type === 'failed' ? { ...failed, warnings: warnings.toArray() } : failed
   }
 }
 
-const maximumWarnings = 100
+type Failure = Omit<FromChild & { type: 'failed' }, 'warnings'> | (FromChild & { type: 'broken' })
 
-function failure(error: unknown): FromChild {
+function failure(error: unknown): Failure {
   const cause = error instanceof Error ? error.cause : undefined
   const detail = [error, cause].filter(Boolean).map(String).join(': ').slice(0, 500)
   if (error instanceof ExtractionError) {

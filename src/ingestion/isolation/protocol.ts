@@ -1,5 +1,5 @@
 import type { DocumentFailureCode } from '../../documents/index.ts'
-import type { DocumentFormat, ExtractedBlock, ExtractionSummary } from '../extraction.ts'
+import type { DocumentFormat, ExtractedBlock, ExtractionSummary, ExtractionWarning } from '../extraction.ts'
 import type { ExtractionLimits } from './limits.ts'
 
 /** What the pool says to a child, one extraction at a time. */
@@ -27,7 +27,14 @@ export type FromChild =
   | { type: 'progress'; progress: Progress }
   | { type: 'done'; summary: ExtractionSummary; residentBytes: number }
   /** The file's fault. `tainted`: the process must not read another file. */
-  | { type: 'failed'; code: DocumentFailureCode; message: string; detail: string; tainted: boolean }
+  | {
+      type: 'failed'
+      code: DocumentFailureCode
+      message: string
+      detail: string
+      tainted: boolean
+      warnings: ExtractionWarning[]
+    }
   /** Our fault. */
   | { type: 'broken'; detail: string }
 
