@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { type ConfigFile, configFileSchema } from './config-schema.ts'
+import { describeIssue, sentence } from './contract/validation.ts'
 
 /**
  * The only reader of the environment and of the configuration file. Three steps: raw text → checked file schema → one frozen
@@ -100,8 +101,8 @@ export function loadConfig(environment: Environment = process.env, workingFolder
     setPath(raw, setting, value)
     explicit.add(setting)
   }
-  const parsed = configFileSchema.safeParse(raw)
-  if (!parsed.success) throw new ConfigError(describeIssue(parsed.error.issues[0]!, environment))
+  const parsed = configFileSchema.safeParse(raw, { error: describeIssue })
+  if (!parsed.success) throw new ConfigError(describeSetting(parsed.error.issues[0]!, environment))
   const settings = { ...parsed.data, dataFolder: path.resolve(workingFolder, parsed.data.dataFolder) }
   const secrets = readSecrets(environment, settings, workingFolder)
   for (const provider of settings.providers) delete provider.apiKey
@@ -214,7 +215,7 @@ function readSecretFile(file: string, setting: string, workingFolder: string): s
   }
 }
 
-function describeIssue(
+function describeSetting(
   issue: { path: PropertyKey[]; message: string; code: string; keys?: string[] },
   environment: Environment,
 ): string {
@@ -226,7 +227,7 @@ function describeIssue(
   const variable = Object.entries(environmentSettings).find(
     ([name, setting]) => setting === place && environment[name],
   )?.[0]
-  return `${variable ?? place}: ${issue.message}`
+  return sentence(variable ?? place, issue.message)
 }
 
 function setPath(target: Record<string, unknown>, setting: string, value: string) {

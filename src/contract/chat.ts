@@ -6,7 +6,7 @@ import { maximumCharactersPerMessage, maximumMessages } from './gateway.ts'
 const content = z
   .string()
   .refine((text) => text.length <= 2 * maximumCharactersPerMessage && [...text].length <= maximumCharactersPerMessage, {
-    error: `at most ${maximumCharactersPerMessage} characters per message`,
+    error: `must have at most ${maximumCharactersPerMessage} characters`,
   })
 
 export const chatRequestSchema = z
@@ -15,7 +15,7 @@ export const chatRequestSchema = z
       .array(z.object({ role: z.enum(['user', 'assistant']), content }))
       .min(1)
       .max(maximumMessages)
-      .refine((messages) => messages.at(-1)?.role === 'user', { error: 'the last message must have the role user' })
+      .refine((messages) => messages.at(-1)?.role === 'user', { error: 'must end with a message of the role `user`' })
       .describe('The conversation so far; the last message is the question.'),
     streaming: z.boolean().nullish().describe('true: server-sent events; default false: one JSON answer.'),
   })

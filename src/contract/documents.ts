@@ -72,7 +72,7 @@ export const documentPageSchema = z
 
 /** Any UUID in its text form, whatever its version: one that we never made is a Space that does not exist. */
 const spaceId = z
-  .string({ error: 'is required: the UUID of a Space' })
+  .string({ error: 'is required: send the UUID of a Space' })
   .regex(/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'must be the UUID of a Space')
   .transform((id) => id.toLowerCase())
   .meta({ format: 'uuid' })
@@ -110,7 +110,9 @@ export const updateDocumentSchema = z
     name: z.string().min(1).max(1000).optional().describe('New display name.'),
     metadata: metadata.nullable().optional().describe('Replaces the metadata; null clears it.'),
   })
-  .refine((body) => body.name !== undefined || body.metadata !== undefined, { error: 'give name, metadata or both' })
+  .refine((body) => body.name !== undefined || body.metadata !== undefined, {
+    error: 'must have `name`, `metadata` or both',
+  })
 
 export const healthSchema = z.object({ status: z.literal('ok'), timestamp: z.iso.datetime() }).meta({ id: 'Health' })
 

@@ -46,12 +46,15 @@ export const completionRequestSchema = z
     user: optional(z.string().max(512)),
     metadata: optional(
       z
-        .record(z.string().max(64), z.string().max(512))
-        .refine((pairs) => Object.keys(pairs).length <= maximumMetadataPairs, `at most ${maximumMetadataPairs} pairs`),
+        .record(z.string().max(64, 'must have names of at most 64 characters'), z.string().max(512))
+        .refine(
+          (pairs) => Object.keys(pairs).length <= maximumMetadataPairs,
+          `must have at most ${maximumMetadataPairs} pairs`,
+        ),
     ),
     reasoning_effort: optional(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])),
     service_tier: optional(z.enum(['auto', 'default'])),
-    store: optional(z.literal(false)),
+    store: optional(z.boolean()),
     n: optional(z.literal(1)),
     logprobs: optional(z.literal(false)),
     response_format: optional(z.object({ type: z.literal('text') })),
@@ -97,11 +100,12 @@ export const completionSchema = z
 export type CompletionBody = z.infer<typeof completionSchema>
 export type CompletionUsageBody = z.infer<typeof usageSchema>
 
+export const modelSchema = z
+  .object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })
+  .meta({ id: 'Model' })
+
 export const modelListSchema = z
-  .object({
-    object: z.literal('list'),
-    data: z.array(z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })),
-  })
+  .object({ object: z.literal('list'), data: z.array(modelSchema) })
   .meta({ id: 'ModelList' })
 
 export type ModelListBody = z.infer<typeof modelListSchema>

@@ -45,7 +45,7 @@ export const createOrganisationSchema = z
 
 export const updateOrganisationSchema = z
   .strictObject({ name: z.string().optional(), ...organisationFields })
-  .refine((body) => Object.values(body).some((value) => value !== undefined), { error: 'give at least one field' })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), { error: 'must have at least one field' })
   .meta({ id: 'UpdateOrganisation' })
 
 export const listOrganisationsQuerySchema = z.object({
@@ -124,7 +124,7 @@ export const createSpaceSchema = z
 
 export const updateSpaceSchema = z
   .strictObject({ name: z.string().optional(), ...spaceFields })
-  .refine((body) => Object.values(body).some((value) => value !== undefined), { error: 'give at least one field' })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), { error: 'must have at least one field' })
   .meta({ id: 'UpdateSpace' })
 
 export const listSpacesQuerySchema = z.object({ ...paging, organisationId: z.uuid().optional() })

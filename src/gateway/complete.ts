@@ -10,6 +10,7 @@ import {
   type ProviderStream,
   type TokenUsage,
 } from '../providers/index.ts'
+import { modelNotFound } from './model-not-found.ts'
 import { type OutputMeter, createOutputMeter } from './output-meter.ts'
 import type { CompletionCall, CompletionEvent, Completions, StreamedCompletion, WholeCompletion } from './port.ts'
 import { countPrompt, countTokens } from './token-count.ts'
@@ -99,15 +100,7 @@ async function open(
 ): Promise<OpenedCall> {
   const now = clock.now()
   const resolved = catalogue.resolve(call.organisation, call.model, now)
-  if (!resolved || resolved.model.kind !== 'chat') {
-    throw new AppError(
-      'model_not_found',
-      `The model \`${call.model.slice(0, 100)}\` does not exist or is not available to your organisation.`,
-      {
-        param: 'model',
-      },
-    )
-  }
+  if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model)
   assertSubscription(call.organisation, now)
   const prompt = countPrompt(call.request.messages)
   const hold = await ledger.hold({

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
-import { completionRequestSchema, completionSchema, modelListSchema } from '../contract/gateway.ts'
+import { completionRequestSchema, completionSchema, modelListSchema, modelSchema } from '../contract/gateway.ts'
+import type { FastifyRequest } from 'fastify'
 import { type App, type Routes, renderErrorBody, startEventStream, toAppError } from '../http/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
-import type { Catalogue } from '../models/index.ts'
+import type { Catalogue, ListedModel } from '../models/index.ts'
 import { assertGatewayAccess } from '../organisations/index.ts'
 import { parseCompletion } from './parse-completion.ts'
 import type { CompletionCall, CompletionInfo, Completions } from './port.ts'
+import { modelNotFound } from './model-not-found.ts'
 import { createChunkRenderer, renderCompletion } from './render-completion.ts'
 
 const tags = ['Gateway']
@@ -38,13 +40,43 @@ export function gatewayRoutes({
       },
       (request) => ({
         object: 'list' as const,
-        data: catalogue
-          .list(request.organisation, clock.now())
-          .map(({ id, created, ownedBy }) => ({ id, object: 'model' as const, created, owned_by: ownedBy })),
+        data: catalogue.list(request.organisation, clock.now()).map(renderModel),
       }),
     )
+    addModel(app, catalogue, clock)
     addCompletions(app, completions, clock, log)
   }
+}
+
+const renderModel = ({ id, created, ownedBy }: ListedModel) => ({
+  id,
+  object: 'model' as const,
+  created,
+  owned_by: ownedBy,
+})
+
+function addModel(app: App, catalogue: Catalogue, clock: Clock) {
+  const options = (schema: object) => ({ config: { auth: 'organisation' as const }, onRequest: gate, schema })
+  const answer = (request: FastifyRequest, id: string) => {
+    const model = catalogue.find(request.organisation, id, clock.now())
+    if (!model) throw modelNotFound(id)
+    return renderModel(model)
+  }
+  app.get(
+    '/v1/gateway/models/:id',
+    options({
+      tags,
+      summary: 'Get a model',
+      description: 'An entry of the list, by id or alias. A slash in an id may be sent as it is or as %2F.',
+      params: z.object({ id: z.string() }),
+      response: { 200: modelSchema, ...errorResponses(401, 403, 404) },
+    }),
+    (request) => answer(request, (request.params as { id: string }).id),
+  )
+  // Ids with a slash (`eu/…`, `vendor/model`) whose client does not encode it.
+  app.get('/v1/gateway/models/*', options({ hide: true }), (request) =>
+    answer(request, (request.params as { '*': string })['*']),
+  )
 }
 
 function addCompletions(app: App, completions: Completions, clock: Clock, log: Log) {

@@ -67,17 +67,17 @@ describe('a completion request', () => {
 
   it.each([
     ['tools', [{ type: 'function', function: { name: 'f' } }]],
-    ['tool_choice', 'auto'],
+    ['tool_choice', 'required'],
+    ['tool_choice', { type: 'function', function: { name: 'f' } }],
     ['functions', [{ name: 'f' }]],
-    ['function_call', 'auto'],
+    ['function_call', { name: 'f' }],
+    ['logit_bias', { 50256: -100 }],
     ['response_format', { type: 'json_object' }],
     ['n', 2],
     ['logprobs', true],
     ['top_logprobs', 3],
     ['audio', { voice: 'alloy', format: 'wav' }],
-    ['store', true],
     ['modalities', ['text', 'audio']],
-    ['service_tier', 'flex'],
   ])('refuses %s as unsupported, naming it', (field, value) => {
     expect(refusal({ model: 'm', messages: [user], [field]: value })).toMatchObject({
       code: 'unsupported_parameter',
@@ -102,7 +102,6 @@ describe('a completion request', () => {
       model: 'm',
       messages: [{ ...user, name: 'Ada' }, { role: 'assistant', content: 'a', refusal: null, tool_calls: [] }, user],
       n: 1,
-      logprobs: false,
       response_format: { type: 'text' },
       store: false,
       service_tier: 'auto',
@@ -125,6 +124,60 @@ describe('a completion request', () => {
       reasoningEffort: 'low',
     })
     expect(parsed.ignored).toEqual(['top_k', 'messages.name'])
+  })
+
+  it.each([
+    ['tools', []],
+    ['functions', []],
+    ['tool_choice', 'none'],
+    ['tool_choice', 'auto'],
+    ['function_call', 'none'],
+    ['parallel_tool_calls', true],
+    ['parallel_tool_calls', false],
+    ['logit_bias', {}],
+    ['logprobs', false],
+    ['top_logprobs', 0],
+    ['store', true],
+    ['service_tier', 'flex'],
+    ['service_tier', 'priority'],
+    ['user', 42],
+  ])('leaves out %s = %j, which changes nothing, and names it', (field, value) => {
+    const parsed = parseCompletion({ model: 'm', messages: [user], [field]: value })
+    expect(parsed.ignored).toEqual([field])
+    expect(parsed.request).toEqual(parseCompletion({ model: 'm', messages: [user] }).request)
+  })
+
+  it('leaves out metadata values that are not text, and names them', () => {
+    const metadata = { team: 'a', run: 7, nested: { x: 1 }, flag: true, none: null }
+    const parsed = parseCompletion({ model: 'm', messages: [user], metadata })
+    expect(parsed.request.metadata).toEqual({ team: 'a' })
+    expect(parsed.ignored).toEqual(['metadata.run', 'metadata.nested', 'metadata.flag', 'metadata.none'])
+  })
+
+  it('says what is wrong in a sentence that names the field and the limit', () => {
+    const say = (body: Record<string, unknown>) => refusal({ model: 'm', messages: [user], ...body }).message
+    expect(say({ model: undefined })).toBe('`model` is required: a string.')
+    expect(say({ model: 5 })).toBe('`model` must be a string, not a number.')
+    expect(say({ temperature: 3 })).toBe('`temperature` must be at most 2.')
+    expect(say({ max_tokens: 0 })).toBe('`max_tokens` must be at least 1.')
+    expect(say({ max_tokens: 1.5 })).toBe('`max_tokens` must be a whole number, not a number with decimals.')
+    expect(say({ messages: [] })).toBe('`messages` must not be empty.')
+    expect(say({ messages: 'hi' })).toBe('`messages` must be an array, not a string.')
+    expect(say({ messages: [{ role: 'user' }] })).toBe('`messages.0.content` is required.')
+    expect(say({ messages: [{ role: 'user', content: 5 }] })).toBe(
+      '`messages.0.content` must be a string or an array, not a number.',
+    )
+    expect(say({ messages: [{ role: 'user', content: [{ type: 'text' }] }] })).toBe(
+      '`messages.0.content.0.text` is required: a string.',
+    )
+    expect(say({ messages: [{ role: 'wizard', content: 'x' }] })).toBe(
+      '`messages.0.role` must be one of "user", "assistant", "system", "developer".',
+    )
+    expect(say({ reasoning_effort: 'extreme' })).toContain('must be one of "none", "minimal", "low"')
+    expect(say({ metadata: 'x' })).toBe('`metadata` must be a JSON object, not a string.')
+    expect(say({ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v'])) })).toBe(
+      '`metadata` must have at most 16 pairs.',
+    )
   })
 
   it.each([

@@ -1,4 +1,5 @@
 import { completionRequestSchema, maximumCharactersPerMessage } from '../contract/gateway.ts'
+import { readValue } from '../contract/validation.ts'
 import { AppError } from '../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 
@@ -7,39 +8,59 @@ export interface ParsedCompletion {
   stream: boolean
   includeUsage: boolean
   request: ProviderRequest
-  /** Fields that were not understood and left out, for `x-ignored-params`. */
+  /** Fields that are unknown or change nothing, and were left out: for `x-ignored-params`. */
   ignored: string[]
 }
 
 /** Fields whose meaning the gateway does not offer (decisions.md, Errors); null counts as absent. */
 const refusedFields: Record<string, string> = {
-  tools: 'tool calling is not supported',
-  tool_choice: 'tool calling is not supported',
+  tools: 'tool calling is not supported; leave `tools` out or send an empty array',
+  functions: 'tool calling is not supported; leave `functions` out or send an empty array',
+  tool_choice: 'tool calling is not supported; leave it out or send "none"',
+  function_call: 'tool calling is not supported; leave it out or send "none"',
   parallel_tool_calls: 'tool calling is not supported',
-  functions: 'tool calling is not supported',
-  function_call: 'tool calling is not supported',
-  top_logprobs: 'log probabilities are not supported',
-  logit_bias: 'logit_bias is not supported',
+  logprobs: 'log probabilities are not supported; leave it out or send false',
+  top_logprobs: 'log probabilities are not supported; leave it out or send 0',
+  logit_bias: '`logit_bias` is not supported; leave it out or send {}',
   audio: 'audio is not supported',
   prediction: 'predicted outputs are not supported',
   web_search_options: 'web search is not supported',
   moderation: 'moderation is not supported',
+  n: 'only one choice per request is supported; send 1 or leave it out',
+  response_format: 'structured outputs are not supported; leave it out or send {"type": "text"}',
+  modalities: 'only text is supported; leave it out or send ["text"]',
 }
 
-/** Standard fields that are fine at one value only. */
-const singleValueFields: Record<string, (value: unknown) => boolean> = {
+/** Values of refused fields that mean what the gateway does anyway. Accepted without a word. */
+const plainValues: Record<string, (value: unknown) => boolean> = {
   n: (value) => value === 1,
-  logprobs: (value) => value === false,
-  store: (value) => value === false,
-  service_tier: (value) => value === 'auto' || value === 'default',
   response_format: (value) => isObject(value) && value.type === 'text',
   modalities: (value) => Array.isArray(value) && value.length === 1 && value[0] === 'text',
+}
+
+const isEmptyArray = (value: unknown) => Array.isArray(value) && value.length === 0
+/** Without tools, which are refused, these choices change nothing. */
+const choosesNoTool = (value: unknown) => value === 'none' || value === 'auto'
+
+/** Values that change nothing: left out and named in `x-ignored-params` (decisions.md, Compatibility details). */
+const neutralValues: Record<string, (value: unknown) => boolean> = {
+  tools: isEmptyArray,
+  functions: isEmptyArray,
+  tool_choice: choosesNoTool,
+  function_call: choosesNoTool,
+  parallel_tool_calls: (value) => typeof value === 'boolean',
+  logprobs: (value) => value === false,
+  top_logprobs: (value) => value === 0,
+  logit_bias: (value) => isObject(value) && Object.keys(value).length === 0,
+  store: (value) => value === true,
+  service_tier: (value) => typeof value === 'string' && value !== 'auto' && value !== 'default',
+  user: (value) => typeof value === 'number',
 }
 
 const knownFields = new Set([
   ...Object.keys(completionRequestSchema.shape),
   ...Object.keys(refusedFields),
-  ...Object.keys(singleValueFields),
+  ...Object.keys(neutralValues),
 ])
 /** Of a message, beyond role and content: what SDKs send back from an earlier answer and may be empty. */
 const emptyMessageFields = ['tool_calls', 'function_call', 'audio', 'refusal', 'tool_call_id']
@@ -51,13 +72,10 @@ const emptyMessageFields = ['tool_calls', 'function_call', 'audio', 'refusal', '
 export function parseCompletion(body: unknown): ParsedCompletion {
   if (!isObject(body)) throw new AppError('invalid_request', 'The body must be a JSON object.')
   refuseUnsupported(body)
-  const parsed = completionRequestSchema.safeParse(body)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!
-    const param = issue.path.join('.')
-    throw new AppError('invalid_request', `${param || 'body'}: ${lowerFirst(issue.message)}`, { param })
-  }
-  const fields = parsed.data
+  const { kept, left } = leaveOutNeutral(body)
+  const read = readValue(completionRequestSchema, kept, 'the body')
+  if ('problem' in read) throw new AppError('invalid_request', read.problem.message, { param: read.problem.param })
+  const fields = read.value
   const messages = fields.messages.map(flattenMessage)
   assertMessageOrder(messages)
   if (fields.stream_options !== undefined && fields.stream !== true) {
@@ -69,7 +87,7 @@ export function parseCompletion(body: unknown): ParsedCompletion {
     model: fields.model,
     stream: fields.stream ?? false,
     includeUsage: fields.stream_options?.include_usage ?? false,
-    ignored: ignoredFields(body),
+    ignored: [...left, ...ignoredFields(body)],
     request: {
       messages,
       temperature: fields.temperature,
@@ -89,20 +107,33 @@ export function parseCompletion(body: unknown): ParsedCompletion {
 
 function refuseUnsupported(body: Record<string, unknown>) {
   for (const [field, why] of Object.entries(refusedFields)) {
-    if (body[field] !== undefined && body[field] !== null) throw unsupported(field, why)
-  }
-  for (const [field, isFine] of Object.entries(singleValueFields)) {
     const value = body[field]
-    if (value === undefined || value === null || isFine(value)) continue
-    throw unsupported(
-      field,
-      field === 'response_format' ? 'structured outputs are not supported' : 'this value is not supported',
-    )
+    if (value === undefined || value === null || plainValues[field]?.(value) || neutralValues[field]?.(value)) continue
+    throw unsupported(field, why)
   }
   if (!Array.isArray(body.messages)) return
   for (const [index, message] of body.messages.entries()) {
     if (isObject(message)) refuseUnsupportedMessage(message, `messages.${index}`)
   }
+}
+
+/** The body without the values that change nothing, and the names of what was left out. */
+function leaveOutNeutral(body: Record<string, unknown>): { kept: Record<string, unknown>; left: string[] } {
+  const kept = { ...body }
+  const left: string[] = []
+  for (const [field, isNeutral] of Object.entries(neutralValues)) {
+    if (!(field in kept) || !isNeutral(kept[field])) continue
+    delete kept[field]
+    left.push(field)
+  }
+  const { metadata } = kept
+  if (isObject(metadata)) {
+    const pairs = Object.entries(metadata)
+    const texts = pairs.filter(([, value]) => typeof value === 'string')
+    kept.metadata = Object.fromEntries(texts)
+    for (const [key, value] of pairs) if (typeof value !== 'string') left.push(`metadata.${key}`)
+  }
+  return { kept, left }
 }
 
 function refuseUnsupportedMessage(message: Record<string, unknown>, path: string) {
@@ -133,7 +164,7 @@ function flattenMessage(
   if (content.length > maximumCharactersPerMessage && countCharacters(content) > maximumCharactersPerMessage) {
     throw new AppError(
       'invalid_request',
-      `messages.${index}.content: at most ${maximumCharactersPerMessage} characters per message.`,
+      `\`messages.${index}.content\` must have at most ${maximumCharactersPerMessage} characters.`,
       {
         param: `messages.${index}.content`,
       },
@@ -190,11 +221,9 @@ function countCharacters(text: string): number {
 }
 
 function unsupported(param: string, why: string): AppError {
-  return new AppError('unsupported_parameter', `${param}: ${why}.`, { param })
+  return new AppError('unsupported_parameter', `\`${param}\`: ${why}.`, { param })
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
-
-const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)

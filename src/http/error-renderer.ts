@@ -1,5 +1,4 @@
 import type { FastifyError } from 'fastify'
-import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import type { ErrorBody } from '../contract/errors.ts'
 import { AppError, type ErrorCode, describeError } from '../kernel/index.ts'
 
@@ -38,6 +37,7 @@ export const errorClasses: Record<ErrorCode, ErrorClass> = {
   endpoint_not_found: { status: 404, type: invalidRequest, code: 'endpoint_not_found' },
   document_not_found: { status: 404, type: invalidRequest, code: 'document_not_found' },
   not_found: { status: 404, type: invalidRequest, code: 'not_found' },
+  unknown_endpoint: { status: 404, type: invalidRequest, code: 'unknown_endpoint' },
   method_not_allowed: { status: 405, type: invalidRequest, code: 'method_not_allowed' },
   upstream_error: { status: 502, type: 'api_error', code: 'upstream_error' },
   upstream_timeout: { status: 504, type: 'api_error', code: 'upstream_timeout' },
@@ -68,13 +68,6 @@ export function errorHeaders(error: AppError): Record<string, string> {
 /** Whatever was thrown while a request was handled, as an AppError. Unknown ones become internal_error: their text stays inside. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
-  if (hasZodFastifySchemaValidationErrors(error)) {
-    const [first] = error.validation
-    const param = first?.instancePath.replace(/^\//, '').replaceAll('/', '.') || undefined
-    const where =
-      param ?? (error.validationContext === 'body' ? 'the request body' : (error.validationContext ?? 'body'))
-    return new AppError('invalid_request', `${where}: ${first?.message ?? 'is not valid'}`, { param })
-  }
   return (
     fromFastify(error) ??
     new AppError('internal_error', 'Something went wrong on our side.', {

@@ -2,7 +2,9 @@ import { STATUS_CODES } from 'node:http'
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
-import { jsonSchemaTransform, jsonSchemaTransformObject, validatorCompiler } from 'fastify-type-provider-zod'
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import type { z } from 'zod'
+import { readValue } from '../contract/validation.ts'
 import { AppError, createRequestId, type Log } from '../kernel/index.ts'
 import { type Authenticators, authenticateOperator, authenticateOrganisation } from './authentication.ts'
 import { errorHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
@@ -52,7 +54,7 @@ export function createServer(options: ServerOptions): App {
     },
   }).withTypeProvider() as unknown as App
   app.server.headersTimeout = headersTimeoutMs
-  app.setValidatorCompiler(validatorCompiler)
+  app.setValidatorCompiler(({ schema, httpPart }) => createValidator(schema as z.ZodType, httpPart))
   // Answers are built from typed values: validating them again would cost the hot path and could only turn an answer into a 500.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   app.removeContentTypeParser('text/plain')
@@ -108,6 +110,22 @@ export function createServer(options: ServerOptions): App {
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply))
   app.setNotFoundHandler((request, reply) => sendError(options, notFound(app, request), request, reply))
   return app
+}
+
+/** The whole of each part of a request, as an error names it where no single field is wrong. */
+const requestParts: Record<string, string> = {
+  body: 'the request body',
+  querystring: 'the query',
+  params: 'the path',
+  headers: 'the headers',
+}
+
+function createValidator(schema: z.ZodType, httpPart: string | undefined) {
+  return (value: unknown) => {
+    const read = readValue(schema, value, requestParts[httpPart ?? 'body'] ?? 'the request')
+    if ('value' in read) return read
+    return { error: new AppError('invalid_request', read.problem.message, { param: read.problem.param || undefined }) }
+  }
 }
 
 function addHooks(app: App, options: ServerOptions) {

@@ -29,6 +29,7 @@ export type ErrorCode =
   | 'endpoint_not_found'
   | 'document_not_found'
   | 'not_found'
+  | 'unknown_endpoint'
   | 'method_not_allowed'
   // our own trouble and the provider's
   | 'upstream_error'

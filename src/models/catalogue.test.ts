@@ -231,6 +231,21 @@ describe('what is closed', () => {
 })
 
 describe('precedence', () => {
+  test('a name with and without :latest is the same model, unless both exist', async () => {
+    const prices = { input: 1, output: 1 }
+    const { catalogue, clock } = await setUp({
+      configuration: {
+        providers: [{ id: 'mine', format: 'openai', baseUrl: 'http://127.0.0.1:1/v1', hosting: 'us' }],
+        models: ['llama:latest', 'qwen', 'qwen:latest'].map((id) => model(id, [{ provider: 'mine', prices }])),
+      },
+    })
+    const find = (id: string) => catalogue.find(organisation, id, clock.now())?.id
+    expect(find('llama')).toBe('llama:latest')
+    expect(find('qwen')).toBe('qwen')
+    expect(find('qwen:latest')).toBe('qwen:latest')
+    expect(find('llama:7b')).toBeUndefined()
+  })
+
   test('aliases lead to the canonical id, with and without eu/; a canonical id is never taken by an alias', async () => {
     const { resolve, warnings } = await setUp({
       configuration: {

@@ -41,7 +41,9 @@ export interface Model {
 /** The models that can be called now, from memory; kept fresh by the change feed. */
 export interface Catalogue {
   /** Ids of chat models (`eu/` twins included) that a completion of this organisation would accept. */
-  list(organisation: Organisation, nowMs: number): { id: string; created: number; ownedBy: string }[]
+  list(organisation: Organisation, nowMs: number): ListedModel[]
+  /** The entry of `list` that an id or alias resolves to. */
+  find(organisation: Organisation, requestedId: string, nowMs: number): ListedModel | undefined
   /**
    * The model behind a canonical id or alias, with or without `eu/`, and the deployments of that side that have a price now.
    * undefined: unknown, disabled, retired, not in the plan, or nothing of that side can serve it. Embedding models resolve too.
@@ -51,6 +53,14 @@ export interface Catalogue {
   provider(deployment: Pick<Deployment, 'providerId'>): Provider
   /** Cheapest-first base-tier chat models of the organisation, for Space chat when credits are exhausted. */
   baseTierModels(organisation: Organisation, nowMs: number): Model[]
+}
+
+export interface ListedModel {
+  /** Canonical, with `eu/` where that side is meant. */
+  id: string
+  /** Unix seconds. */
+  created: number
+  ownedBy: string
 }
 
 export interface ResolvedModel {

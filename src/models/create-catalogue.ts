@@ -5,7 +5,7 @@ import { type BuiltCatalogue, buildCatalogue } from './build-catalogue.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Declarations, noDeclarations } from './declarations.ts'
 import { createDiscovery } from './discovery.ts'
-import { baseTierModels, listModels, resolveModel } from './find-model.ts'
+import { baseTierModels, findListed, findModel, listModels, resolveModel } from './find-model.ts'
 import { type CatalogueConfiguration, builtInDeclarations, fromConfiguration } from './from-configuration.ts'
 import { createProviderPool } from './provider-pool.ts'
 import type { PriceSnapshot } from './snapshot.ts'
@@ -34,6 +34,8 @@ export interface CatalogueDependencies {
 export interface LiveCatalogue extends Catalogue {
   /** Loads the operator's declarations and asks providers for their listings. Rejects when the database cannot be read. */
   start(): Promise<void>
+  /** The id of the model with this id or alias, in any organisation. */
+  canonicalId(name: string): string | undefined
   /** The whole, for the operator's view. */
   built(): BuiltCatalogue
   /** The id of one of the operator's prices; null for others. */
@@ -104,6 +106,8 @@ export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalo
       await discovery.refresh()
     },
     list: (organisation, nowMs) => listModels(built, organisation, nowMs),
+    find: (organisation, requestedId, nowMs) => findListed(built, organisation, requestedId, nowMs),
+    canonicalId: (name) => findModel(built, name)?.id,
     resolve: (organisation, requestedId, nowMs) => resolveModel(built, organisation, requestedId, nowMs),
     baseTierModels: (organisation, nowMs) => baseTierModels(built, organisation, nowMs),
     provider: ({ providerId }) => pool.get(providerId),

@@ -1,7 +1,7 @@
 import type { PriceSchedule } from '../billing/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { BuiltCatalogue, BuiltModel } from './build-catalogue.ts'
-import { type Deployment, type Model, type ResolvedModel, euPrefix } from './catalogue.ts'
+import { type Deployment, type ListedModel, type Model, type ResolvedModel, euPrefix } from './catalogue.ts'
 
 /**
  * The rules of who may call what, pure: the list and a call ask the same question, so that the list holds exactly what a
@@ -15,18 +15,27 @@ export function resolveModel(
 ): ResolvedModel | undefined {
   const eu = requestedId.startsWith(euPrefix)
   const name = eu ? requestedId.slice(euPrefix.length) : requestedId
-  const model = catalogue.models.get(name) ?? catalogue.models.get(catalogue.aliases.get(name) ?? '')
+  const model = findModel(catalogue, name)
   if (!model || !isAllowed(model, organisation, nowMs)) return undefined
   const deployments = callable(eu ? model.sides.eu : model.sides.other, nowMs)
   return deployments.length === 0 ? undefined : { model, eu, deployments }
 }
 
-export function listModels(
-  catalogue: BuiltCatalogue,
-  organisation: Organisation,
-  nowMs: number,
-): { id: string; created: number; ownedBy: string }[] {
-  const entries: { id: string; created: number; ownedBy: string }[] = []
+/** Ollama's tag of a model that is named without one. */
+const latestTag = ':latest'
+
+/** By canonical id or alias; `name` and `name:latest` are the same model unless both exist. */
+export function findModel({ models, aliases }: BuiltCatalogue, name: string): BuiltModel | undefined {
+  const twin = name.endsWith(latestTag) ? name.slice(0, -latestTag.length) : name + latestTag
+  for (const id of [name, twin]) {
+    const model = models.get(id) ?? models.get(aliases.get(id) ?? '')
+    if (model) return model
+  }
+  return undefined
+}
+
+export function listModels(catalogue: BuiltCatalogue, organisation: Organisation, nowMs: number): ListedModel[] {
+  const entries: ListedModel[] = []
   for (const model of catalogue.models.values()) {
     if (model.kind !== 'chat' || !isAllowed(model, organisation, nowMs)) continue
     const { created, ownedBy } = model
@@ -34,6 +43,19 @@ export function listModels(
     if (callable(model.sides.eu, nowMs).length > 0) entries.push({ id: euPrefix + model.id, created, ownedBy })
   }
   return entries
+}
+
+/** The entry of the list behind a canonical id or alias, with or without `eu/`. */
+export function findListed(
+  catalogue: BuiltCatalogue,
+  organisation: Organisation,
+  requestedId: string,
+  nowMs: number,
+): ListedModel | undefined {
+  const resolved = resolveModel(catalogue, organisation, requestedId, nowMs)
+  if (resolved?.model.kind !== 'chat') return undefined
+  const { id, created, ownedBy } = resolved.model
+  return { id: resolved.eu ? euPrefix + id : id, created, ownedBy }
 }
 
 export function baseTierModels(catalogue: BuiltCatalogue, organisation: Organisation, nowMs: number): Model[] {

@@ -1,4 +1,4 @@
-export type { Catalogue, Deployment, Hosting, Model, ResolvedModel } from './catalogue.ts'
+export type { Catalogue, Deployment, Hosting, ListedModel, Model, ResolvedModel } from './catalogue.ts'
 export { createCatalogueStore } from './catalogue.store.ts'
 export { toClientError } from './client-error.ts'
 export { createCatalogue } from './create-catalogue.ts'

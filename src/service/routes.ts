@@ -1,7 +1,7 @@
 import { usageRoutes } from '../billing/index.ts'
 import type { Database } from '../database/index.ts'
 import { createDocumentAudit, documentRoutes } from '../documents/index.ts'
-import { gatewayRoutes } from '../gateway/index.ts'
+import { gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { operationsRoutes, type Routes } from '../http/index.ts'
 import { ingestionRoutes } from '../ingestion/index.ts'
 import { modelRoutes } from '../models/index.ts'
@@ -29,6 +29,7 @@ export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] 
   return [
     documentRoutes({ documents, clock }),
     gatewayRoutes({ completions, catalogue, clock, log }),
+    otherEndpointRoutes,
     chatRoutes({
       completions,
       retrieval,
@@ -38,7 +39,7 @@ export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] 
       now: () => clock.now(),
       log,
     }),
-    organisationRoutes({ organisations, canonicalModelId: (id) => catalogue.built().models.get(id)?.id, clock }),
+    organisationRoutes({ organisations, canonicalModelId: (id) => catalogue.canonicalId(id), clock }),
     spaceRoutes({ spaces }),
     ingestionRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
     modelRoutes({ catalogue: operatorCatalogue }),

@@ -42,6 +42,44 @@ describe('the models list', () => {
   })
 })
 
+describe('one model', () => {
+  it('is the entry of the list, by id with or without an encoded slash', async () => {
+    const list = expectStatus(await organisation.client('GET', '/v1/gateway/models'), 200).data
+    const entry = list.find((model: { id: string }) => model.id === 'portico/offline')
+    for (const id of ['portico/offline', 'portico%2Foffline'])
+      expect(expectStatus(await organisation.client('GET', `/v1/gateway/models/${id}`), 200)).toEqual(entry)
+  })
+
+  it('that is unknown is a 404 that names the list', async () => {
+    const body = expectStatus(await organisation.client('GET', '/v1/gateway/models/nothing'), 404)
+    expect(body.error).toMatchObject({
+      code: 'model_not_found',
+      message: expect.stringContaining('/v1/gateway/models'),
+    })
+  })
+})
+
+describe('a path of the compatible API that is not offered', () => {
+  it.each([
+    ['POST', '/v1/gateway/responses', 'provider.chat('],
+    ['GET', '/v1/gateway/responses/resp_1', 'chat/completions'],
+    ['POST', '/v1/gateway/completions', 'chat/completions'],
+    ['POST', '/v1/gateway/embeddings', '/v1/documents'],
+    ['POST', '/v1/chat/completions', '/v1/gateway'],
+    ['GET', '/v1/models', '/v1/gateway'],
+    ['POST', '/v1/gateway/v1/chat/completions', 'base URL'],
+  ])('%s %s names the call to make instead', async (method, path, hint) => {
+    const { error } = expectStatus(await organisation.client(method, path, method === 'POST' ? {} : undefined), 404)
+    expect(error).toMatchObject({ code: 'unknown_endpoint', message: expect.stringContaining(hint) })
+  })
+
+  it('needs the key, and below the gateway the access to it', async () => {
+    const closed = await portico.createOrganisation({ gatewayEnabled: false })
+    expectStatus(await createApiClient(portico.url, 'ptc_wrong')('POST', '/v1/gateway/responses', {}), 401)
+    expectStatus(await closed.client('POST', '/v1/gateway/responses', {}), 403)
+  })
+})
+
 describe('a plain completion', () => {
   it('answers with one choice, usage that adds up, and the proof of where it was made', async () => {
     const answer = await complete({})
