@@ -5,6 +5,8 @@ export interface CliProcess {
   writeError(text: string): void
   /** Progress may be redrawn in place. */
   isTerminal: boolean
+  /** One line of standard input. */
+  readLine(): Promise<string>
   /** All of standard input. */
   readInput(): Promise<string>
   signal: AbortSignal

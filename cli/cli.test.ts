@@ -27,14 +27,20 @@ interface Run {
   json: any
 }
 
-async function run(words: string[], environment: Record<string, string> = {}, input = ''): Promise<Run> {
+async function run(
+  words: string[],
+  environment: Record<string, string> = {},
+  input = '',
+  isTerminal = false,
+): Promise<Run> {
   let out = ''
   let error = ''
   const code = await runCli(words, {
     environment: { PORTICO_URL: portico.url, PORTICO_OPERATOR_TOKEN: portico.operatorToken, ...environment },
     writeOut: (text) => void (out += text),
     writeError: (text) => void (error += text),
-    isTerminal: false,
+    isTerminal,
+    readLine: () => Promise.resolve(input),
     readInput: () => Promise.resolve(input),
     signal: new AbortController().signal,
   })
@@ -119,9 +125,29 @@ describe('organisations and keys', () => {
     expect((await result(['org', 'opt-in', name])).gatewayOptIn).toBe(true)
   })
 
+  test('a live key is only replaced with --yes, or when a person confirms it', async () => {
+    const name = `Rotation ${crypto.randomUUID()}`
+    const { apiKey } = await result(['org', 'create', name])
+    const current = async () => (await result(['org', 'show', name])).apiKey.lastFour
+    const before = await current()
+    expect(apiKey.key).toContain(before)
+
+    const unconfirmed = await run(['key', 'rotate', name])
+    expect(unconfirmed).toMatchObject({ code: 2, out: '' })
+    expect(unconfirmed.error).toContain('--yes')
+    expect((await run(['key', 'rotate', name], {}, 'n', true)).code).toBe(2)
+    expect(await current()).toBe(before)
+
+    expect((await run(['key', 'rotate', name], {}, 'y', true)).code).toBe(0)
+    const confirmed = await current()
+    expect(confirmed).not.toBe(before)
+    expect((await run(['key', 'rotate', name, '--yes'])).code).toBe(0)
+    expect(await current()).not.toBe(confirmed)
+  })
+
   test('a rotated key is printed once, and by no other command', async () => {
     const { name } = await createOrganisation()
-    const rotated = await run(['key', 'rotate', name])
+    const rotated = await run(['key', 'rotate', name, '--yes'])
     const key = /export PORTICO_API_KEY=(ptc_\w{40})/.exec(rotated.out)?.[1]
     expect(key).toBeDefined()
     const later = [

@@ -56,7 +56,7 @@ export function createContext(command: Command, cliProcess: CliProcess): Context
         readSecretFile(environment.PORTICO_API_KEY_FILE, 'PORTICO_API_KEY_FILE')
       if (key) return client(key.trim(), 'organisation')
       throw new UsageError(
-        "This command needs an organisation's API key. Set PORTICO_API_KEY, or give --api-key-file FILE. An operator makes a key with: portico key rotate ORGANISATION",
+        "This command needs an organisation's API key. Set PORTICO_API_KEY, or give --api-key-file FILE. Its team administrator has it; it cannot be shown again.",
       )
     },
   }

@@ -43,6 +43,15 @@ export function givenFields(fields: Record<string, unknown>, hint: string): Reco
   return given
 }
 
+/** Asks in a terminal, and needs --yes elsewhere, before something that others will notice at once. */
+export async function confirm(cliProcess: CliProcess, yes: boolean | undefined, what: string): Promise<void> {
+  if (yes) return
+  if (!cliProcess.isTerminal) return assertConfirmed(yes, what)
+  cliProcess.writeError(`${what} Continue? [y/N] `)
+  const answer = (await cliProcess.readLine()).trim().toLowerCase()
+  if (answer !== 'y' && answer !== 'yes') throw new UsageError('Nothing was changed.')
+}
+
 /** Guards what cannot be undone. */
 export function assertConfirmed(yes: boolean | undefined, what: string): void {
   if (!yes) throw new UsageError(`${what} Repeat the command with --yes to go on.`)

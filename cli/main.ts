@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises'
 import { runCli } from './run.ts'
 
 /** The `portico` command: a client of the HTTP API. */
@@ -16,6 +17,15 @@ process.exitCode = await runCli(process.argv.slice(2), {
   writeOut: (text) => process.stdout.write(text),
   writeError: (text) => process.stderr.write(text),
   isTerminal: process.stderr.isTTY ?? false,
+  readLine: async () => {
+    const input = createInterface({ input: process.stdin })
+    try {
+      for await (const line of input) return line
+      return ''
+    } finally {
+      input.close()
+    }
+  },
   readInput: async () => {
     let text = ''
     for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { NewApiKeyBody, OrganisationBody } from '../../src/contract/operator.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliProcess } from '../cli-process.ts'
-import { action, assertConfirmed, collect, examples, givenFields, parseWhole } from '../define.ts'
+import { action, assertConfirmed, collect, confirm, examples, givenFields, parseWhole } from '../define.ts'
 import { findOrganisationId } from '../find-organisation.ts'
 import type { Output } from '../output.ts'
 import { defaultLimit, loadItems } from '../paging.ts'
@@ -35,12 +35,24 @@ export function addOrganisationCommands(program: Command, cliProcess: CliProcess
   key
     .command('rotate <organisation>')
     .alias('create')
-    .description('Make the API key; the former one stops working at once. The key is shown only now.')
-    .addHelpText('after', examples('portico key rotate Acme', 'portico key rotate Acme --json | jq -r .key > key.txt'))
+    .description(
+      'Make the API key. The current key, if there is one, stops working at once. The new key is shown only once.',
+    )
+    .option('--yes', 'replace a key without asking')
+    .addHelpText(
+      'after',
+      examples('portico key rotate Acme', 'portico key rotate Acme --yes --json | jq -r .key > key.txt'),
+    )
     .action(
-      action(cliProcess, async ({ output, operator }, _options: object, reference: string) => {
+      action(cliProcess, async ({ output, operator, process }, options: { yes?: boolean }, reference: string) => {
         const client = operator()
-        const made = await createKey(client, await findOrganisationId(client, reference))
+        const id = await findOrganisationId(client, reference)
+        const { name, apiKey } = await client.get<OrganisationBody>(`/api/organisations/${id}`)
+        if (apiKey !== null) {
+          const what = `The key of ${name} that ends in ${apiKey.lastFour} stops working at once, everywhere.`
+          await confirm(process, options.yes, what)
+        }
+        const made = await createKey(client, id)
         output.result(made, () => printKey(output, made))
       }),
     )

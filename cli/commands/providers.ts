@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { ProviderBody } from '../../src/contract/models.ts'
+import type { ProviderBody, ProviderTest } from '../../src/contract/models.ts'
 import type { CliProcess } from '../cli-process.ts'
 import { type Context, readTextFile } from '../context.ts'
 import { action, assertConfirmed, examples } from '../define.ts'
-import { UsageError } from '../errors.ts'
+import { FailedError, UsageError } from '../errors.ts'
 import type { Output } from '../output.ts'
 
 interface ProviderOptions {
@@ -27,6 +27,7 @@ export function addProviderCommands(program: Command, cliProcess: CliProcess): v
   const provider = program.command('provider').description('AI model providers and their keys.')
   addReads(provider, cliProcess)
   addAdd(provider, cliProcess)
+  addTest(provider, cliProcess)
   for (const [name, enabled, description] of [
     ['enable', true, 'Switch a provider on again.'],
     ['disable', false, 'Switch a provider off; its models go elsewhere or nowhere.'],
@@ -128,6 +129,27 @@ function addAdd(provider: Command, cliProcess: CliProcess) {
         const body = await toBody(context, options)
         const changed = await context.operator().send<ProviderBody>('PUT', pathOf(id), body)
         context.output.result(changed, () => printProvider(context.output, changed))
+      }),
+    )
+}
+
+function addTest(provider: Command, cliProcess: CliProcess) {
+  provider
+    .command('test <id>')
+    .description('Make one small real call, to check the address, the key and the model. The provider bills it to you.')
+    .option('--model <id>', 'model or deployment to call; default: the cheapest chat model of the provider')
+    .addHelpText('after', examples('portico provider test openai', 'portico provider test openai --model gpt-5-mini'))
+    .action(
+      action(cliProcess, async ({ output, operator }, { model }: { model?: string }, id: string) => {
+        const body = model === undefined ? {} : { model }
+        const tested = await operator().send<ProviderTest>('POST', `${pathOf(id)}/test`, body)
+        const { error, deployment, durationMs } = tested
+        output.result(tested, () => {
+          if (error === null) output.line(`${deployment} answered in ${durationMs} ms.`)
+        })
+        if (error === null) return
+        const status = error.status === null ? '' : `, status ${error.status}`
+        throw new FailedError(`${deployment} failed after ${durationMs} ms (${error.class}${status}): ${error.message}`)
       }),
     )
 }

@@ -258,6 +258,26 @@ export const modelSchema = z
   })
   .meta({ id: 'ModelDetails' })
 
+export const testProviderSchema = z
+  .strictObject({
+    model: z.string().min(1).max(500).optional().describe('Model id, deployment id or id on the wire.'),
+  })
+  .meta({ id: 'TestProvider' })
+
+export const providerTestSchema = z
+  .object({
+    ok: z.boolean(),
+    provider: z.string(),
+    deployment: z.string(),
+    model: z.string(),
+    durationMs: z.int(),
+    error: z
+      .object({ class: z.string(), status: z.int().nullable(), message: z.string() })
+      .nullable()
+      .describe('What the provider answered, without secrets.'),
+  })
+  .meta({ id: 'ProviderTest' })
+
 export const providersSchema = z.object({ data: z.array(providerSchema) })
 export const modelsSchema = z.object({
   data: z.array(modelSchema),
@@ -274,6 +294,7 @@ export type PutDeployment = z.output<typeof putDeploymentSchema>
 export type StatedPricesBody = z.output<typeof statedPricesSchema>
 export type NewPrice = z.output<typeof postPriceSchema>
 export type ProviderBody = z.output<typeof providerSchema>
+export type ProviderTest = z.output<typeof providerTestSchema>
 export type PriceBody = z.output<typeof priceSchema>
 export type DeploymentBody = z.output<typeof deploymentSchema>
 export type ModelBody = z.output<typeof modelSchema>

@@ -29,6 +29,8 @@ export interface HealthView {
   recentFailures: number
   recentCalls: number
   lastError: { class: string; status: number | null; at: number } | null
+  /** The provider refused the account (key, credit) or the model, and has answered nothing since. */
+  accountError: { class: string; status: number | null; at: number } | null
 }
 
 /** May a deployment be called? `reluctant`: only where no other can. */
@@ -46,6 +48,8 @@ export interface DeploymentHealth {
   /** The call ended without saying anything about the deployment. */
   released(id: string): void
   view(id: string): HealthView
+  /** The provider takes the key after all: another deployment of it has answered. */
+  clearAccountError(id: string): void
   reset(ids: readonly string[]): void
 }
 
@@ -58,6 +62,7 @@ interface Record {
   restUntilMs: number
   avoidUntilMs: number
   lastError: HealthView['lastError']
+  accountError: HealthView['accountError']
 }
 
 /** What each deployment has done lately, on this instance; from memory and forgotten with the process. */
@@ -75,6 +80,7 @@ export function createDeploymentHealth({ clock }: { clock: Clock }): DeploymentH
       restUntilMs: 0,
       avoidUntilMs: 0,
       lastError: null,
+      accountError: null,
     }
     if (records.size >= maximumTracked) records.delete(records.keys().next().value!)
     records.set(id, fresh)
@@ -96,6 +102,7 @@ export function createDeploymentHealth({ clock }: { clock: Clock }): DeploymentH
     record.openForMs = firstOpenMs
     record.probing = false
     record.avoidUntilMs = 0
+    record.accountError = null
   }
 
   return {
@@ -130,7 +137,10 @@ export function createDeploymentHealth({ clock }: { clock: Clock }): DeploymentH
       record.probing = false
       if (health === 'none') return null
       record.lastError = { class: error.errorClass, status: error.status, at: clock.now() }
-      if (health === 'account') record.avoidUntilMs = nowMs + accountRestMs
+      if (health === 'account') {
+        record.avoidUntilMs = nowMs + accountRestMs
+        record.accountError = record.lastError
+      }
       if (health === 'rate_limit') {
         const hint = error.retryAfterSeconds
         if (hint === null) record.avoidUntilMs = nowMs + defaultRestMs
@@ -159,7 +169,14 @@ export function createDeploymentHealth({ clock }: { clock: Clock }): DeploymentH
         recentFailures: recent.filter((outcome) => !outcome.ok).length,
         recentCalls: recent.length,
         lastError: record?.lastError ?? null,
+        accountError: record?.accountError ?? null,
       }
+    },
+    clearAccountError(id) {
+      const record = records.get(id)
+      if (!record) return
+      record.accountError = null
+      record.avoidUntilMs = 0
     },
     reset(ids) {
       for (const id of ids) records.delete(id)

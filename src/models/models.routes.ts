@@ -16,10 +16,12 @@ import {
   pricesSchema,
   providerParamsSchema,
   providerSchema,
+  providerTestSchema,
   providersSchema,
   putDeploymentSchema,
   putModelSchema,
   putProviderSchema,
+  testProviderSchema,
 } from '../contract/models.ts'
 import type { App, Routes } from '../http/index.ts'
 import type { OperatorCatalogue } from './operator-catalogue.ts'
@@ -84,6 +86,21 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
       await catalogue.removeProvider(request.params.id, actorOf(request))
       return reply.code(204).send(null)
     },
+  )
+  app.post(
+    '/api/providers/:id/test',
+    {
+      config,
+      schema: {
+        ...schema,
+        summary: 'Test a provider with a real call',
+        description:
+          'Sends one small completion (or embedding) to the cheapest model of the provider, or to `model`. The provider bills it to your account there. A failure is a 200 with `ok: false`; a rejected key then shows as the `problem` of the deployments.',
+        body: testProviderSchema.optional(),
+        response: { 200: providerTestSchema, ...errorResponses(400, 401, 404, 409) },
+      },
+    },
+    (request) => catalogue.testProvider(request.params.id, request.body?.model, request.requestId),
   )
 }
 

@@ -7,15 +7,17 @@ import type {
   ProviderBody,
   PutDeployment,
   PutModel,
+  ProviderTest,
   PutProvider,
 } from '../contract/models.ts'
-import { AppError, type Clock } from '../kernel/index.ts'
+import { AppError, type Clock, type RequestId } from '../kernel/index.ts'
 import type { Actor } from '../organisations/index.ts'
 import type { BuiltModel } from './build-catalogue.ts'
 import type { CatalogueStore } from './catalogue.store.ts'
 import type { LiveCatalogue } from './create-catalogue.ts'
 import { type RenderContext, renderDeployment, renderModel, renderPrices, renderProvider } from './render-catalogue.ts'
 import type { Router } from './router.ts'
+import { testProvider } from './test-provider.ts'
 
 /** The operator's changes while Portico runs: checked, recorded, and in force on this instance when a call here resolves. */
 export interface OperatorCatalogue {
@@ -23,6 +25,8 @@ export interface OperatorCatalogue {
   provider(id: string): ProviderBody
   putProvider(id: string, body: PutProvider, actor: Actor): Promise<ProviderBody>
   removeProvider(id: string, actor: Actor): Promise<void>
+  /** Makes one real call; see testProvider. */
+  testProvider(id: string, model: string | undefined, requestId: RequestId): Promise<ProviderTest>
   models(): { data: ModelBody[]; snapshotDate: string; problems: string[] }
   model(id: string): ModelBody
   putModel(id: string, body: PutModel, actor: Actor): Promise<ModelBody>
@@ -49,7 +53,7 @@ export function createOperatorCatalogue({
 }: {
   store: CatalogueStore
   catalogue: LiveCatalogue
-  router: Pick<Router, 'health' | 'reset'>
+  router: Pick<Router, 'health' | 'reset' | 'reportSuccess' | 'reportFailure'>
   changes: { caughtUp(): Promise<void> }
   snapshotDate: string
   clock: Clock
@@ -119,6 +123,19 @@ export function createOperatorCatalogue({
       if (dependent && catalogue.built().providers.get(id)?.origin === 'operator')
         throw new AppError('conflict', `The deployment ${dependent.deployment.id} uses this provider; remove it first.`)
       await removed('provider', id, store.removeProvider(id, actor), [])
+    },
+    async testProvider(id, model, requestId) {
+      const declared = findProvider(id)
+      if (!declared.enabled) throw new AppError('conflict', `The provider ${id} is switched off; enable it first.`)
+      const entries = [...catalogue.built().models.values()].flatMap((one) =>
+        one.all
+          .filter(({ deployment }) => deployment.providerId === id)
+          .map(({ deployment }) => ({ model: one, deployment })),
+      )
+      return testProvider(
+        { providerId: id, model, entries, requestId },
+        { provider: () => catalogue.provider({ providerId: id }), router, clock },
+      )
     },
     models: () => {
       const built = catalogue.built()

@@ -67,13 +67,13 @@ export function renderDeployment(
   { deployment, origin, problem }: BuiltModel['all'][number],
   context: RenderContext,
 ): DeploymentBody {
-  const { blockedUntil, lastError, ...health } = context.health(deployment.id)
+  const { blockedUntil, lastError, accountError, ...health } = context.health(deployment.id)
   return {
     id: deployment.id,
     model: model.id,
     provider: deployment.providerId,
     origin,
-    problem,
+    problem: problem ?? (accountError === null ? null : describeAccountError(accountError, deployment)),
     wireId: deployment.wire.id,
     baseModel: deployment.wire.baseModel,
     acceptsTemperature: deployment.wire.acceptsTemperature,
@@ -87,6 +87,21 @@ export function renderDeployment(
       blockedUntil: blockedUntil === null ? null : new Date(blockedUntil).toISOString(),
       lastError: lastError === null ? null : { ...lastError, at: new Date(lastError.at).toISOString() },
     },
+  }
+}
+
+function describeAccountError(
+  { class: errorClass, status, at }: NonNullable<HealthView['accountError']>,
+  { providerId, wire }: { providerId: string; wire: { id: string } },
+): string {
+  const when = `${status === null ? '' : `status ${status}, `}${new Date(at).toISOString()}`
+  switch (errorClass) {
+    case 'authentication':
+      return `the provider ${providerId} rejects the key or its permissions (${when})`
+    case 'quota':
+      return `the account at the provider ${providerId} has no credit or has reached its spending limit (${when})`
+    default:
+      return `the provider ${providerId} does not offer the model ${wire.id} (${when})`
   }
 }
 

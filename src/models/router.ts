@@ -21,6 +21,11 @@ export interface Router {
   available(deployments: readonly Deployment[]): Deployment[]
   /** A failure after `attempt` had resolved, in the middle of a stream. */
   reportFailure(deploymentId: string, error: ProviderError): void
+  /**
+   * A call outside `run` was answered by the first deployment: the operator's test. The others are of the same provider, whose key
+   * so works for them too.
+   */
+  reportSuccess(deploymentId: string, others: readonly string[]): void
   health(deploymentId: string): HealthView
   /** Forgets what was seen, after a change of their settings. */
   reset(deploymentIds: readonly string[]): void
@@ -189,6 +194,12 @@ export function createRouter({
       if (health.failed(deploymentId, error) === 'open')
         log.warn({ deployment: deploymentId, errorClass: error.errorClass, status: error.status }, 'circuit opened')
       metrics?.attempt(deploymentId, `stream_${error.errorClass}`)
+    },
+    reportSuccess(deploymentId, others) {
+      health.succeeded(deploymentId)
+      for (const other of others) {
+        if (health.view(other).accountError?.class === 'authentication') health.clearAccountError(other)
+      }
     },
     health: (deploymentId) => health.view(deploymentId),
     reset: (deploymentIds) => health.reset(deploymentIds),

@@ -33,6 +33,8 @@ beforeAll(async () => {
       providers: [
         { id: 'us', baseUrl, apiKey: 'key-us', hosting: 'us' },
         { id: 'eu', baseUrl, apiKey: 'key-eu', hosting: 'eu' },
+        { id: 'tested', baseUrl, apiKey: 'key-tested', hosting: 'us' },
+        { id: 'empty', baseUrl, hosting: 'us' },
         { id: 'mistral', baseUrl, apiKey: 'key-mistral', flavour: 'mistral', hosting: 'global' },
         { id: 'openai-like', baseUrl, apiKey: 'key-openai', flavour: 'openai', hosting: 'global' },
       ],
@@ -55,6 +57,8 @@ beforeAll(async () => {
             { provider: 'us', wireId: 'cancelled-second-2', weight: 0.000_001, prices: stagePrices },
           ],
         },
+        oneSided('tested-model', 'tested'),
+        { ...oneSided('tested-costly', 'tested'), tier: 'premium' },
         oneSided('eu-only', 'eu'),
         oneSided('mistral-small', 'mistral'),
         { ...oneSided('thinker', 'openai-like'), reasoning: true, acceptsTemperature: false },
@@ -203,6 +207,38 @@ describe('one deployment', () => {
     expect(refused).toMatchObject({ status: 502, body: { error: { code: 'upstream_error' } } })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
     expect(stage.calls('breaker')).toHaveLength(before)
+  })
+})
+
+describe("the operator's test of a provider", () => {
+  const test = (id: string, body: Record<string, unknown> = {}) =>
+    stage.portico.operator('POST', `/api/providers/${id}/test`, body)
+  const problems = async () => {
+    const { data } = expectStatus(await stage.portico.operator('GET', '/api/deployments'), 200)
+    return data
+      .filter(({ provider }: { provider: string }) => provider === 'tested')
+      .map(({ problem }: { problem: string | null }) => problem)
+  }
+
+  it('makes a real call, and a rejected key is a problem of its deployments until a call is answered', async () => {
+    stage.play('tested-model', errorAnswer(401))
+    expect(expectStatus(await test('tested', { model: 'tested-model' }), 200)).toMatchObject({
+      ok: false,
+      deployment: 'tested/tested-model',
+      error: { class: 'authentication', status: 401 },
+    })
+    expect(await problems()).toEqual(Array(2).fill(expect.stringContaining('rejects the key')))
+
+    stage.play('tested-model', chatAnswer('OK'))
+    expect(expectStatus(await test('tested', { model: 'tested-model' }), 200)).toMatchObject({ ok: true, error: null })
+    expect(stage.calls('tested-model')).toHaveLength(2)
+    expect(await problems()).toEqual([null, null])
+  })
+
+  it('is refused where there is nothing to call', async () => {
+    expect(expectStatus(await test('empty'), 409).error.message).toContain('serves no model')
+    expect(expectStatus(await test('tested', { model: 'other' }), 400).error).toMatchObject({ param: 'model' })
+    expectStatus(await test('nowhere'), 404)
   })
 })
 

@@ -1,0 +1,100 @@
+import type { ProviderTest } from '../contract/models.ts'
+import { AppError, type Clock, type RequestId, describeError } from '../kernel/index.ts'
+import { type Provider, ProviderError } from '../providers/index.ts'
+import type { BuiltModel } from './build-catalogue.ts'
+import { priceInForce } from './find-model.ts'
+import type { Router } from './router.ts'
+
+/** A test answers within this time or has failed. */
+const testTimeoutMs = 30_000
+/** Enough for a word; a reasoning model may use it up and still proves that the key and the model work. */
+const testOutputTokens = 16
+
+type Entry = { model: BuiltModel; deployment: BuiltModel['all'][number]['deployment'] }
+
+/**
+ * Makes one small real call at a provider, the cheapest of its chat models unless `model` names one (by model id, deployment id or id
+ * on the wire), and returns what came of it. The call is not billed to an organisation; the provider bills the operator's account.
+ * What it shows counts for the health of the deployment; a rejected key counts for all deployments of the provider.
+ */
+export async function testProvider(
+  {
+    providerId,
+    model,
+    entries,
+    requestId,
+  }: { providerId: string; model: string | undefined; entries: readonly Entry[]; requestId: RequestId },
+  {
+    provider,
+    router,
+    clock,
+  }: { provider: () => Provider; router: Pick<Router, 'reportSuccess' | 'reportFailure'>; clock: Clock },
+): Promise<ProviderTest> {
+  const entry = chooseEntry(entries, model, clock.now())
+  if (!entry) throw nothingToCall(providerId, model)
+  const { deployment } = entry
+  const startedMs = clock.monotonicMs()
+  const result = (error: ProviderTest['error']): ProviderTest => ({
+    ok: error === null,
+    provider: providerId,
+    deployment: deployment.id,
+    model: entry.model.id,
+    durationMs: Math.round(clock.monotonicMs() - startedMs),
+    error,
+  })
+  try {
+    await callOnce(provider(), entry, requestId)
+    router.reportSuccess(
+      deployment.id,
+      entries.map((one) => one.deployment.id),
+    )
+    return result(null)
+  } catch (error) {
+    if (!(error instanceof ProviderError)) {
+      return result({ class: 'server_error', status: null, message: describeError(error) })
+    }
+    const concerned = error.errorClass === 'authentication' ? entries : [entry]
+    for (const one of concerned) router.reportFailure(one.deployment.id, error)
+    return result({ class: error.errorClass, status: error.status, message: error.message })
+  }
+}
+
+async function callOnce(provider: Provider, { model, deployment }: Entry, requestId: RequestId): Promise<void> {
+  const signal = AbortSignal.timeout(testTimeoutMs)
+  const call = { model: deployment.wire, signal, requestId }
+  try {
+    if (model.kind === 'embedding') await provider.embed?.({ ...call, texts: ['test'], purpose: 'query' })
+    else {
+      const messages = [{ role: 'user' as const, content: 'Answer with the word OK.' }]
+      await provider.complete({ ...call, request: { messages, maxOutputTokens: testOutputTokens } })
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+    throw new ProviderError('timeout', `The provider did not answer within ${testTimeoutMs / 1000} seconds.`, {
+      retryable: false,
+      cause: error,
+    })
+  }
+}
+
+/** The named one; else the cheapest chat model, plain before reasoning; else any. */
+function chooseEntry(entries: readonly Entry[], name: string | undefined, nowMs: number): Entry | undefined {
+  if (name !== undefined) {
+    return entries.find(
+      ({ model, deployment }) => model.id === name || deployment.id === name || deployment.wire.id === name,
+    )
+  }
+  const rank = ({ model, deployment }: Entry) =>
+    (model.kind === 'chat' ? 0 : 4) + (deployment.wire.reasoning ? 2 : 0) + (model.enabled ? 0 : 1)
+  const price = ({ deployment }: Entry) => priceInForce(deployment, nowMs)?.base.output ?? 0n
+  return entries.toSorted((left, right) => rank(left) - rank(right) || (price(left) < price(right) ? -1 : 1))[0]
+}
+
+function nothingToCall(providerId: string, model: string | undefined): AppError {
+  return model === undefined
+    ? new AppError(
+        'conflict',
+        `The provider ${providerId} serves no model yet, so there is nothing to call. Add a deployment, or set its models to snapshot or discovered.`,
+      )
+    : new AppError('invalid_request', `The provider ${providerId} has no deployment of ${model}.`, { param: 'model' })
+}
