@@ -138,3 +138,38 @@ function drawText({ text, x, y, size = 10, bold = false, turns = 0 }: PdfText): 
   const matrix = ['1 0 0 1', '0 1 -1 0', '-1 0 0 -1', '0 -1 1 0'][turns % 4]
   return `BT /${bold ? 'F2' : 'F1'} ${size} Tf ${matrix} ${x} ${y} Tm (${text.replace(/[\\()]/g, '\\$&')}) Tj ET`
 }
+
+/** Glyphs that one operator shows from left to right; each glyph carries the text that its font assigns to it. */
+export interface GlyphRun {
+  glyphs: string[]
+  x: number
+  y: number
+  size?: number
+}
+
+/**
+ * A pdf whose font maps glyphs to any text, as producers of scripts other than Latin write it. Every glyph is half as wide as it is
+ * high.
+ */
+export function buildGlyphPdf(pages: GlyphRun[][]): Buffer {
+  const glyphs = [...new Set(pages.flatMap((runs) => runs.flatMap((run) => run.glyphs)))]
+  const code = (glyph: string) => (glyphs.indexOf(glyph) + 0x30).toString(16).padStart(2, '0')
+  const mappings = glyphs.map((glyph) => `<${code(glyph)}> <${Buffer.from(glyph, 'utf16le').swap16().toString('hex')}>`)
+  const toUnicode = `begincmap\n1 begincodespacerange <00> <ff> endcodespacerange\n${mappings.length} beginbfchar\n${mappings.join('\n')}\nendbfchar\nendcmap`
+  const widths = `/FirstChar 0 /LastChar 255 /Widths [${Array.from({ length: 256 }, () => 500).join(' ')}]`
+  const kids = pages.map((_, index) => `${5 + index * 2} 0 R`).join(' ')
+  const show = ({ glyphs: shown, x, y, size = 10 }: GlyphRun) =>
+    `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm <${shown.map(code).join('')}> Tj ET`
+  return buildPdf([
+    { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
+    { dictionary: `<< /Type /Pages /Kids [${kids}] /Count ${pages.length} >>` },
+    { dictionary: `<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica ${widths} /ToUnicode 4 0 R >>` },
+    { dictionary: '<< >>', stream: toUnicode },
+    ...pages.flatMap((runs, index) => [
+      {
+        dictionary: `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents ${6 + index * 2} 0 R /Resources << /Font << /F1 3 0 R >> >> >>`,
+      },
+      { dictionary: '<< >>', stream: runs.map(show).join('\n') },
+    ]),
+  ])
+}

@@ -159,7 +159,11 @@ function loadUprightText(pdfium: Pdfium, page: number): number {
   if (count === 0) return textPage
   const votes = [0, 0, 0, 0]
   for (let sample = 0; sample < sampledCharacters; sample += 1) {
-    const character = Math.floor((count * (sample + 0.5)) / sampledCharacters)
+    // Blanks and line ends that PDFium adds have no angle.
+    let character = Math.floor((count * (sample + 0.5)) / sampledCharacters)
+    const last = Math.min(count - 1, character + 8)
+    while (character < last && pdfium._FPDFText_GetUnicode(textPage, character) <= 0x20) character += 1
+    if (pdfium._FPDFText_GetUnicode(textPage, character) <= 0x20) continue
     const turns = quarterTurns(pdfium._FPDFText_GetCharAngle(textPage, character))
     if (turns !== null) votes[turns]! += 1
   }

@@ -1,3 +1,12 @@
+import {
+  hasRightToLeft,
+  isMostlyRightToLeft,
+  isReorderable,
+  logicalOrder,
+  plainLetters,
+  visualOrder,
+  withOrderedLigatures,
+} from './pdf-bidi.ts'
 import type { PdfCharacter, PdfPage } from './pdf-document.ts'
 import type { PdfTable } from './pdf-table.ts'
 
@@ -17,6 +26,8 @@ export interface Segment {
   characters: PdfCharacter[]
   /** True where it holds gaps that may part the columns of a narrow table. */
   hasNarrowGaps: boolean
+  /** True on a page whose text is mostly written from right to left. */
+  onRightToLeftPage?: boolean
   /** Set where it stands for a whole table. */
   table?: PdfTable
 }
@@ -42,16 +53,17 @@ export function readSegments(page: PdfPage): PageSegments {
   const byTurn = new Map<number | null, Segment[]>()
   let previous: Segment | null = null
   let previousTurns: number | null = null
+  const isPageRightToLeft = isMostlyRightToLeft(page.characters)
   for (const range of lineRanges(page.characters)) {
     const turns = page.quarterTurns(range.from)
     const line = page.characters.slice(range.from, range.to)
     const turned = turns === 0 || turns === null ? line : line.map((character) => turn(character, turns))
     let first = true
-    for (const part of splitAtGaps(turned, wideGap)) {
-      const segment = toSegment(part.characters)
+    for (const [index, part, parts] of splitLine(turned, isPageRightToLeft)) {
+      const segment = toSegment(part.characters, isPageRightToLeft)
       if (!segment) continue
       segment.bold = page.isBold(range.from + part.from) && page.isBold(range.from + part.to - 1)
-      segment.hyphenated = range.hyphenated && part.to === turned.length
+      segment.hyphenated = range.hyphenated && index === parts.length - 1
       segment.hasNarrowGaps = part.hasNarrowGaps
       if (first && previous && previousTurns === turns && continues(previous, segment)) merge(previous, segment)
       else {
@@ -127,6 +139,15 @@ function turn(character: PdfCharacter, turns: number): PdfCharacter {
   }
 }
 
+/** Parts a line at wide gaps, in reading order. `from` and `to` of right-to-left lines are those of the whole line. */
+function* splitLine(line: PdfCharacter[], isPageRightToLeft: boolean): Generator<[number, Part, Part[]]> {
+  const isMixed = isReorderable(line)
+  const parts = splitAtGaps(isMixed ? visualOrder(withOrderedLigatures(line)) : line, wideGap)
+  if (isMixed && (isPageRightToLeft || isMostlyRightToLeft(line))) parts.reverse()
+  for (const [index, part] of parts.entries())
+    yield [index, isMixed ? { ...part, from: 0, to: line.length } : part, parts]
+}
+
 interface Part {
   characters: PdfCharacter[]
   hasNarrowGaps: boolean
@@ -165,7 +186,8 @@ function trimPart(characters: PdfCharacter[], from: number, to: number, hasNarro
   return { characters: isWhole ? characters : characters.slice(from, last), from, to: last, hasNarrowGaps }
 }
 
-function toSegment(characters: PdfCharacter[]): Segment | null {
+function toSegment(given: PdfCharacter[], onRightToLeftPage = false): Segment | null {
+  const characters = logicalOrder(given, onRightToLeftPage)
   let left = Infinity
   let right = -Infinity
   let bottom = Infinity
@@ -191,6 +213,7 @@ function toSegment(characters: PdfCharacter[]): Segment | null {
     bold: false,
     hyphenated: false,
     hasNarrowGaps: false,
+    onRightToLeftPage,
     characters,
   }
 }
@@ -212,7 +235,7 @@ function textOf(characters: PdfCharacter[]): string {
     if (code <= 0xffff) text += String.fromCharCode(code)
     else if (code <= 0x10ffff) text += String.fromCodePoint(code)
   }
-  return isAscii ? text : composeAccents(text)
+  return isAscii ? text : plainLetters(composeAccents(text))
 }
 
 /** Accents that fonts without accented letters (older TeX) set as signs of their own in front of the letter. */
@@ -274,15 +297,28 @@ function continues(previous: Segment, next: Segment): boolean {
   if (previous.hyphenated) return false
   const overlap = Math.min(previous.top, next.top) - Math.max(previous.bottom, next.bottom)
   const lower = Math.min(previous.top - previous.bottom, next.top - next.bottom)
-  const gap = next.left - previous.right
-  return overlap > lower * 0.6 && gap < previous.size * 0.8 && gap > -previous.size * 0.3
+  if (overlap <= lower * 0.6) return false
+  const gaps = [next.left - previous.right]
+  if (isRightToLeft(previous) || isRightToLeft(next)) gaps.push(previous.left - next.right)
+  return gaps.some((gap) => gap < previous.size * 0.8 && gap > -previous.size * 0.3)
+}
+
+function isRightToLeft({ onRightToLeftPage, characters }: Segment): boolean {
+  return onRightToLeftPage === true || hasRightToLeft(characters)
 }
 
 function merge(target: Segment, addition: Segment) {
-  const gap = addition.left - target.right
+  const gap = Math.max(addition.left - target.right, target.left - addition.right)
   const isApart = gap > target.size * 0.12
-  target.text += isApart ? ` ${addition.text}` : addition.text
-  target.characters = target.characters.concat(isApart ? blankBetween(target, addition) : [], addition.characters)
+  const characters = target.characters.concat(isApart ? blankBetween(target, addition) : [], addition.characters)
+  if (isReorderable(characters)) {
+    target.characters = logicalOrder(characters, target.onRightToLeftPage === true)
+    target.text = textOf(target.characters)
+  } else {
+    target.text += isApart ? ` ${addition.text}` : addition.text
+    target.characters = characters
+  }
+  target.left = Math.min(target.left, addition.left)
   target.right = Math.max(target.right, addition.right)
   target.bottom = Math.min(target.bottom, addition.bottom)
   target.top = Math.max(target.top, addition.top)
@@ -331,13 +367,18 @@ export function splitSegment(
 /** Parts a segment at gaps that are narrower than those which parted it from its neighbours; null where it has none. */
 export function splitAtNarrowGaps(segment: Segment): Segment[] | null {
   if (!segment.hasNarrowGaps) return null
-  const parts = splitAtGaps(segment.characters, narrowGap)
-  return parts.length < 2 ? null : partsOf(segment, parts)
+  if (!isReorderable(segment.characters)) {
+    const parts = splitAtGaps(segment.characters, narrowGap)
+    return parts.length < 2 ? null : partsOf(segment, parts)
+  }
+  const characters = visualOrder(segment.characters)
+  const parts = splitAtGaps(characters, narrowGap)
+  return parts.length < 2 ? null : partsOf({ ...segment, characters }, parts)
 }
 
 function partsOf(segment: Segment, parts: { from: number; to: number }[]): Segment[] {
   return parts.flatMap(({ from, to }, index) => {
-    const part = toSegment(segment.characters.slice(from, to))
+    const part = toSegment(segment.characters.slice(from, to), segment.onRightToLeftPage)
     if (!part) return []
     part.bold = segment.bold
     part.hyphenated = segment.hyphenated && index === parts.length - 1

@@ -131,9 +131,11 @@ function wholeColumn(segments: Segment[]): Line[] {
   return gutter === null ? toLines(rowOrder(segments)) : columnOrder(segments, gutter)
 }
 
+const rightToLeftLetter = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
+
 export function isRightToLeft(segments: Segment[]): boolean {
   const text = segments.map((segment) => segment.text).join('')
-  const rightToLeft = text.match(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g)?.length ?? 0
+  const rightToLeft = text.match(new RegExp(rightToLeftLetter, 'g'))?.length ?? 0
   return rightToLeft > text.length * 0.3
 }
 
@@ -147,7 +149,11 @@ function jumpsUpwards(segments: Segment[]): boolean {
 /** From the top down; what stands at one height from left to right (or right to left). */
 function rowOrder(segments: Segment[]): Segment[] {
   const rows = visualRows(segments)
-  return isRightToLeft(segments) ? rows.flatMap((row) => row.toReversed()) : rows.flat()
+  if (!isRightToLeft(segments)) return rows.flat()
+  // Latin text keeps its own direction; rows of numbers follow the page.
+  return rows.flatMap((row) =>
+    row.some(({ text }) => rightToLeftLetter.test(text) || !/\p{L}/u.test(text)) ? row.toReversed() : row,
+  )
 }
 
 /** What stands at one height, from left to right; from the top down. */

@@ -1,0 +1,246 @@
+import createBidi from 'bidi-js'
+import type { PdfCharacter } from './pdf-document.ts'
+
+/** Longer lines keep PDFium's order: no page holds one, and the work stays bounded. */
+const maximumLineCharacters = 20_000
+/** A gap of this share of the height between two letters is a blank. */
+const blankGap = 0.15
+/** Letters of a ligature. A glyph with more has a broken map; its line keeps PDFium's order, since places mean nothing there. */
+const maximumLigatureLetters = 4
+
+// The package's types describe an ES module; Node loads its CommonJS build, whose export is the function.
+const bidi = (createBidi as unknown as typeof createBidi.default)()
+
+/** True for letters and signs of the scripts that are written from right to left. */
+export function isRightToLeftCode(code: number): boolean {
+  return (
+    (code >= 0x590 && code <= 0x8ff) ||
+    (code >= 0xfb1d && code <= 0xfdff) ||
+    (code >= 0xfe70 && code <= 0xfefc) ||
+    (code >= 0x10800 && code <= 0x10fff) ||
+    (code >= 0x1e800 && code <= 0x1efff)
+  )
+}
+
+export function hasRightToLeft(characters: readonly PdfCharacter[]): boolean {
+  return characters.some(({ code }) => isRightToLeftCode(code))
+}
+
+/** True for a line that holds right-to-left text and whose letters have places. */
+export function isReorderable(characters: readonly PdfCharacter[]): boolean {
+  if (characters.length > maximumLineCharacters || !hasRightToLeft(characters)) return false
+  let letters = 1
+  for (let index = 1; index < characters.length; index += 1) {
+    letters = isSameGlyph(characters[index - 1]!, characters[index]!) ? letters + 1 : 1
+    if (letters > maximumLigatureLetters) return false
+  }
+  return true
+}
+
+/** True where most letters are written from right to left. */
+export function isMostlyRightToLeft(characters: readonly PdfCharacter[]): boolean {
+  let balance = 0
+  for (const { code } of characters) {
+    if (isRightToLeftCode(code)) balance += 1
+    else if ((code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code >= 0xc0) balance -= 1
+  }
+  return balance > 0
+}
+
+/** What moves as one when a line is reordered: a letter with its marks, a ligature, or a blank. */
+interface Unit {
+  characters: PdfCharacter[]
+  left: number
+  right: number
+  /** One UTF-16 unit with the same bidirectional class as the letter. */
+  sign: string
+}
+
+/** What the ligatures of Unicode's presentation forms are made of. */
+const ligatures = new Set<string>()
+for (let code = 0xfb50; code <= 0xfefc; code += 1) {
+  const letters = String.fromCharCode(code).normalize('NFKC')
+  if (letters.length > 1) ligatures.add(letters)
+}
+
+/**
+ * Letters of one glyph (ligatures) in the order of reading. PDFium reverses those that a font spells out as several letters, and
+ * keeps those that it takes from one presentation form.
+ */
+export function withOrderedLigatures(characters: PdfCharacter[]): PdfCharacter[] {
+  const ordered = characters.slice()
+  for (let from = 0; from < ordered.length; from += 1) {
+    let to = from
+    while (to + 1 < ordered.length && isSameGlyph(ordered[to]!, ordered[to + 1]!)) to += 1
+    if (to > from && isRightToLeftCode(ordered[from]!.code)) {
+      const letters = ordered.slice(from, to + 1).map(({ code }) => String.fromCodePoint(code))
+      if (!ligatures.has(letters.join('')) || ligatures.has(letters.toReversed().join('')))
+        reverseRange(ordered, from, to)
+    }
+    from = to
+  }
+  return ordered
+}
+
+function isSameGlyph(one: PdfCharacter, other: PdfCharacter): boolean {
+  return one.left === other.left && one.right === other.right && one.right > one.left
+}
+
+/** A line's characters from left to right, with a blank wherever the page shows one. */
+export function visualOrder(characters: PdfCharacter[]): PdfCharacter[] {
+  return visualUnits(characters).flatMap((unit) => unit.characters)
+}
+
+/**
+ * Restores the order in which a line with right-to-left text is read from the places of its letters. The Unicode bidirectional
+ * algorithm gives the runs; where it allows two readings, a number belongs to the Latin words next to it.
+ */
+export function logicalOrder(characters: PdfCharacter[], isPageRightToLeft: boolean): PdfCharacter[] {
+  if (!isReorderable(characters)) return characters
+  const units = visualUnits(characters)
+  const isRightToLeft = isPageRightToLeft || isMostlyRightToLeft(characters)
+  if (isRightToLeft) units.reverse()
+  const direction = isRightToLeft ? 'rtl' : 'ltr'
+  const signs = units.map(({ sign }) => sign).join('')
+  const seen = isRightToLeft ? reversed(signs) : signs
+  const asWords = reorder(signs, signs.replace(/[0-9]/g, 'a'), direction)
+  const order = reads(asWords, signs, direction) === seen ? asWords : reorder(signs, signs, direction)
+  return withPairedBrackets(order.flatMap((index) => units[index]!.characters))
+}
+
+/** The indices of `signs` in the order of reading: runs against the line's direction are turned round. */
+function reorder(signs: string, classes: string, direction: 'ltr' | 'rtl'): number[] {
+  const order = Array.from(signs, (_, index) => index)
+  const segments = bidi.getReorderSegments(classes, bidi.getEmbeddingLevels(classes, direction))
+  for (const [from = 0, to = 0] of segments) reverseRange(order, from, to)
+  if (direction === 'rtl') order.reverse()
+  return order
+}
+
+/** How a text in this order is displayed, from left to right. */
+function reads(order: number[], signs: string, direction: 'ltr' | 'rtl'): string {
+  const text = order.map((index) => signs[index]).join('')
+  const shown = Array.from(text)
+  for (const [from = 0, to = 0] of bidi.getReorderSegments(text, bidi.getEmbeddingLevels(text, direction)))
+    reverseRange(shown, from, to)
+  return shown.join('')
+}
+
+function reverseRange<T>(list: T[], from: number, to: number) {
+  for (let low = from, high = to; low < high; low += 1, high -= 1) [list[low], list[high]] = [list[high]!, list[low]!]
+}
+
+function reversed(text: string): string {
+  return Array.from({ length: text.length }, (_, index) => text[text.length - 1 - index]).join('')
+}
+
+function visualUnits(characters: PdfCharacter[]): Unit[] {
+  const letters: Unit[] = []
+  const marks: PdfCharacter[] = []
+  const blanks: PdfCharacter[] = []
+  let previous: PdfCharacter | null = null
+  for (const character of characters) {
+    const { code, left, right } = character
+    if (code === 0x20 || code === 0xa0 || code === 0x09 || code === 0) {
+      if (!character.generated && right > left) blanks.push(character)
+      previous = null
+      continue
+    }
+    if (previous && isSameGlyph(previous, character)) letters.at(-1)!.characters.push(character)
+    else if (isMark(code)) {
+      marks.push(character)
+      continue
+    } else letters.push({ characters: [character], left, right, sign: signOf(code) })
+    previous = character
+  }
+  letters.sort((one, other) => middle(one) - middle(other))
+  attachMarks(letters, marks)
+  return withBlanks(letters, blanks)
+}
+
+function attachMarks(letters: Unit[], marks: PdfCharacter[]) {
+  for (const mark of marks) {
+    const at = middle(mark)
+    let low = 0
+    let high = letters.length - 1
+    while (low < high) {
+      const between = (low + high) >> 1
+      if (middle(letters[between]!) < at) low = between + 1
+      else high = between
+    }
+    const before = letters[low - 1]
+    const after = letters[low]
+    const nearest = before && (!after || at - middle(before) < middle(after) - at) ? before : after
+    if (nearest) nearest.characters.push(mark)
+    else letters.push({ characters: [mark], left: mark.left, right: mark.right, sign: 'a' })
+  }
+}
+
+function withBlanks(letters: Unit[], blanks: PdfCharacter[]): Unit[] {
+  const units: Unit[] = []
+  const drawn = blanks.toSorted((one, other) => one.left - other.left)
+  let next = 0
+  for (const letter of letters) {
+    const previous = units.at(-1)
+    let hasBlank = false
+    for (; next < drawn.length && middle(drawn[next]!) < middle(letter); next += 1) hasBlank = true
+    const { top, bottom } = letter.characters[0]!
+    if (previous && (hasBlank || letter.left - previous.right > blankGap * (top - bottom))) {
+      const { right: left } = previous
+      const blank = { code: 0x20, generated: true, left, right: letter.left, bottom, top }
+      units.push({ characters: [blank], left, right: letter.left, sign: ' ' })
+    }
+    units.push(letter)
+  }
+  return units
+}
+
+function signOf(code: number): string {
+  if (code <= 0xffff) return String.fromCharCode(code)
+  return isRightToLeftCode(code) ? '\u05d0' : 'a'
+}
+
+function isMark(code: number): boolean {
+  return code >= 0x300 && code <= 0x10ffff && /\p{M}/u.test(String.fromCodePoint(code))
+}
+
+function middle({ left, right }: { left: number; right: number }): number {
+  return (left + right) / 2
+}
+
+const mirrored = new Map(
+  ['()', '[]', '{}', '<>', '«»', '‹›'].flatMap(([one, other]) => [
+    [one!.charCodeAt(0), other!.charCodeAt(0)],
+    [other!.charCodeAt(0), one!.charCodeAt(0)],
+  ]),
+)
+
+/** Whether a font names brackets as they look or as they read is up to its maker: they are exchanged where fewer pairs match. */
+function withPairedBrackets(characters: PdfCharacter[]): PdfCharacter[] {
+  const brackets = characters.map(({ code }) => code).filter((code) => mirrored.has(code))
+  if (brackets.length < 2) return characters
+  const turned = brackets.map((code) => mirrored.get(code)!)
+  if (matchingPairs(turned) <= matchingPairs(brackets)) return characters
+  return characters.map((character) => ({ ...character, code: mirrored.get(character.code) ?? character.code }))
+}
+
+function matchingPairs(brackets: number[]): number {
+  const open: number[] = []
+  let pairs = 0
+  for (const code of brackets) {
+    const partner = mirrored.get(code)!
+    if (partner > code) open.push(code)
+    else if (open.at(-1) === partner) {
+      open.pop()
+      pairs += 1
+    }
+  }
+  return pairs
+}
+
+/** Letters in the shapes of their places, as old fonts name them, become the letters themselves. */
+export function plainLetters(text: string): string {
+  return text
+    .replace(/[\ufb1d-\ufb4f\ufb50-\ufdff\ufe70-\ufefc]+/g, (forms) => forms.normalize('NFKC'))
+    .replace(/ (?=[\u064b-\u0652])/g, '')
+}
