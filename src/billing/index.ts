@@ -2,3 +2,4 @@ export { createLedger, type LedgerObserver, type LedgerService } from './ledger.
 export * from './port.ts'
 export { costOf, type PriceSchedule, type TokenPrices } from './prices.ts'
 export { usageRoutes } from './usage.routes.ts'
+export { loadBudgetsLeft } from './usage.store.ts'

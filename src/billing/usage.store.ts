@@ -31,6 +31,40 @@ export interface UsageSum {
   writtenOffPicoUsd: bigint
 }
 
+export interface BudgetLeft {
+  organisationId: string
+  budgetPicoUsd: bigint
+  leftPicoUsd: bigint
+}
+
+/**
+ * What is left of the running periods, those with the smallest share left first, at most `limit`. From the counters of periods and
+ * leases: calls in flight are not subtracted.
+ */
+export async function loadBudgetsLeft(
+  database: Queryable,
+  { nowMs, limit, timeoutMs }: { nowMs: number; limit: number; timeoutMs: number },
+): Promise<BudgetLeft[]> {
+  const rows = await database.query<{ organisation: string; budget: string; left: string }>(
+    `select organisation_id as organisation, budget_pico_usd::text as budget,
+       (budget_pico_usd - settled)::text as left
+     from (
+       select organisation_id, budget_pico_usd, settled_pico_usd + coalesce((
+         select sum(lease.settled_pico_usd) from ledger_leases lease
+         where lease.organisation_id = period.organisation_id and lease.period = period.period), 0) as settled
+       from ledger_periods period where starts_at <= $1 and ends_at > $1
+     ) running
+     order by (budget_pico_usd - settled) / greatest(budget_pico_usd, 1)::numeric limit $2`,
+    [new Date(nowMs), limit],
+    { timeoutMs },
+  )
+  return rows.map(({ organisation, budget, left }) => ({
+    organisationId: organisation,
+    budgetPicoUsd: BigInt(budget),
+    leftPicoUsd: BigInt(left.split('.')[0]!),
+  }))
+}
+
 const reportTimeoutMs = 60_000
 
 export async function loadUsageSums(database: Queryable, query: UsageQuery): Promise<UsageSum[]> {

@@ -52,6 +52,24 @@ export function createMetrics() {
       labelNames: ['deployment', 'outcome'],
       registers,
     }),
+    budgetLeftUsd: new Gauge({
+      name: 'portico_budget_left_usd',
+      help: 'What is left of the running budget period; at most 500 organisations, the smallest share left first.',
+      labelNames: ['organisation'],
+      registers,
+    }),
+    jobs: new Gauge({
+      name: 'portico_jobs',
+      help: 'Background jobs of all instances: delayed, ready (waiting for a worker) or running.',
+      labelNames: ['kind', 'state'],
+      registers,
+    }),
+    circuitState: new Gauge({
+      name: 'portico_circuit_state',
+      help: 'Circuit of a deployment as this instance sees it: 0 closed, 1 half open, 2 open.',
+      labelNames: ['deployment'],
+      registers,
+    }),
     documents: new Counter({
       name: 'portico_documents_processed_total',
       help: 'Documents that left processing.',
@@ -86,17 +104,30 @@ export interface MetricsServer {
  */
 export async function startMetricsServer(
   metrics: Metrics,
-  { port, host, fallback }: { port: number; host: string; fallback: boolean },
+  {
+    port,
+    host,
+    fallback,
+    beforeScrape,
+  }: {
+    port: number
+    host: string
+    fallback: boolean
+    /** Brings gauges up to date that are read from a database. Must not reject. */
+    beforeScrape: () => Promise<void>
+  },
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end()
       return
     }
-    metrics.registry.metrics().then(
-      (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    )
+    beforeScrape()
+      .then(() => metrics.registry.metrics())
+      .then(
+        (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+        () => response.writeHead(500).end(),
+      )
   })
   try {
     await listen(server, port, host)

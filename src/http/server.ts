@@ -170,6 +170,7 @@ function addHooks(app: App, options: ServerOptions) {
         status: reply.statusCode,
         durationMs: Math.round(reply.elapsedTime * 10) / 10,
         organisationId: request.organisation?.id,
+        ...describeFailure(request),
       },
       'request',
     )
@@ -177,8 +178,23 @@ function addHooks(app: App, options: ServerOptions) {
   })
 }
 
+/** What a failed request was answered, for its log line. */
+const failures = new WeakMap<FastifyRequest, AppError>()
+
+/** Longest path in the log, in characters. */
+const maximumLoggedPath = 200
+
+/** Code and field of the error; of a path that no route has, the path without its query, which may hold a secret. */
+function describeFailure(request: FastifyRequest): Record<string, unknown> {
+  const error = failures.get(request)
+  if (!error) return {}
+  const path = error.code === 'not_found' || error.code === 'unknown_endpoint' ? request.url.split('?')[0]! : undefined
+  return { code: error.code, param: error.param ?? undefined, path: path?.slice(0, maximumLoggedPath) }
+}
+
 function sendError(options: ServerOptions, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const error = toAppError(thrown)
+  failures.set(request, error)
   const status = statusOf(error.code)
   if (status >= 500 || error.internal !== undefined) {
     const stack = error.code === 'internal_error' && error.cause instanceof Error ? error.cause.stack : undefined

@@ -46,6 +46,22 @@ export async function insertJob(transaction: Queryable, job: NewJob, nowMs: numb
   if (inserted > 0) await transaction.query(`select pg_notify($1, $2)`, [jobsChannel, job.kind])
 }
 
+export interface QueueDepth {
+  kind: string
+  state: 'delayed' | 'ready' | 'running'
+  count: number
+}
+
+/** Jobs of all instances by kind and state; a scan of the live jobs. */
+export async function loadQueueDepths(database: Queryable, timeoutMs: number): Promise<QueueDepth[]> {
+  const rows = await database.query<{ kind: string; state: QueueDepth['state']; count: string }>(
+    `select kind, state, count(*)::text as count from job where not cancelled group by kind, state`,
+    [],
+    { timeoutMs },
+  )
+  return rows.map((row) => ({ ...row, count: Number(row.count) }))
+}
+
 /** Removes waiting jobs with the key; a running one is marked, and its worker told when the transaction commits. */
 export async function cancelJob(transaction: Queryable, key: string): Promise<void> {
   await transaction.execute(`delete from job where key = $1 and state <> 'running'`, [key])

@@ -1,7 +1,8 @@
 import type { LedgerObserver } from '../billing/index.ts'
 import type { Metrics } from '../http/index.ts'
 
-const picoUsdPerUsd = 1e12
+/** Floats are exact enough for plots. */
+export const picoUsdPerUsd = 1e12
 
 /** Counts what the ledger does. Floats are fine here: these are for plots, the ledger is exact. */
 export function observeLedger(metrics: Metrics): LedgerObserver {

@@ -5,6 +5,7 @@ import { type MetricsServer, startMetricsServer } from '../http/index.ts'
 import { createServer } from '../http/server.ts'
 import { AppError } from '../kernel/index.ts'
 import { createRoutes, type Parts } from './routes.ts'
+import { createScrape } from './scrape.ts'
 
 const packageFile = new URL('../../package.json', import.meta.url)
 /** After the grace of a stop: how long what was ended may take to settle and to tell its client. */
@@ -40,6 +41,7 @@ export function openServer(parts: Parts) {
           port: metricsSettings.port,
           host: metricsSettings.host,
           fallback: !config.explicit.has('metrics.port'),
+          beforeScrape: createScrape(parts),
         })
       }
       await app.listen({ port: server.port, host: server.host })

@@ -1,0 +1,59 @@
+import { loadBudgetsLeft } from '../billing/index.ts'
+import { loadQueueDepths } from '../jobs/index.ts'
+import { describeError } from '../kernel/index.ts'
+import type { Foundation } from './foundation.ts'
+import { picoUsdPerUsd } from './ledger-metrics.ts'
+import type { Models } from './models.ts'
+
+/** Scrapes that come more often than this read the same figures. */
+const minimumAgeMs = 5_000
+/** A database that does not answer within this time keeps the gauges at their last values. */
+const scrapeTimeoutMs = 2_000
+/** Series of one metric; more would weigh on the monitoring, not on Portico. */
+const maximumOrganisations = 500
+
+const circuitValues = { closed: 0, half_open: 1, open: 2 } as const
+
+/** Returns a function that reads what gauges show: budgets left, depth of the job queues, circuits. It never rejects. */
+export function createScrape({
+  control,
+  corpus,
+  catalogue,
+  router,
+  metrics,
+  clock,
+  log,
+}: Pick<Foundation, 'control' | 'corpus' | 'metrics' | 'clock' | 'log'> & Models): () => Promise<void> {
+  let readAtMs = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | undefined
+
+  async function read(): Promise<void> {
+    const [budgets, depths] = await Promise.all([
+      loadBudgetsLeft(control, { nowMs: clock.now(), limit: maximumOrganisations, timeoutMs: scrapeTimeoutMs }),
+      loadQueueDepths(corpus, scrapeTimeoutMs),
+    ])
+    metrics.budgetLeftUsd.reset()
+    for (const { organisationId, leftPicoUsd } of budgets)
+      metrics.budgetLeftUsd.set({ organisation: organisationId }, Number(leftPicoUsd) / picoUsdPerUsd)
+    metrics.jobs.reset()
+    for (const { kind, state, count } of depths) metrics.jobs.set({ kind, state }, count)
+  }
+
+  function readCircuits(): void {
+    metrics.circuitState.reset()
+    for (const model of catalogue.built().models.values()) {
+      for (const { id } of model.deployments)
+        metrics.circuitState.set({ deployment: id }, circuitValues[router.health(id).circuit])
+    }
+  }
+
+  return async () => {
+    readCircuits()
+    if (clock.monotonicMs() - readAtMs < minimumAgeMs) return
+    reading ??= read()
+      .then(() => void (readAtMs = clock.monotonicMs()))
+      .catch((error: unknown) => log.warn({ error: describeError(error) }, 'gauges could not be read'))
+      .finally(() => (reading = undefined))
+    await reading
+  }
+}
