@@ -1,5 +1,5 @@
 /**
- * What one logical database does per second: node bench/database.ts [--seconds N]. On the embedded engine in a new folder, or on
+ * What one logical database does per second: bin/run bench/database.ts [--seconds N]. On the embedded engine in a new folder, or on
  * the server that PORTICO_TEST_DATABASE_URL names (in its schema portico_control; the bench's tables are dropped again).
  */
 import fs from 'node:fs'

@@ -2,7 +2,7 @@
  * How many streamed chunks one core relays: the fast path (a known chunk is recognised and its text passed on as it came), the
  * same reader with every chunk parsed, and what the relay can never beat: taking the bytes apart at line ends.
  *
- *   node bench/relay.ts [--chunks 200000] [--rounds 3]
+ *   bin/run bench/relay.ts [--chunks 200000] [--rounds 3]
  *
  * Best of the rounds. Chunks are those of OpenAI with padding, about 300 bytes each, in reads of 16 KiB as a busy socket gives them
  * and one chunk a read as a slow model does.

@@ -1,6 +1,6 @@
 /**
  * Makes a sentence-embedding model of a few kilobytes in the layout of a real one (config.json, tokenizer.json, onnx/model.onnx), to
- * test the loading code without weights: `node scripts/make-tiny-onnx.ts FOLDER`. It knows some words; those of one group
+ * test the loading code without weights: `bin/run scripts/make-tiny-onnx.ts FOLDER`. It knows some words; those of one group
  * mean the same to it, so that a test can tell meaning from spelling.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'

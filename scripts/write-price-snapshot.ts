@@ -4,7 +4,7 @@ import { buildSnapshot } from './price-snapshot/build-snapshot.ts'
 import { readSourceTables } from './price-snapshot/source-tables.ts'
 
 /**
- * Writes src/models/snapshot/prices.jsonl from the tables in a folder (`node scripts/write-price-snapshot.ts FOLDER`). Run it when
+ * Writes src/models/snapshot/prices.jsonl from the tables in a folder (`bin/run scripts/write-price-snapshot.ts FOLDER`). Run it when
  * newer tables are at hand, read the diff, and set the date and the commits in price-snapshot/build-snapshot.ts.
  */
 const folder = process.argv[2] ?? path.join(import.meta.dirname, '../../shared/data/prices')

@@ -60,7 +60,7 @@ try {
   const text = parts.join('')
   if (!process.argv.includes('--check')) fs.writeFileSync(target, text)
   else if (!fs.existsSync(target) || fs.readFileSync(target, 'utf8') !== text) {
-    console.error('src/database/schema.sql does not match the migrations: run node scripts/write-schema.ts')
+    console.error('src/database/schema.sql does not match the migrations: run npm run write:schema')
     process.exitCode = 1
   }
 } finally {

@@ -17,7 +17,7 @@ export async function runFirstStart(
 
 function describeOperatorToken(token: string): string {
   return `
-This is the first start. The operator token, for \`npm run portico -- …\` and /api (shown only now; set it as PORTICO_OPERATOR_TOKEN
+This is the first start. The operator token, for \`bin/portico …\` and /api (shown only now; set it as PORTICO_OPERATOR_TOKEN
 for the command line):
 
   ${token}

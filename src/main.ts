@@ -3,7 +3,8 @@ import { DatabaseStartError } from './database/index.ts'
 import { runFirstStart } from './first-start.ts'
 import { describeError } from './kernel/index.ts'
 import { createLog } from './process-log.ts'
-import { createService } from './service.ts'
+import { createService, type Service } from './service.ts'
+import { onStopRequest } from './stop-requests.ts'
 
 /** The process: environment → config → service → listen; signals. */
 
@@ -29,8 +30,8 @@ try {
 async function run() {
   const config = loadConfig()
   const log = createLog(config.settings.log.level)
-  const service = await createService({ config, log })
 
+  let service: Service | undefined
   let stoppingSinceMs: number | undefined
   const stop = (signal: string) => {
     if (stoppingSinceMs !== undefined) {
@@ -40,6 +41,8 @@ async function run() {
       process.exit(1)
     }
     stoppingSinceMs = performance.now()
+    // Nothing serves yet, and an interrupted start is repaired by the next one.
+    if (service === undefined) process.exit(1)
     log.info({ signal }, 'stopping: streams finish, jobs return to the queue')
     service.stop().then(
       () => process.exit(0),
@@ -49,12 +52,13 @@ async function run() {
       },
     )
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
+  onStopRequest(process.argv.slice(2), stop)
   process.on('uncaughtException', (error) => {
     log.error({ error: describeError(error), stack: error.stack }, 'uncaught: stopping, since the state is unknown')
     stop('uncaughtException')
   })
 
+  service = await createService({ config, log })
   const { url } = await service.start()
   console.log(service.describe())
   try {

@@ -3,6 +3,9 @@ import type { Log } from './kernel/index.ts'
 
 /** JSON lines on standard error: standard output belongs to what a person at the start should read. */
 export function createLog(level: 'debug' | 'info' | 'warn' | 'error' | 'silent'): Log {
+  const destination = pino.destination({ fd: 2, sync: false, minLength: 0 })
+  // A terminal or a pipe that was closed (EIO, EPIPE): calls in flight still finish, so a lost log line must not end the process.
+  destination.on('error', () => {})
   return pino(
     {
       level,
@@ -15,6 +18,6 @@ export function createLog(level: 'debug' | 'info' | 'warn' | 'error' | 'silent')
         remove: true,
       },
     },
-    pino.destination({ fd: 2, sync: false, minLength: 0 }),
+    destination,
   )
 }

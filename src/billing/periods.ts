@@ -1,3 +1,5 @@
+import { Temporal } from 'temporal-polyfill'
+
 /** Budget months. Pure: the same moment, zone and anchor day always give the same period. */
 
 export interface Period {

@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill'
 import { AppError, formatAttoUsd, formatPicoUsd } from '../kernel/index.ts'
 import {
   type BudgetBody,

@@ -33,7 +33,7 @@ export async function openDocxPackage(filePath: string, limits: OutputLimits): P
     if (!entry) return
     if (entry.isEncrypted()) throw encryptedDocx()
     if (unpackedBytes + entry.uncompressedSize > limits.maximumUnpackedBytes) throw tooLarge(limits)
-    let decoder: TextDecoder | undefined
+    let decoder: InstanceType<typeof TextDecoder> | undefined
     try {
       for await (const piece of await openEntry(zip, entry)) {
         const bytes = piece as Buffer

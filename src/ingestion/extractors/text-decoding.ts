@@ -150,7 +150,7 @@ async function scanUtf8(filePath: string): Promise<Utf8Scan> {
 
 /** Decodes strictly; the sample may end inside a character, so its last bytes may be left out. Null where it is not that encoding. */
 function tryDecode(label: string, sample: Uint8Array): string | null {
-  let decoder: TextDecoder
+  let decoder: InstanceType<typeof TextDecoder>
   try {
     decoder = new TextDecoder(label, { fatal: true })
   } catch {
