@@ -41,6 +41,7 @@ export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): 
         schema: {
           tags,
           summary: 'Usage of an organisation',
+          operationId: 'getOrganisationUsage',
           description:
             'Sums by day, model, surface and Space, as JSON or, with `format=csv` or `Accept: text/csv`, as CSV. Requests count on the day on which they began, in the time zone of the organisation.',
           params: usageParamsSchema,
@@ -82,6 +83,7 @@ function addReceipt(app: App, ledger: UsageRoutesDeps['ledger']) {
       schema: {
         tags,
         summary: 'The receipt of a request',
+        operationId: 'getReceipt',
         description: 'Tokens by class, the prices that applied, hosting, markup and total, exact or estimated.',
         params: receiptParamsSchema,
         response: { 200: receiptSchema, ...errorResponses(401, 404) },
@@ -108,6 +110,7 @@ function addBudget(app: App, ledger: UsageRoutesDeps['ledger'], organisationOf: 
       schema: {
         tags,
         summary: 'The budget of the running period',
+        operationId: 'getOrganisationBudget',
         params: usageParamsSchema,
         response: { 200: budgetSchema, ...errorResponses(401, 404) },
       },

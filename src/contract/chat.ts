@@ -43,4 +43,19 @@ export const chatAnswerSchema = z
   })
   .meta({ id: 'SpaceChatAnswer' })
 
+/** The data of the events of a streamed answer, by event name. */
+export const chatEventSchema = z
+  .union([
+    z
+      .object({ source: z.string(), status: z.string(), count: z.int() })
+      .describe('`message_source`: a retrieval or another use of a tool.'),
+    z.object({ delta: z.string() }).describe('`assistant_write`: a piece of the answer.'),
+    z
+      .object({ references: z.array(referenceSchema.omit({ documentId: true })) })
+      .describe('`references`: the cited sources.'),
+    z.object({ error: z.string() }).describe('`error`: the generation failed; the stream ends without `done`.'),
+    z.object({ done: z.literal(true) }).describe('`done`: the stream is complete.'),
+  ])
+  .meta({ id: 'SpaceChatEvent' })
+
 export type ChatAnswer = z.infer<typeof chatAnswerSchema>

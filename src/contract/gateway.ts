@@ -97,6 +97,34 @@ export const completionSchema = z
   })
   .meta({ id: 'ChatCompletion' })
 
+/** One data line of a stream; `data: [DONE]` follows the last. */
+export const completionChunkSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('chat.completion.chunk'),
+    created: z.int(),
+    model: z.string(),
+    choices: z
+      .array(
+        z.object({
+          index: z.int(),
+          delta: z.object({
+            role: z.literal('assistant').optional(),
+            content: z.string().optional(),
+            refusal: z.string().nullable().optional(),
+          }),
+          logprobs: z.null(),
+          finish_reason: finishReason.nullable(),
+        }),
+      )
+      .describe('Empty in the usage chunk.'),
+    usage: usageSchema
+      .nullable()
+      .optional()
+      .describe('With `include_usage`: null in every chunk but the last, whose `choices` are empty.'),
+  })
+  .meta({ id: 'ChatCompletionChunk' })
+
 export type CompletionBody = z.infer<typeof completionSchema>
 export type CompletionUsageBody = z.infer<typeof usageSchema>
 

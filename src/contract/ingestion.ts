@@ -46,6 +46,18 @@ export const documentProgressPageSchema = z
   })
   .meta({ id: 'DocumentProgressPage' })
 
+/** The data of the events of a followed Space, by event name. */
+export const documentEventSchema = z
+  .union([
+    z
+      .object({ counts: documentCountsSchema, items: z.array(documentProgressSchema) })
+      .describe('`snapshot`: the newest 100; again whenever changes may have been missed.'),
+    documentProgressSchema.describe('`document`: one that is new or changed.'),
+    z.object({ id: z.uuid() }).describe('`removed`.'),
+    documentCountsSchema.describe('`counts`.'),
+  ])
+  .meta({ id: 'SpaceDocumentEvent' })
+
 export const chunkQuerySchema = z.object({
   offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0),
   limit: queryInteger(1, 500).default(100),

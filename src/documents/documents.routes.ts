@@ -42,7 +42,12 @@ export function documentRoutes({ documents, clock }: { documents: Documents; clo
       '/',
       {
         config,
-        schema: { tags: ['Health'], summary: 'Health check', response: { 200: healthSchema, ...errorResponses(401) } },
+        schema: {
+          tags: ['Health'],
+          summary: 'Health check',
+          operationId: 'getHealth',
+          response: { 200: healthSchema, ...errorResponses(401) },
+        },
       },
       () => ({ status: 'ok' as const, timestamp: new Date(clock.now()).toISOString() }),
     )
@@ -53,6 +58,7 @@ export function documentRoutes({ documents, clock }: { documents: Documents; clo
         schema: {
           tags,
           summary: 'Supported file types',
+          operationId: 'listSupportedFileTypes',
           response: { 200: supportedFileTypesSchema, ...errorResponses(401) },
         },
       },
@@ -65,6 +71,7 @@ export function documentRoutes({ documents, clock }: { documents: Documents; clo
         schema: {
           tags,
           summary: 'List the documents of a Space',
+          operationId: 'listDocuments',
           description: 'Newest first.',
           querystring: listQuerySchema,
           response: { 200: documentPageSchema, ...errorResponses(400, 401, 404) },
@@ -95,6 +102,7 @@ function addUpload(app: App, documents: Documents) {
         schema: {
           tags,
           summary: 'Upload a document',
+          operationId: 'uploadDocument',
           description:
             'multipart/form-data with `file`, and optionally `name` and `metadata` (a JSON object). Processing goes on in the background. `Idempotency-Key` makes a repetition safe for a day; `x-duplicate-of` names an older document with the same content.',
           consumes: ['multipart/form-data'],
@@ -149,6 +157,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
       schema: {
         tags,
         summary: 'Get a document',
+        operationId: 'getDocument',
         params,
         response: { 200: documentSchema, ...errorResponses(401, 404) },
       },
@@ -163,6 +172,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
       schema: {
         tags,
         summary: 'Rename a document or change its metadata',
+        operationId: 'updateDocument',
         params,
         body: updateDocumentSchema,
         response: { 200: documentSummarySchema, ...errorResponses(400, 401, 404) },
@@ -181,6 +191,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
       schema: {
         tags,
         summary: 'Delete a document',
+        operationId: 'deleteDocument',
         description: 'Stops its processing and removes file, chunks and vectors.',
         params,
         response: { 204: z.null().describe('No body.'), ...errorResponses(401, 404) },

@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
-import { completionRequestSchema, completionSchema, modelListSchema, modelSchema } from '../contract/gateway.ts'
+import { jsonOrEvents } from '../contract/event-stream.ts'
+import {
+  completionChunkSchema,
+  completionRequestSchema,
+  completionSchema,
+  modelListSchema,
+  modelSchema,
+} from '../contract/gateway.ts'
 import type { FastifyRequest } from 'fastify'
 import { type App, type Routes, renderErrorBody, startEventStream, toAppError } from '../http/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
@@ -34,6 +41,7 @@ export function gatewayRoutes({
         schema: {
           tags,
           summary: 'List models',
+          operationId: 'listModels',
           description: 'Exactly the ids that a completion would accept, `eu/` ids included.',
           response: { 200: modelListSchema, ...errorResponses(401, 403) },
         },
@@ -67,6 +75,7 @@ function addModel(app: App, catalogue: Catalogue, clock: Clock) {
     options({
       tags,
       summary: 'Get a model',
+      operationId: 'getModel',
       description: 'An entry of the list, by id or alias. A slash in an id may be sent as it is or as %2F.',
       params: z.object({ id: z.string() }),
       response: { 200: modelSchema, ...errorResponses(401, 403, 404) },
@@ -90,15 +99,12 @@ function addCompletions(app: App, completions: Completions, clock: Clock, log: L
       schema: {
         tags,
         summary: 'Create a chat completion',
+        operationId: 'createChatCompletion',
         description:
           'Plain or streamed (`stream: true`). `x-portico-deployment` and `x-portico-hosting` prove where the answer was made.',
         body: completionRequestSchema,
         response: {
-          200: completionSchema.or(
-            z
-              .string()
-              .describe('With `stream: true`: server-sent events, `chat.completion.chunk` objects and `[DONE]`.'),
-          ),
+          200: jsonOrEvents(completionSchema, completionChunkSchema),
           ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
         },
       },

@@ -15,12 +15,23 @@ export function operationsRoutes({
   return (app) => {
     app.get(
       '/livez',
-      { config, schema: { tags, summary: 'Is the process alive?', response: { 200: stateSchema } } },
+      {
+        config,
+        schema: { tags, summary: 'Is the process alive?', operationId: 'getLiveness', response: { 200: stateSchema } },
+      },
       () => ({ status: 'ok' }),
     )
     app.get(
       '/readyz',
-      { config, schema: { tags, summary: 'Can it take requests?', response: { 200: stateSchema, 503: stateSchema } } },
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Can it take requests?',
+          operationId: 'getReadiness',
+          response: { 200: stateSchema, 503: stateSchema },
+        },
+      },
       async (_request, reply) => {
         if (await isReady()) return { status: 'ok' }
         return reply.code(503).header('retry-after', '1').send({ status: 'unavailable' })

@@ -1,14 +1,12 @@
 import { STATUS_CODES } from 'node:http'
-import fastifySwagger from '@fastify/swagger'
-import fastifySwaggerUi from '@fastify/swagger-ui'
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
-import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
 import { readValue } from '../contract/validation.ts'
 import { AppError, createRequestId, type Log } from '../kernel/index.ts'
 import { type Authenticators, authenticateOperator, authenticateOrganisation } from './authentication.ts'
 import { errorHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
 import type { Metrics } from './metrics.ts'
+import { describeApi } from './openapi.ts'
 import type { App, Routes } from './route.ts'
 
 export interface ServerOptions {
@@ -63,41 +61,7 @@ export function createServer(options: ServerOptions): App {
   app.decorateRequest('clientSignal', null as never)
 
   addHooks(app, options)
-  void app.register(fastifySwagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Portico',
-        version: options.version,
-        description: 'Model gateway, document management and published Space chat behind one API key per organisation.',
-      },
-      ...(options.publicUrl === undefined ? {} : { servers: [{ url: options.publicUrl }] }),
-      components: {
-        securitySchemes: {
-          apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-          bearer: { type: 'http', scheme: 'bearer' },
-          operator: { type: 'http', scheme: 'bearer', description: 'The operator token.' },
-        },
-      },
-    },
-    transform: (input) => {
-      const transformed = jsonSchemaTransform(input)
-      const auth = (input.route.config as { auth?: string } | undefined)?.auth
-      const security =
-        auth === 'organisation' ? [{ apiKey: [] }, { bearer: [] }] : auth === 'operator' ? [{ operator: [] }] : []
-      return { ...transformed, schema: { ...transformed.schema, security } as never }
-    },
-    transformObject: jsonSchemaTransformObject,
-  })
-  // The readable page of the same document.
-  void app.register(fastifySwaggerUi, {
-    routePrefix: '/docs',
-    uiConfig: { deepLinking: true, tryItOutEnabled: true, persistAuthorization: false },
-    theme: {
-      title: 'Portico API',
-      css: [{ filename: 'portico.css', content: '.swagger-ui .topbar { display: none }' }],
-    },
-  })
+  describeApi(app, options)
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
     // A route that does not say who may call it must not come to be.

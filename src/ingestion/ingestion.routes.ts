@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
+import { eventStream } from '../contract/event-stream.ts'
 import {
   chunkPageSchema,
   chunkQuerySchema,
+  documentEventSchema,
   documentProgressPageSchema,
   documentProgressQuerySchema,
   type DocumentProgressBody,
@@ -44,6 +46,7 @@ function addProgress(app: App, { documents, findSpace }: IngestionRoutesDependen
       schema: {
         tags,
         summary: 'List the documents of a Space with their progress',
+        operationId: 'listSpaceDocuments',
         description: 'Newest first: stage, parts done, warnings, and why a document failed.',
         params,
         querystring: documentProgressQuerySchema,
@@ -69,11 +72,11 @@ function addEvents(app: App, { watch, findSpace, log }: IngestionRoutesDependenc
       schema: {
         tags,
         summary: 'Follow the documents of a Space',
+        operationId: 'followSpaceDocuments',
         description:
           'Server-Sent Events: `snapshot` ({counts, items}: the newest 100; again whenever changes may have been missed), then `document` (one that is new or changed), `removed` ({id}) and `counts`. A comment line every 15 s while nothing happens.',
-        produces: ['text/event-stream'],
         params,
-        response: { ...errorResponses(401, 404, 503) },
+        response: { 200: eventStream(documentEventSchema), ...errorResponses(401, 404, 503) },
       },
     },
     async (request, reply) => {
@@ -104,6 +107,7 @@ function addChunks(app: App, { chunks }: IngestionRoutesDependencies) {
       schema: {
         tags,
         summary: 'Read the chunks of a document',
+        operationId: 'listChunks',
         description: 'What was extracted, in order, as it is searched and cited. None until the document is ready.',
         params,
         querystring: chunkQuerySchema,

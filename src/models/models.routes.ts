@@ -45,14 +45,27 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
   const schema = { tags, params: providerParamsSchema }
   app.get(
     '/api/providers',
-    { config, schema: { tags, summary: 'List providers', response: { 200: providersSchema, ...errorResponses(401) } } },
+    {
+      config,
+      schema: {
+        tags,
+        summary: 'List providers',
+        operationId: 'listProviders',
+        response: { 200: providersSchema, ...errorResponses(401) },
+      },
+    },
     () => ({ data: catalogue.providers() }),
   )
   app.get(
     '/api/providers/:id',
     {
       config,
-      schema: { ...schema, summary: 'Get a provider', response: { 200: providerSchema, ...errorResponses(401, 404) } },
+      schema: {
+        ...schema,
+        summary: 'Get a provider',
+        operationId: 'getProvider',
+        response: { 200: providerSchema, ...errorResponses(401, 404) },
+      },
     },
     (request) => catalogue.provider(request.params.id),
   )
@@ -63,6 +76,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
       schema: {
         ...schema,
         summary: 'Declare or replace a provider',
+        operationId: 'putProvider',
         description:
           'Replaces everything but the secrets: an absent `apiKey`, `headers` or `credentials` keeps what is stored, null removes it. With only `enabled`, a provider of the configuration is switched on or off. In force at once, on other instances within a second; calls in flight end on the old settings.',
         body: putProviderSchema,
@@ -78,6 +92,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
       schema: {
         ...schema,
         summary: 'Remove the operator’s declaration of a provider',
+        operationId: 'deleteProvider',
         description: 'A provider of the configuration is then in force as it is declared there.',
         response: { 204: nothing, ...errorResponses(401, 404, 409) },
       },
@@ -94,6 +109,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
       schema: {
         ...schema,
         summary: 'Test a provider with a real call',
+        operationId: 'testProvider',
         description:
           'Sends one small completion (or embedding) to the cheapest model of the provider, or to `model`. The provider bills it to your account there. A failure is a 200 with `ok: false`; a rejected key then shows as the `problem` of the deployments.',
         body: testProviderSchema.optional(),
@@ -112,6 +128,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
       schema: {
         tags,
         summary: 'List models with deployments, prices and health',
+        operationId: 'listCatalogueModels',
         description: 'Everything that is known, also what cannot be called, with the reason.',
         response: { 200: modelsSchema, ...errorResponses(401) },
       },
@@ -126,6 +143,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
         tags,
         params: modelParamsSchema,
         summary: 'Get a model',
+        operationId: 'getCatalogueModel',
         response: { 200: modelSchema, ...errorResponses(401, 404) },
       },
     },
@@ -139,6 +157,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
         tags,
         params: newModelParamsSchema,
         summary: 'Declare a model, or override what is known of it',
+        operationId: 'putCatalogueModel',
         description: 'Replaces the operator’s earlier declaration. It can be called once a deployment serves it.',
         body: putModelSchema,
         response: { 200: modelSchema, ...errorResponses(400, 401, 409) },
@@ -154,6 +173,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
         tags,
         params: modelParamsSchema,
         summary: 'Remove the operator’s declaration of a model',
+        operationId: 'deleteCatalogueModel',
         response: { 204: nothing, ...errorResponses(401, 404) },
       },
     },
@@ -169,7 +189,12 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
     '/api/deployments',
     {
       config,
-      schema: { tags, summary: 'List deployments', response: { 200: deploymentsSchema, ...errorResponses(401) } },
+      schema: {
+        tags,
+        summary: 'List deployments',
+        operationId: 'listDeployments',
+        response: { 200: deploymentsSchema, ...errorResponses(401) },
+      },
     },
     () => ({ data: catalogue.deployments() }),
   )
@@ -181,6 +206,7 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
         tags,
         params: deploymentParamsSchema,
         summary: 'Get a deployment',
+        operationId: 'getDeployment',
         response: { 200: deploymentSchema, ...errorResponses(401, 404) },
       },
     },
@@ -194,6 +220,7 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
         tags,
         params: newDeploymentParamsSchema,
         summary: 'Declare a deployment, or override one',
+        operationId: 'putDeployment',
         description:
           'Where a model can be called: a provider, an id on the wire, a hosting and a weight. A new one needs `model` and `provider`.',
         body: putDeploymentSchema,
@@ -210,6 +237,7 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
         tags,
         params: deploymentParamsSchema,
         summary: 'Remove the operator’s declaration of a deployment',
+        operationId: 'deleteDeployment',
         response: { 204: nothing, ...errorResponses(401, 404) },
       },
     },
@@ -229,6 +257,7 @@ function addPrices(app: App, catalogue: OperatorCatalogue) {
         tags,
         params: deploymentParamsSchema,
         summary: 'List the prices of a deployment',
+        operationId: 'listPrices',
         response: { 200: pricesSchema, ...errorResponses(401, 404) },
       },
     },
@@ -242,6 +271,7 @@ function addPrices(app: App, catalogue: OperatorCatalogue) {
         tags,
         params: deploymentParamsSchema,
         summary: 'Set a price from a moment on',
+        operationId: 'createPrice',
         description:
           'Replaces the prices of the configuration and the snapshot from then on. What has been billed keeps the price that applied.',
         body: postPriceSchema,
@@ -259,6 +289,7 @@ function addPrices(app: App, catalogue: OperatorCatalogue) {
         tags,
         params: priceParamsSchema,
         summary: 'Remove one of the operator’s prices',
+        operationId: 'deletePrice',
         response: { 204: nothing, ...errorResponses(401, 404) },
       },
     },

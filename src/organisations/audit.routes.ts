@@ -29,6 +29,7 @@ export function auditRoutes({ checks, clock }: { checks: readonly AuditCheck[]; 
         schema: {
           tags: ['Operator'],
           summary: 'Prove that what is stored adds up',
+          operationId: 'runAudit',
           description:
             'Ledger entries against counters, leases and holds; documents against their index. Takes as long as reading all of it; 200 also where something was found.',
           response: { 200: auditSchema, ...errorResponses(401) },

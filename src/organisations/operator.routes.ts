@@ -28,6 +28,7 @@ export function operatorRoutes({
         schema: {
           tags,
           summary: 'List administrative changes',
+          operationId: 'listAdminLog',
           description: 'Newest first: who changed what and when, with the changed fields before and after.',
           querystring: listAdminLogQuerySchema,
           response: { 200: adminLogPageSchema, ...errorResponses(400, 401) },
@@ -47,6 +48,7 @@ export function operatorRoutes({
         schema: {
           tags,
           summary: 'Replace the operator token',
+          operationId: 'rotateOperatorToken',
           description:
             'The answer is the only time the token is shown. A token set by the configuration stays valid beside it.',
           response: { 200: operatorTokenSchema, ...errorResponses(401) },

@@ -59,6 +59,7 @@ function addReads(app: App, dependencies: OrganisationRoutesDependencies) {
       schema: {
         tags,
         summary: 'List organisations',
+        operationId: 'listOrganisations',
         description: 'Newest first.',
         querystring: listOrganisationsQuerySchema,
         response: { 200: organisationPageSchema, ...errorResponses(400, 401) },
@@ -83,6 +84,7 @@ function addReads(app: App, dependencies: OrganisationRoutesDependencies) {
       schema: {
         tags,
         summary: 'Get an organisation',
+        operationId: 'getOrganisation',
         params,
         response: { 200: organisationSchema, ...errorResponses(401, 404) },
       },
@@ -101,6 +103,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
       schema: {
         tags,
         summary: 'Create an organisation',
+        operationId: 'createOrganisation',
         description: 'Closed by default. Its API key is made by `POST /api/organisations/{id}/api-key`.',
         body: createOrganisationSchema,
         response: { 201: organisationSchema, ...errorResponses(400, 401) },
@@ -120,6 +123,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
       schema: {
         tags,
         summary: 'Change an organisation',
+        operationId: 'updateOrganisation',
         description: 'In force on the very next request, on other instances within a second. Absent fields stay.',
         params,
         body: updateOrganisationSchema,
@@ -139,6 +143,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
       schema: {
         tags,
         summary: 'Remove an organisation',
+        operationId: 'deleteOrganisation',
         description: 'Refused while it has Spaces. Its key stops working at once; usage records stay.',
         params,
         response: { 204: nothing, ...errorResponses(401, 404, 409) },
@@ -161,6 +166,7 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
       schema: {
         tags,
         summary: 'Make or replace the API key',
+        operationId: 'rotateApiKey',
         description:
           'The answer is the only time the key is shown. The former key stops working at once, on other instances within a second.',
         params,
@@ -180,6 +186,7 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
       schema: {
         tags,
         summary: "Set a team administrator's opt-in to the gateway",
+        operationId: 'setOptIn',
         params,
         body: optInSchema,
         response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
@@ -200,6 +207,7 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
       schema: {
         tags,
         summary: 'Set the webhook for budget thresholds',
+        operationId: 'putWebhook',
         description: 'The answer is the only time the secret is shown.',
         params,
         body: putWebhookSchema,
@@ -220,6 +228,7 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
       schema: {
         tags,
         summary: 'Remove the webhook',
+        operationId: 'deleteWebhook',
         params,
         response: { 204: nothing, ...errorResponses(401, 404) },
       },

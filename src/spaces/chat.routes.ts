@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { type ChatAnswer, chatAnswerSchema, chatRequestSchema } from '../contract/chat.ts'
+import { type ChatAnswer, chatAnswerSchema, chatEventSchema, chatRequestSchema } from '../contract/chat.ts'
 import { errorResponses } from '../contract/errors.ts'
+import { jsonOrEvents } from '../contract/event-stream.ts'
 import { type Routes, startEventStream, toAppError } from '../http/index.ts'
 import { AppError, formatSseEvent, type Log } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
@@ -23,6 +24,7 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
         schema: {
           tags: ['Space chat'],
           summary: 'Chat with a published Space',
+          operationId: 'chatWithSpace',
           description:
             'Streamed events in order: `message_source`, `assistant_write` …, `references`, `done`; after `error` the stream ends without `done`.',
           params: z.object({ endpointId: z.string().max(200) }),
@@ -38,7 +40,7 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
           }),
           body: chatRequestSchema,
           response: {
-            200: chatAnswerSchema.or(z.string().describe('With `streaming: true`: server-sent events.')),
+            200: jsonOrEvents(chatAnswerSchema, chatEventSchema),
             ...errorResponses(400, 401, 402, 404, 429, 502, 503, 504),
           },
         },

@@ -39,6 +39,7 @@ function addReads(app: App, spaces: Spaces) {
       schema: {
         tags,
         summary: 'List Spaces',
+        operationId: 'listSpaces',
         description: 'Newest first; of one organisation or of all.',
         querystring: listSpacesQuerySchema,
         response: { 200: spacePageSchema, ...errorResponses(400, 401) },
@@ -55,7 +56,13 @@ function addReads(app: App, spaces: Spaces) {
     '/api/spaces/:id',
     {
       config,
-      schema: { tags, summary: 'Get a Space', params, response: { 200: spaceSchema, ...errorResponses(401, 404) } },
+      schema: {
+        tags,
+        summary: 'Get a Space',
+        operationId: 'getSpace',
+        params,
+        response: { 200: spaceSchema, ...errorResponses(401, 404) },
+      },
     },
     (request) => {
       const space = spaces.get(request.params.id)
@@ -73,6 +80,7 @@ function addChanges(app: App, spaces: Spaces) {
       schema: {
         tags,
         summary: 'Create a Space',
+        operationId: 'createSpace',
         body: createSpaceSchema,
         response: { 201: spaceSchema, ...errorResponses(400, 401, 404) },
       },
@@ -94,6 +102,7 @@ function addChanges(app: App, spaces: Spaces) {
       schema: {
         tags,
         summary: 'Change a Space',
+        operationId: 'updateSpace',
         description: 'Absent fields stay, also within `settings`.',
         params,
         body: updateSpaceSchema,
@@ -109,6 +118,7 @@ function addChanges(app: App, spaces: Spaces) {
       schema: {
         tags,
         summary: 'Delete a Space',
+        operationId: 'deleteSpace',
         description: 'The Space and its endpoint are gone at once; its documents are removed in the background.',
         params,
         response: { 204: z.null().describe('Empty.'), ...errorResponses(401, 404) },
@@ -129,6 +139,7 @@ function addPublishing(app: App, spaces: Spaces) {
       schema: {
         tags,
         summary: 'Publish a Space',
+        operationId: 'publishSpace',
         description: 'Makes its endpoint id the first time and keeps it from then on.',
         params,
         response: { 200: spaceSchema, ...errorResponses(401, 404) },
@@ -143,6 +154,7 @@ function addPublishing(app: App, spaces: Spaces) {
       schema: {
         tags,
         summary: 'Unpublish a Space',
+        operationId: 'unpublishSpace',
         description: 'Its endpoint answers 404 at once, on other instances within a second.',
         params,
         response: { 200: spaceSchema, ...errorResponses(401, 404) },

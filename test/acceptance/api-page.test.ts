@@ -51,6 +51,30 @@ describe.skipIf(!hasBrowser)(hasBrowser ? 'the API page' : 'the API page (skippe
 })
 
 describe('the OpenAPI description', () => {
+  it('names each operation once, each shape once, its server, and what is a stream of events', async () => {
+    const document = (await (await fetch(`${portico.url}/openapi.json`)).json()) as {
+      servers: { url: string }[]
+      components: { schemas: Record<string, unknown> }
+      paths: Record<
+        string,
+        Record<string, { operationId?: string; responses: Record<string, { content?: Record<string, unknown> }> }>
+      >
+    }
+    expect(document.servers).toEqual([{ url: '/' }])
+    const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+    const ids = operations.map(({ operationId }) => operationId)
+    expect(ids).not.toContain(undefined)
+    expect(new Set(ids).size).toBe(ids.length)
+    const names = Object.keys(document.components.schemas)
+    expect(names.filter((name) => name.endsWith('Input'))).toEqual([])
+    const text = JSON.stringify(document)
+    for (const [, name] of text.matchAll(/#\/components\/schemas\/([\w-]+)/g)) expect(names).toContain(name)
+    const streams = operations
+      .filter(({ responses }) => responses['200']?.content?.['text/event-stream'])
+      .map(({ operationId }) => operationId)
+    expect(streams.toSorted()).toEqual(['chatWithSpace', 'createChatCompletion', 'followSpaceDocuments'])
+  })
+
   it('holds every route with who may call it', async () => {
     const document = (await (await fetch(`${portico.url}/openapi.json`)).json()) as {
       openapi: string

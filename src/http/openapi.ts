@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from 'node:util'
+import fastifySwagger from '@fastify/swagger'
+import fastifySwaggerUi from '@fastify/swagger-ui'
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import type { App, RouteAuthentication } from './route.ts'
+
+type Json = Record<string, unknown>
+
+/**
+ * `GET /openapi.json` and the readable page `/docs`, made from the schemas of the routes. Register it before the routes.
+ */
+export function describeApi(app: App, { version, publicUrl }: { version: string; publicUrl: string | undefined }) {
+  void app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Portico',
+        version,
+        description: 'Model gateway, document management and published Space chat behind one API key per organisation.',
+      },
+      // Without a public address, the server that the document was read from.
+      servers: [{ url: publicUrl ?? '/' }],
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+          bearer: { type: 'http', scheme: 'bearer' },
+          operator: { type: 'http', scheme: 'bearer', description: 'The operator token.' },
+        },
+      },
+    },
+    transform: (input) => {
+      const transformed = jsonSchemaTransform(input)
+      const auth = (input.route.config as { auth?: RouteAuthentication } | undefined)?.auth
+      return { ...transformed, schema: { ...transformed.schema, security: securityOf(auth) } as never }
+    },
+    transformObject: (document) => mergeSchemas(jsonSchemaTransformObject(document) as Json) as never,
+  })
+  void app.register(fastifySwaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { deepLinking: true, tryItOutEnabled: true, persistAuthorization: false },
+    theme: {
+      title: 'Portico API',
+      css: [{ filename: 'portico.css', content: '.swagger-ui .topbar { display: none }' }],
+    },
+  })
+}
+
+function securityOf(auth: RouteAuthentication | undefined): Json[] {
+  if (auth === 'organisation') return [{ apiKey: [] }, { bearer: [] }]
+  return auth === 'operator' ? [{ operator: [] }] : []
+}
+
+const prefix = '#/components/schemas/'
+const inputSuffix = 'Input'
+
+/**
+ * One schema per shape. The type provider describes each shape twice, as it is read (`XInput`) and as it is written (`X`). Names that
+ * no operation uses are dropped; `XInput` takes the name `X` where that is free or describes the same.
+ */
+function mergeSchemas(document: Json): Json {
+  const components = document['components'] as { schemas: Record<string, unknown> }
+  const { schemas } = components
+  const used = reachable(document['paths'], schemas)
+  const renamed = new Map<string, string>()
+  for (const name of used) {
+    const plain = name.endsWith(inputSuffix) ? name.slice(0, -inputSuffix.length) : name
+    if (plain === name || !(plain in schemas)) continue
+    if (!used.has(plain) || isDeepStrictEqual(withoutSuffix(schemas[name]), withoutSuffix(schemas[plain])))
+      renamed.set(prefix + name, prefix + plain)
+  }
+  const merged: Record<string, unknown> = {}
+  for (const name of [...used].toSorted()) {
+    const target = renamed.get(prefix + name) ?? prefix + name
+    merged[target.slice(prefix.length)] = withRefs(schemas[name], renamed)
+  }
+  return {
+    ...document,
+    paths: withRefs(document['paths'], renamed),
+    components: { ...components, schemas: merged },
+  }
+}
+
+/** Names of all schemas that a value refers to, through other schemas too. */
+function reachable(value: unknown, schemas: Record<string, unknown>): Set<string> {
+  const found = new Set<string>()
+  const visit = (node: unknown) => {
+    if (typeof node !== 'object' || node === null) return
+    for (const [key, child] of Object.entries(node)) {
+      if (key !== '$ref' || typeof child !== 'string') visit(child)
+      else if (child.startsWith(prefix) && !found.has(child.slice(prefix.length))) {
+        found.add(child.slice(prefix.length))
+        visit(schemas[child.slice(prefix.length)])
+      }
+    }
+  }
+  visit(value)
+  return found
+}
+
+const withoutSuffix = (schema: unknown) =>
+  mapRefs(schema, (ref) => (ref.endsWith(inputSuffix) ? ref.slice(0, -inputSuffix.length) : ref), true)
+
+const withRefs = (value: unknown, renamed: ReadonlyMap<string, string>) =>
+  mapRefs(value, (ref) => renamed.get(ref) ?? ref, false)
+
+/** A copy with every `$ref` changed; `plain` leaves out what the direction alone adds (`additionalProperties: false`). */
+function mapRefs(value: unknown, change: (ref: string) => string, plain: boolean): unknown {
+  if (Array.isArray(value)) return value.map((entry) => mapRefs(entry, change, plain))
+  if (typeof value !== 'object' || value === null) return value
+  const copy: Json = {}
+  for (const [key, child] of Object.entries(value)) {
+    if (key === '$ref' && typeof child === 'string') copy[key] = change(child)
+    else if (!(plain && key === 'additionalProperties' && child === false)) copy[key] = mapRefs(child, change, plain)
+  }
+  return copy
+}
