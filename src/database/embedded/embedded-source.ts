@@ -112,7 +112,6 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
     const inTurn = createTurns()
     let running: Promise<unknown> = Promise.resolve()
     let broken = false
-    void held.lost.then(() => (broken = true))
 
     function endWorker() {
       broken = true
@@ -122,7 +121,7 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
     return {
       run(statement, parameters, { timeoutMs, signal }) {
         const result = inTurn(async () => {
-          if (broken) throw connectionLost('the transaction was rolled back')
+          if (broken || held.isLost()) throw connectionLost('the transaction was rolled back')
           let late = false
           const timer = setTimeout(() => {
             late = true

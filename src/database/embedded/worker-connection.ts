@@ -8,6 +8,8 @@ export interface WorkerConnection {
   client: pg.Client
   /** Resolves with the reason when the worker ended without being asked to. */
   lost: Promise<string>
+  /** State of `lost`. Whatever comes and goes reads this: a reaction chained on the promise lives as long as the connection. */
+  isLost(): boolean
   /** Checkpoints, closes the database and ends the worker. */
   close(): Promise<void>
   /** Ends the worker at once, as a kill would; acknowledged commits stay. */
@@ -38,7 +40,11 @@ export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<Wor
   }
   worker.on('error', (error) => lost.resolve(error instanceof Error ? error.message : String(error)))
   worker.on('exit', () => lost.resolve('its thread has ended'))
-  void lost.promise.then(() => stream.destroy())
+  let isLost = false
+  void lost.promise.then(() => {
+    isLost = true
+    stream.destroy()
+  })
   const client = new pg.Client({
     stream: () => stream,
     host: 'embedded',
@@ -53,6 +59,7 @@ export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<Wor
   return {
     client,
     lost: lost.promise,
+    isLost: () => isLost,
     async close() {
       const answer = answerOf(worker)
       worker.postMessage('close' satisfies ToWorker, [])

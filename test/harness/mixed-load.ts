@@ -1,0 +1,181 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import type { MemoryReport } from './measured-portico-process.ts'
+import {
+  createApiClient,
+  expectStatus,
+  organisationMakers,
+  type TestOrganisation,
+  type TestSpace,
+  uploadForm,
+  waitForDocument,
+} from './portico.ts'
+
+/**
+ * Requests of every kind against the service in a process of its own, to see what memory they leave behind. The mix has what was
+ * expensive or leaked before: lists of 100 documents with large metadata, streams that the client leaves, searches, errors.
+ */
+export interface MixedLoad {
+  /** Sends this many requests, some at once. Throws when one is answered other than it must be. */
+  run(requests: number): Promise<void>
+  /** Memory after forced collections, while nothing is in flight. */
+  measure(): Promise<MemoryReport>
+  stop(): Promise<void>
+}
+
+const program = path.join(import.meta.dirname, 'measured-portico-process.ts')
+/** Close to the limit of 16 KiB. */
+const metadataBytes = 15_000
+const listedDocuments = 100
+
+export async function startMixedLoad({ clients = 8 }: { clients?: number } = {}): Promise<MixedLoad> {
+  const upstream = await startStallingUpstream()
+  const child = fork(program, [JSON.stringify(settingsFor(upstream.url))], {
+    execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
+  })
+  const exited = once(child, 'exit')
+  const message = async () => {
+    const [value] = await Promise.race([
+      once(child, 'message'),
+      exited.then(() => Promise.reject(new Error('the measured service ended; see its output'))),
+    ])
+    return value as unknown
+  }
+  const { url, operatorToken } = (await message()) as { url: string; operatorToken: string }
+  const makers = organisationMakers(url, createApiClient(url, operatorToken))
+  const organisation = await makers.createOrganisation({ monthlyBudgetUsd: '1000000' })
+  const space = await makers.createSpace(organisation)
+  const documentIds = await fillSpace(organisation, space)
+  const steps = stepsOf({ url, organisation, space, documentIds })
+  let next = 0
+
+  return {
+    async run(requests) {
+      const end = next + requests
+      const client = async () => {
+        while (next < end) await steps[next++ % steps.length]!()
+      }
+      await Promise.all(Array.from({ length: clients }, client))
+    },
+    async measure() {
+      const answer = message()
+      child.send('measure')
+      return (await answer) as MemoryReport
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+      upstream.close()
+    },
+  }
+}
+
+/** Answers a stream with its first chunk and then nothing, so that the client can leave in its middle. */
+async function startStallingUpstream() {
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const choices = [{ index: 0, delta: { role: 'assistant', content: 'The first words. ' }, finish_reason: null }]
+    const chunk = { id: 'stalled', object: 'chat.completion.chunk', created: 1, model: 'stalls', choices }
+    response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+function settingsFor(upstreamUrl: string) {
+  return {
+    ollama: { detect: false },
+    providers: [
+      {
+        id: 'stalling',
+        format: 'openai',
+        flavour: 'generic',
+        baseUrl: `${upstreamUrl}/v1`,
+        apiKey: 'sk-test',
+        hosting: 'us',
+      },
+    ],
+    models: [
+      {
+        id: 'stalls',
+        maxOutputTokens: 4096,
+        contextTokens: 128_000,
+        deployments: [{ provider: 'stalling', prices: { input: '0.15', output: '0.6' } }],
+      },
+    ],
+  }
+}
+
+async function fillSpace({ client }: TestOrganisation, space: TestSpace): Promise<string[]> {
+  const ids: string[] = []
+  for (let index = 0; index < listedDocuments; index++) {
+    const metadata = JSON.stringify({ notes: `${index} `.repeat(metadataBytes).slice(0, metadataBytes) })
+    const form = uploadForm(`The garden number ${index} has roses.`, `garden-${index}.txt`, {
+      metadata,
+    })
+    ids.push(expectStatus(await client('POST', `/v1/documents?spaceId=${space.id}`, form), 201).id as string)
+  }
+  for (const id of ids) await waitForDocument(client, id)
+  return ids
+}
+
+interface Target {
+  url: string
+  organisation: TestOrganisation
+  space: TestSpace
+  documentIds: string[]
+}
+
+/** One round of requests; the loop repeats it. */
+function stepsOf({ url, organisation, space, documentIds }: Target): (() => Promise<unknown>)[] {
+  const { client } = organisation
+  const completions = '/v1/gateway/chat/completions'
+  const chat = `/v1/endpoints/${space.endpointId}/chat`
+  const messages = [{ role: 'user', content: 'Which garden has roses?' }]
+  let turn = 0
+  const someId = () => documentIds[turn++ % documentIds.length]!
+  const expecting = (status: number, ...call: Parameters<typeof client>) =>
+    client(...call).then((answer) => expectStatus(answer, status))
+
+  const complete = () => expecting(200, 'POST', completions, { model: 'portico/offline', messages })
+  const stream = () => expecting(200, 'POST', completions, { model: 'portico/offline', messages, stream: true })
+  const ask = () => expecting(200, 'POST', chat, { messages })
+  const askStreaming = () =>
+    expecting(200, 'POST', chat, { messages, streaming: true }, { 'service-enable-inline-sources': 'true' })
+  const list = () => expecting(200, 'GET', `/v1/documents?spaceId=${space.id}&limit=${listedDocuments}`)
+  const read = () => expecting(200, 'GET', `/v1/documents/${someId()}`)
+  const rename = () => expecting(200, 'PATCH', `/v1/documents/${someId()}`, { name: `garden-${turn}.txt` })
+  const refused = () => expecting(404, 'POST', completions, { model: 'no-such-model', messages })
+  const notFound = () =>
+    expecting(404, 'GET', `/v1/documents/00000000-0000-4000-8000-${String(turn++).padStart(12, '0')}`)
+
+  /** Leaves when the first bytes have come. */
+  const leave = async (target: string, body: object) => {
+    const gone = new AbortController()
+    const response = await fetch(url + target, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${organisation.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: gone.signal,
+    })
+    await response.body!.getReader().read()
+    gone.abort()
+  }
+  const leaveStream = () => leave(completions, { model: 'stalls', messages, stream: true })
+  const leaveChat = () => leave(chat, { messages, streaming: true })
+
+  return [
+    ...[list, complete, stream, ask, leaveStream, read, complete, stream, refused, leaveChat],
+    ...[complete, stream, askStreaming, leaveStream, read, complete, rename, notFound, ask, leaveStream],
+  ]
+}
