@@ -4,6 +4,7 @@ import { AppError, createRequestId, silentLog, systemClock } from '../kernel/ind
 import { type Catalogue, type Deployment, createRouter } from '../models/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { type Provider, ProviderError } from '../providers/index.ts'
+import { createTokenCounting } from '../tokens/index.ts'
 import { createCompletions } from './complete.ts'
 
 /** A client that leaves between two steps, which no test over HTTP can place; test/acceptance/gateway-*.test.ts has the rest. */
@@ -38,6 +39,7 @@ function arrange(provider: (deployment: Deployment) => Partial<Provider>, durabl
     catalogue,
     router: createRouter({ clock: systemClock, random: () => 0.5, log: silentLog }),
     ledger: { hold: async () => hold } as unknown as Ledger,
+    tokens: createTokenCounting({ log: silentLog }),
     clock: systemClock,
     log: silentLog,
   })

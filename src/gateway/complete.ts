@@ -10,15 +10,17 @@ import {
   type ProviderStream,
   type TokenUsage,
 } from '../providers/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
+import { estimatePrompt } from './estimate-prompt.ts'
 import { modelNotFound } from './model-not-found.ts'
 import { type OutputMeter, createOutputMeter } from './output-meter.ts'
 import type { CompletionCall, CompletionEvent, Completions, StreamedCompletion, WholeCompletion } from './port.ts'
-import { countPrompt, countTokens } from './token-count.ts'
 
 export interface CompletionsDependencies {
   catalogue: Catalogue
   router: Router
   ledger: Ledger
+  tokens: TokenCounting
   clock: Clock
   log: Log
 }
@@ -91,18 +93,19 @@ interface OpenedCall {
   working: Deployment | null
   request: ProviderRequest
   promptTokensEstimate: number
+  tokens: TokenCounting
   log: Log
 }
 
 async function open(
-  { catalogue, router, ledger, clock, log }: CompletionsDependencies,
+  { catalogue, router, ledger, tokens, clock, log }: CompletionsDependencies,
   call: CompletionCall,
 ): Promise<OpenedCall> {
   const now = clock.now()
   const resolved = catalogue.resolve(call.organisation, call.model, now)
   if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model)
   assertSubscription(call.organisation, now)
-  const prompt = countPrompt(call.request.messages)
+  const prompt = await estimatePrompt(call.request.messages)
   const hold = await ledger.hold({
     requestId: call.requestId,
     organisation: call.organisation,
@@ -131,6 +134,7 @@ async function open(
     working: null,
     request: hold.outputCapTokens === null ? call.request : { ...call.request, maxOutputTokens: hold.outputCapTokens },
     promptTokensEstimate: prompt.estimate,
+    tokens,
     log: log.child({ requestId: call.requestId }),
   }
 }
@@ -292,13 +296,19 @@ const noUsage: BilledUsage = {
   reasoningTokens: 0,
 }
 
+/** Usage where the provider sent none: prompt and output counted. */
 async function countUsage(opened: OpenedCall, output: string): Promise<TokenUsage> {
-  const prompt = opened.call.request.messages.map((message) => message.content).join('\n')
-  return { ...noUsage, promptTokens: await countTokens(prompt), completionTokens: await countTokens(output) }
+  return { ...(await countPromptUsage(opened)), completionTokens: await opened.tokens.count([output]) }
 }
 
-/** Usage of a stream that told none: the prompt counted, the output as metered. */
+async function countPromptUsage({ call, tokens }: OpenedCall): Promise<TokenUsage> {
+  const { messages } = call.request
+  // A separator between two messages.
+  const separators = Math.max(0, messages.length - 1)
+  return { ...noUsage, promptTokens: separators + (await tokens.count(messages.map((message) => message.content))) }
+}
+
+/** Usage of a stream without any: the prompt counted, the output as metered. */
 async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Promise<TokenUsage> {
-  const { promptTokens } = await countUsage(opened, '')
-  return { ...noUsage, promptTokens, completionTokens: meter.tokensEstimate() }
+  return { ...(await countPromptUsage(opened)), completionTokens: meter.tokensEstimate() }
 }

@@ -3,11 +3,11 @@ import { AppError, createRequestId } from '../kernel/index.ts'
 import { toClientError } from '../models/index.ts'
 import type { EmbeddingAnswer } from '../providers/index.ts'
 import type { CompletionsDependencies } from './complete.ts'
+import { estimateTokens, type TokenCounting } from '../tokens/index.ts'
 import type { Embeddings } from './port.ts'
-import { countText, countTokens } from './token-count.ts'
 
 /** Embeddings through the same door as completions: model → hold → provider → settle. Throws AppError. */
-export function createEmbeddings({ catalogue, router, ledger, clock }: CompletionsDependencies): Embeddings {
+export function createEmbeddings({ catalogue, router, ledger, tokens, clock }: CompletionsDependencies): Embeddings {
   return {
     async embed({ organisation, spaceId, model, texts, purpose, signal }) {
       const resolved = catalogue.resolve(organisation, model, clock.now())
@@ -15,7 +15,7 @@ export function createEmbeddings({ catalogue, router, ledger, clock }: Completio
         throw new AppError('model_not_found', `The embedding model \`${model}\` does not exist or is not available.`)
       }
       const requestId = createRequestId()
-      const counts = texts.map((text) => countText(text))
+      const counts = texts.map((text) => estimateTokens(text))
       const hold = await ledger.hold({
         requestId,
         organisation,
@@ -45,7 +45,7 @@ export function createEmbeddings({ catalogue, router, ledger, clock }: Completio
           },
         )
         await hold.durable
-        const usage = await usageOf(answer, texts)
+        const usage = await usageOf(answer, texts, tokens)
         const receipt = await hold.settle({
           kind: 'answered',
           ending: 'completed',
@@ -67,7 +67,7 @@ export function createEmbeddings({ catalogue, router, ledger, clock }: Completio
   }
 }
 
-async function usageOf(answer: EmbeddingAnswer, texts: string[]): Promise<BilledUsage> {
-  const promptTokens = answer.promptTokens ?? (await countTokens(texts.join('\n')))
+async function usageOf(answer: EmbeddingAnswer, texts: string[], tokens: TokenCounting): Promise<BilledUsage> {
+  const promptTokens = answer.promptTokens ?? (await tokens.count(texts))
   return { promptTokens, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
 }

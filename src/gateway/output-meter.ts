@@ -1,6 +1,6 @@
 import type { FinishReason, ProviderEvent, TokenUsage } from '../providers/index.ts'
 import type { CompletionEvent } from './port.ts'
-import { countText } from './token-count.ts'
+import { estimateTokens } from '../tokens/index.ts'
 
 /** Follows one stream: how much output there is, its usage and its finish; sorts out what the client may see. */
 export interface OutputMeter {
@@ -25,7 +25,7 @@ export function createOutputMeter(): OutputMeter {
   let finish: FinishReason = 'stop'
 
   function count(text: string) {
-    const counted = countText(text)
+    const counted = estimateTokens(text)
     // A delta is one token at least, and providers send mostly one token a delta.
     bound += Math.max(1, counted.bound)
     estimate += Math.max(1, counted.estimate)

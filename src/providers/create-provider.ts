@@ -1,4 +1,5 @@
 import { type Clock, type Log, unreachable } from '../kernel/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
 import { createAnthropicAdapter } from './anthropic/index.ts'
 import { createBedrockAdapter } from './bedrock/index.ts'
 import { createCohereAdapter } from './cohere/index.ts'
@@ -17,6 +18,8 @@ export interface ProviderDependencies {
   proxies?: ProxySettings | undefined
   /** PEM certificates trusted beside the system's own, for every provider. */
   certificateAuthority?: string | undefined
+  /** The offline model only, which needs it. */
+  tokens?: TokenCounting
   /** The offline model only. */
   clock?: Clock
   /** The offline model only: pause before each word of a stream. */
@@ -26,8 +29,10 @@ export interface ProviderDependencies {
 /** Builds the provider that the settings describe. It connects at its first call. Throws RangeError on settings that cannot work. */
 export function createProvider(settings: ProviderSettings, dependencies: ProviderDependencies = {}): Provider {
   if (settings.format === 'offline') {
+    if (!dependencies.tokens) throw new RangeError('the offline model needs `tokens` to count its usage')
     return createOfflineProvider({
       id: settings.id,
+      tokens: dependencies.tokens,
       ...(dependencies.offlineDelayMs !== undefined && { delayMs: dependencies.offlineDelayMs }),
       ...(dependencies.clock && { clock: dependencies.clock }),
     })

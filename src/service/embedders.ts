@@ -11,11 +11,13 @@ import {
   type EmbedderSource,
   type Generation,
 } from '../retrieval/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
 
 export interface EmbedderDependencies {
   /** Where models of the hub are kept. */
   dataFolder: string
   embeddings: Embeddings
+  tokens: TokenCounting
   organisations: { get(id: string): Organisation | undefined }
   /** Dimensions of an embedding model of the catalogue; undefined where it is none or says nothing. */
   modelDimensions: (model: string) => number | undefined
@@ -101,6 +103,7 @@ async function open(
   }
   return createProviderEmbedder({
     embeddings: dependencies.embeddings,
+    tokens: dependencies.tokens,
     organisation: (id) => dependencies.organisations.get(id),
     model,
     dimensions: known,

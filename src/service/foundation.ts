@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import { createChangeFeed, openDatabases } from '../database/index.ts'
 import { createMetrics } from '../http/index.ts'
 import { type Clock, createSecretBox, type Log } from '../kernel/index.ts'
+import { createTokenCounting } from '../tokens/index.ts'
 import { openSecretKey } from './resources.ts'
 
 /** What every part stands on. */
@@ -15,7 +16,7 @@ export interface FoundationOptions {
   onStop: (close: () => unknown) => void
 }
 
-/** Both databases with every migration in them, the change feed, metrics and the box that seals secrets. */
+/** Both databases with every migration in them, the change feed, token counting, metrics and the box that seals secrets. */
 export async function openFoundation({ config, log, clock, onStop }: FoundationOptions) {
   const { settings, secrets } = config
   const secretBox = createSecretBox(await openSecretKey(config))
@@ -31,5 +32,7 @@ export async function openFoundation({ config, log, clock, onStop }: FoundationO
   const changeFeed = createChangeFeed({ database: control, clock, log })
   await changeFeed.start()
   onStop(() => changeFeed.close())
-  return { config, log, clock, onStop, metrics: createMetrics(), secretBox, control, corpus, changeFeed }
+  const tokens = createTokenCounting({ log })
+  onStop(() => tokens.close())
+  return { config, log, clock, onStop, tokens, metrics: createMetrics(), secretBox, control, corpus, changeFeed }
 }

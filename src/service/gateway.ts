@@ -9,7 +9,7 @@ export type Gateway = Awaited<ReturnType<typeof openGateway>>
 
 /** The two doors to models, completions and embeddings, and the ledger that every call through them is written into. */
 export async function openGateway(
-  { control, metrics, clock, log, onStop }: Foundation,
+  { control, metrics, tokens, clock, log, onStop }: Foundation,
   { organisations }: Access,
   { catalogue, router }: Models,
 ) {
@@ -28,6 +28,6 @@ export async function openGateway(
     },
   })
   onStop(() => ledger.close())
-  const dependencies = { catalogue, router, ledger, clock, log }
+  const dependencies = { catalogue, router, ledger, tokens, clock, log }
   return { ledger, completions: createCompletions(dependencies), embeddings: createEmbeddings(dependencies) }
 }

@@ -14,7 +14,7 @@ export type Models = Awaited<ReturnType<typeof openModels>>
 
 /** Which models there are, who serves them, and which deployment a call takes. */
 export async function openModels(foundation: Foundation) {
-  const { config, control, changeFeed, secretBox, metrics, clock, log, onStop } = foundation
+  const { config, control, changeFeed, secretBox, metrics, tokens, clock, log, onStop } = foundation
   const snapshot = loadPriceSnapshot()
   const store = createCatalogueStore({ database: control, secretBox, recordChange, clock, log })
   const certificateAuthority = readCertificates(config)
@@ -24,7 +24,7 @@ export async function openModels(foundation: Foundation) {
     store,
     changes: changeFeed,
     createProvider: (provider) =>
-      createProvider(provider, { log, clock, proxies: config.proxies, certificateAuthority }),
+      createProvider(provider, { log, clock, tokens, proxies: config.proxies, certificateAuthority }),
     clock,
     log,
   })

@@ -10,7 +10,7 @@ export type Search = Awaited<ReturnType<typeof openSearch>>
 
 /** The embedder, and hybrid search over what it embedded. */
 export async function openSearch(
-  { config, metrics, clock, log, onStop }: Foundation,
+  { config, metrics, tokens, clock, log, onStop }: Foundation,
   { organisations }: Access,
   { catalogue }: Models,
   { embeddings }: Gateway,
@@ -19,6 +19,7 @@ export async function openSearch(
   const dependencies = {
     dataFolder: config.settings.dataFolder,
     embeddings,
+    tokens,
     organisations,
     modelDimensions: (model: string) =>
       catalogue.built().models.get(model.replace(/^eu\//, ''))?.dimensions ?? undefined,

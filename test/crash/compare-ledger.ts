@@ -1,4 +1,5 @@
-import { countPrompt, countText } from '../../src/gateway/token-count.ts'
+import { estimateSmallPrompt } from '../../src/gateway/estimate-prompt.ts'
+import { estimateTokens } from '../../src/tokens/index.ts'
 import type { LedgerEntry, LedgerTables } from './ledger-tables.ts'
 import { promptOf, type SentAnswer, tokensPerWord } from './planned-provider.ts'
 import type { CallRecord } from './recorded-call.ts'
@@ -134,7 +135,7 @@ function faultOfPartial(
     const least =
       entry.ending === 'crashed' ? wordsAtMs.filter((atMs) => atMs < writtenDownMs).length : wordsAtMs.length
     if (entry.completionTokens < least * tokensPerWord) return `${least} words were seen and must be billed`
-    const prompt = countPrompt(promptOf(call) as never).estimate
+    const prompt = estimateSmallPrompt(promptOf(call) as never).estimate
     if (entry.ending === 'crashed' && entry.promptTokens !== prompt)
       return `the prompt is estimated at ${prompt} tokens`
     return null
@@ -143,7 +144,7 @@ function faultOfPartial(
   if (entry.ending === 'budget_ended' && record.errorCode !== 'insufficient_quota' && !record.hungUp) {
     return 'the budget ended a stream without a word about it'
   }
-  if (entry.promptTokens > countText(promptOf(call)[0]!.content).bound) return 'the prompt is not that long'
+  if (entry.promptTokens > estimateTokens(promptOf(call)[0]!.content).bound) return 'the prompt is not that long'
   const least = wordsAtMs.length * tokensPerWord
   return entry.completionTokens < least ? `${wordsAtMs.length} words were seen and must be billed` : null
 }

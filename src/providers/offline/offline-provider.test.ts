@@ -1,9 +1,13 @@
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { providerCall } from '../../../test/harness/provider-call.ts'
+import { silentLog } from '../../kernel/index.ts'
+import { createTokenCounting } from '../../tokens/index.ts'
 import type { ProviderMessage } from '../port.ts'
 import { createOfflineProvider } from './offline-provider.ts'
 
-const provider = createOfflineProvider({ id: 'portico' })
+const tokens = createTokenCounting({ log: silentLog })
+afterAll(() => tokens.close())
+const provider = createOfflineProvider({ id: 'portico', tokens })
 
 const sources = `Answer from the passages below, taken from the uploaded files.
 
@@ -81,7 +85,7 @@ describe('the offline model', () => {
 
   test('stops when it is cancelled', async () => {
     const client = new AbortController()
-    const { events } = await createOfflineProvider({ id: 'slow', delayMs: 60_000 }).stream({
+    const { events } = await createOfflineProvider({ id: 'slow', tokens, delayMs: 60_000 }).stream({
       ...providerCall(),
       signal: client.signal,
     })

@@ -1,18 +1,19 @@
 import { type Clock, systemClock } from '../../kernel/index.ts'
+import type { TokenCounting } from '../../tokens/index.ts'
 import {
   type FinishReason,
   type Provider,
   type ProviderAnswer,
   type ProviderCall,
   type ProviderEvent,
-  type TokenUsage,
+  type ProviderMessage,
 } from '../port.ts'
 import { failure } from '../wire-failure.ts'
 import { composeAnswer } from './compose-answer.ts'
-import { loadTokenCounter, type TokenCounter } from './count-tokens.ts'
 
 export interface OfflineProviderOptions {
   id: string
+  tokens: TokenCounting
   /** Pause before each piece of a stream, for tests and demonstrations. */
   delayMs?: number
   clock?: Clock
@@ -20,16 +21,21 @@ export interface OfflineProviderOptions {
 
 /**
  * The built-in model that needs no network: it quotes the best sentences of the passages it is given, and otherwise says what it is. The
- * same request gives the same answer. Usage is counted, never guessed.
+ * same request gives the same answer. Usage is counted by the o200k encoding.
  */
-export function createOfflineProvider({ id, delayMs = 0, clock = systemClock }: OfflineProviderOptions): Provider {
-  let counter: Promise<TokenCounter> | undefined
-
+export function createOfflineProvider({
+  id,
+  tokens,
+  delayMs = 0,
+  clock = systemClock,
+}: OfflineProviderOptions): Provider {
   async function answer(call: ProviderCall) {
-    counter ??= loadTokenCounter()
-    const count = await counter
+    const { messages } = call.request
+    const { pieces, finishReason, completionTokens } = await limit(composeAnswer(messages), call, tokens)
+    const promptTokens = await countMessages(messages, tokens)
     assertNotCancelled(call.signal)
-    return limit(composeAnswer(call.request.messages), call, count)
+    const usage = { promptTokens, completionTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+    return { pieces, finishReason, usage }
   }
 
   return {
@@ -77,31 +83,35 @@ function assertNotCancelled(signal: AbortSignal): void {
 }
 
 /** Applies stop sequences and the output cap, and cuts the text into the words that a stream sends. */
-function limit(
+async function limit(
   text: string,
   { request }: ProviderCall,
-  count: TokenCounter,
-): { pieces: string[]; finishReason: FinishReason; usage: TokenUsage } {
+  tokens: TokenCounting,
+): Promise<{ pieces: string[]; finishReason: FinishReason; completionTokens: number }> {
   const stopAt = (request.stop ?? []).map((stop) => text.indexOf(stop)).filter((index) => index !== -1)
   const whole = stopAt.length > 0 ? text.slice(0, Math.min(...stopAt)) : text
-  const pieces: string[] = []
-  let finishReason: FinishReason = 'stop'
-  let written = ''
-  let completionTokens = 0
-  for (const piece of whole.match(/\S+\s*|\s+/g) ?? []) {
-    const tokens = count.text(written + piece)
-    if (tokens > (request.maxOutputTokens ?? Number.POSITIVE_INFINITY)) {
-      finishReason = 'length'
-      break
-    }
-    pieces.push(piece)
-    written += piece
-    completionTokens = tokens
+  const pieces = whole.match(/\S+\s*|\s+/g) ?? []
+  const tokensOf = (count: number) => tokens.count([pieces.slice(0, count).join('')])
+  const all = await tokensOf(pieces.length)
+  const cap = request.maxOutputTokens ?? Number.POSITIVE_INFINITY
+  if (all <= cap) return { pieces, finishReason: 'stop', completionTokens: all }
+  // The most pieces that fit, by bisection: a token count never falls when text is added.
+  let fitting = { count: 0, tokens: 0 }
+  let tooMany = pieces.length
+  while (tooMany - fitting.count > 1) {
+    const count = Math.floor((fitting.count + tooMany) / 2)
+    const counted = await tokensOf(count)
+    if (counted <= cap) fitting = { count, tokens: counted }
+    else tooMany = count
   }
-  const promptTokens = count.messages(request.messages)
-  return {
-    pieces,
-    finishReason,
-    usage: { promptTokens, completionTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
-  }
+  return { pieces: pieces.slice(0, fitting.count), finishReason: 'length', completionTokens: fitting.tokens }
+}
+
+/** Tokens of role and separators around each message, and of the answer's beginning, as OpenAI's counting guide gives them. */
+const tokensPerMessage = 3
+const tokensPerAnswer = 3
+
+async function countMessages(messages: readonly ProviderMessage[], tokens: TokenCounting): Promise<number> {
+  const contents = await tokens.count(messages.map((message) => message.content))
+  return tokensPerAnswer + messages.length * tokensPerMessage + contents
 }

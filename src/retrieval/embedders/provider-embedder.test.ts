@@ -3,17 +3,20 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { createFakeClock, type FakeClock } from '../../../test/harness/fake-clock.ts'
 import { sharedDataFolder } from '../../../test/harness/shared-data.ts'
 import type { Embeddings } from '../../gateway/index.ts'
-import { createOrganisationId, createSpaceId, isAppError } from '../../kernel/index.ts'
+import { createOrganisationId, createSpaceId, isAppError, silentLog } from '../../kernel/index.ts'
 import { toClientError } from '../../models/index.ts'
 import { testDeployment, testOrganisation } from '../../models/testing.fixture.ts'
 import { createProvider, type Provider } from '../../providers/index.ts'
+import { createTokenCounting } from '../../tokens/index.ts'
 import { createProviderEmbedder, type Embedder, type ProviderEmbedderOptions } from '../index.ts'
 
 const dimensions = 4
+const tokens = createTokenCounting({ log: silentLog })
+afterAll(() => tokens.close())
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close()
@@ -59,6 +62,7 @@ async function startUpstream(
   const organisation = testOrganisation()
   const embedder = await createProviderEmbedder({
     embeddings: embeddingsOf(provider),
+    tokens,
     organisation: () => organisation,
     model: 'vectors',
     dimensions,

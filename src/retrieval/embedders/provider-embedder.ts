@@ -9,12 +9,14 @@ import {
   systemClock,
 } from '../../kernel/index.ts'
 import type { Organisation } from '../../organisations/index.ts'
+import { createTokenCounter, loadVocabulary, type TokenCounting } from '../../tokens/index.ts'
 import type { Embedder } from '../port.ts'
 import { normalise } from './hashing-embedder.ts'
 
 export interface ProviderEmbedderOptions {
   /** The gateway's door: every call is routed, held and billed there. */
   embeddings: Embeddings
+  tokens: TokenCounting
   /** Who is billed; undefined where the organisation is gone. */
   organisation(id: OrganisationId): Organisation | undefined
   /** Canonical id of an embedding model of the catalogue. */
@@ -39,6 +41,8 @@ const attempts = { document: 6, query: 2 }
 /** Longest pause between two tries: a document can wait out a provider's minute window, a person cannot. */
 const maximumPauseMs = { document: 60_000, query: 1_500 }
 const firstPauseMs = 500
+/** No prose has more UTF-16 units in a token; a longer text is cut before it is counted. */
+const unitsPerTokenBound = 32
 /** How often one text may be halved because the provider counts more tokens in it than we do. */
 const maximumHalvings = 6
 
@@ -46,10 +50,8 @@ const maximumHalvings = 6
 export async function createProviderEmbedder(options: ProviderEmbedderOptions): Promise<Embedder> {
   const { model, dimensions, clock = systemClock, log = silentLog, random = Math.random } = options
   const limits = { ...defaults, ...definedOf(options) }
-  // The tables that the gateway counts with as well; close to every provider's count, and a miss is met by halving.
-  const { countTokens: countAllowed } = await import('gpt-tokenizer/encoding/o200k_base')
-  // Texts may contain what looks like a control token: they are counted as the plain text they are.
-  const countTokens = (text: string) => countAllowed(text, { disallowedSpecial: new Set() })
+  // Close to every provider's count; a text that is too long all the same is halved.
+  const { count: countTokens } = createTokenCounter(loadVocabulary())
 
   async function callWithRetries(texts: string[], call: EmbedCall): Promise<Float32Array[]> {
     for (let attempt = 1; ; attempt++) {
@@ -104,17 +106,17 @@ export async function createProviderEmbedder(options: ProviderEmbedderOptions): 
     }
   }
 
-  function cutToLimit(text: string): { text: string; tokens: number } {
-    let tokens = countTokens(text)
-    if (tokens <= limits.maximumTokens) return { text, tokens }
+  async function cutToLimit(text: string): Promise<{ text: string; tokens: number }> {
+    let cut = wellFormedStart(text, limits.maximumTokens * unitsPerTokenBound)
+    let tokens = await options.tokens.count([cut])
+    if (tokens <= limits.maximumTokens && cut.length === text.length) return { text, tokens }
     log.warn(
       { model, tokens, maximumTokens: limits.maximumTokens },
       'a text is longer than the embedding model takes and was cut',
     )
-    let cut = text
     while (tokens > limits.maximumTokens) {
       cut = wellFormedStart(cut, Math.floor(cut.length * Math.min(0.95, limits.maximumTokens / tokens)))
-      tokens = countTokens(cut)
+      tokens = await options.tokens.count([cut])
     }
     return { text: cut, tokens }
   }
@@ -128,7 +130,9 @@ export async function createProviderEmbedder(options: ProviderEmbedderOptions): 
     countTokens,
     async embed({ texts, ...call }) {
       const vectors: Float32Array[] = []
-      for (const batch of batchesOf(texts.map(cutToLimit), limits)) {
+      const fitting: Awaited<ReturnType<typeof cutToLimit>>[] = []
+      for (const text of texts) fitting.push(await cutToLimit(text))
+      for (const batch of batchesOf(fitting, limits)) {
         call.signal.throwIfAborted()
         vectors.push(...(await embedBatch(batch, call)))
       }
@@ -183,6 +187,7 @@ function firstHalf(text: string): string {
 
 /** The first units of a text, never half a surrogate pair. */
 function wellFormedStart(text: string, units: number): string {
+  if (text.length <= units) return text
   const last = text.charCodeAt(units - 1)
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? units - 1 : units)
 }
