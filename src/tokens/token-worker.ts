@@ -6,7 +6,7 @@ import { loadVocabulary } from './vocabulary.ts'
 /** The thread in which large texts are counted. */
 const vocabulary = (workerData as TokenThreadData) ?? loadVocabulary()
 const counter = createTokenCounter(vocabulary)
-const post = (message: FromTokenThread) => parentPort!.postMessage(message)
+const post = (message: FromTokenThread) => parentPort!.postMessage(message, [])
 
 post({ type: 'vocabulary', vocabulary })
 parentPort!.on('message', (texts: ToTokenThread) =>

@@ -174,8 +174,9 @@ function stepsOf({ url, organisation, space, documentIds }: Target): (() => Prom
   const leaveStream = () => leave(completions, { model: 'stalls', messages, stream: true })
   const leaveChat = () => leave(chat, { messages, streaming: true })
 
-  return [
-    ...[list, complete, stream, ask, leaveStream, read, complete, stream, refused, leaveChat],
-    ...[complete, stream, askStreaming, leaveStream, read, complete, rename, notFound, ask, leaveStream],
-  ]
+  const expensive = [list, ask, leaveChat, askStreaming, ask]
+  const cheap = [read, rename, refused, notFound, read]
+  const calls = [complete, stream, leaveStream, complete, stream, leaveStream, complete, stream, leaveStream, complete]
+  // Alternating, so that different kinds run at the same time.
+  return calls.flatMap((call, index) => [call, (index % 2 === 0 ? expensive : cheap)[Math.floor(index / 2)]!])
 }
