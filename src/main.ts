@@ -19,6 +19,8 @@ const isOperatorError = (error: unknown) =>
 
 /** Two signals within it are one. */
 const impatientAfterMs = 1_000
+/** After an uncaught exception: the time that closing everything may take on top of the grace for running calls. */
+const lastResortMs = 15_000
 
 try {
   await run()
@@ -45,7 +47,7 @@ async function run() {
     if (service === undefined) process.exit(1)
     log.info({ signal }, 'stopping: streams finish, jobs return to the queue')
     service.stop().then(
-      () => process.exit(0),
+      () => process.exit(),
       (error: unknown) => {
         log.error({ error: describeError(error) }, 'the service did not stop cleanly')
         process.exit(1)
@@ -53,9 +55,14 @@ async function run() {
     )
   }
   onStopRequest(process.argv.slice(2), stop)
-  process.on('uncaughtException', (error) => {
-    log.error({ error: describeError(error), stack: error.stack }, 'uncaught: stopping, since the state is unknown')
-    stop('uncaughtException')
+  // Unhandled rejections arrive here as well.
+  process.on('uncaughtException', (error: unknown) => {
+    const stack = error instanceof Error ? error.stack : undefined
+    log.error({ error: describeError(error), stack }, 'uncaught exception: stopping, since the state is unknown')
+    process.exitCode = 1
+    // A second one while stopping does not shorten the stop, and a stop that hangs does not keep the process.
+    if (stoppingSinceMs === undefined) stop('uncaughtException')
+    setTimeout(() => process.exit(1), config.settings.server.shutdownGraceMs + lastResortMs).unref()
   })
 
   service = await createService({ config, log })

@@ -30,6 +30,11 @@ export interface Account {
   lastUsedMs: number
   /** Lease operations of one account run one after the other. */
   operation: Promise<unknown>
+  /**
+   * Set while a lease operation is under way, and left when its outcome is unknown: the database is read before the next one.
+   * `closedPicoUsd` is the bill that leaves the lease if the operation took effect and closed it.
+   */
+  uncertain: { closedPicoUsd: bigint } | null
   waiters: Set<() => void>
 }
 
@@ -57,6 +62,7 @@ export function createAccount(
     dirty: true,
     lastUsedMs: nowMs,
     operation: Promise.resolve(),
+    uncertain: null,
     waiters: new Set(),
   }
 }

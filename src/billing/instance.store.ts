@@ -3,15 +3,28 @@ import type { Queryable } from '../database/index.ts'
 
 /** Running processes as the ledger knows them. Times are the database's, so that instances with different clocks agree. */
 
-export async function registerInstance(database: Queryable, instanceId: InstanceId): Promise<void> {
-  await database.execute('insert into ledger_instances (instance_id) values ($1) on conflict do nothing', [instanceId])
+export async function registerInstance(
+  database: Queryable,
+  instanceId: InstanceId,
+  signal?: AbortSignal,
+): Promise<void> {
+  await database.execute(
+    'insert into ledger_instances (instance_id) values ($1) on conflict do nothing',
+    [instanceId],
+    { ...(signal && { signal }) },
+  )
 }
 
 /** False: the row is gone, another instance took this one for dead. */
-export async function writeHeartbeat(database: Queryable, instanceId: InstanceId): Promise<boolean> {
+export async function writeHeartbeat(
+  database: Queryable,
+  instanceId: InstanceId,
+  signal: AbortSignal,
+): Promise<boolean> {
   const touched = await database.execute(
     'update ledger_instances set heartbeat_at = clock_timestamp() where instance_id = $1',
     [instanceId],
+    { signal },
   )
   return touched === 1
 }

@@ -1,4 +1,4 @@
-import type { InstanceId, OrganisationId } from '../kernel/index.ts'
+import { type InstanceId, type OrganisationId, withDeadline } from '../kernel/index.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import { type Period, periodAfter } from './periods.ts'
 
@@ -22,6 +22,36 @@ export interface LeaseNotice {
   from: string
 }
 
+/** Longest lease operation: a client waits for it. */
+const leaseTimeoutMs = 4_000
+/** Longest wait for another instance's lock on a period. */
+const lockTimeoutMs = 3_000
+/** An instance that vanishes between two statements of such a transaction blocks the others for so long. */
+const idleTimeoutMs = 3_000
+
+/**
+ * A transaction that locks what other instances wait for. It ends within `leaseTimeoutMs` for the caller; a rejection leaves open
+ * whether it took effect. Server-side limits free its locks when this process vanishes.
+ */
+export function boundedTransaction<T>(
+  database: Database,
+  work: (transaction: Queryable) => Promise<T>,
+  timeoutMs = leaseTimeoutMs,
+): Promise<T> {
+  return withDeadline(timeoutMs, (signal) =>
+    database.transaction(
+      async (transaction) => {
+        await transaction.query(
+          `select set_config('lock_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)`,
+          [String(lockTimeoutMs), String(idleTimeoutMs)],
+        )
+        return work(transaction)
+      },
+      { signal },
+    ),
+  )
+}
+
 /** Where a period stands, as one transaction saw it. */
 export interface PeriodState {
   committedPicoUsd: bigint
@@ -42,7 +72,7 @@ export async function openPeriod(
   organisation: { id: OrganisationId; timeZone: string; periodAnchorDay: number; monthlyBudgetPicoUsd: bigint },
   atMs: number,
 ): Promise<Period> {
-  return database.transaction(async (transaction) => {
+  return boundedTransaction(database, async (transaction) => {
     await transaction.query("select pg_advisory_xact_lock(hashtextextended('portico ledger ' || $1, 0))", [
       organisation.id,
     ])
@@ -100,7 +130,7 @@ export interface LeaseRequest {
  * A lone instance gets everything, several get a part that leaves room for the others. Throws FencedError.
  */
 export async function extendLease(database: Database, request: LeaseRequest): Promise<LeaseState> {
-  return database.transaction(async (transaction) => {
+  return boundedTransaction(database, async (transaction) => {
     await assertAlive(transaction, request.instanceId)
     const key = [request.organisationId, request.period] as const
     const [row] = await transaction.query<{ committed: bigint; instances: bigint }>(
@@ -144,7 +174,7 @@ export async function returnLease(
   database: Database,
   request: Omit<LeaseRequest, 'neededPicoUsd'> & { returnedPicoUsd: bigint; close: boolean },
 ): Promise<LeaseState> {
-  return database.transaction(async (transaction) => {
+  return boundedTransaction(database, async (transaction) => {
     await assertAlive(transaction, request.instanceId)
     const key = [request.organisationId, request.period] as const
     await transaction.query('select from ledger_periods where organisation_id = $1 and period = $2 for update', [
@@ -176,8 +206,26 @@ export async function returnLease(
   })
 }
 
-export async function notify(database: Queryable, notice: LeaseNotice): Promise<void> {
-  await database.query('select pg_notify($1, $2)', [leaseChannel, JSON.stringify(notice)])
+/** The lease as it stands in the database, after every earlier operation on it. Throws FencedError. */
+export async function loadLease(
+  database: Database,
+  key: Pick<LeaseRequest, 'organisationId' | 'period' | 'instanceId'>,
+): Promise<LeaseState> {
+  return boundedTransaction(database, async (transaction) => {
+    await assertAlive(transaction, key.instanceId)
+    // The lock waits for an operation whose commit is still under way.
+    await transaction.query('select from ledger_periods where organisation_id = $1 and period = $2 for update', [
+      key.organisationId,
+      key.period,
+    ])
+    return readLease(transaction, key)
+  })
+}
+
+export async function notify(database: Queryable, notice: LeaseNotice, signal?: AbortSignal): Promise<void> {
+  await database.query('select pg_notify($1, $2)', [leaseChannel, JSON.stringify(notice)], {
+    ...(signal && { signal }),
+  })
 }
 
 async function assertAlive(transaction: Queryable, instanceId: InstanceId): Promise<void> {

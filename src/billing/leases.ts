@@ -1,4 +1,11 @@
-import { type Clock, describeError, type InstanceId, type Log, type OrganisationId } from '../kernel/index.ts'
+import {
+  type Clock,
+  describeError,
+  type InstanceId,
+  type Log,
+  type OrganisationId,
+  withDeadline,
+} from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { type Account, adopt, createAccount, freePicoUsd, look, unleasedPicoUsd, wake } from './account.ts'
@@ -7,6 +14,7 @@ import {
   FencedError,
   leaseChannel,
   type LeaseNotice,
+  loadLease,
   loadPeriodStates,
   notify,
   openPeriod,
@@ -18,6 +26,8 @@ import type { LedgerWriter } from './ledger-writer.ts'
 const idleLeaseMs = 10_000
 /** An instance that runs short asks the others again after this time. */
 const askAgainMs = 250
+/** Longest wait for the database to take a notice. */
+const noticeTimeoutMs = 2_000
 
 export interface Leases {
   /** The account of the period that the moment lies in, when it is in memory and knows the organisation's present budget. */
@@ -52,12 +62,38 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
   const byOrganisation = new Map<OrganisationId, Account[]>()
   const opening = new Map<string, Promise<Account>>()
   const askedMs = new WeakMap<Account, number>()
+  const failures = new WeakMap<Account, { atMs: number; error: unknown }>()
 
-  /** One lease operation at a time per account; a failed one does not stop the next. */
+  /**
+   * One lease operation at a time per account. When one fails because the database does not answer, those that wait behind it
+   * fail with it: each would wait as long.
+   */
   function inTurn<Result>(account: Account, operation: () => Promise<Result>): Promise<Result> {
-    const result = account.operation.then(operation)
+    const askedMs = clock.monotonicMs()
+    const result = account.operation.then(async () => {
+      const failure = failures.get(account)
+      if (failure && failure.atMs >= askedMs) throw failure.error
+      try {
+        if (account.uncertain && isLive(account)) await reconcile(account)
+        return await operation()
+      } catch (error) {
+        if (!(error instanceof FencedError)) failures.set(account, { atMs: clock.monotonicMs(), error })
+        throw error
+      }
+    })
     account.operation = result.catch(() => {})
     return result
+  }
+
+  /** After an operation whose outcome is unknown: takes over what the database has. */
+  async function reconcile(account: Account): Promise<void> {
+    const { closedPicoUsd } = account.uncertain!
+    const state = await loadLease(database, keyOf(account))
+    if (!isLive(account)) return
+    account.uncertain = null
+    // Closed after all: the bill is in the period's counter.
+    if (state.grantedPicoUsd === 0n) account.settledPicoUsd -= closedPicoUsd
+    adopt(account, state)
   }
 
   function isLive(account: Account): boolean {
@@ -113,13 +149,13 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
       // Whoever came first may have leased enough for all, or found that nothing is left.
       if (!isLive(account)) throw new FencedError(account.instanceId)
       if (freePicoUsd(account) >= neededPicoUsd || unleasedPicoUsd(account) === 0n) return
+      account.uncertain = { closedPicoUsd: 0n }
       const state = await extendLease(database, {
-        instanceId: account.instanceId,
-        organisationId: account.organisationId,
-        period: account.period.name,
+        ...keyOf(account),
         budgetPicoUsd: account.budgetPicoUsd,
         neededPicoUsd: neededPicoUsd - freePicoUsd(account),
       })
+      account.uncertain = null
       if (isLive(account)) adopt(account, state)
     })
   }
@@ -138,16 +174,17 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
       if (returned <= 0n && !(close && account.grantedPicoUsd > 0n)) return
       account.grantedPicoUsd -= returned
       account.committedPicoUsd -= returned
+      account.uncertain = { closedPicoUsd: 0n }
       await writer.barrier()
       const settledBefore = account.settledPicoUsd
+      if (close) account.uncertain = { closedPicoUsd: settledBefore }
       const state = await returnLease(database, {
-        instanceId: account.instanceId,
-        organisationId: account.organisationId,
-        period: account.period.name,
+        ...keyOf(account),
         budgetPicoUsd: account.budgetPicoUsd,
         returnedPicoUsd: returned > 0n ? returned : 0n,
         close,
       })
+      account.uncertain = null
       if (!isLive(account)) return
       // Closed: the bill has moved to the period's counter and the next lease starts from nothing.
       if (close && state.grantedPicoUsd === 0n) account.settledPicoUsd -= settledBefore
@@ -203,8 +240,10 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
     const idle = allAccounts().filter((account) => isUnused(account) && nowMs - account.lastUsedMs > idleLeaseMs)
     for (const account of idle) {
       await giveBack(account, { close: true })
-      if (isUnused(account) && account.grantedPicoUsd === 0n && !account.dirty) forget(account)
+      if (isUnused(account) && account.grantedPicoUsd === 0n && !account.dirty && !account.uncertain) forget(account)
     }
+    // Behind an operation under way this does nothing; after a failed one it reads what became of it.
+    for (const account of allAccounts()) if (account.uncertain) await inTurn(account, async () => {})
     await refresh(allAccounts())
   }
 
@@ -216,7 +255,11 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
       const nowMs = clock.monotonicMs()
       if (account.othersLeasedPicoUsd <= 0n || nowMs - (askedMs.get(account) ?? -askAgainMs) < askAgainMs) return
       askedMs.set(account, nowMs)
-      await notify(database, { kind: 'wanted', organisationId: account.organisationId, from: instanceId() })
+      const notice: LeaseNotice = { kind: 'wanted', organisationId: account.organisationId, from: instanceId() }
+      // The wait for room ends by itself; a notice that gets lost is repeated at the next look.
+      await withDeadline(noticeTimeoutMs, (signal) => notify(database, notice, signal)).catch((error: unknown) =>
+        log.warn({ error: describeError(error) }, 'other instances could not be asked for room'),
+      )
     },
     maintain,
     accounts: allAccounts,
@@ -231,4 +274,8 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
       for (const account of allAccounts()) await giveBack(account, { close: true })
     },
   }
+}
+
+function keyOf({ instanceId, organisationId, period }: Account) {
+  return { instanceId, organisationId, period: period.name }
 }

@@ -6,6 +6,7 @@ import {
   type InstanceId,
   type Log,
   type RequestId,
+  withDeadline,
 } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
 import { FencedError } from './lease.store.ts'
@@ -28,10 +29,16 @@ const maximumQueuedHolds = 5_000
 const maximumQueue = 1_000_000
 /** How long a hold waits for a database that does not answer. Nothing may be shown without it, so the client waits as well. */
 const holdDeadlineMs = 5_000
+/** How often overdue holds are looked for. */
+const expireEveryMs = 250
+/** Longest wait for one batch before it is written again over another connection; below holdDeadlineMs. */
+const attemptTimeoutMs = 4_000
+/** A batch that takes longer says that the database does not answer: new calls are refused without a wait. */
+const stalledAfterMs = 3_000
 const firstRetryMs = 50
 const longestRetryMs = 1_000
 
-/** What became of a settlement: written now, or found as it was written before, or there was no hold to settle. */
+/** What became of a settlement: written by this call, or another settlement was found, or there was no hold to settle. */
 export type SettleResult = { kind: 'entered' } | { kind: 'existing'; receipt: Receipt } | { kind: 'absent' }
 
 export interface LedgerWriter {
@@ -45,13 +52,17 @@ export interface LedgerWriter {
   barrier(): Promise<void>
   /** False while the database does not answer, or lags far behind. */
   accepting(): boolean
+  /** What other parts of the ledger have seen of the database: without a write, nothing here would learn that it is back. */
+  noteDatabase(answers: boolean): void
   /** Resolves when nothing waits. */
   drained(): Promise<void>
   /** Stops repeating: what is waiting fails. Recovery settles it after the next start. */
   abandon(): void
+  /** Stops the timer; nothing is handed over afterwards. */
+  close(): void
 }
 
-type Write = { enqueuedMs: number; reject(error: unknown): void } & (
+type Write = { enqueuedMs: number; isExpired: boolean; reject(error: unknown): void } & (
   | { kind: 'open'; instance: InstanceId; row: HoldRow; resolve(): void }
   | { kind: 'change'; instance: InstanceId; change: HoldChange; resolve(): void }
   | { kind: 'settle'; instance: InstanceId; entry: Entry; resolve(result: SettleResult): void }
@@ -62,6 +73,7 @@ interface Waiting<Result> {
   resolve(result: Result): void
   reject(error: unknown): void
   enqueuedMs: number
+  isExpired: boolean
 }
 
 export interface LedgerWriterDeps {
@@ -77,7 +89,11 @@ export interface LedgerWriterDeps {
 /** Group commit of everything that the ledger writes on the hot path, in the order in which it was handed over. */
 export function createLedgerWriter({ database, clock, log, instanceId, onFenced }: LedgerWriterDeps): LedgerWriter {
   const stop = new AbortController()
-  let failingSinceMs: number | null = null
+  let isFailing = false
+  let attemptSinceMs: number | null = null
+  /** What a client waits for, in the order in which it was handed over: the first is overdue first. */
+  const expiring = new Set<Write>()
+  const stopExpiring = clock.every(expireEveryMs, expire)
 
   const queue = createGroupCommit<Write>({
     maximumBatch,
@@ -88,7 +104,7 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
 
   /** Never rejects: each write learns its own result. */
   async function flush(writes: Write[]): Promise<void> {
-    let waiting = writes
+    let waiting = writes.filter((write) => !write.isExpired)
     for (let retryMs = firstRetryMs; waiting.length > 0; retryMs = Math.min(2 * retryMs, longestRetryMs)) {
       const instance = instanceId()
       try {
@@ -101,15 +117,15 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
       } catch (error) {
         if (error instanceof FencedError) {
           await onFenced(instance)
+          isFailing = false
           await failFenced(waiting, error)
           return
         }
-        failingSinceMs ??= clock.monotonicMs()
+        isFailing = true
         log.error({ error: describeError(error), writes: waiting.length }, 'the ledger could not be written')
         if (isRefusal(error)) return settleSingly(waiting, error)
-        waiting = dropOverdue(waiting, error)
-        if (waiting.length === 0) return
         await clock.sleep(retryMs, stop.signal).catch(() => {})
+        waiting = waiting.filter((write) => !write.isExpired)
         if (stop.signal.aborted) {
           for (const write of waiting) write.reject(error)
           return
@@ -121,10 +137,17 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
   async function attempt(instance: InstanceId, writes: Write[]): Promise<void> {
     const batch = mergeWrites(writes)
     if (batch.opens.length + batch.changes.length + batch.settlements.length > 0) {
-      const result = await writeBatch(database, instance, batch)
-      if (!result.alive) throw new FencedError(instance)
-      failingSinceMs = null
-      await report(instance, writes, batch, new Set(result.opened), new Set(result.entered))
+      attemptSinceMs = clock.monotonicMs()
+      try {
+        await withDeadline(attemptTimeoutMs, async (signal) => {
+          const result = await writeBatch(database, instance, batch, signal)
+          if (!result.alive) throw new FencedError(instance)
+          isFailing = false
+          await report(instance, writes, batch, new Set(result.opened), new Set(result.entered), signal)
+        })
+      } finally {
+        attemptSinceMs = null
+      }
     } else for (const write of writes) if (write.kind === 'barrier' || write.kind === 'change') write.resolve()
   }
 
@@ -134,12 +157,14 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
     batch: Batch,
     opened: Set<string>,
     entered: Set<string>,
+    signal: AbortSignal,
   ): Promise<void> {
-    // Missing ones were written by an earlier attempt whose answer got lost, or by whoever settled in our place.
+    // Missing ones were written by an earlier attempt whose answer got lost, or another call has used the id.
     const unopened = batch.opens.filter((row) => !opened.has(row.requestId)).map((row) => row.requestId)
-    const present = unopened.length > 0 ? await loadOpenHoldIds(database, instance, unopened) : new Set<string>()
+    const present =
+      unopened.length > 0 ? await loadOpenHoldIds(database, instance, unopened, signal) : new Set<string>()
     const unentered = batch.settlements.map(({ entry }) => entry.requestId).filter((id) => !entered.has(id))
-    const existing = unentered.length > 0 ? await loadEntries(database, unentered) : new Map<string, Receipt>()
+    const existing = unentered.length > 0 ? await loadEntries(database, unentered, signal) : new Map<string, Receipt>()
     const settledHere = new Set<string>(batch.settlements.map(({ entry }) => entry.requestId))
     for (const write of writes) {
       switch (write.kind) {
@@ -150,9 +175,8 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
           break
         }
         case 'settle': {
-          const receipt = existing.get(write.entry.requestId)
           if (entered.has(write.entry.requestId)) write.resolve({ kind: 'entered' })
-          else write.resolve(receipt ? { kind: 'existing', receipt } : { kind: 'absent' })
+          else write.resolve(resultOf(write.entry, existing.get(write.entry.requestId)))
           break
         }
         default:
@@ -164,19 +188,19 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
   /** The other instance has settled every hold of ours; new ones were not written. */
   async function failFenced(writes: Write[], error: FencedError): Promise<void> {
     const ids = writes.filter((write) => write.kind === 'settle').map((write) => write.entry.requestId)
-    const existing = await loadEntries(database, ids).catch(() => new Map<string, Receipt>())
+    const existing = await withDeadline(attemptTimeoutMs, (signal) => loadEntries(database, ids, signal)).catch(
+      () => new Map<string, Receipt>(),
+    )
     for (const write of writes) {
-      if (write.kind === 'settle') {
-        const receipt = existing.get(write.entry.requestId)
-        write.resolve(receipt ? { kind: 'existing', receipt } : { kind: 'absent' })
-      } else if (write.kind === 'barrier') write.resolve()
+      if (write.kind === 'settle') write.resolve(resultOf(write.entry, existing.get(write.entry.requestId)))
+      else if (write.kind === 'barrier') write.resolve()
       else write.reject(unavailable(error))
     }
   }
 
   /** The database refuses the content of one write: find it, so that it does not take the others with it. */
   async function settleSingly(writes: Write[], error: unknown): Promise<void> {
-    failingSinceMs = null
+    isFailing = false
     if (writes.length === 1) {
       writes[0]!.reject(new AppError('internal_error', 'The request could not be accounted for.', { cause: error }))
       return
@@ -188,19 +212,37 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
   }
 
   /** Holds and their growth do not wait for ever; what they reserved is given back by their rejection. */
-  function dropOverdue(writes: Write[], error: unknown): Write[] {
-    const nowMs = clock.monotonicMs()
-    return writes.filter((write) => {
-      const keep = write.kind === 'settle' || write.kind === 'barrier' || nowMs - write.enqueuedMs < holdDeadlineMs
-      if (!keep) write.reject(unavailable(error))
-      return keep
-    })
+  function expire(): void {
+    const overdueMs = clock.monotonicMs() - holdDeadlineMs
+    for (const write of expiring) {
+      if (write.enqueuedMs > overdueMs) return
+      expiring.delete(write)
+      write.isExpired = true
+      write.reject(unavailable())
+    }
   }
 
   function add<Result>(make: (promise: Waiting<Result>) => Write): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      queue.add(make({ resolve, reject, enqueuedMs: clock.monotonicMs() })).catch(reject)
+      const write = make({
+        resolve(result) {
+          expiring.delete(write)
+          resolve(result)
+        },
+        reject(error) {
+          expiring.delete(write)
+          reject(error)
+        },
+        enqueuedMs: clock.monotonicMs(),
+        isExpired: false,
+      })
+      if (write.kind !== 'settle') expiring.add(write)
+      queue.add(write).catch((error: unknown) => write.reject(error))
     })
+  }
+
+  function isStalled(): boolean {
+    return attemptSinceMs !== null && clock.monotonicMs() - attemptSinceMs > stalledAfterMs
   }
 
   return {
@@ -208,10 +250,31 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
     change: (instance, change) => add<void>((promise) => ({ kind: 'change', instance, change, ...promise })),
     settle: (instance, entry) => add<SettleResult>((promise) => ({ kind: 'settle', instance, entry, ...promise })),
     barrier: () => add<void>((promise) => ({ kind: 'barrier', ...promise })),
-    accepting: () => failingSinceMs === null && queue.size() < maximumQueuedHolds,
+    accepting: () => !isFailing && !isStalled() && queue.size() < maximumQueuedHolds,
+    noteDatabase(answers) {
+      isFailing = !answers
+    },
     drained: () => queue.drained(),
     abandon: () => stop.abort(),
+    close() {
+      stopExpiring()
+    },
   }
+}
+
+/**
+ * An entry that is there already is either our own, whose answer got lost, or another's: of the instance that settled this one's
+ * holds (`crashed`), or of another call with the same id. Nobody else settles at the same millisecond with the same ending.
+ */
+function resultOf(entry: Entry, found: Receipt | undefined): SettleResult {
+  if (!found) return { kind: 'absent' }
+  const isOwn =
+    found.ending === entry.ending &&
+    found.startedAt === entry.startedAt &&
+    found.settledAt === entry.settledAt &&
+    found.billedPicoUsd === entry.billedPicoUsd &&
+    found.organisationId === entry.organisationId
+  return isOwn ? { kind: 'entered' } : { kind: 'existing', receipt: found }
 }
 
 /** One row per request: a hold and its settlement that meet in one batch never become a row of their own. */

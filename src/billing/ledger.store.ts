@@ -53,7 +53,12 @@ export interface BatchResult {
  * Holds, growth, progress and settlements of many requests in one round trip and one commit; the statement and its reasons
  * stand in migration 0021-ledger-write-batch. Repeating it after a lost connection is harmless.
  */
-export async function writeBatch(database: Queryable, instanceId: InstanceId, batch: Batch): Promise<BatchResult> {
+export async function writeBatch(
+  database: Queryable,
+  instanceId: InstanceId,
+  batch: Batch,
+  signal?: AbortSignal,
+): Promise<BatchResult> {
   const rows = await database.query<{ alive: boolean; opened_ids: string[]; entered_ids: string[] }>(
     'select alive, opened_ids, entered_ids from ledger_write_batch($1, $2::json, $3::jsonb, $4::json)',
     [
@@ -62,6 +67,7 @@ export async function writeBatch(database: Queryable, instanceId: InstanceId, ba
       JSON.stringify(Object.fromEntries(batch.changes.map(changeToJson))),
       JSON.stringify(batch.settlements.map(({ entry, unopened }) => ({ unopened, ...entryToJson(entry) }))),
     ],
+    { ...(signal && { signal }) },
   )
   const { alive, opened_ids: opened, entered_ids: entered } = rows[0]!
   return { alive, opened, entered }
@@ -72,10 +78,12 @@ export async function loadOpenHoldIds(
   database: Queryable,
   instanceId: InstanceId,
   requestIds: string[],
+  signal: AbortSignal,
 ): Promise<Set<string>> {
   const rows = await database.query<{ request_id: string }>(
     'select request_id from ledger_holds where request_id = any($1::text[]) and instance_id = $2',
     [requestIds, instanceId],
+    { signal },
   )
   return new Set(rows.map((row) => row.request_id))
 }
@@ -155,7 +163,11 @@ interface StoredEntry {
 }
 
 /** Entries by request id; ids without one are missing from the map. */
-export async function loadEntries(database: Queryable, requestIds: readonly string[]): Promise<Map<string, Receipt>> {
+export async function loadEntries(
+  database: Queryable,
+  requestIds: readonly string[],
+  signal?: AbortSignal,
+): Promise<Map<string, Receipt>> {
   const rows = await database.query<StoredEntry>(
     `select *, ceil(coalesce(stated_atto_usd,
         (prompt_tokens - cached_tokens - cache_write_tokens)::numeric * input_atto_usd + cached_tokens::numeric * cache_read_atto_usd
@@ -163,6 +175,7 @@ export async function loadEntries(database: Queryable, requestIds: readonly stri
         + reasoning_tokens::numeric * reasoning_atto_usd) / 1000000)::text as base_pico_usd
       from ledger_entries where request_id = any($1::text[])`,
     [requestIds],
+    { ...(signal && { signal }) },
   )
   return new Map(rows.map((row) => [row.request_id, receiptOf(row)]))
 }

@@ -8,6 +8,7 @@ import {
   type Log,
   type OrganisationId,
   type RequestId,
+  withDeadline,
 } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
 import { type Account, unbilledPicoUsd } from './account.ts'
@@ -34,6 +35,10 @@ const maintainEveryMs = 1_000
 const instanceExpiryMs = 10_000
 /** Most time that close() gives to settlements which the database does not take. */
 const closeDeadlineMs = 10_000
+/** Longest wait for one heartbeat; well below instanceExpiryMs, so that a hanging connection does not cost the leases. */
+const heartbeatTimeoutMs = 3_000
+/** Longest wait of a call for this process to start again as a new instance. */
+const renewalTimeoutMs = 4_000
 
 /** Called as things happen, for metrics. Must not throw. */
 export interface LedgerObserver {
@@ -105,10 +110,11 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     if (fenced !== instance) return renewal ?? Promise.resolve()
     renewal ??= (async () => {
       log.error({ instanceId: fenced }, 'another instance took this one for dead; starting again with new leases')
+      for (const hold of open.values()) if (hold.instanceId === fenced) hold.revoke()
       const next = createInstanceId()
       while (!shutdown.signal.aborted) {
         try {
-          await registerInstance(database, next)
+          await withDeadline(heartbeatTimeoutMs, (signal) => registerInstance(database, next, signal))
           break
         } catch (error) {
           log.error({ error: describeError(error) }, 'the ledger cannot register this instance')
@@ -117,6 +123,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       }
       instance = next
       leases.forgetAll()
+      writer.noteDatabase(true)
     })().finally(() => {
       renewal = undefined
     })
@@ -133,12 +140,15 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     try {
       return await openFor(request).catch((error: unknown) => {
         // Taken for dead between two calls: nothing was set aside yet, so start again on a new lease.
-        if (error instanceof FencedError) return renew(error.instanceId).then(() => openFor(request))
-        throw error
+        if (!(error instanceof FencedError)) throw error
+        return withDeadline(renewalTimeoutMs, () => renew(error.instanceId)).then(() => openFor(request))
       })
     } catch (error) {
       ids.delete(request.requestId)
-      throw error instanceof FencedError ? unavailable() : error
+      if (isAppError(error) || request.signal.aborted) throw error
+      // Periods and leases could not be read or written: nothing was set aside, and the call may be sent again.
+      if (!(error instanceof FencedError) && !isContention(error)) writer.noteDatabase(false)
+      throw unavailable(error)
     }
   }
 
@@ -189,8 +199,19 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     await Promise.allSettled(writes)
   }
 
+  /** Also finds out that the database is back when no call writes to it. */
+  async function beat(): Promise<void> {
+    try {
+      const alive = await withDeadline(heartbeatTimeoutMs, (signal) => writeHeartbeat(database, instance, signal))
+      if (alive) writer.noteDatabase(true)
+      else await renew(instance)
+    } catch (error) {
+      writer.noteDatabase(false)
+      throw error
+    }
+  }
+
   async function maintain(): Promise<void> {
-    if (!(await writeHeartbeat(database, instance))) await renew(instance)
     if (expiryMs !== null) await recover(instance)
     await thresholds.check(leases.accounts())
     await leases.maintain().catch((error: unknown) => {
@@ -204,7 +225,9 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
   }
 
   const stopTimers = [
-    repeat(clock, maintainEveryMs, maintain, log, 'the ledger could not be looked after'),
+    // Alone, so that nothing else can hold it up for as long as makes this instance count as dead.
+    repeat(clock, maintainEveryMs, beat, log, 'the heartbeat could not be written'),
+    repeat(clock, maintainEveryMs, maintain, log, 'ledger maintenance failed'),
     repeat(clock, maintainEveryMs, deliver, log, 'the webhooks could not be delivered'),
     repeat(clock, progressEveryMs, writeProgress, log, 'the progress of streams could not be written'),
   ]
@@ -225,6 +248,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     } catch (error) {
       log.error({ error: describeError(error) }, 'the ledger could not give its leases back; the next start will')
     }
+    writer.close()
   }
 
   return {
@@ -257,11 +281,20 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       await writer.barrier()
       return runAudit(database, expiryMs)
     },
-    maintain,
+    isAccepting: () => writer.accepting(),
+    async maintain() {
+      await beat()
+      await maintain()
+    },
     writeProgress,
     instanceId: () => instance,
     close: () => (closing ??= closeAll()),
   }
+}
+
+/** Another transaction was in the way of one organisation's: SQLSTATE 40 and 55P03. The database itself answers. */
+function isContention(error: unknown): boolean {
+  return /^(?:40|55P03)/.test(String((error as { code?: unknown }).code))
 }
 
 /** Runs a task every so often, never twice at a time. The returned function stops it and waits for a running one. */

@@ -1,8 +1,7 @@
-import { describeError, type InstanceId, type Log, type RequestId } from '../kernel/index.ts'
+import { AppError, describeError, type InstanceId, type Log, type RequestId } from '../kernel/index.ts'
 import { type Account, bill, freePicoUsd, release, unbill, unleasedPicoUsd } from './account.ts'
 import { affordableOutput, type CallPricing, nextCover, shouldGrow } from './hold-size.ts'
 import type { Entry } from './ledger.store.ts'
-import { FencedError } from './lease.store.ts'
 import { type LedgerWriter, type SettleResult, unavailable } from './ledger-writer.ts'
 import type { Hold, HoldRequest, Outcome, Receipt } from './port.ts'
 import { clampUsage, costOf, displayedBaseCost, scheduleInForce, unitPricesAt } from './prices.ts'
@@ -13,6 +12,8 @@ export interface OpenHold extends Hold {
   readonly instanceId: InstanceId
   /** Output known by now that the database has not been told; undefined when there is nothing new. */
   takeProgress(): { requestId: RequestId; outputTokens: number } | undefined
+  /** Another instance has settled it: no more output may be shown. */
+  revoke(): void
   /** What recovery would bill: for a shutdown with calls in flight. */
   settleByPolicy(ending: 'shutdown'): Promise<Receipt>
 }
@@ -47,6 +48,7 @@ export function openHold(
   let writtenOutputTokens = 0
   let growth: Promise<void> | undefined
   let settlement: Promise<Receipt> | undefined
+  let isRevoked = false
   const settled = new AbortController()
 
   account.openHolds += 1
@@ -55,6 +57,7 @@ export function openHold(
   durable.catch(() => void settle({ kind: 'unanswered', reason: 'the hold could not be written' }).catch(() => {}))
 
   function grant(boundTokens: number, estimateTokens = boundTokens): true | Promise<void> {
+    if (isRevoked) return Promise.reject(unavailable())
     const tokens = Math.min(boundTokens, wantedTokens)
     if (tokens > coveredTokens && !settlement) return cover(tokens).then(() => note(estimateTokens))
     note(estimateTokens)
@@ -92,8 +95,8 @@ export function openHold(
       const held = { promptTokens: request.promptTokensBound, amountPicoUsd }
       const extra = await growFor(deps.reservation, account, pricing, held, targetTokens, settled.signal).catch(
         (error: unknown) => {
-          // The hold has been settled by another instance; it cannot grow any more.
-          throw error instanceof FencedError ? unavailable(error) : error
+          // Settled by another instance, or the database does not answer: it cannot grow now.
+          throw error instanceof AppError || settled.signal.aborted ? error : unavailable(error)
         },
       )
       if (settlement) return release(account, extra)
@@ -161,10 +164,10 @@ export function openHold(
     if (result.kind === 'entered') return written
     unbill(account, written.billedPicoUsd)
     if (result.kind === 'existing') return result.receipt
-    // The hold never became durable, so nothing was shown and nothing is billed.
+    // The hold is not in the database: it never became durable, or the database has lost what it had acknowledged.
     const lost = written.billedPicoUsd + written.writtenOffPicoUsd
     if (lost > 0n) log.error({ requestId: request.requestId }, 'an answer without a durable hold was not billed')
-    return { ...written, billedPicoUsd: 0n, writtenOffPicoUsd: lost }
+    return { ...written, ending: 'unanswered', billedPicoUsd: 0n, writtenOffPicoUsd: lost }
   }
 
   return {
@@ -175,6 +178,11 @@ export function openHold(
     capReduced: reserved !== 'write_off' && reserved.capReduced,
     grant,
     settle,
+    revoke() {
+      isRevoked = true
+      // A wait for growth ends as well.
+      settled.abort(unavailable())
+    },
     takeProgress() {
       if (settlement || outputTokens === writtenOutputTokens) return undefined
       writtenOutputTokens = outputTokens

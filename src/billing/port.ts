@@ -59,7 +59,10 @@ export interface Hold {
    * best guess of the same count, which a crash bills; without it a crash bills the bound.
    */
   grant(outputTokensBound: number, outputTokensEstimate?: number): true | Promise<void>
-  /** Turns the hold into its cost, durably and once; further calls return the first result. */
+  /**
+   * Turns the hold into its cost, durably and once; further calls return the first result. A receipt with another `ending` than the
+   * outcome's was written by another instance, or nothing was written: the answer's end must not be delivered then.
+   */
   settle(outcome: Outcome): Promise<Receipt>
 }
 
@@ -128,6 +131,8 @@ export interface Ledger {
   hasCredit(organisation: Organisation): boolean
   loadBudget(organisation: Organisation): Promise<BudgetState>
   loadReceipt(requestId: string): Promise<Receipt | undefined>
+  /** False while the database does not answer: new calls are refused with 503. */
+  isAccepting(): boolean
   /** Settles what is open (status known), returns leases, stops timers. */
   close(): Promise<void>
 }

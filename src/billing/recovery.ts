@@ -1,11 +1,14 @@
 import { type Clock, describeError, type InstanceId, type Log } from '../kernel/index.ts'
-import type { Database } from '../database/index.ts'
+import type { Database, Queryable } from '../database/index.ts'
+import { boundedTransaction } from './lease.store.ts'
 import { type Entry, type HoldRow, loadHoldsOf, writeBatch } from './ledger.store.ts'
 import { closeInstance, loadDeadInstances, loadLeaseRoom, lockInstance } from './instance.store.ts'
 import { costOf, displayedBaseCost } from './prices.ts'
 
 /** Rows that are settled in one statement. */
 const pageSize = 200
+/** Thousands of holds take seconds; nobody waits for it. */
+const recoveryTimeoutMs = 60_000
 
 /**
  * Settles what dead processes left open, once: the prompt's estimate plus the output that was known, at the prices of the
@@ -39,7 +42,9 @@ function recoverInstance(
   expiryMs: number | null,
   nowMs: number,
 ): Promise<number> {
-  return database.transaction(async (transaction) => {
+  return boundedTransaction(database, recover, recoveryTimeoutMs)
+
+  async function recover(transaction: Queryable): Promise<number> {
     // The lock excludes the instance itself, should it live after all, and other recoverers.
     if (!(await lockInstance(transaction, dead, expiryMs))) return 0
     const room = await loadLeaseRoom(transaction, dead)
@@ -57,7 +62,7 @@ function recoverInstance(
     }
     await closeInstance(transaction, dead)
     return count
-  })
+  }
 }
 
 /** What a crashed call is billed: never more than its hold. */

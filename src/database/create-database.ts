@@ -61,8 +61,9 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
   ): Promise<T> {
     const state = { open: true }
     const deadline = transactionDeadline()
-    await session.run('begin', [], withDefaults({}))
     try {
+      // Inside: one whose answer came too late has taken effect and is rolled back.
+      await session.run('begin', [], withDefaults(options))
       const handle = queryableOn(session, state, options)
       const value = await Promise.race([inside.run(state, () => work(handle)), deadline.passed])
       state.open = false
@@ -74,7 +75,9 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
       return value
     } catch (error) {
       state.open = false
-      await session.run('rollback', [], withDefaults({})).catch(() => session.markBroken())
+      const rolledBack = session.run('rollback', [], withDefaults({})).catch(() => session.markBroken())
+      // A caller whose time is over does not wait for a server that may hang; releasing the session does.
+      if (!options.signal?.aborted) await rolledBack
       throw error
     } finally {
       deadline.clear()

@@ -10,7 +10,17 @@ export class DatabaseError extends Error {
     this.code = code
     this.constraint = options.constraint ?? null
   }
+
+  /** True where the database could not serve the statement at that moment, and the same one may succeed later. */
+  get isUnavailable(): boolean {
+    return unavailableStates.test(this.code)
+  }
 }
+
+// SQLSTATE: 08 connection lost, 25P03 idle in transaction for too long, 25006 read-only after a failover, 40 rolled back by the
+// server, 53 out of resources (connections, memory, disk), 55P03 lock not granted in time, 57014 statement past its limit,
+// 57P shutdown and start, 58030 input/output error.
+const unavailableStates = /^(?:08|25P03|25006|40|53|55P03|57014|57P|58030)/
 
 /** The database cannot be used as it stands; `message` tells the operator what to do and names the folder or host. */
 export class DatabaseStartError extends Error {
@@ -61,7 +71,8 @@ export function shortMessage(error: unknown): string {
 export function toDatabaseError(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error
   const fields = error as { code?: unknown; constraint?: unknown }
-  const isSqlState = typeof fields?.code === 'string' && /^[0-9A-Z]{5}$/.test(fields.code)
+  // Classes of SQLSTATE begin with a digit, F, H, P or X; EPIPE and EPERM are error numbers of the operating system.
+  const isSqlState = typeof fields?.code === 'string' && /^[0-9FHPX][0-9A-Z]{4}$/.test(fields.code)
   const code = isSqlState ? (fields.code as string) : sqlState.connectionLost
   const constraint = typeof fields?.constraint === 'string' ? fields.constraint : null
   return new DatabaseError(code, shortMessage(error), { constraint })

@@ -3,7 +3,7 @@ import type { Hold, Ledger, Outcome, Receipt } from '../billing/index.ts'
 import { AppError, createRequestId, silentLog, systemClock } from '../kernel/index.ts'
 import { type Catalogue, type Deployment, createRouter } from '../models/index.ts'
 import type { Organisation } from '../organisations/index.ts'
-import { type Provider, ProviderError } from '../providers/index.ts'
+import { type Provider, type ProviderAnswer, ProviderError } from '../providers/index.ts'
 import { createTokenCounting } from '../tokens/index.ts'
 import { createCompletions } from './complete.ts'
 
@@ -19,7 +19,11 @@ const deployments = ['first', 'second'].map((id): Deployment => ({
   prices: [],
 }))
 
-function arrange(provider: (deployment: Deployment) => Partial<Provider>, durable: Promise<void> = Promise.resolve()) {
+function arrange(
+  provider: (deployment: Deployment) => Partial<Provider>,
+  durable: Promise<void> = Promise.resolve(),
+  settledAs?: string,
+) {
   const outcomes: Outcome[] = []
   const hold = {
     durable,
@@ -28,7 +32,7 @@ function arrange(provider: (deployment: Deployment) => Partial<Provider>, durabl
     grant: () => true,
     settle: async (outcome: Outcome) => {
       outcomes.push(outcome)
-      return {} as Receipt
+      return { ending: settledAs ?? (outcome.kind === 'answered' ? outcome.ending : 'unanswered') } as Receipt
     },
   } as unknown as Hold
   const catalogue = {
@@ -125,5 +129,36 @@ describe('a service that stops', () => {
     client.abort(new AppError('shutting_down', 'The service is stopping.'))
     await expect(answer).rejects.toMatchObject({ code: 'shutting_down' })
     expect(outcomes).toMatchObject([{ kind: 'answered', ending: 'shutdown', estimated: true }])
+  })
+})
+
+describe('a call that another instance has settled meanwhile', () => {
+  const answer = { text: 'Hello', reasoningText: '', refusal: null, toolCalls: [], finishReason: 'stop', usage: null }
+
+  it('delivers no whole answer', async () => {
+    const { completions, call } = arrange(
+      () => ({ complete: async () => ({ ...answer, adjusted: [] }) as unknown as ProviderAnswer }),
+      undefined,
+      'crashed',
+    )
+    await expect(completions.complete(call(false))).rejects.toMatchObject({ code: 'overloaded' })
+  })
+
+  it('ends its stream with an error instead of a finish', async () => {
+    const events = async function* () {
+      yield [{ type: 'text' as const, text: 'Hello' }]
+    }
+    const { completions, call } = arrange(
+      () => ({ stream: async () => ({ adjusted: [], providerRequestId: null, events: events() }) }),
+      undefined,
+      'crashed',
+    )
+    const { events: relayed } = await completions.stream(call(true))
+    const seen: string[] = []
+    const read = async () => {
+      for await (const batch of relayed) seen.push(...batch.map((event) => event.type))
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'overloaded' })
+    expect(seen).toEqual(['text'])
   })
 })

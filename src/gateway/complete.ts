@@ -166,6 +166,7 @@ async function settleWhole(
     estimated: answer.usage === null,
     finishReason: answer.finishReason,
   })
+  assertRecorded(receipt)
   return {
     ...describe(opened, deployment, answer.adjusted),
     text: answer.text,
@@ -201,6 +202,7 @@ async function* relay(
     const estimated = meter.usage() === null
     settled = true
     const receipt = await settleAnswered(opened, deployment, { ending, usage, estimated, finishReason })
+    assertRecorded(receipt)
     yield [{ type: 'finish', finishReason, usage, estimated, receipt }]
   } catch (error) {
     if (error instanceof ProviderError) opened.reportFailure(deployment.id, error)
@@ -211,6 +213,15 @@ async function* relay(
     cancel.abort(new AppError('client_closed', 'The answer is no longer read.'))
     if (!settled) await settlePartial(opened, deployment, meter, ending)
   }
+}
+
+/** The end of an answer leaves only where its own cost was recorded: another instance may have settled the call meanwhile. */
+function assertRecorded({ ending }: Receipt): void {
+  if (ending === 'completed') return
+  throw new AppError('overloaded', 'The cost of this answer could not be recorded. Send the request again.', {
+    retryAfterSeconds: 1,
+    internal: `settled elsewhere as ${ending}`,
+  })
 }
 
 type AnsweredEnding = (Outcome & { kind: 'answered' })['ending']

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { DatabaseError } from '../database/index.ts'
 import { AppError, type ErrorCode } from '../kernel/index.ts'
 import { errorClasses, errorHeaders, renderErrorBody, toAppError } from './error-renderer.ts'
 
@@ -22,6 +23,18 @@ describe('docs/errors.md', () => {
 })
 
 describe('the error renderer', () => {
+  it('answers 503 with retry-after while the database is away, and 500 for what repeating would not change', () => {
+    const lost = toAppError(
+      new Error('load failed', { cause: new DatabaseError('57P01', 'terminated by administrator') }),
+    )
+    expect(lost).toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
+    expect(lost.message).not.toContain('administrator')
+    for (const code of ['08006', '53300', '55P03', '57P03', '57014', '53100']) {
+      expect(toAppError(new DatabaseError(code, 'x')).code, code).toBe('overloaded')
+    }
+    expect(toAppError(new DatabaseError('23505', 'duplicate key')).code).toBe('internal_error')
+  })
+
   it('gives the code its own name in the body, but for invalid_request, whose type says it all', () => {
     for (const code of Object.keys(errorClasses) as ErrorCode[]) {
       const { error } = renderErrorBody(new AppError(code, 'Words.', { param: 'field' }))

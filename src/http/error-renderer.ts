@@ -70,11 +70,26 @@ export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   return (
     fromFastify(error) ??
+    fromDatabase(error) ??
     new AppError('internal_error', 'Something went wrong on our side.', {
       internal: describeError(error),
       cause: error,
     })
   )
+}
+
+/** A lost or overloaded database is 503: the same request may succeed in a moment. See DatabaseError.isUnavailable. */
+function fromDatabase(error: unknown): AppError | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if ((current as { isUnavailable?: unknown }).isUnavailable === true) {
+      return new AppError('overloaded', 'The database does not answer at the moment. Try again shortly.', {
+        internal: describeError(error),
+        cause: error,
+        retryAfterSeconds: 1,
+      })
+    }
+  }
+  return undefined
 }
 
 function fromFastify(error: unknown): AppError | undefined {

@@ -17,3 +17,14 @@ export function raceSignal<T>(promise: Promise<T>, signal: AbortSignal | undefin
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
 }
+
+/** Gives `work` a signal that aborts after `ms`, and rejects then, whether or not the work has heeded it. In real time. */
+export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(new Error(`no answer within ${ms} ms`)), ms)
+  try {
+    return await raceSignal(work(deadline.signal), deadline.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}

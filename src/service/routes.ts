@@ -44,7 +44,9 @@ export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] 
     ingestionRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
     modelRoutes({ catalogue: operatorCatalogue }),
     usageRoutes({ ledger, organisations, clock }),
-    operationsRoutes({ isReady: async () => !isStopping() && (await areAnswering([control, corpus])) }),
+    operationsRoutes({
+      isReady: async () => !isStopping() && ledger.isAccepting() && (await areAnswering([control, corpus])),
+    }),
     operatorRoutes({ adminLog, operatorTokens }),
     auditRoutes({
       checks: [
@@ -58,6 +60,13 @@ export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] 
 }
 
 async function areAnswering(databases: Database[]): Promise<boolean> {
-  const answers = databases.map((database) => database.query('select 1', [], { timeoutMs: readyTimeoutMs }))
+  const answers = databases.map((database) =>
+    database.query(
+      'select 1',
+      [],
+      // The wait for a connection counts on a server; the embedded engine's one connection may be busy with its own work.
+      database.engine === 'postgres' ? { signal: AbortSignal.timeout(readyTimeoutMs) } : { timeoutMs: readyTimeoutMs },
+    ),
+  )
   return (await Promise.allSettled(answers)).every((answer) => answer.status === 'fulfilled')
 }

@@ -120,4 +120,24 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     await expect(died).rejects.toMatchObject({ code: '57P01' })
     expect(await one.control.query('select 1 as one')).toEqual([{ one: 1 }])
   })
+
+  test('a connection that is lost between two statements of a transaction fails that transaction and nothing else', async () => {
+    await one.control.script('create table kept (id int)')
+    const cut = one.control.transaction(async (transaction) => {
+      const [row] = await transaction.query<{ pid: number }>('select pg_backend_pid() as pid')
+      await transaction.execute('insert into kept values (1)')
+      // Nothing runs on the connection at this moment: the loss arrives as an event that nobody awaits.
+      await two.control.query('select pg_terminate_backend($1)', [row!.pid])
+      await untilGone(row!.pid)
+      await transaction.execute('insert into kept values (2)')
+    })
+    await expect(cut).rejects.toMatchObject({ name: 'DatabaseError', isUnavailable: true })
+    expect(await one.control.query('select id from kept')).toEqual([])
+  })
+
+  async function untilGone(pid: number): Promise<void> {
+    while ((await two.control.query('select from pg_stat_activity where pid = $1', [pid])).length > 0) {
+      await systemClock.sleep(5)
+    }
+  }
 })
