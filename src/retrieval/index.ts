@@ -1,5 +1,6 @@
 export { createHashingEmbedder, type HashingEmbedderOptions } from './embedders/hashing-embedder.ts'
 export { createOnnxEmbedder, type OnnxEmbedderOptions } from './embedders/onnx-embedder.ts'
+export { isOnnxRuntimeInstalled } from './embedders/onnx-runtime.ts'
 export { createProviderEmbedder, type ProviderEmbedderOptions } from './embedders/provider-embedder.ts'
 export type { Generation, Generations } from './generations.store.ts'
 export type { MaintenanceOptions, MaintenanceReport } from './index-maintenance.store.ts'

@@ -87,12 +87,16 @@ async function open(
   if (kind === 'onnx') {
     if (!folder && !model)
       throw new ConfigError('embeddings.folder: name the folder of the ONNX model, or embeddings.model as a hub id.')
-    return createOnnxEmbedder({
-      ...(folder ? { modelFolder: folder } : { modelId: model! }),
-      cacheFolder: path.join(dependencies.dataFolder, 'models'),
-      allowDownload: dependencies.allowDownload ?? true,
-      ...(dimensions === undefined ? {} : { dimensions }),
-    })
+    try {
+      return await createOnnxEmbedder({
+        ...(folder ? { modelFolder: folder } : { modelId: model! }),
+        cacheFolder: path.join(dependencies.dataFolder, 'models'),
+        allowDownload: dependencies.allowDownload ?? true,
+        ...(dimensions === undefined ? {} : { dimensions }),
+      })
+    } catch (error) {
+      throw new ConfigError(`embeddings: ${describeError(error)}`)
+    }
   }
   if (!model) throw new ConfigError('embeddings.model: name an embedding model of the catalogue.')
   const known = dimensions ?? dependencies.modelDimensions(model)

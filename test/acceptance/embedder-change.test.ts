@@ -1,8 +1,9 @@
 import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeTinyOnnx } from '../../scripts/make-tiny-onnx.ts'
+import { isOnnxRuntimeInstalled } from '../../src/retrieval/index.ts'
 import { type DatabasePlace, freshDatabasePlace } from '../harness/database.ts'
 import {
   createApiClient,
@@ -27,67 +28,71 @@ const withModel: StartOptions = { settings: { embeddings: { kind: 'onnx', folder
 /** The built-in embedder; nothing is embedded anew, as if there were a great deal left to do. */
 const withoutWorkers: StartOptions = { settings: { ingestion: { workers: 0 } } }
 
-beforeAll(async () => {
-  makeTinyOnnx(former)
-  place = await freshDatabasePlace()
-  await using portico = await startPortico({ ...withModel, place })
-  organisation = await portico.createOrganisation()
-  space = await portico.createSpace(organisation)
-  for (const [name, text] of [
-    ['doctor.txt', 'A physician is on duty.'],
-    ['car.txt', 'The automobile is in the garage.'],
-    ['dog.txt', 'The hound sleeps.'],
-  ] as const) {
-    const answer = await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, uploadForm(text, name))
-    await waitForDocument(organisation.client, expectStatus(answer, 201).id)
-  }
-})
-afterAll(async () => {
-  await place?.remove()
-  rmSync(models, { recursive: true, force: true })
-})
+const onnx = isOnnxRuntimeInstalled()
 
-/** The document found first for a word that stands in none: only a model that knows its meaning finds the right one. */
-async function findDoctor(options: StartOptions): Promise<string | undefined> {
-  await using portico = await startPortico({ ...options, place })
-  const signal = AbortSignal.timeout(30_000)
-  const { id: organisationId } = organisation as never
-  const passages = await portico.service.retrieval.search({
-    organisationId,
-    spaceId: space.id as never,
-    query: 'Arzt',
-    limit: 1,
-    signal,
-  })
-  return passages[0]?.documentName
-}
-
-it('is answered by the former model until all documents are embedded anew, and by the new one from then on', async () => {
-  expect(await findDoctor(withModel)).toBe('doctor.txt')
-  expect(await findDoctor(withoutWorkers)).toBe('doctor.txt')
-  await using portico = await startPortico({ place })
-  const states = async () =>
-    (await portico.service.index.generations.load()).map(
-      ({ embedderId, state }) => `${embedderId.slice(0, 4)} ${state}`,
-    )
-  await expect.poll(states, { timeout: 30_000 }).toEqual(['hash active'])
-  const { body } = await createApiClient(portico.url, organisation.apiKey)(
-    'POST',
-    `/v1/endpoints/${space.endpointId}/chat`,
-    { messages: [{ role: 'user', content: 'Who is the physician on duty?' }] },
-  )
-  expect(body.references[0]).toMatchObject({ title: 'doctor.txt' })
-})
-
-it('starts, and is answered by words, when the former model is gone', async () => {
-  // Back to the model, and away again without it.
-  {
+describe.runIf(onnx)(`another embedding model${onnx ? '' : ' (skipped: run `npm run install:onnx` first)'}`, () => {
+  beforeAll(async () => {
+    makeTinyOnnx(former)
+    place = await freshDatabasePlace()
     await using portico = await startPortico({ ...withModel, place })
-    const active = async () => (await portico.service.index.generations.load())[0]!.embedderId.slice(0, 4)
-    await expect.poll(active, { timeout: 30_000 }).toBe('onnx')
+    organisation = await portico.createOrganisation()
+    space = await portico.createSpace(organisation)
+    for (const [name, text] of [
+      ['doctor.txt', 'A physician is on duty.'],
+      ['car.txt', 'The automobile is in the garage.'],
+      ['dog.txt', 'The hound sleeps.'],
+    ] as const) {
+      const answer = await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, uploadForm(text, name))
+      await waitForDocument(organisation.client, expectStatus(answer, 201).id)
+    }
+  })
+  afterAll(async () => {
+    await place?.remove()
+    rmSync(models, { recursive: true, force: true })
+  })
+
+  /** The document found first for a word that stands in none: only a model that knows its meaning finds the right one. */
+  async function findDoctor(options: StartOptions): Promise<string | undefined> {
+    await using portico = await startPortico({ ...options, place })
+    const signal = AbortSignal.timeout(30_000)
+    const { id: organisationId } = organisation as never
+    const passages = await portico.service.retrieval.search({
+      organisationId,
+      spaceId: space.id as never,
+      query: 'Arzt',
+      limit: 1,
+      signal,
+    })
+    return passages[0]?.documentName
   }
-  renameSync(former, `${former}.gone`)
-  expect(await findDoctor(withoutWorkers)).toBeUndefined()
-  renameSync(`${former}.gone`, former)
-  expect(await findDoctor(withoutWorkers)).toBe('doctor.txt')
+
+  it('is answered by the former model until all documents are embedded anew, and by the new one from then on', async () => {
+    expect(await findDoctor(withModel)).toBe('doctor.txt')
+    expect(await findDoctor(withoutWorkers)).toBe('doctor.txt')
+    await using portico = await startPortico({ place })
+    const states = async () =>
+      (await portico.service.index.generations.load()).map(
+        ({ embedderId, state }) => `${embedderId.slice(0, 4)} ${state}`,
+      )
+    await expect.poll(states, { timeout: 30_000 }).toEqual(['hash active'])
+    const { body } = await createApiClient(portico.url, organisation.apiKey)(
+      'POST',
+      `/v1/endpoints/${space.endpointId}/chat`,
+      { messages: [{ role: 'user', content: 'Who is the physician on duty?' }] },
+    )
+    expect(body.references[0]).toMatchObject({ title: 'doctor.txt' })
+  })
+
+  it('starts, and is answered by words, when the former model is gone', async () => {
+    // Back to the model, and away again without it.
+    {
+      await using portico = await startPortico({ ...withModel, place })
+      const active = async () => (await portico.service.index.generations.load())[0]!.embedderId.slice(0, 4)
+      await expect.poll(active, { timeout: 30_000 }).toBe('onnx')
+    }
+    renameSync(former, `${former}.gone`)
+    expect(await findDoctor(withoutWorkers)).toBeUndefined()
+    renameSync(`${former}.gone`, former)
+    expect(await findDoctor(withoutWorkers)).toBe('doctor.txt')
+  })
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeTinyOnnx } from '../../scripts/make-tiny-onnx.ts'
+import { isOnnxRuntimeInstalled } from '../../src/retrieval/index.ts'
 import { freshDatabasePlace } from '../harness/database.ts'
 import {
   createApiClient,
@@ -63,7 +64,9 @@ const providerSettings = (url: string) => ({
   ],
 })
 
-describe('a local ONNX model', () => {
+const onnx = isOnnxRuntimeInstalled()
+
+describe.runIf(onnx)(`a local ONNX model${onnx ? '' : ' (skipped: run `npm run install:onnx` first)'}`, () => {
   it('indexes documents and finds them by meaning, not by spelling', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'portico-onnx-'))
     makeTinyOnnx(folder)

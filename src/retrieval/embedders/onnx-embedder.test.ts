@@ -1,22 +1,28 @@
+import { once } from 'node:events'
 import fs from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeTinyOnnx, tinyModelDimensions, tinyModelMaximumTokens } from '../../../scripts/make-tiny-onnx.ts'
 import { createOrganisationId, createSpaceId } from '../../kernel/index.ts'
-import { createOnnxEmbedder, createRetrieval, type Embedder } from '../index.ts'
+import { createOnnxEmbedder, createRetrieval, type Embedder, isOnnxRuntimeInstalled } from '../index.ts'
+import { assertOnnxRuntime } from './onnx-runtime.ts'
 import { createIndexFixture } from '../testing/index-fixture.ts'
 
+const installed = isOnnxRuntimeInstalled()
 let root: string
 let embedder: Embedder
 
 beforeAll(async () => {
   root = fs.mkdtempSync(path.join(os.tmpdir(), 'portico-onnx-'))
+  if (!installed) return
   makeTinyOnnx(path.join(root, 'tiny'))
   embedder = await createOnnxEmbedder({ modelFolder: path.join(root, 'tiny') })
 })
 afterAll(async () => {
-  await embedder.close()
+  await embedder?.close()
   fs.rmSync(root, { recursive: true, force: true })
 })
 
@@ -32,7 +38,9 @@ function dot(left: Float32Array, right: Float32Array): number {
   return left.reduce((sum, value, index) => sum + value * right[index]!, 0)
 }
 
-describe('a local model', () => {
+const missing = installed ? '' : ' (skipped: run `npm run install:onnx` first)'
+
+describe.runIf(installed)(`a local model${missing}`, () => {
   it('makes vectors of unit length whose nearness is meaning', async () => {
     const [car, automobile, dog] = await embed(['car', 'an automobile', 'hound'])
     expect(embedder.dimensions).toBe(tinyModelDimensions)
@@ -114,6 +122,41 @@ describe('a local model', () => {
     ).rejects.toThrow(/someone\/some-model could not be loaded.*PORTICO_EMBEDDING_FOLDER/)
   })
 
+  it('downloads a model of the hub once, and leaves nothing half downloaded under a final name', async () => {
+    const served = path.join(root, 'hub/someone/tiny')
+    makeTinyOnnx(served)
+    fs.renameSync(path.join(served, 'onnx/model.onnx'), path.join(served, 'onnx/model_quantized.onnx'))
+    let cutWeights = true
+    const requests: string[] = []
+    await using hub = await startHub((request, response) => {
+      const file = path.join(root, 'hub', request.url!.replace('/resolve/main/', '/'))
+      requests.push(request.url!)
+      if (!fs.existsSync(file)) return response.writeHead(404).end()
+      if (cutWeights && file.endsWith('.onnx')) {
+        response.writeHead(200, { 'content-length': 100_000 }).write('half')
+        return setImmediate(() => response.destroy())
+      }
+      return response.end(fs.readFileSync(file))
+    })
+    const options = { modelId: 'someone/tiny', cacheFolder: path.join(root, 'downloads'), hubUrl: hub.url }
+    await expect(createOnnxEmbedder(options)).rejects.toThrow(
+      /someone\/tiny could not be loaded.*PORTICO_EMBEDDING_FOLDER/,
+    )
+    const weights = path.join(options.cacheFolder, 'someone/tiny/onnx')
+    expect(fs.readdirSync(weights)).toEqual([])
+    cutWeights = false
+    await using first = await opened(options)
+    expect(first.embedder.dimensions).toBe(tinyModelDimensions)
+    const asked = requests.length
+    await using second = await opened({ ...options, allowDownload: false })
+    expect([second.embedder.id, requests.length]).toEqual([first.embedder.id, asked])
+  })
+
+  it('refuses a model id that is a path', async () => {
+    const cacheFolder = path.join(root, 'cache')
+    await expect(createOnnxEmbedder({ modelId: '../../etc', cacheFolder })).rejects.toThrow(/is no model id of the hub/)
+  })
+
   it('takes a model of the hub from the cache without the network', async () => {
     const cacheFolder = path.join(root, 'filled')
     makeTinyOnnx(path.join(cacheFolder, 'someone/tiny'))
@@ -126,3 +169,22 @@ describe('a local model', () => {
     return { embedder: made, [Symbol.asyncDispose]: () => made.close() }
   }
 })
+
+it('names the command that installs the runtime where it is missing', () => {
+  expect(() => assertOnnxRuntime('onnxruntime-that-is-not-installed')).toThrow(
+    /needs the package.*`npm run install:onnx`/,
+  )
+})
+
+async function startHub(answer: http.RequestListener) {
+  const server = http.createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

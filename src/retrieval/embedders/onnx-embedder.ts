@@ -1,47 +1,47 @@
+import { existsSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { raceSignal } from '../../kernel/index.ts'
 import type { Embedder } from '../port.ts'
+import { downloadModel } from './onnx-download.ts'
 import type { OnnxReply, OnnxWorkerSettings } from './onnx-messages.ts'
 import {
   assertFiles,
-  defaultMaximumTokens,
   digestOf,
   firstWeights,
   howToGet,
+  type ModelSource,
   type OnnxEmbedderOptions,
   type ReadModel,
   readModel,
   sourceOf,
+  weightsFile,
 } from './onnx-model-files.ts'
+import { assertOnnxRuntime } from './onnx-runtime.ts'
 
 export type { OnnxEmbedderOptions } from './onnx-model-files.ts'
 
 /** Texts of one run of the model, and their tokens with padding: about 300 MB of activations for a small model. */
 const maximumBatchTexts = 16
 const maximumBatchTokens = 8_192
-/** A local sentence-embedding model in a thread of its own. Throws with what to do when its files cannot be had. */
+
+/** A local sentence-embedding model in a thread of its own. Throws with what to do when it cannot be loaded. */
 export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Embedder> {
+  assertOnnxRuntime()
   const source = sourceOf(options)
-  const hubFiles = source.folder === null
-  const dtype = options.dtype ?? (hubFiles ? 'q8' : firstWeights(source.folder!)?.[0])
-  if (!hubFiles) assertFiles(source.folder!, dtype)
-  // The hub's files come by way of the worker; read here, they tell how to ask the model.
-  const settings: OnnxWorkerSettings = {
-    model: source.folder ?? source.name,
-    cacheFolder: source.cacheFolder,
-    allowDownload: hubFiles && options.allowDownload !== false,
-    dtype,
-    threads: options.threads ?? Math.max(1, os.availableParallelism() - 1),
-    maximumTokens: defaultMaximumTokens,
-    pooling: 'mean',
-    dimensions: options.dimensions ?? null,
-  }
-  if (hubFiles) await downloadInWorker(settings, source.name)
-  const folder = source.folder ?? path.join(source.cacheFolder!, source.name)
+  const dtype = options.dtype ?? (source.folder === null ? 'q8' : firstWeights(source.folder)?.[0])
+  const folder = source.folder ?? (await ensureCached(source, weightsFile(dtype!), options))
+  assertFiles(folder, dtype)
   const model = await readModel(folder, source.name, options)
-  const start = () => startWorker({ ...settings, model: folder, allowDownload: false, ...model.limits }, source.name)
+  const settings: OnnxWorkerSettings = {
+    folder,
+    weights: path.join(folder, weightsFile(dtype!)),
+    threads: options.threads ?? Math.max(1, os.availableParallelism() - 1),
+    dimensions: options.dimensions ?? null,
+    ...model.limits,
+  }
+  const start = () => startWorker(settings, source.name)
   const first = await start()
   const digest = await digestOf(folder, dtype, model.family, first.dimensions)
   return assemble({
@@ -51,6 +51,24 @@ export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<
     first,
     restart: start,
   })
+}
+
+/** The folder of a model of the hub, downloaded where it is not there yet. */
+async function ensureCached(
+  { name, cacheFolder }: ModelSource,
+  weights: string,
+  { allowDownload = true, hubUrl }: OnnxEmbedderOptions,
+): Promise<string> {
+  const folder = path.join(cacheFolder!, name)
+  if (['config.json', 'tokenizer.json', weights].every((file) => existsSync(path.join(folder, file)))) return folder
+  try {
+    if (!allowDownload) throw new Error('it has not been downloaded.')
+    await downloadModel({ cacheFolder: cacheFolder!, modelId: name, weights, hubUrl })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`The embedding model ${name} could not be loaded: ${reason} ${howToGet(name)}`, { cause: error })
+  }
+  return folder
 }
 
 interface ReadyWorker {
@@ -74,11 +92,6 @@ async function startWorker(settings: OnnxWorkerSettings, name: string): Promise<
   await worker.terminate()
   const reason = first.type === 'failed' ? first.message : first.type
   throw new Error(`The embedding model ${name} could not be loaded: ${reason} ${howToGet(name)}`)
-}
-
-async function downloadInWorker(settings: OnnxWorkerSettings, name: string): Promise<void> {
-  const { worker } = await startWorker(settings, name)
-  await worker.terminate()
 }
 
 interface Parts extends ReadModel {

@@ -1,12 +1,10 @@
 /** What the main thread and the model's thread say to each other. */
 
 export interface OnnxWorkerSettings {
-  /** An absolute folder, or a hub id. */
-  model: string
-  cacheFolder: string | null
-  allowDownload: boolean
-  /** Which weights: `onnx/model.onnx` is fp32, `onnx/model_quantized.onnx` q8, … Undefined: the first that is there, or q8 from the hub. */
-  dtype: string | undefined
+  /** The absolute folder of the model. */
+  folder: string
+  /** The absolute path of the weights in it. */
+  weights: string
   threads: number
   /** From the model's own files; texts are cut to it. */
   maximumTokens: number

@@ -11,8 +11,10 @@ export interface OnnxEmbedderOptions {
   /** Or a model of the hub (`BAAI/bge-small-en-v1.5`), downloaded once into `cacheFolder`. */
   modelId?: string
   cacheFolder?: string
-  /** False: only what lies in the cache. Default true. */
+  /** False: only what is in the cache. Default true. */
   allowDownload?: boolean
+  /** Where models are downloaded from; default the public hub. */
+  hubUrl?: string
   /** Weights: fp32, fp16, q8, … Default: the first of q8 and fp32 that is in the folder, q8 from the hub. */
   dtype?: string
   /** Keep so many first dimensions; for models trained for it (Matryoshka). */
@@ -22,6 +24,8 @@ export interface OnnxEmbedderOptions {
   /** Overrides what the model's files and name say. */
   family?: Partial<ModelFamily>
 }
+
+export type { Tokenizer }
 
 /** Used where the model's files name no limit. */
 export const defaultMaximumTokens = 512
@@ -76,6 +80,14 @@ export function assertFiles(folder: string, dtype: string | undefined): void {
   )
 }
 
+/** The file of these weights in a model's folder. */
+export function weightsFile(dtype: string): string {
+  const found = weightFiles.find(([kind]) => kind === dtype)
+  if (!found)
+    throw new Error(`weights of kind ${dtype} are not supported: ${weightFiles.map(([kind]) => kind).join(', ')}`)
+  return found[1]
+}
+
 export function firstWeights(folder: string): [dtype: string, file: string] | undefined {
   return weightFiles.find(([, file]) => existsSync(path.join(folder, file)))
 }
@@ -106,12 +118,21 @@ export async function readModel(
   ) as number[]
   return {
     family,
-    tokenizer: new Tokenizer(await readJson(folder, 'tokenizer.json'), tokenizerConfig),
+    tokenizer: (await readTokenizer(folder)).tokenizer,
     limits: {
       maximumTokens: Math.min(...(stated.length > 0 ? stated : [defaultMaximumTokens])),
       pooling: family.pooling,
     },
   }
+}
+
+/** The model's tokenizer, and the id that fills up shorter texts of a batch. */
+export async function readTokenizer(folder: string): Promise<{ tokenizer: Tokenizer; padId: number }> {
+  const config = (await readOptionalJson(folder, 'tokenizer_config.json')) ?? {}
+  const tokenizer = new Tokenizer(await readJson(folder, 'tokenizer.json'), config)
+  const stated = config['pad_token'] as string | { content?: string } | undefined
+  const padToken = (typeof stated === 'object' ? stated?.content : stated) ?? '[PAD]'
+  return { tokenizer, padId: tokenizer.token_to_id(padToken) ?? 0 }
 }
 
 async function readJson(folder: string, file: string): Promise<Record<string, unknown>> {
