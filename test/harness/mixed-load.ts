@@ -1,7 +1,5 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import type { MemoryReport } from './measured-portico-process.ts'
 import {
@@ -13,6 +11,7 @@ import {
   uploadForm,
   waitForDocument,
 } from './portico.ts'
+import { leaveAfterFirstBytes, stallingModel, startStallingUpstream } from './stalling-upstream.ts'
 
 /**
  * Requests of every kind against the service in a process of its own, to see what memory they leave behind. The mix has what was
@@ -33,7 +32,7 @@ const listedDocuments = 100
 
 export async function startMixedLoad({ clients = 8 }: { clients?: number } = {}): Promise<MixedLoad> {
   const upstream = await startStallingUpstream()
-  const child = fork(program, [JSON.stringify(settingsFor(upstream.url))], {
+  const child = fork(program, [JSON.stringify(upstream.settings)], {
     execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
   })
   const exited = once(child, 'exit')
@@ -70,49 +69,6 @@ export async function startMixedLoad({ clients = 8 }: { clients?: number } = {})
       await exited
       upstream.close()
     },
-  }
-}
-
-/** Answers a stream with its first chunk and then nothing, so that the client can leave in its middle. */
-async function startStallingUpstream() {
-  const server = createServer((request, response) => {
-    request.resume()
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    const choices = [{ index: 0, delta: { role: 'assistant', content: 'The first words. ' }, finish_reason: null }]
-    const chunk = { id: 'stalled', object: 'chat.completion.chunk', created: 1, model: 'stalls', choices }
-    response.write(`data: ${JSON.stringify(chunk)}\n\n`)
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
-}
-
-function settingsFor(upstreamUrl: string) {
-  return {
-    ollama: { detect: false },
-    providers: [
-      {
-        id: 'stalling',
-        format: 'openai',
-        flavour: 'generic',
-        baseUrl: `${upstreamUrl}/v1`,
-        apiKey: 'sk-test',
-        hosting: 'us',
-      },
-    ],
-    models: [
-      {
-        id: 'stalls',
-        maxOutputTokens: 4096,
-        contextTokens: 128_000,
-        deployments: [{ provider: 'stalling', prices: { input: '0.15', output: '0.6' } }],
-      },
-    ],
   }
 }
 
@@ -159,20 +115,9 @@ function stepsOf({ url, organisation, space, documentIds }: Target): (() => Prom
   const notFound = () =>
     expecting(404, 'GET', `/v1/documents/00000000-0000-4000-8000-${String(turn++).padStart(12, '0')}`)
 
-  /** Leaves when the first bytes have come. */
-  const leave = async (target: string, body: object) => {
-    const gone = new AbortController()
-    const response = await fetch(url + target, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${organisation.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal: gone.signal,
-    })
-    await response.body!.getReader().read()
-    gone.abort()
-  }
-  const leaveStream = () => leave(completions, { model: 'stalls', messages, stream: true })
-  const leaveChat = () => leave(chat, { messages, streaming: true })
+  const leaveStream = () =>
+    leaveAfterFirstBytes(url + completions, organisation, { model: stallingModel, messages, stream: true })
+  const leaveChat = () => leaveAfterFirstBytes(url + chat, organisation, { messages, streaming: true })
 
   const expensive = [list, ask, leaveChat, askStreaming, ask]
   const cheap = [read, rename, refused, notFound, read]

@@ -1,8 +1,10 @@
 import type { ProviderMessage } from '../port.ts'
 import { rankSentences } from './rank-sentences.ts'
 
-/** Passages as Spaces write them into a system message or a tool's result: `<source id="3" title="…">text</source>`. */
-const sourcePattern = /<source\b([^>]*)>([\s\S]*?)<\/source>/g
+/** Text of a conversation that is searched for passages, UTF-16 units: far above what a Space sends, and quick to read. */
+const maximumSourceUnits = 60_000
+/** Part of the question that is compared with the passages. */
+const maximumQuestionUnits = 2_000
 /** Longest piece of the question that is quoted back, characters. */
 const maximumQuoteCharacters = 300
 
@@ -18,12 +20,14 @@ interface SourcePassage {
  */
 export function composeAnswer(messages: readonly ProviderMessage[]): string {
   const question = messages.findLast((message) => message.role === 'user')?.content ?? ''
-  const sources = messages.flatMap((message) =>
-    message.role === 'system' || message.role === 'developer' || message.role === 'tool'
-      ? readSources(message.content)
-      : [],
-  )
-  if (sources.length > 0) return quoteSources(question, sources)
+  const sources: SourcePassage[] = []
+  let roomUnits = maximumSourceUnits
+  for (const { role, content } of messages) {
+    if (role !== 'system' && role !== 'developer' && role !== 'tool') continue
+    sources.push(...readSources(content.slice(0, roomUnits)))
+    roomUnits = Math.max(0, roomUnits - content.length)
+  }
+  if (sources.length > 0) return quoteSources(question.slice(0, maximumQuestionUnits), sources)
   if (asksForFiles(messages)) {
     return 'The uploaded files hold nothing that matches this question. (Answered by the built-in offline model.)'
   }
@@ -47,21 +51,36 @@ function quoteSources(question: string, sources: readonly SourcePassage[]): stri
   return sentences.map(({ text, id }) => `${withoutBreaks(text)} [${id}]`).join('\n\n')
 }
 
+/** Passages as Spaces write them into a system message or a tool's result: `<source id="3" title="…">text</source>`. */
 function readSources(content: string): SourcePassage[] {
-  return [...content.matchAll(sourcePattern)].flatMap(([, attributes = '', text = '']) => {
-    const id = Number(/\bid="(\d+)"/.exec(attributes)?.[1] ?? Number.NaN)
+  const passages: SourcePassage[] = []
+  for (let start = content.indexOf(opening); start !== -1;) {
+    const endOfTag = content.indexOf('>', start)
+    const end = endOfTag === -1 ? -1 : content.indexOf(closing, endOfTag)
+    if (end === -1) break
+    const attributes = content.slice(start + opening.length, endOfTag)
+    const id = Number(/\bid="(\d{1,9})"/.exec(attributes)?.[1] ?? Number.NaN)
     const title = /\btitle="([^"]*)"/.exec(attributes)?.[1] ?? ''
-    return Number.isInteger(id) ? [{ id, title, text: text.trim() }] : []
-  })
+    if (Number.isInteger(id)) passages.push({ id, title, text: content.slice(endOfTag + 1, end).trim() })
+    start = content.indexOf(opening, end)
+  }
+  return passages
 }
+
+const opening = '<source '
+const closing = '</source>'
 
 function withoutBreaks(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim()
 }
 
 function shorten(text: string): string {
-  const line = withoutBreaks(text)
+  // White space shrinks, so more is read than is shown.
+  const start = text.slice(0, maximumQuoteCharacters * 8)
+  const line = withoutBreaks(start)
   // By code point, so that no surrogate pair is cut.
   const points = Array.from(line.slice(0, maximumQuoteCharacters * 2))
-  return points.length > maximumQuoteCharacters ? `${points.slice(0, maximumQuoteCharacters).join('')}…` : line
+  return points.length > maximumQuoteCharacters || start.length < text.length
+    ? `${points.slice(0, maximumQuoteCharacters).join('')}…`
+    : line
 }

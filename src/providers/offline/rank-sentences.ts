@@ -8,8 +8,8 @@ export interface RankedSentence {
 const maximumSentences = 3
 /** A sentence that scores less than this share of the best one is left out. */
 const worthwhileShare = 0.6
-/** Longest sentence that is quoted, characters; tables and lists without full stops come as one. */
-const maximumSentenceCharacters = 400
+/** Longest sentence that is quoted, UTF-16 units; tables and lists without full stops come as one. */
+const maximumSentenceUnits = 400
 
 /** Words that every question has; they say nothing about its subject. English, German, French, Spanish and Italian. */
 const commonWords: ReadonlySet<string> = new Set(
@@ -32,11 +32,12 @@ export function rankSentences(question: string, passages: readonly { id: number;
   const wanted = new Set(wordsOf(question).filter((word) => !commonWords.has(word)))
   const sentences = passages.flatMap(({ id, text }) => splitSentences(text).map((sentence) => ({ id, text: sentence })))
   const known = sentences.map((sentence) => new Set(wordsOf(sentence.text)))
-  const weight = new Map<string, number>()
-  for (const word of wanted) {
-    const containing = known.filter((words) => words.has(word)).length
-    if (containing > 0) weight.set(word, Math.log(1 + sentences.length / containing))
+  const containing = new Map<string, number>()
+  for (const words of known) {
+    for (const word of words) if (wanted.has(word)) containing.set(word, (containing.get(word) ?? 0) + 1)
   }
+  const weight = new Map<string, number>()
+  for (const [word, count] of containing) weight.set(word, Math.log(1 + sentences.length / count))
   const scored = sentences
     .map((sentence, index) => ({ sentence, score: scoreOf(known[index]!, weight) }))
     .filter(({ score }) => score > 0)
@@ -53,17 +54,16 @@ export function rankSentences(question: string, passages: readonly { id: number;
 /** Long sentences contain more by chance, so the sum is damped by their length. */
 function scoreOf(words: ReadonlySet<string>, weight: ReadonlyMap<string, number>): number {
   let score = 0
-  for (const [word, value] of weight) if (words.has(word)) score += value
+  for (const word of words) score += weight.get(word) ?? 0
   return score / (1 + Math.log1p(words.size) / 8)
 }
 
+/** Line ends end a sentence too. */
 function splitSentences(text: string): string[] {
   const sentences: string[] = []
-  for (const line of text.split(/\n+/)) {
-    for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'sentence' }).segment(line)) {
-      const sentence = segment.trim()
-      if (/[\p{L}\p{N}]/u.test(sentence)) sentences.push([...sentence].slice(0, maximumSentenceCharacters).join(''))
-    }
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'sentence' }).segment(text)) {
+    const sentence = segment.trim()
+    if (/[\p{L}\p{N}]/u.test(sentence)) sentences.push(wellFormedStart(sentence, maximumSentenceUnits))
   }
   return sentences
 }
@@ -75,4 +75,10 @@ function wordsOf(text: string): string[] {
   const words =
     folded.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}]+/gu) ?? []
   return words.map((word) => (word.length > 4 ? word.replace(/(?:ies|es|s|ed|ing)$/, '') : word))
+}
+
+/** The first units of a text, never half a surrogate pair. */
+function wellFormedStart(text: string, units: number): string {
+  const last = text.charCodeAt(units - 1)
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? units - 1 : units)
 }
