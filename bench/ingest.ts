@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
-import { chunkBlocks, createExtractorPool, type DocumentFormat } from '../src/ingestion/index.ts'
+import { chunkingFor, createExtractorPool, type DocumentFormat } from '../src/ingestion/index.ts'
 import { buildDocx, buildTextPdf, docxParagraph } from '../src/ingestion/test-documents.ts'
 import { wordRecall } from '../src/ingestion/word-recall.ts'
 import { silentLog } from '../src/kernel/index.ts'
@@ -147,9 +147,9 @@ async function readWithPdftotext(files: string[]): Promise<Outcome> {
 
 /** A warm pool, as in the service; the peak is that of the extraction process plus what this process grew by. */
 async function readWithPortico(files: string[]): Promise<Outcome> {
-  const embedder = createHashingEmbedder()
   const pool = createExtractorPool({
     size: 1,
+    chunking: chunkingFor(createHashingEmbedder()),
     readableFolders: [...new Set(files.map((file) => path.dirname(file)))],
     log: silentLog,
   })
@@ -161,16 +161,12 @@ async function readWithPortico(files: string[]): Promise<Outcome> {
   for (const file of files) {
     const { size } = await stat(file)
     const format = path.extname(file).slice(1) as DocumentFormat
-    const { blocks } = pool.extract({ filePath: file, format, sizeBytes: size })
+    const { chunks } = pool.extract({ filePath: file, format, sizeBytes: size })
     const pages: string[] = []
-    async function* noted() {
-      for await (const batch of blocks) {
-        for (const { text, page = 1 } of batch) pages[page - 1] = `${pages[page - 1] ?? ''}${text}\n`
-        yield batch
-      }
+    for await (const batch of chunks) {
+      for (const { text, pageFrom } of batch)
+        pages[(pageFrom ?? 1) - 1] = `${pages[(pageFrom ?? 1) - 1] ?? ''}${text}\n`
     }
-    const chunking = { countTokens: embedder.countTokens, targetTokens: 250, maximumTokens: 400, overlapTokens: 30 }
-    for await (const _ of chunkBlocks(noted(), chunking));
     texts.push(Array.from(pages, (page) => page ?? '').join('\f'))
   }
   const milliseconds = performance.now() - startedAt

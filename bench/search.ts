@@ -45,6 +45,7 @@ const embedder: Embedder = {
   dimensions,
   maximumTokens: 512,
   countTokens: (text) => text.split(' ').length,
+  counter: { kind: 'word_pieces' },
   embed: ({ texts }) => Promise.resolve(texts.map((text) => vectorByText.get(text) ?? clusterPoint())),
   close: () => Promise.resolve(),
 }

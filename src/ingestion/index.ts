@@ -1,4 +1,5 @@
 export { chunkBlocks, type ChunkingOptions } from './chunking/chunk-blocks.ts'
+export { chunkingFor } from './chunking/chunk-sizes.ts'
 export { createChunkReader } from './chunk-reader.ts'
 export { createDocumentWatch } from './document-watch.ts'
 export { detectFormat, type FormatDetection } from './detect-format.ts'

@@ -13,7 +13,9 @@ import {
   systemClock,
 } from '../kernel/index.ts'
 import { createHashingEmbedder, createIndexStore, type Embedder, type IndexStore } from '../retrieval/index.ts'
-import { type ExtractedBlock, ExtractionError, type ExtractionWarning } from './extraction.ts'
+import { chunkBlocks } from './chunking/chunk-blocks.ts'
+import { chunkingFor } from './chunking/chunk-sizes.ts'
+import { type Chunk, type ExtractedBlock, ExtractionError, type ExtractionWarning } from './extraction.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
 import { ExtractorCrashError } from './isolation/extraction-run.ts'
 import { createPipeline } from './pipeline.ts'
@@ -48,6 +50,11 @@ async function* paragraphs(count: number, then?: () => void | Promise<void>): As
   await then?.()
 }
 
+async function* batchesOf(blocks: AsyncIterable<ExtractedBlock[]>): AsyncGenerator<Chunk[]> {
+  const chunking = { ...chunkingFor(embedder), countTokens: embedder.countTokens }
+  for await (const chunk of chunkBlocks(blocks, chunking)) yield [chunk]
+}
+
 function pipelineOf({
   blocks = () => paragraphs(5),
   warnings = [],
@@ -58,7 +65,9 @@ function pipelineOf({
   embed?: Embedder['embed']
 }) {
   const summary = Promise.resolve({ pages: null, warnings })
-  const extractors = { extract: () => ({ blocks: blocks(), summary }) } as Partial<ExtractorPool> as ExtractorPool
+  const extractors = {
+    extract: () => ({ chunks: batchesOf(blocks()), summary }),
+  } as Partial<ExtractorPool> as ExtractorPool
   const processed: string[] = []
   const pipeline = createPipeline({
     database: databases.corpus,

@@ -9,8 +9,7 @@ import {
   type IndexRun,
   type IndexWriter,
 } from '../retrieval/index.ts'
-import { chunkBlocks } from './chunking/chunk-blocks.ts'
-import { type Chunk, ExtractionError, type ExtractionWarning } from './extraction.ts'
+import { ExtractionError, type ExtractionWarning } from './extraction.ts'
 import { ExtractorCrashError } from './isolation/extraction-run.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
 
@@ -26,15 +25,6 @@ export interface PipelineDependencies {
   observer: { processed(status: 'ready' | 'failed', code: string, durationMs: number): void }
 }
 
-/** What a chunk is filled up to: the best excerpt recall of 150 to 500 on the shared excerpt set (bench/retrieval.ts). */
-const targetTokens = 250
-const maximumTokens = 400
-const overlapTokens = 30
-/** Tokens of a model's input that its context (document name, headings) may take, and the share of a small model's input. */
-const contextTokens = 96
-const contextShare = 1 / 4
-/** Chunks that are embedded and written together: memory stays flat, providers take such batches whole. */
-const batchChunks = 64
 /** A file that ends its reader this often is not tried as long as, say, an embedding model that is away. */
 const maximumCrashes = 4
 const internalFailure =
@@ -131,9 +121,8 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
     },
   })
   progress.say({ stage: 'extracting', partsDone: null, partsTotal: null })
-  const chunks = chunkBlocks(extraction.blocks, { countTokens: embedder.countTokens, ...chunkSizes(embedder) })
   let written = 0
-  for await (const batch of inBatches(chunks, batchChunks)) {
+  for await (const batch of extraction.chunks) {
     const vectors = await embedder.embed({
       texts: batch.map((chunk) => composeEmbeddingText({ ...chunk, documentName: document.name })),
       purpose: 'document',
@@ -160,16 +149,6 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
       'No text was found in the file. If it is a scan, run text recognition over it and upload the result.',
     )
   return { warnings }
-}
-
-/** Sizes of chunks that leave room for their context in the embedder's input, however small it is. */
-function chunkSizes(embedder: Embedder) {
-  const room = Math.ceil(embedder.maximumTokens - Math.min(contextTokens, embedder.maximumTokens * contextShare))
-  return {
-    targetTokens: Math.min(targetTokens, room),
-    maximumTokens: Math.min(maximumTokens, room),
-    overlapTokens: Math.min(overlapTokens, Math.floor(room / 8)),
-  }
 }
 
 /** The codes that a document ends with for good; undefined where another try may help. */
@@ -205,16 +184,4 @@ function createProgress({ documents, clock }: PipelineDependencies, id: Document
     },
     settled: () => pending,
   }
-}
-
-async function* inBatches(chunks: AsyncIterable<Chunk>, size: number): AsyncGenerator<Chunk[]> {
-  let batch: Chunk[] = []
-  for await (const chunk of chunks) {
-    batch.push(chunk)
-    if (batch.length === size) {
-      yield batch
-      batch = []
-    }
-  }
-  if (batch.length > 0) yield batch
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, Queryable, SqlValue } from '../database/index.ts'
-import { createUuid } from '../kernel/index.ts'
+import { createTimeSlices, createUuid } from '../kernel/index.ts'
 import { analyseChunks, type AnalysedChunk } from './analysis/analyse-text.ts'
 import { type Generation, generationColumns, vectorParameter, vectorTable } from './generations.store.ts'
 import type { ChunkBatch, IndexedChunk, IndexRun, IndexWriter } from './port.ts'
@@ -50,7 +50,7 @@ export function createIndexWriter(
         const end = start + rowsPerTransaction
         const part = { ...batch, chunks: batch.chunks.slice(start, end), vectors: batch.vectors.slice(start, end) }
         // Outside the transaction: on the embedded engine everything else waits for it.
-        const analysed = analyse(part)
+        const analysed = await analyse(part)
         let tookMs = 0
         const staged = await database.transaction(async (transaction) => {
           // From here on the connection is ours: before it, others were served.
@@ -130,11 +130,18 @@ async function loadGeneration(transaction: Queryable, embedderId: string): Promi
   return generation
 }
 
-function analyse({ run, documentName, chunks }: ChunkBatch): AnalysedChunk[] {
-  return analyseChunks(
-    run.spaceId,
-    chunks.map((chunk) => searchableText(documentName, chunk)),
-  )
+/** Chunks that are analysed together, so that those without function words take the language of their neighbours: about 5 ms. */
+const chunksPerAnalysis = 8
+
+async function analyse({ run, documentName, chunks }: ChunkBatch): Promise<AnalysedChunk[]> {
+  const slice = createTimeSlices()
+  const analysed: AnalysedChunk[] = []
+  for (let start = 0; start < chunks.length; start += chunksPerAnalysis) {
+    await slice()
+    const texts = chunks.slice(start, start + chunksPerAnalysis).map((chunk) => searchableText(documentName, chunk))
+    analysed.push(...analyseChunks(run.spaceId, texts))
+  }
+  return analysed
 }
 
 /** Returns the ids of the new chunks. */

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/index.ts'
+import type { TextCounterSource } from '../tokens/index.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
 
 export interface Passage {
@@ -49,6 +50,8 @@ export interface Embedder {
   /** Longest input in its own tokens. */
   readonly maximumTokens: number
   countTokens(text: string): number
+  /** The same count for other processes: documents are chunked outside of this one. */
+  readonly counter: TextCounterSource
   embed(request: {
     texts: string[]
     purpose: 'document' | 'query'

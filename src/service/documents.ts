@@ -6,6 +6,7 @@ import {
   renameDocumentJob,
 } from '../documents/index.ts'
 import {
+  chunkingFor,
   createChunkReader,
   createDocumentWatch,
   createExtractorPool,
@@ -30,6 +31,7 @@ export function openDocuments(foundation: Foundation, files: Files, { embedder }
   const { index, jobs, blobs, documentStore } = files
   const extractors = createExtractorPool({
     size: settings.ingestion.workers,
+    chunking: chunkingFor(embedder),
     readableFolders: blobs.localFolders,
     log,
   })

@@ -1,4 +1,11 @@
 export { estimateTokens, type TokenEstimate } from './estimate-tokens.ts'
+export {
+  type CountTokens,
+  countWithTokenizer,
+  countWordPieces,
+  createTextCounter,
+  type TextCounterSource,
+} from './text-counter.ts'
 export { createTokenCounter, type TokenCounter } from './token-counter.ts'
 export { createTokenCounting, type TokenCounting } from './token-counting.ts'
 export { loadVocabulary } from './vocabulary.ts'

@@ -1,11 +1,12 @@
+import type { CountTokens } from '../../tokens/index.ts'
 import type { Chunk, ExtractedBlock } from '../extraction.ts'
-import { tableRowText } from '../extractors/table-row.ts'
 import { createChunkDraft, type ChunkDraft } from './chunk-draft.ts'
-import { countCodePoints, splitText, type Piece } from './pieces.ts'
+import { boundCounter, countCodePoints, splitText, type Piece } from './pieces.ts'
+import { createTableHeads } from './table-head.ts'
 
 export interface ChunkingOptions {
   /** The embedder's own count. */
-  countTokens(text: string): number
+  countTokens: CountTokens
   /** What a chunk is filled up to, unless its structure ends it earlier. */
   targetTokens: number
   /** No chunk holds more, its table header included. */
@@ -33,7 +34,7 @@ export async function* chunkBlocks(
   options: ChunkingOptions,
 ): AsyncGenerator<Chunk> {
   assertOptions(options)
-  const chunker = createChunker(options)
+  const chunker = createChunker({ ...options, countTokens: boundCounter(options.countTokens) })
   for await (const batch of blocks) {
     for (const block of batch) yield* chunker.add(block)
   }
@@ -41,12 +42,13 @@ export async function* chunkBlocks(
 }
 
 interface Chunker {
-  add(block: ExtractedBlock): Chunk[]
-  end(): Chunk[]
+  add(block: ExtractedBlock): Iterable<Chunk>
+  end(): Iterable<Chunk>
 }
 
 function createChunker(options: ChunkingOptions): Chunker {
   const { targetTokens } = options
+  const heads = createTableHeads(options)
   const headings: { level: number; text: string }[] = []
   let position = 0
   let index = 0
@@ -84,16 +86,15 @@ function createChunker(options: ChunkingOptions): Chunker {
     return chunks
   }
 
-  function addBlock(block: ExtractedBlock, from: number): Chunk[] {
-    const chunks: Chunk[] = []
-    const header = block.kind === 'table_row' && block.header ? tableRowText(block.header) : null
+  function* addBlock(block: ExtractedBlock, from: number): Generator<Chunk> {
+    const head = block.kind === 'table_row' && block.header ? heads.headOf(block.header) : null
     const isTable = block.kind === 'table_row'
-    const isHeader = header !== null && block.row === undefined
+    const isHeader = head !== null && block.row === undefined
     // Two tables under headers of the same words are still two tables.
-    if (isTable !== draft.isTable || header !== draft.tableHeader || (isHeader && draft.isTable)) {
+    if (isTable !== draft.isTable || head !== draft.tableHead || (isHeader && draft.isTable)) {
       const isCaption = isTable && !draft.isTable && draft.tokens < targetTokens * captionShare
-      if (!isCaption) chunks.push(...flushWhole())
-      if (isTable) draft.becomeTable(header)
+      if (!isCaption) yield* flushWhole()
+      if (isTable) draft.becomeTable(head)
     }
     const budget = {
       countTokens: options.countTokens,
@@ -106,23 +107,19 @@ function createChunker(options: ChunkingOptions): Chunker {
     for (const [part, { text, tokens }] of parts.entries()) {
       const to = at + countCodePoints(text)
       const { kind, page = null, row = null } = block
-      chunks.push(...place({ text, tokens, from: at, to, kind, page, row, leads, headingPath, continues: part > 0 }))
+      yield* place({ text, tokens, from: at, to, kind, page, row, leads, headingPath, continues: part > 0 })
       at = to
     }
-    return chunks
   }
 
-  function addHeading(block: ExtractedBlock, from: number): Chunk[] {
+  function* addHeading(block: ExtractedBlock, from: number): Generator<Chunk> {
     const level = block.level ?? 1
-    const chunks: Chunk[] = []
-    if (draft.isTable || (draft.hasContent && draft.tokens >= targetTokens * minimumSectionShare))
-      chunks.push(...flushWhole())
+    if (draft.isTable || (draft.hasContent && draft.tokens >= targetTokens * minimumSectionShare)) yield* flushWhole()
     while (headings.length > 0 && headings.at(-1)!.level >= level) headings.pop()
     headingPath = headings.map((heading) => heading.text)
-    chunks.push(...addBlock(block, from))
+    yield* addBlock(block, from)
     headings.push({ level, text: shortened(block.text) })
     headingPath = headings.map((heading) => heading.text)
-    return chunks
   }
 
   return {

@@ -1,16 +1,17 @@
 import type { Chunk } from '../extraction.ts'
 import type { ChunkingOptions } from './chunk-blocks.ts'
 import { countCodePoints, splitSentences, splitText, type Piece } from './pieces.ts'
+import type { TableHead } from './table-head.ts'
 
 /** A chunk that is being filled. */
 export interface ChunkDraft {
-  readonly tableHeader: string | null
+  readonly tableHead: TableHead | null
   readonly isTable: boolean
   /** Sum over its pieces, without the table header. */
   readonly tokens: number
   /** True when it holds more than headings, a table's header row and repeated text. */
   readonly hasContent: boolean
-  becomeTable(header: string | null): void
+  becomeTable(head: TableHead | null): void
   /** Most tokens of a piece that is to be placed here. */
   pieceTokens(wholeParagraphShare: number, kind: Piece['kind']): number
   hasRoomFor(piece: Piece): boolean
@@ -29,34 +30,22 @@ interface FinishedDraft {
   repeated: number
 }
 
-/** A header may take at most this share of a chunk; a longer one is cut, or the rows would have no room. */
-const maximumHeaderShare = 0.4
-
 /** A new draft, going on with the table of `former` where one is given. */
 export function createChunkDraft(
   options: ChunkingOptions,
-  former: Pick<ChunkDraft, 'tableHeader' | 'isTable'> = { tableHeader: null, isTable: false },
+  former: Pick<ChunkDraft, 'tableHead' | 'isTable'> = { tableHead: null, isTable: false },
 ): ChunkDraft {
   const { countTokens, targetTokens, maximumTokens, overlapTokens } = options
   const pieces: Piece[] = []
   let repeated = 0
   let tokens = 0
-  let { tableHeader: header, isTable } = former
-  let shownHeader: string | null = null
-  let headerTokens = 0
-  setHeader(header)
-
-  function setHeader(text: string | null) {
-    header = text
-    shownHeader = text === null || text.trim() === '' ? null : cutHeader(text, options)
-    headerTokens = shownHeader === null ? 0 : countTokens(`${shownHeader}\n`)
-  }
+  let { tableHead: head, isTable } = former
 
   /** Null also where the header row itself is in the text. */
   const headerOf = (kept: Piece[]) => {
     const hasRows = kept.some(({ kind, leads }) => kind === 'table_row' && !leads)
     const hasHeader = kept.some(({ kind, leads }) => kind === 'table_row' && leads)
-    return hasRows && !hasHeader ? shownHeader : null
+    return hasRows && !hasHeader && head ? head.shown : null
   }
   const bodyTokens = (kept: Piece[]) => {
     const { text } = textOf(kept)
@@ -66,20 +55,25 @@ export function createChunkDraft(
 
   const hasContent = () => pieces.slice(repeated).some((piece) => !piece.leads)
 
+  const fits = (kept: Piece[]) => bodyTokens(kept) <= maximumTokens
+
   /** Takes pieces off the end until the whole fits; the single sums are estimates, this count is the promise. */
   function fit(): { kept: Piece[]; left: Piece[] } {
-    const kept = [...pieces]
-    const left: Piece[] = []
-    while (bodyTokens(kept) > maximumTokens) {
-      const last = kept.pop()!
-      if (kept.length > 0) {
-        left.unshift(last)
-        continue
-      }
-      const halves = halve(last, countTokens)
-      if (halves.length === 1) return { kept: halves, left }
-      kept.push(halves[0]!)
-      left.unshift(...halves.slice(1))
+    if (fits(pieces)) return { kept: [...pieces], left: [] }
+    let low = 1
+    let high = pieces.length - 1
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if (fits(pieces.slice(0, middle))) low = middle
+      else high = middle - 1
+    }
+    let kept = pieces.slice(0, low)
+    const left = pieces.slice(low)
+    while (!fits(kept)) {
+      const parts = halve(kept[0]!, countTokens)
+      if (parts.length === 1) break
+      kept = parts.slice(0, 1)
+      left.unshift(...parts.slice(1))
     }
     return { kept, left }
   }
@@ -90,8 +84,8 @@ export function createChunkDraft(
   }
 
   return {
-    get tableHeader() {
-      return header
+    get tableHead() {
+      return head
     },
     get isTable() {
       return isTable
@@ -102,19 +96,20 @@ export function createChunkDraft(
     get hasContent() {
       return hasContent()
     },
-    becomeTable(text) {
+    becomeTable(its) {
       isTable = true
-      setHeader(text)
+      head = its
     },
     pieceTokens(wholeParagraphShare, kind) {
       // The margin covers counts that grow when texts are joined.
-      const room = Math.max(4, Math.floor((maximumTokens - headerTokens) * 0.95) - 2)
-      const target = Math.max(4, targetTokens - headerTokens)
+      const headTokens = head?.tokens ?? 0
+      const room = Math.max(4, Math.floor((maximumTokens - headTokens) * 0.95) - 2)
+      const target = Math.max(4, targetTokens - headTokens)
       return kind === 'table_row' || kind === 'heading' ? room : Math.min(room, Math.ceil(target * wholeParagraphShare))
     },
     hasRoomFor(piece) {
       if (pieces.length === 0) return true
-      const joined = tokens + headerTokens + piece.tokens
+      const joined = tokens + (head?.tokens ?? 0) + piece.tokens
       // Headings wait for the text below them, even where that goes beyond the target.
       const onlyLeading = repeated === 0 && !hasContent()
       return joined <= targetTokens || (onlyLeading && joined <= maximumTokens * 0.95 - 2)
@@ -207,19 +202,4 @@ function halve(piece: Piece, countTokens: (text: string) => number): Piece[] {
     from = to
     return part
   })
-}
-
-/** A table header that leaves room for rows: cut between cells where it is too long, and marked so. */
-function cutHeader(header: string, { countTokens, maximumTokens }: ChunkingOptions): string | null {
-  const limit = Math.floor(maximumTokens * maximumHeaderShare)
-  if (countTokens(`${header}\n`) <= limit) return header
-  const cells = header.split(' | ')
-  let low = 0
-  let high = cells.length
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (countTokens(`${cells.slice(0, middle).join(' | ')} | …\n`) <= limit) low = middle
-    else high = middle - 1
-  }
-  return low === 0 ? null : `${cells.slice(0, low).join(' | ')} | …`
 }

@@ -65,7 +65,7 @@ export function* cutLongLine(line: string): Generator<string> {
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /** Where to cut a line that is longer than a block: after the last blank or sentence end in the last quarter, else between graphemes. */
-function findCut(line: string): number {
+export function findCut(line: string): number {
   const from = Math.floor(maximumBlockCharacters * 0.75)
   const window = line.slice(from, maximumBlockCharacters)
   const blank = Math.max(...[' ', '\t', '。', '!', '?', '.'].map((mark) => window.lastIndexOf(mark)))

@@ -1,5 +1,5 @@
 import type { Log } from '../../kernel/index.ts'
-import { ExtractionError, type ExtractedBlock, type ExtractionSummary } from '../extraction.ts'
+import { type Chunk, ExtractionError, type ExtractionSummary } from '../extraction.ts'
 import type { ChildExit, ExtractorChild } from './extractor-child.ts'
 import type { ExtractionRequest } from './extractor-pool.ts'
 import type { ExtractionLimits } from './limits.ts'
@@ -27,7 +27,7 @@ export async function* runExtraction(
   request: ExtractionRequest & { signal: AbortSignal },
   limits: ExtractionLimits,
   log: Log,
-): AsyncGenerator<ExtractedBlock[], Finished> {
+): AsyncGenerator<Chunk[], Finished> {
   const inbox = createInbox(child, request)
   const deadline = createDeadline(limits.timeLimitMs, () => child.kill())
   const onAbort = () => {
@@ -48,7 +48,7 @@ export async function* runExtraction(
       if (next.type === 'done') return next
       if (next.type === 'failed') throw failedError(next, log)
       if (next.type === 'broken') throw new ExtractorCrashError(next.detail)
-      yield next.blocks
+      yield next.chunks
       child.send({ type: 'more' })
     }
   } finally {
@@ -58,7 +58,7 @@ export async function* runExtraction(
   }
 }
 
-type Arrival = Extract<FromChild, { type: 'blocks' | 'done' | 'failed' | 'broken' }> | { type: 'exit'; exit: ChildExit }
+type Arrival = Extract<FromChild, { type: 'chunks' | 'done' | 'failed' | 'broken' }> | { type: 'exit'; exit: ChildExit }
 
 /** What has come from the child and was not yet taken: at most as many batches as credits were given. */
 function createInbox(child: ExtractorChild, request: ExtractionRequest) {
@@ -76,7 +76,7 @@ function createInbox(child: ExtractorChild, request: ExtractionRequest) {
   }
   child.listen((message) => {
     if (message.type === 'ready') return
-    const progress = message.type === 'progress' || message.type === 'blocks' ? message.progress : null
+    const progress = message.type === 'progress' || message.type === 'chunks' ? message.progress : null
     if (progress && isOpen) request.onProgress?.(progress.pagesDone, progress.pagesTotal)
     if (message.type !== 'progress') arrive(message)
   })

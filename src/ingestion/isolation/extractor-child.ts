@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { childHeapMebibytes } from './limits.ts'
-import { lifelineDescriptor, memoryMark, type FromChild, type ToChild } from './protocol.ts'
+import { lifelineDescriptor, memoryMark, type ChunkingSettings, type FromChild, type ToChild } from './protocol.ts'
 
 /** How a child process ended. */
 export interface ChildExit {
@@ -38,7 +38,7 @@ const maximumErrorOutput = 8 * 1024
 const kernelMemoryBytes = 3 * 1024 * 1024 * 1024
 
 /** Starts a child that may read its own program and `readableFolders`, and nothing else of the machine. */
-export function startExtractorChild(readableFolders: readonly string[]): ExtractorChild {
+export function startExtractorChild(readableFolders: readonly string[], chunking: ChunkingSettings): ExtractorChild {
   const nodeArguments = [
     `--max-old-space-size=${childHeapMebibytes}`,
     '--no-warnings',
@@ -47,7 +47,7 @@ export function startExtractorChild(readableFolders: readonly string[]): Extract
     ...[...programFolders(), ...readableFolders].map((folder) => `--allow-fs-read=${folder}`),
   ]
   const limiter = limitProgram()
-  const child = fork(program, [], {
+  const child = fork(program, [JSON.stringify(chunking)], {
     execPath: limiter ?? process.execPath,
     execArgv: limiter
       ? [`--data=${kernelMemoryBytes}`, '--core=0', '--', process.execPath, ...nodeArguments]

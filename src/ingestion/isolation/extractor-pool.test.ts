@@ -6,11 +6,20 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { silentLog } from '../../kernel/index.ts'
-import type { DocumentFormat, ExtractedBlock } from '../extraction.ts'
+import type { Chunk, DocumentFormat } from '../extraction.ts'
 import { buildDocx, buildPdf, buildTextPdf, buildZip, docxParagraph } from '../test-documents.ts'
 import { ExtractorCrashError } from './extraction-run.ts'
 import { createExtractorPool, type ExtractorPool } from './extractor-pool.ts'
 import type { ExtractionLimits } from './limits.ts'
+import type { ChunkingSettings } from './protocol.ts'
+
+/** So small that each of the test's paragraphs is a chunk. */
+const chunking: ChunkingSettings = {
+  counter: { kind: 'word_pieces' },
+  targetTokens: 9,
+  maximumTokens: 60,
+  overlapTokens: 0,
+}
 
 let folder: string
 let pool: ExtractorPool
@@ -22,7 +31,7 @@ afterEach(() => pool?.close())
 afterAll(() => rm(folder, { recursive: true }))
 
 function startPool(limits: Partial<ExtractionLimits> = {}, size = 1): ExtractorPool {
-  pool = createExtractorPool({ size, limits, readableFolders: [folder], log: silentLog })
+  pool = createExtractorPool({ size, limits, chunking, readableFolders: [folder], log: silentLog })
   return pool
 }
 
@@ -34,24 +43,28 @@ async function put(name: string, content: string | Buffer) {
 }
 
 async function read(name: string, content: string | Buffer) {
-  const { blocks, summary } = pool.extract(await put(name, content))
-  const all = (await Array.fromAsync(blocks)).flat()
-  return { text: all.map(({ text }) => text).join('\n'), blocks: all, summary: await summary }
+  const { chunks, summary } = pool.extract(await put(name, content))
+  const all = (await Array.fromAsync(chunks)).flat()
+  return { text: all.map(({ text }) => text).join('\n'), chunks: all, summary: await summary }
 }
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `Paragraph number ${index}.`).join('\n\n')
 
 describe('reading', () => {
-  test('blocks come in order, with a summary and progress', async () => {
+  test('chunks come in order, with a summary and progress', async () => {
     startPool()
-    const pages = Array.from({ length: 30 }, (_, index) => ({ texts: [{ text: `Page ${index + 1}`, x: 50, y: 700 }] }))
+    const pages = Array.from({ length: 30 }, (_, index) => ({
+      texts: [{ text: `This is page number ${index + 1}`, x: 50, y: 700 }],
+    }))
     const progress: [number, number | null][] = []
-    const { blocks, summary } = pool.extract({
+    const { chunks, summary } = pool.extract({
       ...(await put('pages.pdf', buildTextPdf(pages))),
       onProgress: (done, total) => progress.push([done, total]),
     })
-    const all = (await Array.fromAsync(blocks)).flat()
-    expect(all.map(({ text, page }) => [text, page])).toEqual(pages.map((_, index) => [`Page ${index + 1}`, index + 1]))
+    const all = (await Array.fromAsync(chunks)).flat()
+    expect(all.map(({ text, pageFrom }) => [text, pageFrom])).toEqual(
+      pages.map((_, index) => [`This is page number ${index + 1}`, index + 1]),
+    )
     expect(await summary).toEqual({ pages: 30, warnings: [] })
     expect(progress.at(-1)).toEqual([30, 30])
   })
@@ -65,9 +78,9 @@ describe('reading', () => {
   test('a slow consumer holds the child back, and its time does not count against the file', async () => {
     startPool({ timeLimitMs: 1000 })
     await pool.ready()
-    const { blocks } = pool.extract(await put('slow.txt', lines(20_000)))
-    const all: ExtractedBlock[] = []
-    for await (const batch of blocks) {
+    const { chunks } = pool.extract(await put('slow.txt', lines(20_000)))
+    const all: Chunk[] = []
+    for await (const batch of chunks) {
       if (all.length === 0) await new Promise((resolve) => setTimeout(resolve, 1200))
       all.push(...batch)
     }
@@ -88,8 +101,8 @@ describe('reading', () => {
   test('a file outside of the readable folders is not read', async () => {
     startPool()
     const filePath = path.join(import.meta.dirname, '../../../tsconfig.json')
-    const { blocks } = pool.extract({ filePath, format: 'txt', sizeBytes: 100 })
-    await expect(Array.fromAsync(blocks)).rejects.toThrow(/restricted/)
+    const { chunks } = pool.extract({ filePath, format: 'txt', sizeBytes: 100 })
+    await expect(Array.fromAsync(chunks)).rejects.toThrow(/restricted/)
   })
 })
 
@@ -116,10 +129,10 @@ describe('ends', () => {
     startPool()
     await pool.ready()
     const [pid] = pool.processIds()
-    const { blocks, summary } = pool.extract(await put('killed.txt', lines(20_000)))
+    const { chunks, summary } = pool.extract(await put('killed.txt', lines(20_000)))
     await expect(
       (async () => {
-        for await (const _ of blocks) process.kill(pid!, 'SIGKILL')
+        for await (const _ of chunks) process.kill(pid!, 'SIGKILL')
       })(),
     ).rejects.toBeInstanceOf(ExtractorCrashError)
     await expect(summary).rejects.toBeInstanceOf(ExtractorCrashError)
@@ -131,8 +144,8 @@ describe('ends', () => {
     startPool()
     await pool.ready()
     const controller = new AbortController()
-    const running = pool.extract({ ...(await put('big.txt', lines(20_000))), signal: controller.signal }).blocks
-    const waiting = pool.extract({ ...(await put('next.txt', 'words')), signal: controller.signal }).blocks
+    const running = pool.extract({ ...(await put('big.txt', lines(20_000))), signal: controller.signal }).chunks
+    const waiting = pool.extract({ ...(await put('next.txt', 'words')), signal: controller.signal }).chunks
     const iterator = running[Symbol.asyncIterator]()
     await iterator.next()
     const ends = [Array.fromAsync({ [Symbol.asyncIterator]: () => iterator }), Array.fromAsync(waiting)]
@@ -143,8 +156,8 @@ describe('ends', () => {
 
   test('a consumer that leaves early frees the child', async () => {
     startPool()
-    const { blocks, summary } = pool.extract(await put('left.txt', lines(20_000)))
-    for await (const _ of blocks) break
+    const { chunks, summary } = pool.extract(await put('left.txt', lines(20_000)))
+    for await (const _ of chunks) break
     await expect(summary).rejects.toThrow('left before its end')
     expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
   })
@@ -153,7 +166,7 @@ describe('ends', () => {
     startPool({}, 2)
     await pool.ready()
     const pids = pool.processIds()
-    const iterator = pool.extract(await put('open.txt', lines(20_000))).blocks[Symbol.asyncIterator]()
+    const iterator = pool.extract(await put('open.txt', lines(20_000))).chunks[Symbol.asyncIterator]()
     await iterator.next()
     await pool.close()
     await expect(Array.fromAsync({ [Symbol.asyncIterator]: () => iterator })).rejects.toThrow('shutting down')
@@ -165,9 +178,9 @@ describe('ends', () => {
     const script = `
       import { createExtractorPool } from ${JSON.stringify(path.join(import.meta.dirname, 'extractor-pool.ts'))}
       const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
-      const pool = createExtractorPool({ size: 2, log, readableFolders: [${JSON.stringify(folder)}] })
+      const pool = createExtractorPool({ size: 2, log, chunking: ${JSON.stringify(chunking)}, readableFolders: [${JSON.stringify(folder)}] })
       await pool.ready()
-      for await (const _ of pool.extract({ filePath: ${JSON.stringify(filePath)}, format: 'txt', sizeBytes: 1 }).blocks) {
+      for await (const _ of pool.extract({ filePath: ${JSON.stringify(filePath)}, format: 'txt', sizeBytes: 1 }).chunks) {
         console.log(JSON.stringify(pool.processIds()))
         await new Promise(() => {})
       }`
@@ -186,7 +199,7 @@ describe('ends', () => {
     const script = `
       import { createExtractorPool } from ${JSON.stringify(path.join(import.meta.dirname, 'extractor-pool.ts'))}
       const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
-      await createExtractorPool({ size: 1, log }).ready()
+      await createExtractorPool({ size: 1, log, chunking: ${JSON.stringify(chunking)} }).ready()
       console.log('done')`
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
       timeout: 10_000,
@@ -319,7 +332,7 @@ describe('hostile files end with a code and hurt nothing else', () => {
       expect(failure!.message).toMatch(/^[A-Z].*\.$/)
       expect(failure!.message).not.toContain(folder)
     }
-    expect((await innocent).blocks).toHaveLength(20_000)
+    expect((await innocent).chunks).toHaveLength(20_000)
   }, 60_000)
 
   test('what only looks hostile is read', async () => {
@@ -329,8 +342,10 @@ describe('hostile files end with a code and hurt nothing else', () => {
       'name | value\nx | =SUM(A1)\ny | @cmd',
     )
     expect((await read('one-line.md', 'word '.repeat(200_000))).text.length).toBeGreaterThan(990_000)
-    expect((await read('brackets.md', `${'['.repeat(100_000)}a`)).blocks.length).toBeGreaterThan(0)
+    expect((await read('brackets.md', `${'['.repeat(100_000)}a`)).chunks.length).toBeGreaterThan(0)
     const picture = `# Picture\n\n![chart](data:image/png;base64,${'QUJD'.repeat(200_000)})\n\nText below.`
-    expect((await read('picture.md', picture)).text).toBe('Picture\n![chart](data:image/png;base64,)\nText below.')
+    expect((await read('picture.md', picture)).text.replaceAll('\n', '')).toBe(
+      'Picture![chart](data:image/png;base64,)Text below.',
+    )
   }, 30_000)
 })

@@ -1,14 +1,16 @@
 import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Log } from '../../kernel/index.ts'
-import type { DocumentFormat, ExtractedBlock, ExtractionSummary } from '../extraction.ts'
+import type { Chunk, DocumentFormat, ExtractionSummary } from '../extraction.ts'
 import { runExtraction } from './extraction-run.ts'
 import { startExtractorChild, type ExtractorChild } from './extractor-child.ts'
 import { defaultLimits, type ExtractionLimits } from './limits.ts'
+import type { ChunkingSettings } from './protocol.ts'
 
 export interface ExtractorPoolOptions {
   /** Child processes, and so files that are read at once. Each takes about 100 MB at rest. */
   size: number
+  chunking: ChunkingSettings
   /** Folders that children may read files from, the temporary folder included where files are put there first. */
   readableFolders?: readonly string[]
   /** Replaces single limits; the others follow the size of each file. */
@@ -28,16 +30,17 @@ export interface ExtractionRequest {
 
 export interface Extraction {
   /**
-   * Batches of blocks in reading order; the child waits while the consumer is busy. Read it once. Throws ExtractionError for the
-   * file's faults, the signal's reason, or another Error for ours. Leaving the loop early ends the extraction.
+   * Batches of chunks in reading order, of at most 64 chunks; the child waits while the consumer is busy. Read it once. Throws
+   * ExtractionError for the file's faults, the signal's reason, or another Error for ours. Leaving the loop early ends the
+   * extraction.
    */
-  blocks: AsyncIterable<ExtractedBlock[]>
-  /** Resolves after the last batch; rejects with what the blocks threw. */
+  chunks: AsyncIterable<Chunk[]>
+  /** Resolves after the last batch; rejects with what the chunks threw. */
   summary: Promise<ExtractionSummary>
 }
 
 export interface ExtractorPool {
-  /** Starts when its blocks are asked for, as soon as a child is free. */
+  /** Starts when its chunks are asked for, as soon as a child is free. */
   extract(request: ExtractionRequest): Extraction
   /** Resolves when all children are up. Extractions need not wait for it. */
   ready(): Promise<void>
@@ -67,7 +70,11 @@ interface Waiter {
 /** Keeps warm child processes in which files are read, so that a hostile file ends its child and nothing else. */
 export function createExtractorPool(options: ExtractorPoolOptions): ExtractorPool {
   const { log, size } = options
-  const folders = (options.readableFolders ?? [tmpdir()]).map((folder) => realpathSync(folder))
+  const { counter } = options.chunking
+  const readable = options.readableFolders ?? [tmpdir()]
+  const folders = [...readable, ...(counter.kind === 'tokenizer' ? [counter.folder] : [])].map((folder) =>
+    realpathSync(folder),
+  )
   const slots = new Set<Slot>()
   const idle: Slot[] = []
   const waiters: Waiter[] = []
@@ -81,7 +88,7 @@ export function createExtractorPool(options: ExtractorPoolOptions): ExtractorPoo
 
   function start() {
     if (closing.signal.aborted) return
-    const slot: Slot = { child: startExtractorChild(folders), files: 0, isReading: false }
+    const slot: Slot = { child: startExtractorChild(folders, options.chunking), files: 0, isReading: false }
     slots.add(slot)
     holdProcess()
     let isUp = false
@@ -150,7 +157,7 @@ export function createExtractorPool(options: ExtractorPoolOptions): ExtractorPoo
     })
   }
 
-  async function* read(request: ExtractionRequest): AsyncGenerator<ExtractedBlock[], ExtractionSummary> {
+  async function* read(request: ExtractionRequest): AsyncGenerator<Chunk[], ExtractionSummary> {
     const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal
     const slot = await acquire(signal)
     const limits = { ...defaultLimits(request.format, request.sizeBytes), ...options.limits }
@@ -179,9 +186,9 @@ export function createExtractorPool(options: ExtractorPoolOptions): ExtractorPoo
   return {
     extract(request) {
       const { promise: summary, resolve, reject } = Promise.withResolvers<ExtractionSummary>()
-      // Whoever reads the blocks hears of the failure there.
+      // The reader of the chunks receives the failure.
       summary.catch(() => {})
-      async function* blocks() {
+      async function* chunks() {
         let isSettled = false
         try {
           resolve(yield* read(request))
@@ -194,7 +201,7 @@ export function createExtractorPool(options: ExtractorPoolOptions): ExtractorPoo
           if (!isSettled) reject(new Error('the extraction was left before its end'))
         }
       }
-      return { blocks: blocks(), summary }
+      return { chunks: chunks(), summary }
     },
     async ready() {
       await Promise.all(

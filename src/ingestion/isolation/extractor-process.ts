@@ -1,11 +1,14 @@
 import { Worker } from 'node:worker_threads'
-import { ExtractionError } from '../extraction.ts'
+import { createTextCounter } from '../../tokens/index.ts'
+import { chunkBlocks } from '../chunking/chunk-blocks.ts'
+import { type Chunk, ExtractionError } from '../extraction.ts'
 import { createFileExtractor } from '../extractors/extract-file.ts'
 import { createWarningList } from '../warning-list.ts'
-import type { FromChild, Progress, ToChild } from './protocol.ts'
+import type { ExtractionLimits } from './limits.ts'
+import type { ChunkingSettings, FromChild, Progress, ToChild } from './protocol.ts'
 
 /**
- * The program of a child process: reads one file at a time and sends its blocks. It has no secrets in its environment, may
+ * The program of a child process: reads one file at a time and sends its chunks. It has no secrets in its environment, may
  * read only the folders it was given, and can neither write files, open connections nor start processes (see extractor-child.ts).
  */
 const progressEveryMs = 200
@@ -13,6 +16,10 @@ const progressEveryMs = 200
 const memoryLimit = new Float64Array(new SharedArrayBuffer(8))
 memoryLimit[0] = Infinity
 const extractor = createFileExtractor()
+const { counter, ...chunkSizes } = JSON.parse(process.argv[2]!) as ChunkingSettings
+const countTokens = createTextCounter(counter)
+// Awaited below, once the watchdog runs.
+countTokens.catch(() => {})
 let credits = 0
 let creditArrived: () => void = () => {}
 
@@ -28,7 +35,15 @@ process.on('message', (message: ToChild) => {
 
 const watchdog = new Worker(new URL('watchdog.ts', import.meta.url), { workerData: memoryLimit.buffer })
 watchdog.on('error', () => process.exit(1))
-watchdog.once('online', () => void extractor.warmUp().then(() => send({ type: 'ready' })))
+watchdog.once('online', () => {
+  void Promise.all([extractor.warmUp(), countTokens]).then(
+    () => send({ type: 'ready' }),
+    (error: unknown) => {
+      process.stderr.write(String(error))
+      process.exit(1)
+    },
+  )
+})
 
 async function run(job: ToChild & { type: 'extract' }) {
   credits = job.credits
@@ -51,10 +66,12 @@ async function extract({ filePath, format, sizeBytes, limits }: ToChild & { type
     warn: warnings.add,
   }
   try {
-    for await (const blocks of extractor.extract(format, { filePath, sizeBytes, limits, report })) {
+    const blocks = extractor.extract(format, { filePath, sizeBytes, limits, report })
+    const batches = inBatches(chunkBlocks(blocks, { ...chunkSizes, countTokens: await countTokens }), limits)
+    for await (const chunks of batches) {
       if (credits === 0) await new Promise<void>((resolve) => (creditArrived = resolve))
       credits -= 1
-      send({ type: 'blocks', blocks, progress })
+      send({ type: 'chunks', chunks, progress })
     }
     const pages = (progress as Progress | null)?.pagesTotal ?? null
     return { type: 'done', summary: { pages, warnings: warnings.toArray() }, residentBytes: process.memoryUsage.rss() }
@@ -62,6 +79,33 @@ async function extract({ filePath, format, sizeBytes, limits }: ToChild & { type
     const failed = failure(error)
     return failed.type === 'failed' ? { ...failed, warnings: warnings.toArray() } : failed
   }
+}
+
+/**
+ * Batches of one message each: small enough that the pool's process reads one in a few milliseconds, and as many chunks as
+ * embedding models take at once.
+ */
+const batchChunks = 64
+const batchCharacters = 128 * 1024
+
+async function* inBatches(chunks: AsyncIterable<Chunk>, { maximumChunks }: ExtractionLimits): AsyncGenerator<Chunk[]> {
+  let batch: Chunk[] = []
+  let characters = 0
+  let count = 0
+  for await (const chunk of chunks) {
+    if (++count > maximumChunks)
+      throw new ExtractionError(
+        'too_complex',
+        `The file makes more than ${maximumChunks} passages for search. Split it into smaller files.`,
+      )
+    batch.push(chunk)
+    characters += chunk.text.length + (chunk.tableHeader?.length ?? 0)
+    if (batch.length < batchChunks && characters < batchCharacters) continue
+    yield batch
+    batch = []
+    characters = 0
+  }
+  if (batch.length > 0) yield batch
 }
 
 type Failure = Omit<FromChild & { type: 'failed' }, 'warnings'> | (FromChild & { type: 'broken' })

@@ -7,6 +7,7 @@ export interface ExtractionLimits extends OutputLimits {
   timeLimitMs: number
   /** Resident memory of the child process. */
   memoryLimitBytes: number
+  maximumChunks: number
 }
 
 const mebibyte = 1024 * 1024
@@ -30,6 +31,8 @@ export function defaultLimits(format: DocumentFormat, sizeBytes: number): Extrac
         ? Math.min(200_000_000, 20_000_000 + 20 * sizeBytes)
         : Math.max(1_000_000, sizeBytes * 2),
     maximumBlocks: 1_000_000 + Math.ceil(sizeBytes / 4),
+    // A chunk of ordinary text has 500 to 1,500 characters; tables of many columns make several times as many.
+    maximumChunks: 50_000 + Math.ceil(sizeBytes / 100),
     maximumUnpackedBytes: Math.min(512 * mebibyte, 64 * mebibyte + 60 * sizeBytes),
   }
 }

@@ -1,6 +1,15 @@
 import type { DocumentFailureCode } from '../../documents/index.ts'
-import type { DocumentFormat, ExtractedBlock, ExtractionSummary, ExtractionWarning } from '../extraction.ts'
+import type { TextCounterSource } from '../../tokens/index.ts'
+import type { Chunk, DocumentFormat, ExtractionSummary, ExtractionWarning } from '../extraction.ts'
 import type { ExtractionLimits } from './limits.ts'
+
+/** How extracted text becomes chunks; the same for all files of a pool. Travels to a child as its argument. */
+export interface ChunkingSettings {
+  counter: TextCounterSource
+  targetTokens: number
+  maximumTokens: number
+  overlapTokens: number
+}
 
 /** What the pool says to a child, one extraction at a time. */
 export type ToChild =
@@ -23,7 +32,7 @@ export interface Progress {
 /** What a child says to the pool. */
 export type FromChild =
   | { type: 'ready' }
-  | { type: 'blocks'; blocks: ExtractedBlock[]; progress: Progress | null }
+  | { type: 'chunks'; chunks: Chunk[]; progress: Progress | null }
   | { type: 'progress'; progress: Progress }
   | { type: 'done'; summary: ExtractionSummary; residentBytes: number }
   /** The file's fault. `tainted`: the process must not read another file. */

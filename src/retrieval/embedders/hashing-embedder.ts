@@ -1,3 +1,5 @@
+import { createTimeSlices } from '../../kernel/index.ts'
+import { countWordPieces } from '../../tokens/index.ts'
 import { defaultLanguage, rulesForWord } from '../analysis/languages.ts'
 import { murmur3 } from '../analysis/term-hash.ts'
 import { tokenize } from '../analysis/tokenize.ts'
@@ -15,8 +17,6 @@ const defaultMaximumTokens = 512
 const pieceWeight = 0.25
 const pieceCharacters = 4
 const pieceMark = '\u0001'
-/** Texts between two looks at the event loop: 16 chunks take about 5 ms. */
-const textsPerTurn = 16
 
 /**
  * The embedder that needs no model: words and pieces of words hashed into a vector. Texts that share spelling are near each
@@ -31,28 +31,19 @@ export function createHashingEmbedder(options: HashingEmbedderOptions = {}): Emb
     dimensions,
     maximumTokens,
     countTokens: countWordPieces,
+    counter: { kind: 'word_pieces' },
     async embed({ texts, signal }) {
       const vectors: Float32Array[] = []
-      for (let index = 0; index < texts.length; index++) {
-        if (index % textsPerTurn === 0) await new Promise((resolve) => setImmediate(resolve))
+      const slice = createTimeSlices()
+      for (const text of texts) {
+        await slice()
         signal.throwIfAborted()
-        vectors.push(hashText(texts[index]!, dimensions))
+        vectors.push(hashText(text, dimensions))
       }
       return vectors
     },
     async close() {},
   }
-}
-
-/** About what a word-piece tokenizer counts: a piece for every 6 letters of a word, one for each sign and each CJK character. */
-function countWordPieces(text: string): number {
-  let tokens = 0
-  for (const [word] of text.matchAll(/[\p{L}\p{N}\p{M}]+|[^\s\p{L}\p{N}\p{M}]/gu)) {
-    const wide = word.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu)
-    const rest = word.length - (wide?.length ?? 0)
-    tokens += (wide?.length ?? 0) + Math.ceil(rest / 6)
-  }
-  return tokens
 }
 
 /** Unit length; all zero where the text has no word. */

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { raceSignal } from '../../kernel/index.ts'
+import { createTimeSlices, raceSignal } from '../../kernel/index.ts'
+import { countWithTokenizer } from '../../tokens/index.ts'
 import type { Embedder } from '../port.ts'
 import { downloadModel } from './onnx-download.ts'
 import type { OnnxReply, OnnxWorkerSettings } from './onnx-messages.ts'
@@ -46,6 +47,7 @@ export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<
   const digest = await digestOf(folder, dtype, model.family, first.dimensions)
   return assemble({
     ...model,
+    folder,
     name: source.name,
     id: `onnx:${source.name}:${first.dimensions}:${digest}`,
     first,
@@ -97,14 +99,15 @@ async function startWorker(settings: OnnxWorkerSettings, name: string): Promise<
 interface Parts extends ReadModel {
   id: string
   name: string
+  folder: string
   first: ReadyWorker
   restart(): Promise<ReadyWorker>
 }
 
-function assemble({ id, name, family, tokenizer, limits, first, restart }: Parts): Embedder {
+function assemble({ id, name, folder, family, tokenizer, limits, first, restart }: Parts): Embedder {
   const { dimensions } = first
   const model = createModelThread(first.worker, async () => (await restart()).worker)
-  const countTokens = (text: string) => tokenizer.encode(text).ids.length
+  const countTokens = countWithTokenizer(tokenizer)
   const prefixTokens = Math.max(countTokens(family.passagePrefix), countTokens(family.queryPrefix))
   return {
     id,
@@ -114,11 +117,12 @@ function assemble({ id, name, family, tokenizer, limits, first, restart }: Parts
     // Room for the prefix, which is part of the input but not of the text.
     maximumTokens: limits.maximumTokens - prefixTokens,
     countTokens,
+    counter: { kind: 'tokenizer', folder },
     async embed({ texts, purpose, signal }) {
       const prefix = purpose === 'query' ? family.queryPrefix : family.passagePrefix
       const prefixed = texts.map((text) => prefix + text)
       const vectors = Array.from<Float32Array>({ length: texts.length })
-      for (const batch of batchesOf(prefixed, countTokens, limits.maximumTokens)) {
+      for (const batch of await batchesOf(prefixed, countTokens, limits.maximumTokens)) {
         const values = await model.run(
           batch.map((index) => prefixed[index]!),
           signal,
@@ -198,8 +202,17 @@ function createModelThread(first: Worker, restart: () => Promise<Worker>): Model
 }
 
 /** Indexes of the texts in batches of like length, so that little is spent on padding. */
-function batchesOf(texts: readonly string[], countTokens: (text: string) => number, maximumTokens: number): number[][] {
-  const tokens = texts.map((text) => Math.min(maximumTokens, countTokens(text)))
+async function batchesOf(
+  texts: readonly string[],
+  countTokens: (text: string) => number,
+  maximumTokens: number,
+): Promise<number[][]> {
+  const slice = createTimeSlices()
+  const tokens: number[] = []
+  for (const text of texts) {
+    await slice()
+    tokens.push(Math.min(maximumTokens, countTokens(text)))
+  }
   const order = texts.map((_, index) => index).sort((left, right) => tokens[left]! - tokens[right]!)
   const batches: number[][] = []
   let batch: number[] = []

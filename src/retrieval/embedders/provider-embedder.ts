@@ -2,6 +2,7 @@ import type { Embeddings } from '../../gateway/index.ts'
 import {
   AppError,
   type Clock,
+  createTimeSlices,
   isAppError,
   type Log,
   type OrganisationId,
@@ -128,10 +129,15 @@ export async function createProviderEmbedder(options: ProviderEmbedderOptions): 
     dimensions,
     maximumTokens: limits.maximumTokens,
     countTokens,
+    counter: { kind: 'o200k' },
     async embed({ texts, ...call }) {
       const vectors: Float32Array[] = []
+      const slice = createTimeSlices()
       const fitting: Awaited<ReturnType<typeof cutToLimit>>[] = []
-      for (const text of texts) fitting.push(await cutToLimit(text))
+      for (const text of texts) {
+        await slice()
+        fitting.push(await cutToLimit(text))
+      }
       for (const batch of batchesOf(fitting, limits)) {
         call.signal.throwIfAborted()
         vectors.push(...(await embedBatch(batch, call)))

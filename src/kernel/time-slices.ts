@@ -1,0 +1,19 @@
+/** Time that work on documents may hold the event loop at a stretch; requests wait at most a few of these. */
+const sliceMs = 8
+
+/**
+ * For loops whose steps are each short: `await slice()` before a step lets the event loop run when the last pause was `sliceMs`
+ * ago, and costs nothing else otherwise.
+ */
+export function createTimeSlices(): () => Promise<void> | void {
+  let startMs = performance.now()
+  return () => {
+    if (performance.now() - startMs < sliceMs) return
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        startMs = performance.now()
+        resolve()
+      })
+    })
+  }
+}

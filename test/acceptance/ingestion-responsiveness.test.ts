@@ -1,0 +1,80 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildDocx } from '../../src/ingestion/test-documents.ts'
+import { expectResponsive } from '../harness/event-loop-guard.ts'
+import {
+  expectStatus,
+  type SeparatePortico,
+  startSeparatePortico,
+  type TestOrganisation,
+  uploadForm,
+} from '../harness/portico.ts'
+
+/** No document that a client uploads may keep others waiting, whatever its text: `/livez` answers within 100 ms all the time. */
+
+let portico: SeparatePortico
+let organisation: TestOrganisation
+
+beforeAll(async () => {
+  portico = await startSeparatePortico()
+  organisation = await portico.createOrganisation()
+})
+afterAll(() => portico?.stop())
+
+/** Longest time that a document is watched; what it is still doing then it has done for a while. */
+const watchMs = 12_000
+
+const documents: [string, string, () => string | Uint8Array][] = [
+  ['a table of 50,000 columns', 'wide.csv', () => wideCsv(50_000, 6)],
+  ['a wide header over many short rows', 'ragged.csv', () => `${wideCsv(50_000, 0)}\n${'a\n'.repeat(50_000)}`],
+  [
+    '300,000 rows',
+    'rows.csv',
+    () => `id,name\n${Array.from({ length: 300_000 }, (_, n) => `${n},name ${n}`).join('\n')}`,
+  ],
+  ['one line of 20 MB', 'line.txt', () => 'word after word without an end '.repeat(700_000)],
+  ['one word of 5 MB', 'word.txt', () => 'aGVsbG8gd29ybGQ'.repeat(350_000)],
+  ['blanks', 'blanks.md', () => `a${' '.repeat(5_000_000)}b`],
+  ['emoji', 'emoji.txt', () => '😀'.repeat(700_000)],
+  [
+    'nested Markdown',
+    'nested.md',
+    () => Array.from({ length: 20_000 }, (_, n) => `${'  '.repeat(n % 90)}- item ${n}`).join('\n'),
+  ],
+  [
+    '200,000 runs of a letter',
+    'runs.docx',
+    () => buildDocx(`<w:p>${'<w:r><w:t>a </w:t></w:r>'.repeat(200_000)}</w:p>`),
+  ],
+]
+
+describe('the event loop stays free while a document is processed', () => {
+  it.each(documents)('%s', { timeout: 120_000 }, async (_what, name, make) => {
+    const space = await portico.createSpace(organisation)
+    const content = make()
+    await expectResponsive(portico, async () => {
+      const { id } = expectStatus(
+        await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, uploadForm(content, name)),
+        201,
+      )
+      let wasRead = false
+      const deadline = Date.now() + watchMs
+      while (Date.now() < deadline) {
+        const { status, error } = expectStatus(await organisation.client('GET', `/v1/documents/${id}`), 200)
+        if (status === 'failed') expect(error.code).not.toBe('internal_error')
+        const progress = expectStatus(await portico.operator('GET', `/api/spaces/${space.id}/documents`), 200)
+        wasRead ||= progress.items[0].stage !== 'queued'
+        if (status !== 'processing') break
+        await wait(100)
+      }
+      expect(wasRead).toBe(true)
+      expectStatus(await organisation.client('DELETE', `/v1/documents/${id}`), 204)
+    })
+  })
+})
+
+function wideCsv(columns: number, rows: number): string {
+  const header = Array.from({ length: columns }, (_, n) => `column ${n}`).join(',')
+  const row = Array.from({ length: columns }, (_, n) => `value ${n}`).join(',')
+  return [header, ...Array.from({ length: rows }, () => row)].join('\n')
+}
