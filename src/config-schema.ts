@@ -32,6 +32,9 @@ const server = z.strictObject({
   maximumJsonBytes: integer(1024, 1024 * megabyte)
     .default(32 * megabyte)
     .describe('Largest JSON body.'),
+  stalledClientMs: integer(100, 3_600_000)
+    .default(60_000)
+    .describe('A client that reads nothing of its answer for this time is disconnected; what was generated is billed.'),
   shutdownGraceMs: integer(0, 3_600_000).default(30_000).describe('How long streams may finish after SIGTERM.'),
 })
 

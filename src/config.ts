@@ -51,6 +51,7 @@ const environmentSettings: Record<string, string> = {
   PORTICO_PUBLIC_URL: 'server.publicUrl',
   PORTICO_MAXIMUM_JSON_BYTES: 'server.maximumJsonBytes',
   PORTICO_SHUTDOWN_GRACE_MS: 'server.shutdownGraceMs',
+  PORTICO_STALLED_CLIENT_MS: 'server.stalledClientMs',
   PORTICO_METRICS_PORT: 'metrics.port',
   PORTICO_METRICS_HOST: 'metrics.host',
   PORTICO_DATA_DIR: 'dataFolder',

@@ -3,6 +3,7 @@ import type { NewApiKeyBody, OrganisationBody } from '../../src/contract/operato
 import type { ApiClient } from '../api-client.ts'
 import type { CliProcess } from '../cli-process.ts'
 import { action, assertConfirmed, collect, confirm, examples, givenFields, parseWhole } from '../define.ts'
+import { UsageError } from '../errors.ts'
 import { findOrganisationId } from '../find-organisation.ts'
 import type { Output } from '../output.ts'
 import { defaultLimit, loadItems } from '../paging.ts'
@@ -17,6 +18,9 @@ interface OrganisationOptions {
   subscription?: string
   startsAt?: string
   endsAt?: string
+  concurrentCalls?: number
+  requestsPerMinute?: string
+  concurrentUploads?: number
 }
 
 /** `portico org …` and `portico key …` */
@@ -247,13 +251,21 @@ function withFields(command: Command): Command {
     .option('--markup <percent>', 'on top of the base cost: 12.5')
     .option('--time-zone <zone>', "IANA zone of the budget's month: Europe/Berlin")
     .option('--anchor-day <day>', 'day of the month, 1 to 28, on which the budget renews', parseWhole)
+    .option('--concurrent-calls <count>', 'completions and chats at the same time', parseWhole)
+    .option('--requests-per-minute <count>', 'completions and chats a minute, or none')
+    .option('--concurrent-uploads <count>', 'uploads at the same time', parseWhole)
     .option('--subscription <status>', 'active or cancelled (at once, unless --ends-at says when)')
     .option('--starts-at <time>', 'first moment of the subscription, ISO 8601')
     .option('--ends-at <time>', 'end of the subscription, ISO 8601, or none')
 }
 
 function toBody(options: OrganisationOptions): Record<string, unknown> {
-  const { subscription: status, startsAt, endsAt } = options
+  const { subscription: status, startsAt, endsAt, concurrentCalls, requestsPerMinute, concurrentUploads } = options
+  const limits = {
+    concurrentCalls,
+    requestsPerMinute: requestsPerMinute === undefined ? undefined : parseWholeOrNone(requestsPerMinute),
+    concurrentUploads,
+  }
   const hasSubscription = [status, startsAt, endsAt].some((value) => value !== undefined)
   return {
     plan: options.plan,
@@ -262,7 +274,14 @@ function toBody(options: OrganisationOptions): Record<string, unknown> {
     timeZone: options.timeZone,
     periodAnchorDay: options.anchorDay,
     subscription: hasSubscription ? { status, startsAt, endsAt: endsAt === 'none' ? null : endsAt } : undefined,
+    limits: Object.values(limits).some((value) => value !== undefined) ? limits : undefined,
   }
+}
+
+function parseWholeOrNone(text: string): number | null {
+  if (text === 'none') return null
+  if (!/^\d{1,15}$/.test(text)) throw new UsageError('--requests-per-minute must be a whole number or none.')
+  return Number(text)
 }
 
 function enable(gatewayEnabled: boolean) {
@@ -303,6 +322,9 @@ function printOrganisation(output: Output, organisation: OrganisationBody) {
     ['monthly budget USD', organisation.monthlyBudgetUsd],
     ['markup %', organisation.markupPercent],
     ['budget renews on day', `${organisation.periodAnchorDay} (${organisation.timeZone})`],
+    ['concurrent calls', organisation.limits.concurrentCalls],
+    ['requests a minute', organisation.limits.requestsPerMinute ?? 'no limit'],
+    ['concurrent uploads', organisation.limits.concurrentUploads],
     ['disabled models', organisation.disabledModels.join(', ') || 'none'],
     ['webhook', organisation.webhookUrl ?? 'none'],
     ['API key', apiKey ? `${apiKey.prefix}…${apiKey.lastFour} since ${apiKey.createdAt}` : 'none'],

@@ -34,6 +34,7 @@ export function organisationWith(budgetUsd: string, changes: Partial<Organisatio
     timeZone: 'Europe/Berlin',
     periodAnchorDay: 1,
     disabledModels: [],
+    limits: { concurrentCalls: 256, requestsPerMinute: null, concurrentUploads: 16 },
     webhookUrl: null,
     createdAt: 0,
     ...changes,

@@ -21,6 +21,12 @@ const subscription = z
   })
   .describe('Cancelling without `endsAt` ends it now; with `endsAt` it runs until then. null: open end.')
 
+const limits = {
+  concurrentCalls: z.int().describe('Completions and chats at the same time. Default 256.'),
+  requestsPerMinute: z.int().nullable().describe('Completions and chats a minute. Default null: no limit.'),
+  concurrentUploads: z.int().describe('Uploads at the same time. Default 16.'),
+}
+
 const organisationFields = {
   plan: plan.optional().describe('Only `enterprise` may use the gateway.'),
   subscription: subscription.optional(),
@@ -36,6 +42,11 @@ const organisationFields = {
     .max(1000)
     .optional()
     .describe('Models that this organisation may not use; aliases become canonical ids.'),
+  limits: z
+    .strictObject(limits)
+    .partial()
+    .optional()
+    .describe('What the organisation may use of each instance; above it calls are refused with 429.'),
 }
 
 export const createOrganisationSchema = z
@@ -73,6 +84,7 @@ export const organisationSchema = z
     timeZone: z.string(),
     periodAnchorDay: z.int(),
     disabledModels: z.array(z.string()),
+    limits: z.object(limits),
     webhookUrl: z.string().nullable(),
     apiKey: keyDisplay.nullable().describe('The one live key, as far as it may be shown.'),
     createdAt: z.iso.datetime(),

@@ -232,13 +232,19 @@ create table organisations (
   webhook_secret_sealed text,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  max_concurrent_calls integer default 256 not null,
+  requests_per_minute integer,
+  max_concurrent_uploads integer default 16 not null,
   constraint organisations_pkey PRIMARY KEY (id),
   constraint organisations_check CHECK (((webhook_url IS NULL) = (webhook_secret_sealed IS NULL))),
   constraint organisations_markup_basis_points_check CHECK ((markup_basis_points >= 0)),
+  constraint organisations_max_concurrent_calls_check CHECK (((max_concurrent_calls >= 1) AND (max_concurrent_calls <= 100000))),
+  constraint organisations_max_concurrent_uploads_check CHECK (((max_concurrent_uploads >= 1) AND (max_concurrent_uploads <= 1000))),
   constraint organisations_monthly_budget_pico_usd_check CHECK ((monthly_budget_pico_usd >= 0)),
   constraint organisations_name_check CHECK ((name <> ''::text)),
   constraint organisations_period_anchor_day_check CHECK (((period_anchor_day >= 1) AND (period_anchor_day <= 28))),
   constraint organisations_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'team'::text, 'enterprise'::text]))),
+  constraint organisations_requests_per_minute_check CHECK (((requests_per_minute >= 1) AND (requests_per_minute <= 10000000))),
   constraint organisations_subscription_status_check CHECK ((subscription_status = ANY (ARRAY['active'::text, 'cancelled'::text])))
 );
 CREATE INDEX organisations_newest_first ON organisations USING btree (created_at DESC, id DESC);

@@ -98,7 +98,7 @@ function addUpload(app: App, documents: Documents) {
     uploads.post(
       '/v1/documents',
       {
-        config,
+        config: { ...config, limited: 'upload' },
         schema: {
           tags,
           summary: 'Upload a document',

@@ -39,7 +39,13 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
           { candidates: opened.deployments, signal: call.signal, streamed: false },
           (candidate, signal) =>
             atWork(opened, candidate, (provider) =>
-              provider.complete({ model: candidate.wire, request: opened.request, signal, requestId: call.requestId }),
+              provider.complete({
+                model: candidate.wire,
+                request: opened.request,
+                signal,
+                tenant: call.organisation.id,
+                requestId: call.requestId,
+              }),
             ),
         )
         await opened.hold.durable
@@ -62,6 +68,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
                 model: candidate.wire,
                 request: opened.request,
                 signal: attemptSignal,
+                tenant: call.organisation.id,
                 requestId: call.requestId,
               }),
             ),

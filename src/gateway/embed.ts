@@ -41,7 +41,14 @@ export function createEmbeddings({ catalogue, router, ledger, tokens, clock }: C
             const provider = catalogue.provider(candidate)
             if (!provider.embed)
               throw new AppError('model_not_found', `The provider of \`${model}\` has no embeddings.`)
-            return provider.embed({ model: candidate.wire, texts, purpose, signal: attemptSignal, requestId })
+            return provider.embed({
+              model: candidate.wire,
+              texts,
+              purpose,
+              signal: attemptSignal,
+              tenant: organisation.id,
+              requestId,
+            })
           },
         )
         await hold.durable

@@ -92,7 +92,7 @@ function addCompletions(app: App, completions: Completions, clock: Clock, log: L
   app.post(
     '/v1/gateway/chat/completions',
     {
-      config: { auth: 'organisation' },
+      config: { auth: 'organisation', limited: 'call' },
       onRequest: gate,
       // parseCompletion tells refused fields from wrong ones; the schema here documents and must not answer first.
       validatorCompiler: () => (body) => ({ value: body }),

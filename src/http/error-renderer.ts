@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import type { ErrorBody } from '../contract/errors.ts'
-import { AppError, type ErrorCode, describeError } from '../kernel/index.ts'
+import { AppError, type ErrorCode, type RateLimitState, describeError } from '../kernel/index.ts'
 
 interface ErrorClass {
   status: number
@@ -62,7 +62,19 @@ export function renderErrorBody(error: AppError): ErrorBody {
 /** Headers that belong to an error. 503 always names a time, so that SDKs back off instead of hammering. */
 export function errorHeaders(error: AppError): Record<string, string> {
   const seconds = error.retryAfterSeconds ?? (statusOf(error.code) === 503 ? 1 : undefined)
-  return seconds === undefined ? {} : { 'retry-after': String(Math.max(0, Math.ceil(seconds))) }
+  return {
+    ...(seconds === undefined ? {} : { 'retry-after': String(Math.max(0, Math.ceil(seconds))) }),
+    ...(error.rateLimit ? rateLimitHeaders(error.rateLimit) : {}),
+  }
+}
+
+/** The headers by which the compatible API's SDKs and proxies pace themselves. */
+export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimitState): Record<string, string> {
+  return {
+    'x-ratelimit-limit-requests': String(limit),
+    'x-ratelimit-remaining-requests': String(remaining),
+    'x-ratelimit-reset-requests': `${resetSeconds}s`,
+  }
 }
 
 /** Whatever was thrown while a request was handled, as an AppError. Unknown ones become internal_error: their text stays inside. */

@@ -33,18 +33,38 @@ export function startEventStream(
   } as never)
   raw.flushHeaders()
   raw.socket?.setNoDelay(true)
-  const timer = heartbeat === null ? undefined : setInterval(() => raw.write(heartbeat), heartbeatMs)
+  const beat = () => {
+    // A reader that is behind needs no sign of life, and a write would hide that it has stopped reading.
+    if (!raw.writableNeedDrain) raw.write(heartbeat)
+  }
+  const timer = heartbeat === null ? undefined : setInterval(beat, heartbeatMs)
   timer?.unref()
   raw.once('close', () => clearInterval(timer))
   return {
     write(text) {
       signal.throwIfAborted()
       timer?.refresh()
-      if (!raw.write(text)) return raceSignal(once(raw, 'drain') as Promise<never>, signal)
+      if (!raw.write(text)) return drain(reply, signal)
     },
     end(lastText = '') {
       clearInterval(timer)
       if (!raw.destroyed) raw.end(lastText)
     },
+  }
+}
+
+/**
+ * Waits until the client has read what was written. One that reads nothing for `stalledClientMs` is disconnected, which ends the answer
+ * and settles it like any client that leaves. Progress restarts the time: Node watches the socket's write queue.
+ */
+async function drain(reply: FastifyReply, signal: AbortSignal): Promise<void> {
+  const { raw } = reply
+  const cut = () => void raw.destroy()
+  raw.setTimeout(reply.server.stalledClientMs, cut)
+  try {
+    await raceSignal(once(raw, 'drain') as Promise<never>, signal)
+  } finally {
+    raw.off('timeout', cut)
+    if (!raw.destroyed) raw.setTimeout(0)
   }
 }

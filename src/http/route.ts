@@ -7,7 +7,7 @@ import type {
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { RequestId } from '../kernel/index.ts'
-import type { Organisation } from '../organisations/index.ts'
+import type { LimitedKind, Organisation } from '../organisations/index.ts'
 
 /** The server as routes see it: zod schemas in `schema` give the types of `request.params`, `query` and `body`. */
 export type App = FastifyInstance<
@@ -24,6 +24,12 @@ export type RouteAuthentication = 'organisation' | 'operator' | 'none'
 declare module 'fastify' {
   interface FastifyContextConfig {
     auth?: RouteAuthentication
+    /** Counts towards the organisation's limits while it runs. */
+    limited?: LimitedKind
+  }
+  interface FastifyInstance {
+    /** A client that reads nothing of its answer for this time is disconnected. */
+    stalledClientMs: number
   }
   interface FastifyRequest {
     /** Set on routes with `auth: 'organisation'`. */

@@ -4,19 +4,23 @@ import type { z } from 'zod'
 import { readValue } from '../contract/validation.ts'
 import { AppError, createRequestId, type Log } from '../kernel/index.ts'
 import { type Authenticators, authenticateOperator, authenticateOrganisation } from './authentication.ts'
-import { errorHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
+import { errorHeaders, rateLimitHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
 import type { Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
+import type { OrganisationLimiter } from '../organisations/index.ts'
 import type { App, Routes } from './route.ts'
 
 export interface ServerOptions {
   authenticators: Authenticators
+  limiter: OrganisationLimiter
   metrics: Metrics
   log: Log
   /** Groups of routes, in order: with this file they are the map of the HTTP surface. */
   routes: Routes[]
   /** JSON bodies above it are a 413. Uploads have a limit of their own. */
   maximumJsonBytes: number
+  /** A client that reads nothing of its answer for this time is disconnected. */
+  stalledClientMs: number
   /** True while the service stops: new requests get 503, /readyz says so. */
   isStopping: () => boolean
   /** Aborts when the grace of a stop is over: what still runs is ended with the signal's reason. */
@@ -56,6 +60,7 @@ export function createServer(options: ServerOptions): App {
   // Answers are built from typed values: validating them again would cost the hot path and could only turn an answer into a 500.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   app.removeContentTypeParser('text/plain')
+  app.decorate('stalledClientMs', options.stalledClientMs)
   app.decorateRequest('organisation', null as never)
   app.decorateRequest('requestId', null as never)
   app.decorateRequest('clientSignal', null as never)
@@ -118,8 +123,16 @@ function addHooks(app: App, options: ServerOptions) {
       reply.header('connection', 'close')
       throw new AppError('shutting_down', 'The service is stopping. Try again in a moment.', { retryAfterSeconds: 2 })
     }
-    if (auth === 'organisation') request.organisation = authenticateOrganisation(request, authenticators)
-    else if (auth === 'operator') authenticateOperator(request, authenticators)
+    if (auth === 'organisation') {
+      request.organisation = authenticateOrganisation(request, authenticators)
+      enterLimits(options.limiter, request, reply)
+    }
+    if (auth === 'operator') authenticateOperator(request, authenticators)
+    done()
+  })
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    // Whole answers; streams watch their own reader. Node takes the time back when the answer has left.
+    reply.raw.setTimeout(options.stalledClientMs, () => reply.raw.destroy())
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -140,6 +153,15 @@ function addHooks(app: App, options: ServerOptions) {
     )
     done()
   })
+}
+
+/** Counts the request until its connection is done with it. Throws where the organisation's limit is reached. */
+function enterLimits(limiter: OrganisationLimiter, request: FastifyRequest, reply: FastifyReply): void {
+  const { limited } = request.routeOptions.config
+  if (limited === undefined) return
+  const { leave, rate } = limiter.enter(request.organisation, limited)
+  reply.raw.once('close', leave)
+  if (rate) reply.headers(rateLimitHeaders(rate))
 }
 
 /** What a failed request was answered, for its log line. */

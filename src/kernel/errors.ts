@@ -40,6 +40,13 @@ export type ErrorCode =
   | 'client_closed'
   | 'internal_error'
 
+export interface RateLimitState {
+  limit: number
+  remaining: number
+  /** Until all of the limit is free again. */
+  resetSeconds: number
+}
+
 export interface AppErrorOptions {
   /** The request field that is wrong, in dotted form (`messages.0.content`). */
   param?: string
@@ -47,6 +54,8 @@ export interface AppErrorOptions {
   internal?: string
   /** Seconds after which the same request may succeed; becomes `retry-after`. */
   retryAfterSeconds?: number
+  /** A limit of ours that was reached; becomes the `x-ratelimit-*` headers of the compatible API. */
+  rateLimit?: RateLimitState
   cause?: unknown
 }
 
@@ -56,6 +65,7 @@ export class AppError extends Error {
   readonly param: string | null
   readonly internal: string | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly rateLimit: RateLimitState | undefined
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -64,6 +74,7 @@ export class AppError extends Error {
     this.param = options.param ?? null
     this.internal = options.internal
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.rateLimit = options.rateLimit
   }
 }
 

@@ -17,6 +17,8 @@ const expected: Record<ProviderErrorClass, ErrorCode> = {
   invalid_request: 'invalid_request',
   context_length: 'context_length_exceeded',
   content_filter: 'content_filter',
+  share_exhausted: 'rate_limit_exceeded',
+  capacity: 'overloaded',
   cancelled: 'client_closed',
 }
 

@@ -39,6 +39,17 @@ export function toClientError(thrown: unknown): AppError {
         // The header must be there: without a hint of the provider, a short wait.
         retryAfterSeconds: wait.retryAfterSeconds ?? defaultRetryAfterSeconds,
       })
+    case 'share_exhausted':
+      return new AppError(
+        'rate_limit_exceeded',
+        'Too many calls of your organisation to this model run at the same time. Try again when one of them has ended.',
+        { ...options, ...wait },
+      )
+    case 'capacity':
+      return new AppError('overloaded', 'The service has too many calls to this model. Try again in a moment.', {
+        ...options,
+        ...wait,
+      })
     case 'timeout':
       return new AppError(
         'upstream_timeout',
@@ -82,6 +93,8 @@ const loggedWords = new Set<ProviderErrorClass>([
   'model_not_found',
   'rate_limit',
   'overloaded',
+  'share_exhausted',
+  'capacity',
 ])
 
 /** For the log: class, status, where it was tried, and the provider’s words (secrets are cut out already) where they are harmless. */

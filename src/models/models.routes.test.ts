@@ -80,6 +80,8 @@ beforeAll(async () => {
     log: silentLog,
     routes: [modelRoutes({ catalogue: instances[0]!.operator })],
     maximumJsonBytes: 1024 * 1024,
+    limiter: { enter: () => ({ leave() {}, rate: null }) },
+    stalledClientMs: 60_000,
     isStopping: () => false,
     publicUrl: undefined,
     version: 'test',

@@ -23,6 +23,9 @@ export function judgeFailure(error: ProviderError): Verdict {
   switch (error.errorClass) {
     case 'cancelled':
       return { retry: 'stop', health: 'none' }
+    case 'share_exhausted':
+    case 'capacity':
+      return { retry: 'elsewhere', health: 'none' }
     case 'invalid_request':
     case 'context_length':
     case 'content_filter':

@@ -19,6 +19,7 @@ export function testOrganisation(fields: Partial<Organisation> = {}): Organisati
     timeZone: 'UTC',
     periodAnchorDay: 1,
     disabledModels: [],
+    limits: { concurrentCalls: 256, requestsPerMinute: null, concurrentUploads: 16 },
     webhookUrl: null,
     createdAt: 0,
     ...fields,

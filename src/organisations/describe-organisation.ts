@@ -19,6 +19,7 @@ export function describeOrganisation(organisation: Organisation) {
     timeZone: organisation.timeZone,
     periodAnchorDay: organisation.periodAnchorDay,
     disabledModels: [...organisation.disabledModels],
+    limits: { ...organisation.limits },
   }
 }
 

@@ -1,5 +1,11 @@
 import { AppError, type OrganisationId, maximumPicoUsd, parsePicoUsd } from '../kernel/index.ts'
-import type { Organisation, Plan, Subscription } from './organisation.ts'
+import {
+  type Organisation,
+  type OrganisationLimits,
+  type Plan,
+  type Subscription,
+  defaultOrganisationLimits,
+} from './organisation.ts'
 
 /** The rules for new and changed organisations. Pure. */
 
@@ -15,6 +21,7 @@ export interface OrganisationChange {
   timeZone?: string
   periodAnchorDay?: number
   disabledModels?: readonly string[]
+  limits?: Partial<OrganisationLimits>
 }
 
 export type NewOrganisation = OrganisationChange & { name: string }
@@ -39,6 +46,7 @@ export function makeOrganisation(id: OrganisationId, given: NewOrganisation, now
     timeZone: 'UTC',
     periodAnchorDay: 1,
     disabledModels: [],
+    limits: defaultOrganisationLimits,
     webhookUrl: null,
     createdAt: nowMs,
   }
@@ -47,15 +55,36 @@ export function makeOrganisation(id: OrganisationId, given: NewOrganisation, now
 
 /** The organisation after the change. Throws `invalid_request` with the field that breaks a rule. */
 export function changeOrganisation(current: Organisation, change: OrganisationChange, nowMs: number): Organisation {
-  const { subscription, disabledModels, ...plain } = change
+  const { subscription, disabledModels, limits, ...plain } = change
   const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
   const next: Organisation = {
     ...current,
     ...given,
     subscription: subscription ? changeSubscription(current.subscription, subscription, nowMs) : current.subscription,
     disabledModels: disabledModels ? [...new Set(disabledModels)].sort() : current.disabledModels,
+    limits: changeLimits(current.limits, limits),
   }
   assertFields(next)
+  return next
+}
+
+const maximumLimits: Record<keyof OrganisationLimits, number> = {
+  concurrentCalls: 100_000,
+  requestsPerMinute: 10_000_000,
+  concurrentUploads: 1_000,
+}
+
+function changeLimits(current: OrganisationLimits, change: Partial<OrganisationLimits> = {}): OrganisationLimits {
+  const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  const next: OrganisationLimits = { ...current, ...given }
+  for (const [name, maximum] of Object.entries(maximumLimits) as [keyof OrganisationLimits, number][]) {
+    const value = next[name]
+    if (value === null && name === 'requestsPerMinute') continue
+    if (value === null || !Number.isInteger(value) || value < 1 || value > maximum) {
+      const param = `limits.${name}`
+      throw new AppError('invalid_request', `${param} must be a whole number from 1 to ${maximum}.`, { param })
+    }
+  }
   return next
 }
 

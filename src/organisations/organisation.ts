@@ -10,6 +10,22 @@ export interface Subscription {
   endsAt: number | null
 }
 
+/** What one organisation may use of one instance at a time, so that it cannot starve the others. */
+export interface OrganisationLimits {
+  /** Completions and chats that run at the same time. */
+  readonly concurrentCalls: number
+  /** Completions and chats that begin within a minute; null: no limit. */
+  readonly requestsPerMinute: number | null
+  readonly concurrentUploads: number
+}
+
+/** decisions.md, Limits and fairness. The migration that adds the columns has the same values. */
+export const defaultOrganisationLimits: OrganisationLimits = {
+  concurrentCalls: 256,
+  requestsPerMinute: null,
+  concurrentUploads: 16,
+}
+
 /** One organisation = one team = one API key = one budget. Immutable: a change makes a new object in the snapshot. */
 export interface Organisation {
   readonly id: OrganisationId
@@ -29,6 +45,7 @@ export interface Organisation {
   readonly periodAnchorDay: number
   /** Canonical ids that a team administrator has switched off. */
   readonly disabledModels: readonly string[]
+  readonly limits: OrganisationLimits
   /** Where budget thresholds are sent; the secret that signs them stays in the database, encrypted. */
   readonly webhookUrl: string | null
   readonly createdAt: number

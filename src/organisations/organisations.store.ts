@@ -185,6 +185,9 @@ interface OrganisationRow {
   time_zone: string
   period_anchor_day: number
   disabled_models: string[]
+  max_concurrent_calls: number
+  requests_per_minute: number | null
+  max_concurrent_uploads: number
   webhook_url: string | null
   created_at: Date
   updated_at: Date
@@ -216,6 +219,11 @@ function toOrganisation(row: OrganisationRow): Organisation {
     timeZone: row.time_zone,
     periodAnchorDay: row.period_anchor_day,
     disabledModels: Object.freeze([...row.disabled_models]),
+    limits: Object.freeze({
+      concurrentCalls: row.max_concurrent_calls,
+      requestsPerMinute: row.requests_per_minute,
+      concurrentUploads: row.max_concurrent_uploads,
+    }),
     webhookUrl: row.webhook_url,
     createdAt: row.created_at.getTime(),
   })
@@ -234,7 +242,7 @@ function toRecord(row: RecordRow): OrganisationRecord {
   }
 }
 
-/** In the order of `insertRow` and `updateRow`: $1 id, $2 name … $13 disabled models. */
+/** In the order of `insertRow` and `updateRow`: $1 id, $2 name … $16 concurrent uploads. */
 function settableValues(organisation: Organisation) {
   const { subscription } = organisation
   return [
@@ -251,6 +259,9 @@ function settableValues(organisation: Organisation) {
     organisation.timeZone,
     organisation.periodAnchorDay,
     organisation.disabledModels,
+    organisation.limits.concurrentCalls,
+    organisation.limits.requestsPerMinute,
+    organisation.limits.concurrentUploads,
   ]
 }
 
@@ -258,8 +269,8 @@ async function insertRow(transaction: Queryable, organisation: Organisation) {
   await transaction.execute(
     `INSERT INTO organisations (id, name, plan, subscription_status, subscription_starts_at, subscription_ends_at,
        gateway_enabled, gateway_opt_in, monthly_budget_pico_usd, markup_basis_points, time_zone, period_anchor_day,
-       disabled_models, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text[], $14, $14)`,
+       disabled_models, max_concurrent_calls, requests_per_minute, max_concurrent_uploads, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text[], $14, $15, $16, $17, $17)`,
     [...settableValues(organisation), new Date(organisation.createdAt)],
   )
 }
@@ -269,7 +280,7 @@ async function updateRow(transaction: Queryable, organisation: Organisation, now
     `UPDATE organisations SET name = $2, plan = $3, subscription_status = $4, subscription_starts_at = $5,
        subscription_ends_at = $6, gateway_enabled = $7, gateway_opt_in = $8, monthly_budget_pico_usd = $9,
        markup_basis_points = $10, time_zone = $11, period_anchor_day = $12, disabled_models = $13::text[],
-       updated_at = $14
+       max_concurrent_calls = $14, requests_per_minute = $15, max_concurrent_uploads = $16, updated_at = $17
      WHERE id = $1`,
     [...settableValues(organisation), new Date(nowMs)],
   )

@@ -1,7 +1,7 @@
 import { getCACertificates } from 'node:tls'
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import { type ConnectionShares, createConnectionShares } from './connection-shares.ts'
 import type { ProviderSettings } from './port.ts'
-import { failure } from './wire-failure.ts'
 
 /** Proxies as the environment names them; empty or missing: none. */
 export interface ProxySettings {
@@ -25,48 +25,31 @@ export const defaultLimits = {
   headersTimeoutMs: 600_000,
   /** Reasoning models are silent for minutes between two deltas. */
   idleTimeoutMs: 300_000,
-  maximumConnections: 256,
+  /** One organisation uses at most half of them: as many as it may have calls at the same time. */
+  maximumConnections: 512,
   /** An embedding batch of 256 texts with 4096 dimensions is about 20 MB as JSON. */
   maximumResponseBytes: 64 * 1024 * 1024,
 } as const
 
-/** Calls that may wait for a connection, for each connection there is; more are refused at once. */
-const waitingPerConnection = 4
 /** Shorter than the idle limit of the usual load balancers (60 s), so that a kept socket is rarely a dead one. */
 const keepAliveMs = 30_000
 /** A name with an IPv6 and an IPv4 address: how long the first gets before the next is tried beside it (RFC 8305 says 250 ms). */
 const nextAddressAfterMs = 250
 
-/** Keep-alive connections to one provider, bounded in number and in how many calls wait for one. */
+/** Keep-alive connections to one provider, bounded in number and shared fairly between organisations. */
 export interface ConnectionPool {
   readonly dispatcher: Dispatcher
-  /** Takes a place for one call; the returned function gives it back. Throws ProviderError `overloaded` when all are taken. */
-  enter(): () => void
+  /** See ConnectionShares.enter. */
+  enter: ConnectionShares['enter']
   /** Closes every socket; calls in flight end with an error. */
   close(): Promise<void>
 }
 
 export function createConnectionPool({ limits, proxies, certificateAuthority }: PoolOptions): ConnectionPool {
   const maximumConnections = limits?.maximumConnections ?? defaultLimits.maximumConnections
-  const places = maximumConnections * (1 + waitingPerConnection)
   const dispatcher = createDispatcher({ limits, proxies, certificateAuthority }, maximumConnections)
-  let taken = 0
-  return {
-    dispatcher,
-    enter() {
-      if (taken >= places) {
-        throw failure('overloaded', `All ${places} places for calls to this provider are taken.`)
-      }
-      taken++
-      let left = false
-      return () => {
-        if (left) return
-        left = true
-        taken--
-      }
-    },
-    close: () => dispatcher.destroy(),
-  }
+  const { enter } = createConnectionShares(maximumConnections)
+  return { dispatcher, enter, close: () => dispatcher.destroy() }
 }
 
 function createDispatcher(options: PoolOptions, connections: number): Dispatcher {

@@ -4,6 +4,7 @@ import { type Exchange, exchange, readStart, readWhole } from './http-exchange.t
 import {
   type EmbeddingAnswer,
   type Provider,
+  type ProviderCall,
   ProviderError,
   type ProviderSettings,
   type ProviderStream,
@@ -46,7 +47,7 @@ export function createHttpProvider({
     id: settings.id,
     async complete(call) {
       const request = adapter.toRequest(call, { stream: false })
-      const answer = await send(wire, request, call.signal)
+      const answer = await send(wire, request, call)
       const body = await readWhole(answer.body)
       const mapped = readAnswer(() => adapter.fromResponse(body))
       if (isUnknownStop(mapped.finishReason, mapped.wireFinishReason)) onUnknownWord(mapped.wireFinishReason)
@@ -58,7 +59,7 @@ export function createHttpProvider({
     },
     async stream(call): Promise<ProviderStream> {
       const request = adapter.toRequest(call, { stream: true })
-      const answer = await send(wire, request, call.signal)
+      const answer = await send(wire, request, call)
       return {
         events: await openStream(answer, adapter, onUnknownWord),
         adjusted: request.adjusted,
@@ -75,7 +76,7 @@ export function createHttpProvider({
           body: '',
           adjusted: [],
         }
-        const answer = await send(wire, request, signal)
+        const answer = await send(wire, request, { signal })
         const body = await readWhole(answer.body)
         return readAnswer(() => models.fromResponse(body))
       },
@@ -92,8 +93,8 @@ interface Wire {
 }
 
 /** Resolves with a 2xx answer of a plausible type; everything else is a ProviderError. */
-async function send(wire: Wire, request: WireRequest, signal: AbortSignal): Promise<Exchange> {
-  const leave = wire.pool.enter()
+async function send(wire: Wire, request: WireRequest, { signal, tenant = serviceTenant }: SentFor): Promise<Exchange> {
+  const leave = await enterPool(wire, tenant, signal)
   let credentials: Record<string, string>
   try {
     credentials = await wire.adapter.authorize(request, signal)
@@ -120,6 +121,19 @@ async function send(wire: Wire, request: WireRequest, signal: AbortSignal): Prom
     )
   }
   return answer
+}
+
+/** Calls of the service itself, such as listings. */
+const serviceTenant = ''
+
+type SentFor = Pick<ProviderCall, 'signal' | 'tenant'>
+
+async function enterPool({ pool }: Wire, tenant: string, signal: AbortSignal): Promise<() => void> {
+  try {
+    return await pool.enter(tenant, signal)
+  } catch (error) {
+    throw error instanceof ProviderError ? error : failure('cancelled', 'The call was cancelled.', { cause: error })
+  }
 }
 
 async function refusal(adapter: WireAdapter, answer: Exchange): Promise<ProviderError> {
@@ -174,7 +188,7 @@ async function embedInBatches(
   let promptTokens: number | null = 0
   for (let start = 0; start < call.texts.length; start += size) {
     const texts = call.texts.slice(start, start + size)
-    const answer = await send(wire, embeddings.toRequest({ ...call, texts }), call.signal)
+    const answer = await send(wire, embeddings.toRequest({ ...call, texts }), call)
     const body = await readWhole(answer.body)
     const batch = readAnswer(() => embeddings.fromResponse(body))
     if (batch.vectors.length !== texts.length) {

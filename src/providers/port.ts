@@ -72,6 +72,8 @@ export interface ProviderCall {
   request: ProviderRequest
   /** From the client's socket to the provider's socket. */
   signal: AbortSignal
+  /** Whose share of the connections the call uses; absent: the service's own. */
+  tenant?: string
   /** Ours; sent on as a header where the provider knows one. */
   requestId: string
 }
@@ -139,6 +141,8 @@ export interface Provider {
     dimensions?: number
     purpose: 'document' | 'query'
     signal: AbortSignal
+    /** As in ProviderCall. */
+    tenant?: string
     requestId: string
   }): Promise<EmbeddingAnswer>
   /** Ids the provider's own listing names; absent where it has none. */
@@ -161,6 +165,10 @@ export type ProviderErrorClass =
   /** No usable answer: refused, reset, cut, unparsable. */
   | 'connection'
   | 'timeout'
+  /** Not sent: the organisation's own calls use up its share of the connections to this provider. */
+  | 'share_exhausted'
+  /** Not sent: all connections to this provider are in use. */
+  | 'capacity'
   | 'cancelled'
 
 /** A failed call to a provider. `message` has had secrets cut out and is fit for the client where the class lets it through. */
@@ -247,6 +255,7 @@ export interface ProviderSettings {
     headersTimeoutMs?: number
     /** Longest silence inside a body. */
     idleTimeoutMs?: number
+    /** One organisation uses at most half of them. */
     maximumConnections?: number
     maximumResponseBytes?: number
   }

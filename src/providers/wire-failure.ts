@@ -7,6 +7,8 @@ const retryableClasses: ReadonlySet<ProviderErrorClass> = new Set([
   'server_error',
   'connection',
   'timeout',
+  'share_exhausted',
+  'capacity',
 ])
 
 export interface FailureFields {

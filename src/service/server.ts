@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type MetricsServer, startMetricsServer } from '../http/index.ts'
 import { createServer } from '../http/server.ts'
 import { AppError } from '../kernel/index.ts'
+import { createOrganisationLimiter } from '../organisations/index.ts'
 import { createRoutes, type Parts } from './routes.ts'
 import { createScrape } from './scrape.ts'
 
@@ -20,9 +21,11 @@ export function openServer(parts: Parts) {
   let stopping = false
   const app = createServer({
     authenticators: parts,
+    limiter: createOrganisationLimiter(parts),
     metrics,
     log,
     maximumJsonBytes: server.maximumJsonBytes,
+    stalledClientMs: server.stalledClientMs,
     isStopping: () => stopping,
     shutdown: shutdown.signal,
     publicUrl: server.publicUrl,

@@ -20,7 +20,7 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
     app.post(
       '/v1/endpoints/:endpointId/chat',
       {
-        config: { auth: 'organisation' },
+        config: { auth: 'organisation', limited: 'call' },
         schema: {
           tags: ['Space chat'],
           summary: 'Chat with a published Space',

@@ -69,8 +69,8 @@ export const question = [{ role: 'user', content: 'Say something, please.' }]
 const schemas = loadCompatibleSchemas()
 
 interface StageOptions {
-  /** `providers` and `models` of portico.yaml; the providers' addresses are those of the upstream. */
-  settings(upstreamUrl: string): { providers: object[]; models: object[] }
+  /** `providers`, `models` and `server` of portico.yaml; the providers' addresses are those of the upstream. */
+  settings(upstreamUrl: string): { providers: object[]; models: object[]; server?: object }
   organisation?: Record<string, unknown>
 }
 

@@ -1,0 +1,106 @@
+import { AppError, type Clock } from '../kernel/index.ts'
+import type { Organisation } from './organisation.ts'
+
+/** What is counted: a completion or a chat, or an upload. */
+export type LimitedKind = 'call' | 'upload'
+
+export interface LimitedEntry {
+  /** Call it once, when the request has ended. */
+  leave(): void
+  /** Of the requests a minute, where they are limited; for the `x-ratelimit-*` headers. */
+  rate: { limit: number; remaining: number; resetSeconds: number } | null
+}
+
+/** Counts what each organisation has running on this instance, and refuses what is above its limits (Organisation.limits). */
+export interface OrganisationLimiter {
+  /** Throws `rate_limit_exceeded` with the time to wait. */
+  enter(organisation: Organisation, kind: LimitedKind): LimitedEntry
+}
+
+interface Counts {
+  running: Record<LimitedKind, number>
+  /** Requests that may begin now; refilled evenly over the minute. */
+  tokens: number
+  refilledAtMs: number
+}
+
+/** Nobody knows when one of the running requests ends. */
+const busyRetrySeconds = 1
+/** Organisations remembered before those that are idle are dropped. */
+const sweepAbove = 1_000
+
+export function createOrganisationLimiter({ clock }: { clock: Clock }): OrganisationLimiter {
+  const counted = new Map<string, Counts>()
+
+  function countsOf(organisation: Organisation, nowMs: number): Counts {
+    const known = counted.get(organisation.id)
+    if (known) return known
+    if (counted.size >= sweepAbove) dropIdle(nowMs)
+    const fresh: Counts = {
+      running: { call: 0, upload: 0 },
+      tokens: organisation.limits.requestsPerMinute ?? 0,
+      refilledAtMs: nowMs,
+    }
+    counted.set(organisation.id, fresh)
+    return fresh
+  }
+
+  /** After a minute without a request the tokens are full again, so nothing is forgotten. */
+  function dropIdle(nowMs: number) {
+    for (const [id, { running, refilledAtMs }] of counted)
+      if (running.call === 0 && running.upload === 0 && nowMs - refilledAtMs > 60_000) counted.delete(id)
+  }
+
+  return {
+    enter(organisation, kind) {
+      const nowMs = clock.monotonicMs()
+      const counts = countsOf(organisation, nowMs)
+      const { concurrentCalls, concurrentUploads, requestsPerMinute } = organisation.limits
+      const limit = kind === 'call' ? concurrentCalls : concurrentUploads
+      if (counts.running[kind] >= limit) throw tooManyAtOnce(kind, limit)
+      const rate = kind === 'call' && requestsPerMinute !== null ? takeToken(counts, requestsPerMinute, nowMs) : null
+      counts.running[kind]++
+      let left = false
+      return {
+        rate,
+        leave() {
+          if (left) return
+          left = true
+          counts.running[kind]--
+        },
+      }
+    },
+  }
+}
+
+/** Token bucket: a full minute's requests may come at once, then they come back evenly. */
+function takeToken(counts: Counts, perMinute: number, nowMs: number): NonNullable<LimitedEntry['rate']> {
+  const perMs = perMinute / 60_000
+  counts.tokens = Math.min(perMinute, counts.tokens + (nowMs - counts.refilledAtMs) * perMs)
+  counts.refilledAtMs = nowMs
+  const resetSeconds = () => Math.ceil((perMinute - counts.tokens) / perMs / 1000)
+  if (counts.tokens < 1) {
+    throw new AppError(
+      'rate_limit_exceeded',
+      `This organisation may begin ${perMinute} requests a minute. Try again later, or ask the operator for a higher limit.`,
+      {
+        retryAfterSeconds: (1 - counts.tokens) / perMs / 1000,
+        rateLimit: { limit: perMinute, remaining: 0, resetSeconds: resetSeconds() },
+      },
+    )
+  }
+  counts.tokens--
+  return { limit: perMinute, remaining: Math.floor(counts.tokens), resetSeconds: resetSeconds() }
+}
+
+function tooManyAtOnce(kind: LimitedKind, limit: number): AppError {
+  const what = kind === 'call' ? 'completions and chats' : 'uploads'
+  return new AppError(
+    'rate_limit_exceeded',
+    `This organisation may run ${limit} ${what} at the same time. Try again when one of them has ended, or ask the operator for a higher limit.`,
+    {
+      retryAfterSeconds: busyRetrySeconds,
+      rateLimit: { limit, remaining: 0, resetSeconds: busyRetrySeconds },
+    },
+  )
+}

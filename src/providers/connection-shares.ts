@@ -1,0 +1,120 @@
+import { failure } from './wire-failure.ts'
+
+/**
+ * Fair shares of one provider's connections. A tenant may take a connection while it holds fewer than are free (dynamic thresholds with
+ * α = 1, Choudhury and Hahne 1998): alone it gets half of them, two tenants that want all get a third each, and some always stay free for
+ * the next one, however long the others keep theirs.
+ */
+export interface ConnectionShares {
+  /**
+   * Takes a connection for one call, at once or after a bounded wait; the returned function gives it back. Rejects with ProviderError
+   * `share_exhausted` where the tenant's own calls use up its share, `capacity` where all connections are taken, or the signal's
+   * reason.
+   */
+  enter(tenant: string, signal: AbortSignal): Promise<() => void>
+}
+
+/** Longest wait for a connection. A client is better served by a 429 or 503 that it can act on. */
+const maximumWaitMs = 5_000
+/** Calls of one tenant that may wait for each connection of its share; more are refused at once. */
+const waitingPerShare = 1
+
+interface Waiter {
+  admit(leave: () => void): void
+}
+
+interface Tenant {
+  held: number
+  waiting: Set<Waiter>
+}
+
+export function createConnectionShares(total: number): ConnectionShares {
+  const tenants = new Map<string, Tenant>()
+  let taken = 0
+
+  const mayTake = ({ held }: Tenant) => taken < total && held < total - taken
+
+  function take(id: string, tenant: Tenant): () => void {
+    tenant.held++
+    taken++
+    let left = false
+    return () => {
+      if (left) return
+      left = true
+      tenant.held--
+      taken--
+      forget(id, tenant)
+      admitNext()
+    }
+  }
+
+  function forget(id: string, { held, waiting }: Tenant) {
+    if (held === 0 && waiting.size === 0) tenants.delete(id)
+  }
+
+  /** The longest waiting call of the tenant that holds the fewest. */
+  function admitNext() {
+    for (;;) {
+      let next: [string, Tenant] | undefined
+      for (const entry of tenants) {
+        if (entry[1].waiting.size === 0 || !mayTake(entry[1])) continue
+        if (next === undefined || entry[1].held < next[1].held) next = entry
+      }
+      if (next === undefined) return
+      const [id, tenant] = next
+      const [waiter] = tenant.waiting
+      tenant.waiting.delete(waiter!)
+      waiter!.admit(take(id, tenant))
+    }
+  }
+
+  return {
+    async enter(id, signal) {
+      signal.throwIfAborted()
+      let tenant = tenants.get(id)
+      if (!tenant) tenants.set(id, (tenant = { held: 0, waiting: new Set() }))
+      // Calls that came earlier go first.
+      if (tenant.waiting.size === 0 && mayTake(tenant)) return take(id, tenant)
+      const mostWaiting = Math.max(1, Math.floor(total / 2)) * waitingPerShare
+      if (tenant.waiting.size >= mostWaiting) {
+        forget(id, tenant)
+        throw refusal(tenant, total)
+      }
+      return waitFor(id, tenant, signal)
+    },
+  }
+
+  function waitFor(id: string, tenant: Tenant, signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', onAbort)
+        tenant.waiting.delete(waiter)
+      }
+      const giveUp = (error: unknown) => {
+        end()
+        forget(id, tenant)
+        reject(error as Error)
+      }
+      const waiter: Waiter = {
+        admit(leave) {
+          end()
+          resolve(leave)
+        },
+      }
+      const onAbort = () => giveUp(signal.reason)
+      const timer = setTimeout(() => giveUp(refusal(tenant, total)), maximumWaitMs)
+      timer.unref()
+      signal.addEventListener('abort', onAbort, { once: true })
+      tenant.waiting.add(waiter)
+    })
+  }
+}
+
+function refusal({ held }: Tenant, total: number) {
+  const full = { retryAfterSeconds: 1 }
+  // Without a connection of its own the tenant is not the reason.
+  return held === 0
+    ? failure('capacity', `All ${total} connections to this provider are in use.`, full)
+    : failure('share_exhausted', `${held} of ${total} connections to this provider serve this organisation.`, full)
+}

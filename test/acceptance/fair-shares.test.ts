@@ -1,0 +1,143 @@
+import { once } from 'node:events'
+import { request as httpRequest, type ClientRequest } from 'node:http'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type GatewayStage, question, stagePrices, startGatewayStage } from '../harness/gateway-stage.ts'
+import { expectStatus, type TestOrganisation } from '../harness/portico.ts'
+import { chatAnswer, chatStream, chatStreamBody } from '../upstream/replies.ts'
+
+/** One organisation cannot starve another, whatever its clients and its provider do. */
+
+const facts = { contextTokens: 200_000, maxOutputTokens: 100_000 }
+const stalledClientMs = 400
+let stage: GatewayStage
+
+beforeAll(async () => {
+  stage = await startGatewayStage({
+    settings: (baseUrl) => ({
+      server: { stalledClientMs },
+      providers: [{ id: 'shared', baseUrl, apiKey: 'key-shared', hosting: 'us', limits: { maximumConnections: 8 } }],
+      models: ['stalls', 'answers', 'floods'].map((id) => ({
+        id,
+        ...facts,
+        deployments: [{ provider: 'shared', prices: stagePrices }],
+      })),
+    }),
+    organisation: { monthlyBudgetUsd: '1000' },
+  })
+})
+afterAll(() => stage?.stop())
+
+function startStream(model: string, organisation: TestOrganisation): ClientRequest {
+  const client = httpRequest(`${stage.portico.url}/v1/gateway/chat/completions`, {
+    method: 'POST',
+    headers: { 'x-api-key': organisation.apiKey, 'content-type': 'application/json' },
+    agent: false,
+  })
+  client.on('error', () => {})
+  client.on('response', (response) => response.on('error', () => {}).resume())
+  client.end(JSON.stringify({ model, messages: question, stream: true }))
+  return client
+}
+
+describe('an organisation whose calls stall at a provider', () => {
+  it('leaves connections for others, and is told by a 429 that its share is used up', async () => {
+    const greedy = stage.organisation
+    const other = await stage.portico.createOrganisation({ monthlyBudgetUsd: '1000' })
+    const body = chatStreamBody(['Half', ' an answer'])
+    stage.play('stalls', { ...chatStream([]), body, stallAfterBytes: body.indexOf(' an answer') })
+    stage.play('answers', chatAnswer('Here you are.'))
+    const clients = Array.from({ length: 12 }, () => startStream('stalls', greedy))
+    try {
+      await expect.poll(() => stage.calls('stalls').length).toBe(4)
+      const startedMs = performance.now()
+      expectStatus(await stage.complete('answers', {}, other), 200)
+      expect(performance.now() - startedMs).toBeLessThan(2_500)
+
+      const refused = await stage.complete('answers', {}, greedy)
+      expect(expectStatus(refused, 429).error).toMatchObject({ code: 'rate_limit_exceeded' })
+      expect(refused.headers.get('retry-after')).toBe('1')
+      expect(stage.calls('stalls')).toHaveLength(4)
+    } finally {
+      for (const client of clients) client.destroy()
+    }
+    // Its connections come back with its clients' departure; none of this counted against the provider.
+    await expect.poll(async () => (await stage.complete('answers', {}, greedy)).status, { timeout: 10_000 }).toBe(200)
+    await expect
+      .poll(
+        () =>
+          stage.expectClean(greedy).then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 10_000 },
+      )
+      .toBe(true)
+  })
+})
+
+describe('the limits of an organisation', () => {
+  it('refuse calls and uploads above them with the headers of a rate limit', async () => {
+    const limits = { concurrentCalls: 1, requestsPerMinute: 2, concurrentUploads: 1 }
+    const limited = await stage.portico.createOrganisation({ limits })
+    expect(expectStatus(await stage.portico.operator('GET', `/api/organisations/${limited.id}`), 200)).toMatchObject({
+      limits,
+    })
+    stage.play('answers', chatAnswer('Here you are.'))
+    const first = await stage.complete('answers', {}, limited)
+    expect(first.headers.get('x-ratelimit-limit-requests')).toBe('2')
+    expect(first.headers.get('x-ratelimit-remaining-requests')).toBe('1')
+    await stage.complete('answers', {}, limited)
+    const refused = await stage.complete('answers', {}, limited)
+    expect(expectStatus(refused, 429).error).toMatchObject({ type: 'rate_limit_error', code: 'rate_limit_exceeded' })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0')
+  })
+
+  it('count calls that run, streams too, until they end', async () => {
+    const limited = await stage.portico.createOrganisation({ limits: { concurrentCalls: 1 }, monthlyBudgetUsd: '1000' })
+    const body = chatStreamBody(['Half', ' an answer'])
+    stage.play('stalls', { ...chatStream([]), body, stallAfterBytes: body.indexOf(' an answer') })
+    const before = stage.calls('stalls').length
+    const client = startStream('stalls', limited)
+    await expect.poll(() => stage.calls('stalls').length).toBe(before + 1)
+    expectStatus(await stage.complete('answers', {}, limited), 429)
+    client.destroy()
+    stage.play('answers', chatAnswer('Here you are.'))
+    await expect.poll(async () => (await stage.complete('answers', {}, limited)).status).toBe(200)
+  })
+
+  it('are refused where they are not whole numbers in their range', async () => {
+    const path = `/api/organisations/${stage.organisation.id}`
+    const answer = await stage.portico.operator('PATCH', path, { limits: { concurrentCalls: 0 } })
+    expect(expectStatus(answer, 400).error).toMatchObject({ param: 'limits.concurrentCalls' })
+  })
+})
+
+describe('a client that reads nothing of its stream', () => {
+  it('is disconnected, the call at the provider ends, and what was generated is billed', async () => {
+    // More than the sockets' buffers hold.
+    const words = Array.from({ length: 4_000 }, () => 'x'.repeat(4_000))
+    stage.play('floods', chatStream(words))
+    const { hostname, port } = new URL(stage.portico.url)
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => {})
+    const body = JSON.stringify({ model: 'floods', messages: question, stream: true })
+    socket.write(
+      `POST /v1/gateway/chat/completions HTTP/1.1\r\nhost: x\r\nx-api-key: ${stage.organisation.apiKey}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    )
+    socket.pause()
+    await expect.poll(() => stage.calls('floods').length).toBe(1)
+    await stage.upstream.aborted(stage.calls('floods')[0]!.index)
+    const path = `/api/organisations/${stage.organisation.id}/usage?by=model`
+    await expect
+      .poll(async () => {
+        const { rows } = expectStatus(await stage.portico.operator('GET', path), 200)
+        return rows.find((row: { model: string }) => row.model === 'floods')?.completionTokens ?? 0
+      })
+      .toBeGreaterThan(0)
+    socket.resume()
+    await once(socket, 'close')
+  })
+})
