@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { unmarkedUtf16 } from './extractors/text-decoding.ts'
+import { unmarkedUtf16 } from './extractors/encoding/unmarked-utf16.ts'
 import type { DocumentFormat } from './extraction.ts'
 
 /** How much of a file's beginning `detectFormat` wants to see; less is enough where the file is shorter. */

@@ -18,7 +18,7 @@ const maximumRecordBytes = 16 * 1024 * 1024
  * without a row number.
  */
 export async function* extractCsv(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
-  const decoded = decodeTextFile(input.filePath, input.report)
+  const decoded = decodeTextFile(input)
   try {
     yield* readTable(decoded)
   } finally {

@@ -23,6 +23,8 @@ export interface ExtractorInput {
   sizeBytes: number
   limits: OutputLimits
   report: ExtractionReport
+  /** The charset that the upload stated; text formats only. */
+  declaredEncoding?: string
 }
 
 /**

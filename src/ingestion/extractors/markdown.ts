@@ -28,7 +28,7 @@ interface MarkdownNode {
 export async function* extractMarkdown(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
   const batch = createBlockBatch()
   let first = true
-  for await (const { text, isPlain } of readMarkdownPieces(decodeTextFile(input.filePath, input.report))) {
+  for await (const { text, isPlain } of readMarkdownPieces(decodeTextFile(input))) {
     const blocks = isPlain ? plainBlocks(text) : markdownBlocks(text, first)
     for (const block of blocks) if (batch.add(block)) yield batch.take()
     first = false

@@ -1,6 +1,9 @@
 import { open } from 'node:fs/promises'
-import { analyse } from 'chardet'
-import type { ExtractionReport } from './extractor.ts'
+import { guessEncoding } from './encoding/guess-encoding.ts'
+import { createLegacyDecoder, type StreamDecoder } from './encoding/legacy-encodings.ts'
+import { unmarkedUtf16 } from './encoding/unmarked-utf16.ts'
+import { ExtractionError } from '../extraction.ts'
+import type { ExtractorInput } from './extractor.ts'
 
 const readBytes = 256 * 1024
 /** Detection looks at this much of what is not ASCII; more changes no verdict and costs time. */
@@ -8,19 +11,15 @@ const sampleBytes = 64 * 1024
 /** A file is still UTF-8 with damage when at most this share of its multi-byte characters is broken. */
 const tolerableDamage = 0.05
 
-/** chardet's names where they differ from the labels of the Encoding standard. */
-const encodingLabels: Record<string, string> = {
-  'ISO-8859-1': 'windows-1252',
-  'ISO-8859-9': 'windows-1254',
-  'UTF-16 LE': 'utf-16le',
-  'UTF-16 BE': 'utf-16be',
-}
+type TextInput = Pick<ExtractorInput, 'filePath' | 'report' | 'declaredEncoding'>
 
-/** Decodes a text file: byte order mark first, then strict UTF-8, then detection. Yields strings cut anywhere between characters. */
-export async function* decodeTextFile(filePath: string, report: ExtractionReport): AsyncGenerator<string> {
-  const encoding = await detectEncoding(filePath, report)
-  const decoder = createDecoder(encoding)
-  for await (const bytes of readFileBytes(filePath)) {
+/**
+ * Decodes a text file: byte order mark first, then the declared encoding if the bytes are valid in it, then strict UTF-8, then a
+ * guess, which becomes a warning. Yields strings cut anywhere between characters.
+ */
+export async function* decodeTextFile(input: TextInput): AsyncGenerator<string> {
+  const decoder = createDecoder(await detectEncoding(input))
+  for await (const bytes of readFileBytes(input.filePath)) {
     const text = decoder.decode(bytes, { stream: true })
     if (text !== '') yield text
   }
@@ -28,13 +27,21 @@ export async function* decodeTextFile(filePath: string, report: ExtractionReport
   if (rest !== '') yield rest
 }
 
-/** The file's encoding as a label of the Encoding standard. */
-async function detectEncoding(filePath: string, report: ExtractionReport): Promise<string> {
+/** The file's encoding as a label of the Encoding standard or of iconv-lite. */
+async function detectEncoding({ filePath, report, declaredEncoding }: TextInput): Promise<string> {
   const head = await readHead(filePath, 4096)
-  const marked = byteOrderMark(head) ?? unmarkedUtf16(head)
+  const marked = byteOrderMark(head)
   if (marked) return marked
+  if (declaredEncoding && (await isValidIn(declaredEncoding, filePath))) return declaredEncoding
+  const guessed = (encoding: string) => {
+    const message = `The file does not state its encoding; it was read as ${encoding}. If characters are wrong, save the file as UTF-8 or upload it with a charset in the Content-Type of the file's part.`
+    report.warn({ code: 'encoding_guessed', message })
+    return encoding
+  }
+  const sixteenBit = unmarkedUtf16(head)
+  if (sixteenBit) return guessed(sixteenBit)
   const scan = await scanUtf8(filePath)
-  if (scan.broken === 0) return 'utf-8'
+  if (scan.broken === 0) return scan.valid === 0 && scan.hasEscapes ? guessed('iso-2022-jp') : 'utf-8'
   if (scan.valid > 0 && scan.broken / (scan.valid + scan.broken) <= tolerableDamage) {
     report.warn({
       code: 'damaged_characters',
@@ -42,20 +49,17 @@ async function detectEncoding(filePath: string, report: ExtractionReport): Promi
     })
     return 'utf-8'
   }
-  return guessEncoding(scan.sample)
+  return guessed(guessEncoding(scan.sample))
 }
 
-/** Encoding of bytes that are known not to be UTF-8. */
-function guessEncoding(sample: Uint8Array): string {
-  let best = { label: 'windows-1252', score: -Infinity }
-  for (const { name, confidence } of analyse(sample)) {
-    const label = encodingLabels[name] ?? name.toLowerCase()
-    const text = tryDecode(label, sample)
-    if (text === null) continue
-    const score = confidence - 100 * implausibleShare(text)
-    if (score > best.score) best = { label, score }
-  }
-  return best.label
+/** True where the whole file can be decoded; its end may cut a character. */
+async function isValidIn(encoding: string, filePath: string): Promise<boolean> {
+  // ASCII is valid UTF-8; a file that is not ASCII contradicts the label, which decoders read as windows-1252.
+  const decoder = /ascii/i.test(encoding) ? null : createLegacyDecoder(encoding)
+  if (!decoder) return false
+  for await (const bytes of readFileBytes(filePath))
+    if (decoder.decode(bytes, { stream: true }).includes('\ufffd')) return false
+  return true
 }
 
 function byteOrderMark(head: Uint8Array): string | null {
@@ -67,32 +71,15 @@ function byteOrderMark(head: Uint8Array): string | null {
   return null
 }
 
-/** UTF-16 of mostly Latin text without a mark: every other byte is NUL. */
-export function unmarkedUtf16(head: Uint8Array): 'utf-16le' | 'utf-16be' | null {
-  if (head.length < 4) return null
-  const pairs = Math.floor(head.length / 2)
-  let evenNuls = 0
-  let oddNuls = 0
-  for (let index = 0; index < pairs * 2; index += 2) {
-    if (head[index] === 0) evenNuls += 1
-    if (head[index + 1] === 0) oddNuls += 1
-  }
-  if (oddNuls > pairs * 0.6 && evenNuls < pairs * 0.05) return 'utf-16le'
-  if (evenNuls > pairs * 0.6 && oddNuls < pairs * 0.05) return 'utf-16be'
-  return null
-}
-
-interface Decoder {
-  decode(bytes?: Uint8Array, options?: { stream: boolean }): string
-}
-
-function createDecoder(encoding: string): Decoder {
+function createDecoder(encoding: string): StreamDecoder {
   if (encoding === 'utf-32le' || encoding === 'utf-32be') return createUtf32Decoder(encoding === 'utf-32le')
-  return new TextDecoder(encoding)
+  const decoder = createLegacyDecoder(encoding)
+  if (!decoder) throw new ExtractionError('unsupported_content', `The encoding ${encoding} is not supported.`)
+  return decoder
 }
 
 /** UTF-32 is not among the Encoding standard's encodings. */
-function createUtf32Decoder(littleEndian: boolean): Decoder {
+function createUtf32Decoder(littleEndian: boolean): StreamDecoder {
   let rest = new Uint8Array()
   return {
     decode(bytes = new Uint8Array()) {
@@ -109,10 +96,15 @@ function createUtf32Decoder(littleEndian: boolean): Decoder {
   }
 }
 
+/** ESC $ @, ESC $ B and ESC ( J. */
+const japaneseEscapes = ['\u001b$@', '\u001b$B', '\u001b(J']
+
 interface Utf8Scan {
   /** Multi-byte characters that are sound. */
   valid: number
   broken: number
+  /** True where escape sequences switch to Japanese characters (ISO-2022-JP). */
+  hasEscapes: boolean
   /** Windows of bytes around what is not ASCII. */
   sample: Uint8Array
 }
@@ -123,6 +115,7 @@ async function scanUtf8(filePath: string): Promise<Utf8Scan> {
   let sampled = 0
   let valid = 0
   let broken = 0
+  let hasEscapes = false
   const count = (text: string) => {
     for (const match of text.matchAll(/\P{ASCII}+/gu)) {
       for (const character of match[0]) {
@@ -133,6 +126,7 @@ async function scanUtf8(filePath: string): Promise<Utf8Scan> {
   }
   for await (const bytes of readFileBytes(filePath)) {
     count(decoder.decode(bytes, { stream: true }))
+    hasEscapes ||= japaneseEscapes.some((escape) => Buffer.from(bytes).includes(escape))
     if (sampled < sampleBytes) {
       const first = bytes.findIndex((byte) => byte >= 0x80)
       if (first !== -1) {
@@ -145,29 +139,7 @@ async function scanUtf8(filePath: string): Promise<Utf8Scan> {
     }
   }
   count(decoder.decode())
-  return { valid, broken, sample: Buffer.concat(sample) }
-}
-
-/** Decodes strictly; the sample may end inside a character, so its last bytes may be left out. Null where it is not that encoding. */
-function tryDecode(label: string, sample: Uint8Array): string | null {
-  let decoder: InstanceType<typeof TextDecoder>
-  try {
-    decoder = new TextDecoder(label, { fatal: true })
-  } catch {
-    return null
-  }
-  try {
-    return decoder.decode(sample, { stream: true })
-  } catch {
-    return null
-  }
-}
-
-/** Share of characters that real text hardly holds: controls, private use, unassigned, half-width katakana in masses. */
-function implausibleShare(text: string): number {
-  if (text === '') return 1
-  const odd = text.match(/[\u0080-\u009f\ufffd\uff61-\uff9f]|\p{Co}|\p{Cn}/gu)?.length ?? 0
-  return odd / text.length
+  return { valid, broken, hasEscapes, sample: Buffer.concat(sample) }
 }
 
 async function readHead(filePath: string, bytes: number): Promise<Uint8Array> {

@@ -16,7 +16,7 @@ export async function* extractTxt(input: ExtractorInput): AsyncGenerator<Extract
     if (text !== '' && batch.add({ kind: 'paragraph', text })) yield batch.take()
   }
 
-  for await (const line of readLines(decodeTextFile(input.filePath, input.report))) {
+  for await (const line of readLines(decodeTextFile(input))) {
     if (line.trim() === '') {
       if (paragraph !== '') yield* flush()
     } else {
