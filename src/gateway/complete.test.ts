@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import type { Hold, Ledger, Outcome, Receipt } from '../billing/index.ts'
-import { AppError, createRequestId, silentLog, systemClock } from '../kernel/index.ts'
+import { AppError, type Clock, createRequestId, silentLog, systemClock } from '../kernel/index.ts'
 import { type Catalogue, type Deployment, createRouter } from '../models/index.ts'
 import type { Organisation } from '../organisations/index.ts'
-import { type Provider, type ProviderAnswer, ProviderError } from '../providers/index.ts'
+import { type Provider, type ProviderAnswer, ProviderError, type ProviderEvent } from '../providers/index.ts'
 import { createTokenCounting } from '../tokens/index.ts'
 import { createCompletions } from './complete.ts'
 
@@ -23,7 +24,9 @@ function arrange(
   provider: (deployment: Deployment) => Partial<Provider>,
   durable: Promise<void> = Promise.resolve(),
   settledAs?: string,
+  changes: { deployments?: Deployment[]; clock?: Clock } = {},
 ) {
+  const { clock = systemClock } = changes
   const outcomes: Outcome[] = []
   const hold = {
     durable,
@@ -36,15 +39,18 @@ function arrange(
     },
   } as unknown as Hold
   const catalogue = {
-    resolve: () => ({ model: { id: 'model', kind: 'chat', maxOutputTokens: 100 }, deployments }),
+    resolve: () => ({
+      model: { id: 'model', kind: 'chat', maxOutputTokens: 100 },
+      deployments: changes.deployments ?? deployments,
+    }),
     provider,
   } as unknown as Catalogue
   const completions = createCompletions({
     catalogue,
-    router: createRouter({ clock: systemClock, random: () => 0.5, log: silentLog }),
+    router: createRouter({ clock, random: () => 0.5, log: silentLog }),
     ledger: { hold: async () => hold } as unknown as Ledger,
     tokens: createTokenCounting({ log: silentLog }),
-    clock: systemClock,
+    clock,
     log: silentLog,
   })
   const client = new AbortController()
@@ -99,6 +105,7 @@ describe('a client that leaves', () => {
     await working
     leave()
     await expect(answer).rejects.toMatchObject({ code: 'client_closed' })
+    await completions.close()
     expect(outcomes).toMatchObject([{ kind: 'answered', deploymentId: 'second', providerId: 'provider-of-second' }])
   })
 
@@ -160,5 +167,176 @@ describe('a call that another instance has settled meanwhile', () => {
     }
     await expect(read()).rejects.toMatchObject({ code: 'overloaded' })
     expect(seen).toEqual(['text'])
+  })
+})
+
+describe('a client that leaves while its answer is generated', () => {
+  const usage = (completionTokens: number, reasoningTokens: number) => ({
+    promptTokens: 7,
+    completionTokens,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens,
+  })
+  const thinking = deployments.map((deployment) => ({ ...deployment, wire: { ...deployment.wire, reasoning: true } }))
+
+  /** A stream that shows one word; the rest comes when the test says so, or never. */
+  function thinkingProvider() {
+    const rest = Promise.withResolvers<ProviderEvent[]>()
+    const released = Promise.withResolvers<void>()
+    const stream: Provider['stream'] = async ({ signal }) => ({
+      adjusted: [],
+      providerRequestId: null,
+      events: (async function* () {
+        try {
+          yield [{ type: 'text' as const, text: 'Hello' }]
+          yield await Promise.race([rest.promise, untilAborted(signal)])
+        } finally {
+          released.resolve()
+        }
+      })(),
+    })
+    return { provider: () => ({ stream }), rest, released: released.promise }
+  }
+
+  async function leaveAfterFirstWord({ completions, call, leave }: ReturnType<typeof arrange>) {
+    const { events } = await completions.stream(call(true))
+    for await (const batch of events) {
+      expect(batch).toEqual([{ type: 'text', text: 'Hello' }])
+      leave()
+      break
+    }
+  }
+
+  it('pays for the hidden reasoning that the provider reports afterwards', async () => {
+    const { provider, rest, released } = thinkingProvider()
+    const stage = arrange(provider, undefined, undefined, { deployments: thinking })
+    await leaveAfterFirstWord(stage)
+    expect(stage.outcomes).toEqual([])
+    rest.resolve([{ type: 'usage', usage: usage(90, 80) }])
+    await released
+    await stage.completions.close()
+    expect(stage.outcomes).toMatchObject([
+      {
+        ending: 'client_closed',
+        estimated: false,
+        usage: { promptTokens: 7, completionTokens: 90, reasoningTokens: 80 },
+      },
+    ])
+  })
+
+  it('pays for reasoning at the measured rate where no usage comes within 30 s, and the connection is released', async () => {
+    const clock = createFakeClock()
+    const { provider, released } = thinkingProvider()
+    const stage = arrange(provider, undefined, undefined, { deployments: thinking, clock })
+    await leaveAfterFirstWord(stage)
+    await clock.advance(29_000)
+    expect(stage.outcomes).toEqual([])
+    await clock.advance(2_000)
+    await released
+    await stage.completions.close()
+    // 50 tokens a second, as nothing was measured before; never more than the cap of 100.
+    expect(stage.outcomes).toMatchObject([
+      {
+        ending: 'client_closed',
+        estimated: true,
+        usage: { completionTokens: 100, reasoningTokens: expect.any(Number) },
+      },
+    ])
+  })
+
+  it('is billed for the time until then when the service stops', async () => {
+    const clock = createFakeClock()
+    const { provider, released } = thinkingProvider()
+    const stage = arrange(provider, undefined, undefined, { deployments: thinking, clock })
+    await leaveAfterFirstWord(stage)
+    await clock.advance(1_000)
+    await stage.completions.close()
+    await released
+    expect(stage.outcomes).toMatchObject([
+      { ending: 'client_closed', estimated: true, usage: { completionTokens: 50 } },
+    ])
+  })
+
+  it('uses the rate that earlier calls of the deployment had', async () => {
+    const clock = createFakeClock()
+    const { provider, released } = thinkingProvider()
+    const whole = { text: 'Hi', reasoningText: '', refusal: null, toolCalls: [], finishReason: 'stop', adjusted: [] }
+    const complete = async () => {
+      await clock.advance(1_000)
+      return { ...whole, usage: usage(10, 0) } as unknown as ProviderAnswer
+    }
+    const stage = arrange(() => ({ ...provider(), complete }), undefined, undefined, { deployments: thinking, clock })
+    await stage.completions.complete(stage.call(false))
+    await leaveAfterFirstWord(stage)
+    await clock.advance(3_000)
+    await stage.completions.close()
+    await released
+    expect(stage.outcomes[1]).toMatchObject({
+      ending: 'client_closed',
+      estimated: true,
+      usage: { completionTokens: 30 },
+    })
+  })
+
+  it('is billed for what it saw where nothing is hidden, and the provider stops at once', async () => {
+    const { provider, released } = thinkingProvider()
+    const stage = arrange(provider)
+    await leaveAfterFirstWord(stage)
+    await released
+    expect(stage.outcomes).toMatchObject([{ ending: 'client_closed', estimated: true, usage: { reasoningTokens: 0 } }])
+  })
+
+  it('pays for a whole answer that the provider finishes all the same', async () => {
+    const answer = Promise.withResolvers<ProviderAnswer>()
+    const begun = Promise.withResolvers<void>()
+    const stage = arrange(() => ({
+      complete: () => {
+        begun.resolve()
+        return answer.promise
+      },
+    }))
+    const completion = stage.completions.complete(stage.call(false))
+    await begun.promise
+    stage.leave()
+    await expect(completion).rejects.toMatchObject({ code: 'client_closed' })
+    const whole = { text: 'Hi', reasoningText: '', refusal: null, toolCalls: [], finishReason: 'stop', adjusted: [] }
+    answer.resolve({ ...whole, usage: usage(60, 0) } as unknown as ProviderAnswer)
+    await expect
+      .poll(() => stage.outcomes)
+      .toMatchObject([{ ending: 'client_closed', estimated: false, usage: { completionTokens: 60 } }])
+  })
+
+  it('does not take more than a bounded number of provider connections with it', async () => {
+    const stage = arrange(() => thinkingProvider().provider(), undefined, undefined, { deployments: thinking })
+    const count = 40
+    for (let index = 0; index < count; index++) {
+      const { completions, call } = stage
+      const { events } = await completions.stream({ ...call(true), organisation: sameOrganisation })
+      for await (const _ of events) break
+    }
+    // 32 of one organisation are read on; the others were estimated and settled at once.
+    expect(stage.outcomes).toHaveLength(count - 32)
+    await stage.completions.close()
+    expect(stage.outcomes).toHaveLength(count)
+  })
+})
+
+const sameOrganisation = {
+  id: 'one',
+  subscription: { status: 'active', startsAt: 0, endsAt: null },
+} as unknown as Organisation
+
+describe('a hold that cannot be written', () => {
+  it('ends the provider’s call and refuses the client without waiting for either', async () => {
+    const refused = Promise.withResolvers<void>()
+    const { completions, call, outcomes } = arrange(
+      () => ({ complete: ({ signal }) => untilAborted(signal) }),
+      refused.promise,
+    )
+    const answer = completions.complete(call(false))
+    refused.reject(new AppError('overloaded', 'The service cannot account for new requests at the moment.'))
+    await expect(answer).rejects.toMatchObject({ code: 'overloaded' })
+    expect(outcomes).toMatchObject([{ kind: 'unanswered' }])
   })
 })

@@ -1,20 +1,30 @@
-import type { BilledUsage, Hold, Ledger, Outcome, Receipt } from '../billing/index.ts'
-import { AppError, type Clock, type Log, isAppError } from '../kernel/index.ts'
+import type { Ledger, Outcome } from '../billing/index.ts'
+import { type AppError, type Clock, type Log, raceSignal, withDeadline } from '../kernel/index.ts'
 import type { Catalogue, Deployment, Router } from '../models/index.ts'
-import { toClientError } from '../models/index.ts'
 import { assertSubscription } from '../organisations/index.ts'
-import {
-  type ProviderAnswer,
-  ProviderError,
-  type ProviderRequest,
-  type ProviderStream,
-  type TokenUsage,
-} from '../providers/index.ts'
+import type { Provider, ProviderAnswer, ProviderCall } from '../providers/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import { estimatePrompt } from './estimate-prompt.ts'
 import { modelNotFound } from './model-not-found.ts'
-import { type OutputMeter, createOutputMeter } from './output-meter.ts'
-import type { CompletionCall, CompletionEvent, Completions, StreamedCompletion, WholeCompletion } from './port.ts'
+import {
+  assertRecorded,
+  atWork,
+  countUsage,
+  describe,
+  endingOf,
+  hasLeft,
+  measureRate,
+  noUsage,
+  type OpenedCall,
+  settleAnswered,
+  settleLater,
+  settleUnanswered,
+  toAppError,
+  usageByTime,
+} from './opened-call.ts'
+import type { CompletionCall, Completions, StreamedCompletion, WholeCompletion } from './port.ts'
+import { createReadOn, type ReadOn } from './read-on.ts'
+import { readOnUnread, relay } from './relay.ts'
 
 export interface CompletionsDependencies {
   catalogue: Catalogue
@@ -25,93 +35,81 @@ export interface CompletionsDependencies {
   log: Log
 }
 
+/** How long a failed call waits for its settlement, so that its receipt is there when the client reads the error. */
+const settleWaitMs = 1_000
+
 /**
  * The one door to completions, for the gateway and for Space chat: model → subscription → hold → provider → settle. The hold is
  * written while the provider already works; no byte leaves before it is durable, and no answer ends before its cost is.
  * Every failure is an AppError; whatever the end was, the hold is settled once.
  */
 export function createCompletions(dependencies: CompletionsDependencies): Completions {
+  const readOn = createReadOn(dependencies)
+
+  /** The first answer of the call's deployments; ended by `opened.work`, not by the client. */
+  function run<T>(opened: OpenedCall, streamed: boolean, send: (provider: Provider, call: ProviderCall) => Promise<T>) {
+    const { call, request } = opened
+    const answering = dependencies.router.run(
+      { candidates: opened.deployments, signal: opened.work.signal, streamed },
+      (candidate, signal) =>
+        atWork(opened, candidate, (provider) =>
+          send(provider, {
+            model: candidate.wire,
+            request,
+            signal,
+            tenant: call.organisation.id,
+            requestId: call.requestId,
+          }),
+        ),
+    )
+    // A client that has left does not await it.
+    answering.catch(() => {})
+    return answering
+  }
+
   return {
     async complete(call) {
-      const opened = await open(dependencies, call)
+      const opened = await open({ ...dependencies, readOn }, call)
+      const answering = run(opened, false, (provider, providerCall) => provider.complete(providerCall))
       try {
-        const { value: answer, deployment } = await dependencies.router.run(
-          { candidates: opened.deployments, signal: call.signal, streamed: false },
-          (candidate, signal) =>
-            atWork(opened, candidate, (provider) =>
-              provider.complete({
-                model: candidate.wire,
-                request: opened.request,
-                signal,
-                tenant: call.organisation.id,
-                requestId: call.requestId,
-              }),
-            ),
-        )
+        const { value: answer, deployment } = await raceSignal(answering, call.signal)
         await opened.hold.durable
         return await settleWhole(opened, answer, deployment)
       } catch (error) {
-        throw await settleFailure(opened, error, call.signal)
+        if (hasLeft(opened) && readOnWhole(opened, answering)) throw toAppError(error, call.signal)
+        throw await settleFailure(opened, error)
       }
     },
     async stream(call) {
-      const opened = await open(dependencies, call)
-      // Ours to pull: a budget that ends, or an iteration that stops, cancels the provider's call.
-      const cancel = new AbortController()
-      const signal = AbortSignal.any([call.signal, cancel.signal])
+      const opened = await open({ ...dependencies, readOn }, call)
+      const answering = run(opened, true, (provider, providerCall) => provider.stream(providerCall))
       try {
-        const { value: stream, deployment } = await dependencies.router.run(
-          { candidates: opened.deployments, signal },
-          (candidate, attemptSignal) =>
-            atWork(opened, candidate, (provider) =>
-              provider.stream({
-                model: candidate.wire,
-                request: opened.request,
-                signal: attemptSignal,
-                tenant: call.organisation.id,
-                requestId: call.requestId,
-              }),
-            ),
-        )
+        const { value: stream, deployment } = await raceSignal(answering, call.signal)
         await opened.hold.durable
         // A client that left meanwhile never begins to read, and only a relay that was begun settles its hold.
         call.signal.throwIfAborted()
         return {
           ...describe(opened, deployment, stream.adjusted),
-          events: relay(opened, stream, deployment, cancel),
+          events: relay(opened, stream, deployment),
         } satisfies StreamedCompletion
       } catch (error) {
-        cancel.abort()
-        throw await settleFailure(opened, error, call.signal)
+        if (hasLeft(opened) && readOnUnread(opened, answering)) throw toAppError(error, call.signal)
+        throw await settleFailure(opened, error)
       }
     },
+    close: () => readOn.close(),
   }
 }
 
-/** A call whose model is found, whose subscription holds and whose money is set aside. */
-interface OpenedCall {
-  call: CompletionCall
-  model: string
-  deployments: readonly Deployment[]
-  provider: Catalogue['provider']
-  reportFailure: Router['reportFailure']
-  hold: Hold
-  /** The deployment whose provider works for this call, or has answered it; null while none does. */
-  working: Deployment | null
-  request: ProviderRequest
-  promptTokensEstimate: number
-  tokens: TokenCounting
-  log: Log
-}
-
 async function open(
-  { catalogue, router, ledger, tokens, clock, log }: CompletionsDependencies,
+  { catalogue, router, ledger, tokens, clock, log, readOn }: CompletionsDependencies & { readOn: ReadOn },
   call: CompletionCall,
 ): Promise<OpenedCall> {
   const now = clock.now()
   const resolved = catalogue.resolve(call.organisation, call.model, now)
   if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model)
   assertSubscription(call.organisation, now)
+  const maximumTokens = resolved.model.maxOutputTokens
   const prompt = await estimatePrompt(call.request.messages)
   const hold = await ledger.hold({
     requestId: call.requestId,
@@ -123,14 +121,15 @@ async function open(
     promptTokensBound: prompt.bound,
     promptTokensEstimate: prompt.estimate,
     outputCapTokens: call.request.maxOutputTokens ?? null,
-    modelMaxOutputTokens: resolved.model.maxOutputTokens,
+    modelMaxOutputTokens: maximumTokens,
     // A hold may grow with what is seen; hidden reasoning is not seen before it is billed, so it is held whole.
     stream: call.stream && !resolved.deployments.some((deployment) => deployment.wire.reasoning),
     whenExhausted: call.whenExhausted,
     signal: call.signal,
   })
-  // A hold that fails to be written is met where it is awaited; until then it must not count as unhandled.
-  hold.durable.catch(() => {})
+  const work = new AbortController()
+  // Nothing may be shown without the hold, so the provider need not go on. The rejection is also handled where it is awaited.
+  hold.durable.catch((error: unknown) => work.abort(error))
   return {
     call,
     model: resolved.model.id,
@@ -138,26 +137,15 @@ async function open(
     provider: catalogue.provider,
     reportFailure: router.reportFailure,
     hold,
+    work,
     working: null,
     request: hold.outputCapTokens === null ? call.request : { ...call.request, maxOutputTokens: hold.outputCapTokens },
     promptTokensEstimate: prompt.estimate,
+    outputTokensBound: hold.outputCapTokens ?? Math.min(call.request.maxOutputTokens ?? Infinity, maximumTokens),
+    readOn,
     tokens,
+    clock,
     log: log.child({ requestId: call.requestId }),
-  }
-}
-
-/** One attempt, noted: a client that leaves now is billed for what this deployment does. */
-async function atWork<T>(
-  opened: OpenedCall,
-  deployment: Deployment,
-  send: (provider: ReturnType<Catalogue['provider']>) => Promise<T>,
-): Promise<T> {
-  opened.working = deployment
-  try {
-    return await send(opened.provider(deployment))
-  } catch (error) {
-    if (!opened.call.signal.aborted) opened.working = null
-    throw error
   }
 }
 
@@ -166,7 +154,8 @@ async function settleWhole(
   answer: ProviderAnswer,
   deployment: Deployment,
 ): Promise<WholeCompletion> {
-  const usage = answer.usage ?? (await countUsage(opened, answer.text + answer.reasoningText + (answer.refusal ?? '')))
+  const usage = answer.usage ?? (await countAnswer(opened, answer))
+  measureRate(opened, usage)
   const receipt = await settleAnswered(opened, deployment, {
     ending: 'completed',
     usage,
@@ -186,147 +175,54 @@ async function settleWhole(
   }
 }
 
-/** Passes the events on, keeps the hold ahead of them, and settles exactly once, however the iteration ends. */
-async function* relay(
+function countAnswer(opened: OpenedCall, answer: ProviderAnswer) {
+  return countUsage(opened, answer.text + answer.reasoningText + (answer.refusal ?? ''))
+}
+
+/**
+ * A whole answer is billed by the provider although its client has left: it is awaited for a while, to bill what it really costs.
+ * False: nothing is awaited, since no provider works or too many answers are.
+ */
+function readOnWhole(
   opened: OpenedCall,
-  stream: ProviderStream,
-  deployment: Deployment,
-  cancel: AbortController,
-): AsyncGenerator<CompletionEvent[], void, void> {
-  const meter = createOutputMeter()
-  let ending: AnsweredEnding = 'client_closed'
-  let settled = false
-  try {
-    for await (const events of stream.events) {
-      const visible = meter.take(events)
-      const granted = opened.hold.grant(meter.tokensBound(), meter.tokensEstimate())
-      if (granted !== true) await granted
-      if (visible.length > 0) yield visible
+  answering: Promise<{ value: ProviderAnswer; deployment: Deployment }>,
+): boolean {
+  if (!opened.working) return false
+  return opened.readOn.start(opened.call.organisation.id, async (signal) => {
+    try {
+      const { value: answer, deployment } = await raceSignal(answering, signal)
+      const usage = answer.usage ?? (await countAnswer(opened, answer))
+      const { finishReason } = answer
+      const estimated = answer.usage === null
+      await settleLater(opened, deployment, { ending: 'client_closed', usage, estimated, finishReason })
+    } catch (error) {
+      await settleFailure(opened, error)
     }
-    ending = 'completed'
-    const finishReason = meter.finishReason()
-    const usage = meter.usage() ?? (await estimateUsage(opened, meter))
-    const estimated = meter.usage() === null
-    settled = true
-    const receipt = await settleAnswered(opened, deployment, { ending, usage, estimated, finishReason })
-    assertRecorded(receipt)
-    yield [{ type: 'finish', finishReason, usage, estimated, receipt }]
-  } catch (error) {
-    if (error instanceof ProviderError) opened.reportFailure(deployment.id, error)
-    ending = endingOf(error, opened.call.signal)
-    throw toAppError(error, opened.call.signal)
-  } finally {
-    // Also reached when the reader stops iterating: the provider's call ends and what was generated is billed.
-    cancel.abort(new AppError('client_closed', 'The answer is no longer read.'))
-    if (!settled) await settlePartial(opened, deployment, meter, ending)
-  }
-}
-
-/** The end of an answer leaves only where its own cost was recorded: another instance may have settled the call meanwhile. */
-function assertRecorded({ ending }: Receipt): void {
-  if (ending === 'completed') return
-  throw new AppError('overloaded', 'The cost of this answer could not be recorded. Send the request again.', {
-    retryAfterSeconds: 1,
-    internal: `settled elsewhere as ${ending}`,
-  })
-}
-
-type AnsweredEnding = (Outcome & { kind: 'answered' })['ending']
-
-async function settlePartial(opened: OpenedCall, deployment: Deployment, meter: OutputMeter, ending: AnsweredEnding) {
-  const outcome = {
-    ending,
-    usage: meter.usage() ?? (await estimateUsage(opened, meter)),
-    estimated: meter.usage() === null,
-    finishReason: null,
-  }
-  await settleAnswered(opened, deployment, outcome).catch((error: unknown) => {
-    // The hold stays open and durable: recovery settles it after a restart.
-    opened.log.error({ error: String(error) }, 'a partial answer could not be settled')
-  })
-}
-
-function settleAnswered(
-  { hold }: OpenedCall,
-  deployment: Deployment,
-  outcome: { ending: AnsweredEnding; usage: BilledUsage; estimated: boolean; finishReason: string | null },
-): Promise<Receipt> {
-  return hold.settle({
-    kind: 'answered',
-    deploymentId: deployment.id,
-    providerId: deployment.providerId,
-    hosting: deployment.hosting,
-    ...outcome,
   })
 }
 
 /** Settles a call that brought no answer, and returns the error to throw. */
-async function settleFailure(opened: OpenedCall, thrown: unknown, signal: AbortSignal): Promise<AppError> {
-  const error = toAppError(thrown, signal)
-  const { working } = opened
-  const ending = endingOf(error, signal)
-  // Ended from our side while the provider worked: the provider bills the prompt, so it is billed here too.
-  const outcome: Outcome =
-    working && (ending === 'client_closed' || ending === 'shutdown')
-      ? {
-          kind: 'answered',
-          ending,
-          deploymentId: working.id,
-          providerId: working.providerId,
-          hosting: working.hosting,
-          usage: { ...noUsage, promptTokens: opened.promptTokensEstimate },
-          estimated: true,
-          finishReason: null,
-        }
-      : { kind: 'unanswered', reason: error.code }
-  await opened.hold.settle(outcome).catch((settleError: unknown) => {
-    opened.log.error({ error: String(settleError) }, 'a failed call could not be settled; recovery will')
-  })
+async function settleFailure(opened: OpenedCall, thrown: unknown): Promise<AppError> {
+  const { call, work } = opened
+  const error = toAppError(thrown, call.signal)
+  work.abort(error)
+  const ending = endingOf(error, call.signal)
+  const outcome = abandonedOutcome(opened, ending)
+  const settling = outcome ? settleLater(opened, ...outcome) : settleUnanswered(opened, error.code)
+  // While the database is away the client gets its error all the same.
+  await withDeadline(settleWaitMs, () => settling).catch(() => {})
   return error
 }
 
-function toAppError(error: unknown, signal: AbortSignal): AppError {
-  if (error instanceof AppError) return error
-  if (signal.aborted && signal.reason instanceof AppError) return signal.reason
-  return toClientError(error)
-}
-
-function endingOf(error: unknown, signal: AbortSignal): AnsweredEnding {
-  if (isAppError(error, 'insufficient_quota')) return 'budget_ended'
-  if (!signal.aborted) return 'provider_failed'
-  return isAppError(signal.reason, 'shutting_down') ? 'shutdown' : 'client_closed'
-}
-
-function describe(opened: OpenedCall, deployment: Deployment, adjusted: string[]) {
-  return {
-    model: opened.model,
-    deploymentId: deployment.id,
-    hosting: deployment.hosting,
-    adjusted: opened.hold.capReduced ? [...adjusted, 'max_completion_tokens'] : adjusted,
-  }
-}
-
-const noUsage: BilledUsage = {
-  promptTokens: 0,
-  completionTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
-}
-
-/** Usage where the provider sent none: prompt and output counted. */
-async function countUsage(opened: OpenedCall, output: string): Promise<TokenUsage> {
-  return { ...(await countPromptUsage(opened)), completionTokens: await opened.tokens.count([output]) }
-}
-
-async function countPromptUsage({ call, tokens }: OpenedCall): Promise<TokenUsage> {
-  const { messages } = call.request
-  // A separator between two messages.
-  const separators = Math.max(0, messages.length - 1)
-  return { ...noUsage, promptTokens: separators + (await tokens.count(messages.map((message) => message.content))) }
-}
-
-/** Usage of a stream without any: the prompt counted, the output as metered. */
-async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Promise<TokenUsage> {
-  return { ...(await countPromptUsage(opened)), completionTokens: meter.tokensEstimate() }
+/** Ended from our side while the provider worked: it bills at least the prompt, and what it generated where that is not seen. */
+function abandonedOutcome(
+  opened: OpenedCall,
+  ending: (Outcome & { kind: 'answered' })['ending'],
+): [Deployment, Parameters<typeof settleLater>[2]] | undefined {
+  const { call, working } = opened
+  if (!working || (ending !== 'client_closed' && ending !== 'shutdown')) return undefined
+  const prompt = { ...noUsage, promptTokens: opened.promptTokensEstimate }
+  const isHidden = ending === 'client_closed' && (!call.stream || working.deployment.wire.reasoning)
+  const usage = isHidden ? usageByTime(opened, prompt, 0) : prompt
+  return [working.deployment, { ending, usage, estimated: true, finishReason: null }]
 }

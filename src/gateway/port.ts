@@ -56,6 +56,8 @@ export interface WholeCompletion extends CompletionInfo {
 export interface Completions {
   complete(call: CompletionCall): Promise<WholeCompletion>
   stream(call: CompletionCall): Promise<StreamedCompletion>
+  /** Ends and bills the answers that are still read for clients that have left. Before the ledger closes. */
+  close(): Promise<void>
 }
 
 /** Embeddings through the same door; ingestion and retrieval call it. */

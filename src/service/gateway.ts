@@ -29,5 +29,7 @@ export async function openGateway(
   })
   onStop(() => ledger.close())
   const dependencies = { catalogue, router, ledger, tokens, clock, log }
-  return { ledger, completions: createCompletions(dependencies), embeddings: createEmbeddings(dependencies) }
+  const completions = createCompletions(dependencies)
+  onStop(() => completions.close())
+  return { ledger, completions, embeddings: createEmbeddings(dependencies) }
 }

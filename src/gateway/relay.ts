@@ -1,0 +1,149 @@
+import { AppError, raceSignal } from '../kernel/index.ts'
+import type { Deployment } from '../models/index.ts'
+import { type ProviderEvent, ProviderError, type ProviderStream } from '../providers/index.ts'
+import {
+  type AnsweredEnding,
+  assertRecorded,
+  endingOf,
+  estimateUsage,
+  measureRate,
+  type OpenedCall,
+  settleAnswered,
+  settleLater,
+  settleUnanswered,
+  toAppError,
+  usageByTime,
+} from './opened-call.ts'
+import { createOutputMeter, type OutputMeter } from './output-meter.ts'
+import type { CompletionEvent } from './port.ts'
+
+/** What is known of a stream while it runs. */
+interface Reading {
+  events: AsyncIterator<ProviderEvent[]>
+  /** Asked for and not here yet. */
+  next: Promise<IteratorResult<ProviderEvent[]>> | null
+  meter: OutputMeter
+}
+
+/** Passes the events on, keeps the hold ahead of them, and settles exactly once, however the iteration ends. */
+export async function* relay(
+  opened: OpenedCall,
+  stream: ProviderStream,
+  deployment: Deployment,
+): AsyncGenerator<CompletionEvent[], void, void> {
+  const reading = startReading(stream)
+  const { meter } = reading
+  let ending: AnsweredEnding = 'client_closed'
+  let isFailed = false
+  let isSettled = false
+  // A slow reader says nothing about the deployment's rate.
+  let idleMs = 0
+  // Raced for each read only where the provider's work outlives its client; else the client's leave ends it, and so the read.
+  const raced = deployment.wire.reasoning ? opened.call.signal : undefined
+  const onLeave = () => opened.work.abort(opened.call.signal.reason)
+  if (!raced) opened.call.signal.addEventListener('abort', onLeave, { once: true })
+  try {
+    opened.call.signal.throwIfAborted()
+    for (;;) {
+      const events = await readNext(reading, raced)
+      if (!events) break
+      const visible = await take(opened, meter, events)
+      if (visible.length === 0) continue
+      const yieldedMs = opened.clock.monotonicMs()
+      yield visible
+      idleMs += opened.clock.monotonicMs() - yieldedMs
+    }
+    ending = 'completed'
+    const finishReason = meter.finishReason()
+    const usage = meter.usage() ?? (await estimateUsage(opened, meter))
+    const estimated = meter.usage() === null
+    if (idleMs < slowReaderMs) measureRate(opened, usage)
+    isSettled = true
+    const receipt = await settleAnswered(opened, deployment, { ending, usage, estimated, finishReason })
+    assertRecorded(receipt)
+    yield [{ type: 'finish', finishReason, usage, estimated, receipt }]
+  } catch (error) {
+    if (error instanceof ProviderError) opened.reportFailure(deployment.id, error)
+    isFailed = !opened.call.signal.aborted
+    ending = endingOf(error, opened.call.signal)
+    throw toAppError(error, opened.call.signal)
+  } finally {
+    // Also reached when the reader stops iterating.
+    opened.call.signal.removeEventListener('abort', onLeave)
+    const isLeft = ending === 'client_closed' && !isFailed && !isSettled && meter.usage() === null
+    if (!(isLeft && readOnStream(opened, deployment, () => Promise.resolve(reading)))) {
+      cancel(opened, reading)
+      if (!isSettled) await settlePartial(opened, deployment, meter, ending)
+    }
+  }
+}
+
+/** Time that a reader may take altogether before a stream no longer shows how fast its deployment is. */
+const slowReaderMs = 1_000
+
+function startReading({ events }: ProviderStream): Reading {
+  return { events: events[Symbol.asyncIterator](), next: null, meter: createOutputMeter() }
+}
+
+/** Undefined at the end. Rejects with the signal's reason; what was asked for is not lost then. */
+async function readNext(reading: Reading, signal: AbortSignal | undefined): Promise<ProviderEvent[] | undefined> {
+  reading.next ??= reading.events.next()
+  const result = await raceSignal(reading.next, signal)
+  reading.next = null
+  return result.done ? undefined : result.value
+}
+
+async function take(opened: OpenedCall, meter: OutputMeter, events: ProviderEvent[]): Promise<CompletionEvent[]> {
+  const visible = meter.take(events)
+  const granted = opened.hold.grant(meter.tokensBound(), meter.tokensEstimate())
+  if (granted !== true) await granted
+  return visible
+}
+
+function cancel({ work }: OpenedCall, reading: Reading | undefined): void {
+  work.abort(new AppError('client_closed', 'The answer is no longer read.'))
+  reading?.next?.catch(() => {})
+  // Closes a stream that was never asked for its next events; one that was ends by the signal.
+  void reading?.events.return?.().catch(() => {})
+}
+
+/**
+ * Hidden reasoning is billed by the provider and not seen here: after the client has left, the stream is read until its usage comes,
+ * within 30 s and within the hold. False where what was seen is what is billed.
+ */
+function readOnStream(opened: OpenedCall, deployment: Deployment, open: () => Promise<Reading>): boolean {
+  if (!deployment.wire.reasoning) return false
+  return opened.readOn.start(opened.call.organisation.id, async (signal) => {
+    let reading: Reading | undefined
+    try {
+      reading = await raceSignal(open(), signal)
+      for (;;) {
+        const events = await readNext(reading, signal)
+        if (!events) break
+        await take(opened, reading.meter, events)
+      }
+    } catch (error) {
+      opened.log.debug({ error: String(error) }, 'a stream that its client has left was not read to its end')
+    }
+    cancel(opened, reading)
+    if (opened.working) await settlePartial(opened, deployment, reading?.meter ?? createOutputMeter(), 'client_closed')
+    else await settleUnanswered(opened, 'provider_failed')
+  })
+}
+
+/** The same for a stream that its client has left before it began to read, or before the provider began to answer. */
+export function readOnUnread(
+  opened: OpenedCall,
+  answering: Promise<{ value: ProviderStream; deployment: Deployment }>,
+): boolean {
+  if (!opened.working) return false
+  return readOnStream(opened, opened.working.deployment, () => answering.then(({ value }) => startReading(value)))
+}
+
+async function settlePartial(opened: OpenedCall, deployment: Deployment, meter: OutputMeter, ending: AnsweredEnding) {
+  const reported = meter.usage()
+  let usage = reported ?? (await estimateUsage(opened, meter))
+  if (!reported && deployment.wire.reasoning && ending === 'client_closed')
+    usage = usageByTime(opened, usage, meter.tokensEstimate())
+  await settleLater(opened, deployment, { ending, usage, estimated: reported === null, finishReason: null })
+}
