@@ -1,6 +1,11 @@
+import { createCodeSpans } from './citations/code-spans.ts'
+import { createErasingWriter, createNumberingWriter, type MarkerWriter } from './citations/marker-writers.ts'
+import { createScanner } from './citations/scanner.ts'
+
 /**
- * Makes the markers that leave true: whatever the model writes as `[n]` must name a passage it was given. Passages carry
- * numbers of their own in the prompt; readers see documents, numbered from 1 in order of first use.
+ * Makes the markers that leave true: whatever form the model gives them, they name a passage it was given. Passages are numbered in
+ * the prompt; readers see documents, numbered from 1 in order of first use. Everything else in brackets is text and stays as
+ * it is, as does everything in code.
  */
 
 export interface CitedSource {
@@ -10,7 +15,7 @@ export interface CitedSource {
 }
 
 export interface CitationRewriter {
-  /** The part of the text so far that is safe to show; a marker that may still be incomplete is kept back. */
+  /** The part of the text so far that is decided; a marker that may still be incomplete is kept back. */
   push(text: string): string
   /** What was kept back. */
   end(): string
@@ -18,107 +23,79 @@ export interface CitationRewriter {
   cited(): CitedSource[]
 }
 
-/** Longest text that can still become a marker: `[12, 34, 56, 78]`; a longer one is ordinary text. */
-const maximumMarkerLength = 40
-const markerPattern = /^[[【]\s*\d{1,4}(?:\s*[,;]\s*\d{1,4})*\s*[\]】]$/
-const openingPattern = /^[[【][\s\d,;]*$/
-
 /**
- * `sources[n - 1]` is the document of the passage that the prompt calls n. With `inline` off every marker is cut out. A marker
- * that names no passage is cut out with the space before it. Code between backticks is left as it is.
+ * `sources[n - 1]` is the document of the passage that the prompt calls n; it may grow. With `inline` off every marker is removed.
  */
 export function createCitationRewriter(
   sources: readonly CitedSource[],
   { inline }: { inline: boolean },
 ): CitationRewriter {
+  const numbers = new Map<string, number>()
   const cited: CitedSource[] = []
-  let pending = ''
-  let inCode = false
-  let lastShown = ''
-  /** Spaces of a marker that was cut out; they return when the next marker follows at once. */
-  let heldSpaces = ''
 
-  function numberOf(source: CitedSource): number {
-    const index = cited.findIndex((known) => known.documentId === source.documentId)
-    return index === -1 ? cited.push(source) : index + 1
+  function numberOf(sourceNumber: number): number {
+    const source = sources[sourceNumber - 1]!
+    const known = numbers.get(source.documentId)
+    if (known !== undefined) return known
+    numbers.set(source.documentId, cited.push(source))
+    return cited.length
   }
 
-  function rewriteMarker(marker: string): string {
-    if (!inline) return ''
-    let text = ''
-    for (const digits of marker.match(/\d+/g) ?? []) {
-      const source = sources[Number(digits) - 1]
-      if (!source) continue
-      const shown = `[${numberOf(source)}]`
-      // Two passages of one document side by side are one citation.
-      if (!text.includes(shown) && !(text === '' && lastShown === shown)) text += shown
+  const writer = inline ? createNumberingWriter(numberOf) : createErasingWriter()
+  const pipeline = createPipeline(writer, (given) => given.every((sourceNumber) => sourceNumber <= sources.length))
+  return { ...pipeline, cited: () => [...cited] }
+}
+
+/** UTF-16 units between two pauses: a few milliseconds of work. */
+const unitsPerTurn = 20_000
+
+/**
+ * An earlier answer without the markers that this service put into it. Its passages are no longer known, but its markers are: they
+ * count from 1 in order of first use. A bracketed number that breaks the order is text.
+ */
+export async function removeMarkers(text: string, signal: AbortSignal): Promise<string> {
+  if (!/[[［【〔]/.test(text)) return text
+  let highest = 0
+  const pipeline = createPipeline(createErasingWriter(), (numbers) => {
+    let next = highest
+    for (const number of numbers) {
+      if (number > next + 1) return false
+      next = Math.max(next, number)
     }
-    return text
+    highest = next
+    return true
+  })
+  let output = ''
+  for (let at = 0; at < text.length; at += unitsPerTurn) {
+    if (at > 0) await new Promise((resolve) => setImmediate(resolve))
+    signal.throwIfAborted()
+    output += pipeline.push(text.slice(at, at + unitsPerTurn))
   }
+  return output + pipeline.end()
+}
 
-  function show(output: string, piece: string): string {
-    if (piece !== '') lastShown = piece
-    return output + piece
+/** Scanner, code spans and writer: text in, decided text out. */
+function createPipeline(writer: MarkerWriter, accepts: (numbers: readonly number[]) => boolean) {
+  let output = ''
+  const codeSpans = createCodeSpans((token) => {
+    output += writer.take(token)
+  })
+  const scanner = createScanner(accepts, codeSpans.push)
+  function take(): string {
+    const taken = output
+    output = ''
+    return taken
   }
-
-  function drain(text: string, atEnd: boolean): string {
-    let output = ''
-    let rest = text
-    while (rest !== '') {
-      const character = rest[0]!
-      if (character === '`') {
-        inCode = !inCode
-        heldSpaces = ''
-        output = show(output, character)
-        rest = rest.slice(1)
-        continue
-      }
-      // Spaces are held back with what may follow them: a marker that is cut out takes its space along.
-      const spaces = /^ */.exec(rest)![0]
-      const candidate = rest.slice(spaces.length)
-      if (!inCode && (candidate === '' || candidate[0] === '[' || candidate[0] === '【')) {
-        const close = candidate.search(/[\]】]/)
-        const whole = close === -1 ? candidate : candidate.slice(0, close + 1)
-        if (
-          !atEnd &&
-          close === -1 &&
-          whole.length <= maximumMarkerLength &&
-          (whole === '' || openingPattern.test(whole))
-        ) {
-          pending = rest
-          return output
-        }
-        if (close !== -1 && markerPattern.test(whole)) {
-          const marker = rewriteMarker(whole)
-          const gap = spaces === '' ? heldSpaces : spaces
-          heldSpaces = marker === '' ? gap : ''
-          if (marker !== '') output = show(show(output, gap), marker)
-          rest = candidate.slice(close + 1)
-          continue
-        }
-      }
-      heldSpaces = ''
-      const next = Math.max(1, spaces.length)
-      const stop = rest.slice(next).search(/[ `[【]/)
-      const piece = stop === -1 ? rest : rest.slice(0, next + stop)
-      output = show(output, piece)
-      rest = rest.slice(piece.length)
-    }
-    pending = ''
-    return output
-  }
-
   return {
-    push(text) {
-      const all = pending + text
-      pending = ''
-      return drain(all, false)
+    push(text: string): string {
+      scanner.push(text)
+      return take()
     },
-    end() {
-      const all = pending
-      pending = ''
-      return drain(all, true)
+    end(): string {
+      scanner.end()
+      codeSpans.end()
+      output += writer.end()
+      return take()
     },
-    cited: () => [...cited],
   }
 }

@@ -1,0 +1,106 @@
+/** Tokens of the scanner, in order; the texts and raw markers together are the scanned text. */
+export type Token =
+  | { type: 'text'; text: string }
+  /** The end of a run of backticks, whose characters have been passed as text. `opens` is shorter where a backslash precedes it. */
+  | { type: 'run'; closes: number; opens: number }
+  | { type: 'marker'; raw: string; numbers: number[] }
+  /** No code span crosses it. */
+  | { type: 'boundary' }
+
+export type PlainToken = Exclude<Token, { type: 'run' | 'boundary' }>
+
+/**
+ * Longest code span that is recognised, UTF-16 units; beyond it the opening backticks are text. It bounds what is kept back, and
+ * only markers after an open backtick, with what follows them, are.
+ */
+export const maximumCodeSpanLength = 1_000
+/** Most other runs of backticks in a code span: each may have to be tried as an opening one. */
+const maximumRunsInSpan = 32
+
+/** `gone`: the length of text that has been passed on; it counts for the length of a span. */
+type Queued = Token | { type: 'gone'; length: number }
+
+export interface CodeSpans {
+  push(token: Token): void
+  end(): void
+}
+
+/** Turns markers in code spans into text. A run of backticks without an equal one in its paragraph is text (CommonMark). */
+export function createCodeSpans(emit: (token: PlainToken) => void): CodeSpans {
+  let open: { length: number; distance: number; runs: number } | null = null
+  let queue: Queued[] = []
+  let holds = false
+
+  function push(token: Queued): void {
+    if (!open) return pass(token)
+    switch (token.type) {
+      case 'boundary':
+        // Each time one more run is found to open nothing.
+        giveUp()
+        return push(token)
+      case 'run':
+        if (token.closes === open.length && open.distance - token.closes <= maximumCodeSpanLength) return close()
+        queue.push(token)
+        if (++open.runs > maximumRunsInSpan) giveUp()
+        return
+      case 'marker':
+        holds = true
+        queue.push(token)
+        open.distance += token.raw.length
+        break
+      case 'text':
+      case 'gone':
+        open.distance += token.type === 'text' ? token.text.length : token.length
+        hold(token)
+    }
+    // A closing run begins within the longest span and is as long as the opening one.
+    if (open.distance > maximumCodeSpanLength + open.length) giveUp()
+  }
+
+  /** Text leaves at once as long as no marker waits: it is the same inside and outside of code. */
+  function hold(token: Extract<Queued, { type: 'text' | 'gone' }>) {
+    if (holds) {
+      queue.push(token)
+      return
+    }
+    if (token.type === 'text') emit(token)
+    const length = token.type === 'text' ? token.text.length : token.length
+    const last = queue.at(-1)
+    if (last?.type === 'gone') last.length += length
+    else queue.push({ type: 'gone', length })
+  }
+
+  function pass(token: Queued): void {
+    if (token.type === 'text' || token.type === 'marker') emit(token)
+    else if (token.type === 'run' && token.opens > 0 && token.opens <= maximumCodeSpanLength) {
+      open = { length: token.opens, distance: 0, runs: 0 }
+    }
+  }
+
+  function close() {
+    for (const token of take()) {
+      if (token.type === 'text') emit(token)
+      else if (token.type === 'marker') emit({ type: 'text', text: token.raw })
+    }
+  }
+
+  /** The opening run is text; the runs after it may still open spans. */
+  function giveUp() {
+    for (const token of take()) push(token)
+  }
+
+  function take(): Queued[] {
+    const taken = queue
+    queue = []
+    open = null
+    holds = false
+    return taken
+  }
+
+  return {
+    push,
+    end() {
+      push({ type: 'boundary' })
+    },
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * The block structure of Markdown (CommonMark), as far as citations need it: which lines are code, and where a paragraph ends,
+ * beyond which no code span reaches. Pure.
+ */
+
+export interface BlockState {
+  /** Open block quotes and list items, outermost first. */
+  readonly containers: readonly Container[]
+  /** The line before is part of a paragraph that this line may continue. */
+  readonly paragraph: boolean
+  readonly fence: Fence | null
+}
+
+type Container =
+  | { kind: 'quote' }
+  | { kind: 'item'; /** Columns from the outer content to the item's. */ indent: number }
+
+interface Fence {
+  character: string
+  length: number
+  /** Containers around it; it ends with them. */
+  depth: number
+}
+
+export interface LineHead {
+  state: BlockState
+  code: boolean
+  /** Where the line's own text begins, after indentation, quote signs and list markers. */
+  contentAt: number
+  /** The line does not continue the paragraph before it. */
+  startsBlock: boolean
+  /** Headings and table rows: the next line cannot continue this one's text. */
+  endsBlock: boolean
+}
+
+export const noBlocks: BlockState = { containers: [], paragraph: false, fence: null }
+
+/** Longest part of a line that decides on its kind, UTF-16 units; it bounds the look-ahead. */
+export const maximumHeadLength = 400
+const maximumContainers = 32
+const codeIndent = 4
+const tabWidth = 4
+
+/** A position in the line: index and column, and the column at which the innermost container's content begins. */
+interface Place {
+  at: number
+  column: number
+  base: number
+}
+
+/**
+ * Reads the head of `line` (without its newline). `whole`: nothing that follows can change the verdict, because the line ends
+ * here or is longer than any head. Null: more of the line is needed.
+ */
+export function readLineHead(line: string, whole: boolean, state: BlockState): LineHead | null {
+  let place = skipSpaces(line, { at: 0, column: 0, base: 0 })
+  let matched = 0
+  for (; matched < state.containers.length; matched++) {
+    const next = enter(line, place, state.containers[matched]!)
+    if (!next) break
+    place = skipSpaces(line, next)
+  }
+  if (place.at === line.length) return whole ? blankLine(state, matched, line.length) : null
+  if (state.fence && matched >= state.fence.depth) return fencedLine(line, whole, place, state, state.fence)
+  return openBlocks(line, whole, place, state, matched)
+}
+
+function skipSpaces(line: string, { at, column, base }: Place): Place {
+  for (; at < line.length; at++) {
+    const character = line[at]
+    if (character === '\t') column += tabWidth - (column % tabWidth)
+    else if (character === ' ' || character === '\r') column++
+    else break
+  }
+  return { at, column, base }
+}
+
+/** The place inside the container, where the line belongs to it. A blank line belongs to every list item. */
+function enter(line: string, place: Place, container: Container): Place | null {
+  if (container.kind === 'quote') return enterQuote(line, place)
+  const base = place.base + container.indent
+  return place.at === line.length || place.column >= base ? { ...place, base } : null
+}
+
+function enterQuote(line: string, { at, column, base }: Place): Place | null {
+  if (line[at] !== '>' || column - base >= codeIndent) return null
+  const space = line[at + 1] === ' ' || line[at + 1] === '\t' ? 1 : 0
+  return { at: at + 1, column: column + 1, base: column + 1 + space }
+}
+
+function blankLine(state: BlockState, matched: number, contentAt: number): LineHead {
+  const fence = state.fence && matched >= state.fence.depth ? state.fence : null
+  return {
+    state: { containers: state.containers.slice(0, matched), paragraph: false, fence },
+    code: fence !== null,
+    contentAt,
+    startsBlock: true,
+    endsBlock: true,
+  }
+}
+
+function fencedLine(line: string, whole: boolean, place: Place, state: BlockState, fence: Fence): LineHead | null {
+  const end = endOfRun(line, place.at, fence.character)
+  if (end === line.length && !whole) return null
+  const closes = end - place.at >= fence.length && place.column - place.base < codeIndent
+  const rest = skipSpaces(line, { ...place, at: end }).at
+  if (closes && rest === line.length && !whole) return null
+  const ended = closes && rest === line.length
+  return {
+    state: { containers: state.containers, paragraph: false, fence: ended ? null : fence },
+    code: true,
+    contentAt: 0,
+    startsBlock: true,
+    endsBlock: true,
+  }
+}
+
+/** Enters the quotes and list items that begin on this line, then decides on what is left of it. */
+function openBlocks(line: string, whole: boolean, start: Place, state: BlockState, matched: number): LineHead | null {
+  let place = start
+  const containers = state.containers.slice(0, matched)
+  let continues = state.paragraph
+  while (place.column - place.base < codeIndent && containers.length < maximumContainers) {
+    const quote = enterQuote(line, place)
+    const item = quote ? null : readListMarker(line, whole, place, continues && matched === state.containers.length)
+    if (item === 'more') return null
+    if (!quote && !item) break
+    containers.push(quote ? { kind: 'quote' } : item!.container)
+    continues = false
+    place = skipSpaces(line, quote ?? item!.place)
+    if (place.at === line.length && !whole) return null
+  }
+  const leaf = readLeaf(line, whole, place, continues)
+  if (leaf === null) return null
+  // A line that continues a paragraph may leave out the signs of its containers.
+  const kept = leaf === 'text' && continues ? state.containers : containers
+  const fence = typeof leaf === 'object' ? { ...leaf, depth: kept.length } : null
+  const code = leaf === 'code' || fence !== null
+  return {
+    state: { containers: kept, paragraph: leaf === 'text' || leaf === 'row', fence },
+    code,
+    contentAt: code ? 0 : place.at,
+    startsBlock: !(continues && leaf === 'text'),
+    endsBlock: code || leaf !== 'text',
+  }
+}
+
+type Leaf = 'text' | 'code' | 'heading' | 'row' | Omit<Fence, 'depth'>
+
+function readLeaf(line: string, whole: boolean, { at, column, base }: Place, continues: boolean): Leaf | null {
+  if (column - base >= codeIndent && at < line.length) return continues ? 'text' : 'code'
+  const character = line[at]
+  if (character === '`' || character === '~') {
+    const end = endOfRun(line, at, character)
+    if (end === line.length && !whole) return null
+    if (end - at < 3) return 'text'
+    const fence = { character, length: end - at }
+    if (character === '~') return fence
+    if (line.includes('`', end)) return 'text'
+    return whole ? fence : null
+  }
+  if (character === '#') {
+    const end = endOfRun(line, at, '#')
+    if (end === line.length && !whole) return null
+    return end - at <= 6 && /^(?:\s|$)/.test(line.slice(end, end + 1)) ? 'heading' : 'text'
+  }
+  return character === '|' ? 'row' : 'text'
+}
+
+function readListMarker(
+  line: string,
+  whole: boolean,
+  { at, column, base }: Place,
+  interrupts: boolean,
+): { container: Container; place: Place } | 'more' | null {
+  const marker = /^(?:[-+*]|\d{1,9}[.)]?)/.exec(line.slice(at, at + 10))?.[0]
+  if (marker === undefined) return null
+  const end = at + marker.length
+  if (end === line.length && !whole) return 'more'
+  if (/\d$/.test(marker) || !/^(?:\s|$)/.test(line.slice(end, end + 1))) return null
+  // An empty item, and a number other than 1, cannot interrupt a paragraph.
+  if (interrupts && (end === line.length || (/^\d/.test(marker) && Number.parseInt(marker, 10) !== 1))) return null
+  const content = skipSpaces(line, { at: end, column: column + marker.length, base })
+  if (content.at === line.length && !whole) return 'more'
+  const gap = content.column - column - marker.length
+  const width = marker.length + (content.at === line.length || gap > codeIndent ? 1 : gap)
+  const indent = column - base + width
+  return {
+    container: { kind: 'item', indent },
+    place: { at: end, column: column + marker.length, base: base + indent },
+  }
+}
+
+function endOfRun(line: string, from: number, character: string): number {
+  let end = from
+  while (line[end] === character) end++
+  return end
+}
