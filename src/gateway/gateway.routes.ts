@@ -9,7 +9,7 @@ import {
   modelSchema,
 } from '../contract/gateway.ts'
 import type { FastifyRequest } from 'fastify'
-import { type App, type Routes, renderErrorBody, startEventStream, toAppError } from '../http/index.ts'
+import { type App, headerList, type Routes, renderErrorBody, startEventStream, toAppError } from '../http/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import type { Catalogue, ListedModel } from '../models/index.ts'
 import { assertGatewayAccess } from '../organisations/index.ts'
@@ -170,13 +170,4 @@ function answerHeaders({ deploymentId, hosting, adjusted }: CompletionInfo): Rec
     'x-portico-hosting': hosting,
     ...(adjusted.length > 0 ? { 'x-adjusted-params': headerList(adjusted) } : {}),
   }
-}
-
-/** Longest list of names in one header; what a client sent must not blow it up. */
-const maximumHeaderNames = 20
-
-/** Names that a client chose, made fit for a header value. */
-function headerList(names: string[]): string {
-  const clean = names.slice(0, maximumHeaderNames).map((name) => name.slice(0, 60).replaceAll(/[^\w.-]/g, '?'))
-  return clean.join(', ') + (names.length > maximumHeaderNames ? `, and ${names.length - maximumHeaderNames} more` : '')
 }

@@ -1,6 +1,7 @@
 export { type Authenticators } from './authentication.ts'
 export { renderErrorBody, toAppError } from './error-renderer.ts'
 export { type EventStream, startEventStream } from './event-stream.ts'
+export { headerList } from './header-list.ts'
 export type { App, RouteAuthentication, Routes } from './route.ts'
 export { type Metrics, type MetricsServer, createMetrics, startMetricsServer } from './metrics.ts'
 export { operationsRoutes } from './operations.routes.ts'

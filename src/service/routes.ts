@@ -24,8 +24,21 @@ export type Parts = Foundation & Access & Models & Gateway & Files & Search & Op
 /** The HTTP surface, in order. */
 export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] {
   const { organisations, operatorTokens, adminLog, catalogue, operatorCatalogue, ledger, completions } = parts
-  const { documents, documentStore, blobs, index, retrieval, watch, chunks, spaces, control, corpus, clock, log } =
-    parts
+  const {
+    documents,
+    documentStore,
+    blobs,
+    index,
+    retrieval,
+    watch,
+    chunks,
+    spaces,
+    control,
+    corpus,
+    tokens,
+    clock,
+    log,
+  } = parts
   return [
     documentRoutes({ documents, clock }),
     gatewayRoutes({ completions, catalogue, clock, log }),
@@ -34,6 +47,11 @@ export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] 
       completions,
       retrieval,
       ledger,
+      tokens,
+      findModel(organisation, id) {
+        const model = catalogue.resolve(organisation, id, clock.now())?.model
+        return model?.kind === 'chat' ? model : undefined
+      },
       fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
       getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
       now: () => clock.now(),

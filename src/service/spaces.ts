@@ -1,7 +1,9 @@
 import { recordChange } from '../database/index.ts'
 import { createSpaceRemovalStore, createSpaceRemovals, createSpaceStore, createSpaces } from '../spaces/index.ts'
+import type { Access } from './access.ts'
 import type { Files } from './files.ts'
 import type { Foundation } from './foundation.ts'
+import type { Models } from './models.ts'
 
 export type OpenSpaces = Awaited<ReturnType<typeof openSpaces>>
 
@@ -9,7 +11,12 @@ export type OpenSpaces = Awaited<ReturnType<typeof openSpaces>>
 const removalBatch = 100
 
 /** Spaces, and the removal of the documents of those that are deleted. */
-export async function openSpaces(foundation: Foundation, { documentStore }: Files) {
+export async function openSpaces(
+  foundation: Foundation,
+  { organisations }: Access,
+  { catalogue }: Models,
+  { documentStore }: Files,
+) {
   const { config, control, changeFeed, clock, log, onStop } = foundation
   const removals = createSpaceRemovals({
     store: createSpaceRemovalStore(control),
@@ -25,6 +32,11 @@ export async function openSpaces(foundation: Foundation, { documentStore }: File
     store: spaceStore,
     removals,
     defaultModel: config.settings.chat.defaultModel,
+    isModelAvailable(organisationId, model) {
+      const organisation = organisations.get(organisationId)
+      // The store refuses an unknown organisation with a better error.
+      return !organisation || catalogue.resolve(organisation, model, clock.now())?.model.kind === 'chat'
+    },
     changeFeed,
     clock,
     log,

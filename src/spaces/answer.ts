@@ -1,13 +1,25 @@
 import type { Ledger } from '../billing/index.ts'
 import type { ChatRequest, Reference } from '../contract/chat.ts'
-import type { CompletionEvent, Completions } from '../gateway/index.ts'
+import type { Completions } from '../gateway/index.ts'
 import { AppError, type RequestId } from '../kernel/index.ts'
 import { type Organisation, assertSubscription } from '../organisations/index.ts'
-import type { ProviderMessage, ToolDefinition } from '../providers/index.ts'
-import type { Retrieval } from '../retrieval/index.ts'
-import { createCitationRewriter } from './citations.ts'
-import { composeSystemPrompt, formatSources, packPassages, toCitedSource } from './sources.ts'
+import type { ProviderMessage } from '../providers/index.ts'
+import type { Passage, Retrieval } from '../retrieval/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
+import { createCitationRewriter, removeMarkers } from './citations.ts'
+import { type ContextWindow, openContextWindow } from './context-window.ts'
+import {
+  createTurn,
+  maximumCallsPerRound,
+  maximumToolRounds,
+  readToolCall,
+  searchTool,
+  type ToolCall,
+  toSentCall,
+} from './search-tool.ts'
+import { composeSystemPrompt, createBoundary, fencePassages, toCitedSource } from './sources.ts'
 import type { Space } from './space.ts'
+import { toVisitorError } from './visitor-error.ts'
 
 /** What an answer is made of, in order; the JSON answer is the fold of these, the stream shows them one by one. */
 export type AnswerEvent =
@@ -29,124 +41,203 @@ export interface AnswerDependencies {
   completions: Completions
   retrieval: Retrieval
   ledger: Ledger
+  tokens: TokenCounting
+  /** Limits of the chat model behind an id, as the organisation may call it now. */
+  findModel: (organisation: Organisation, id: string) => { contextTokens: number; maxOutputTokens: number } | undefined
   /** The cheapest base-tier model, for Spaces whose operator lets them go on, at the operator's cost, when the credits are exhausted. */
   fallbackModel: (organisation: Organisation) => string | undefined
   now: () => number
 }
 
-/** Searches that one agentic answer may add to the first one; bounds cost and time. */
-const maximumToolRounds = 4
-const searchToolName = 'search_uploaded_files'
-const searchTool: ToolDefinition = {
-  name: searchToolName,
-  description:
-    'Searches the uploaded files of this Space. Call it when the passages at hand do not answer the question.',
-  parameters: {
-    type: 'object',
-    properties: { query: { type: 'string', description: 'What to look for, in a few words.' } },
-    required: ['query'],
-    additionalProperties: false,
-  },
-}
-
-export interface AnswerModel {
+/** An answer that can begin: a model is there to give it, and the question fits into its context. */
+export interface PreparedAnswer {
   model: string
   whenExhausted: 'refuse' | 'write_off'
+  window: ContextWindow
+  system: string
+  /** The earlier turns that are sent along. */
+  earlier: ProviderMessage[]
 }
 
 /**
- * Refuses before anything is streamed: a subscription that has ended and exhausted credits are statuses, not events. Returns the
- * model that will answer.
+ * Refuses before anything is streamed: a subscription that has ended, exhausted credits, a model that is gone and a question that
+ * is too long are statuses, not events.
  */
-export function chooseAnswerModel(
-  { ledger, fallbackModel, now }: AnswerDependencies,
-  organisation: Organisation,
-  space: Space,
-): AnswerModel {
-  assertSubscription(organisation, now())
-  if (ledger.hasCredit(organisation)) return { model: space.model, whenExhausted: 'refuse' }
-  const fallback = space.settings.baseTierFallback ? fallbackModel(organisation) : undefined
-  if (fallback !== undefined) return { model: fallback, whenExhausted: 'write_off' }
-  throw new AppError(
-    'insufficient_quota',
-    "The organisation's monthly credits are exhausted. An operator can raise the budget; it renews with the next period.",
+export async function prepareAnswer(dependencies: AnswerDependencies, call: AnswerCall): Promise<PreparedAnswer> {
+  const { settings, instructions } = call.space
+  const { model, whenExhausted, limits } = await forVisitors(() => chooseModel(dependencies, call))
+  const system = composeSystemPrompt({ instructions, inline: call.inlineSources })
+  const window = await openContextWindow(
+    dependencies.tokens,
+    { ...limits, answerTokens: settings.maximumOutputTokens },
+    { system, turns: call.messages },
   )
+  if (call.agentic) await window.add(JSON.stringify(searchTool))
+  const earlier: ProviderMessage[] = []
+  for (const turn of await window.keepRecent(call.messages.slice(0, -1))) {
+    const content = turn.role === 'assistant' ? await removeMarkers(turn.content, call.signal) : turn.content
+    earlier.push({ role: turn.role, content })
+  }
+  return { model, whenExhausted, window, system, earlier }
 }
 
-/** Answers one conversation from a Space's instructions and files. Throws AppError; what was generated has been billed then. */
+function chooseModel({ ledger, fallbackModel, findModel, now }: AnswerDependencies, call: AnswerCall) {
+  const { organisation, space } = call
+  assertSubscription(organisation, now())
+  const hasCredit = ledger.hasCredit(organisation)
+  const model = hasCredit ? space.model : space.settings.baseTierFallback ? fallbackModel(organisation) : undefined
+  if (model === undefined) throw new AppError('insufficient_quota', "The organisation's monthly credits are exhausted.")
+  const limits = findModel(organisation, model)
+  if (!limits) {
+    throw new AppError('model_not_found', `The Space's model ${model} is not available to its organisation.`)
+  }
+  return { model, limits, whenExhausted: hasCredit ? ('refuse' as const) : ('write_off' as const) }
+}
+
+async function forVisitors<T>(run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (error) {
+    throw toVisitorError(error)
+  }
+}
+
+/** Answers one conversation from a Space's instructions and files. Throws AppError in words for visitors; what was generated has been billed then. */
 export async function* answer(
   dependencies: AnswerDependencies,
   call: AnswerCall,
-  { model, whenExhausted }: AnswerModel,
+  prepared: PreparedAnswer,
 ): AsyncGenerator<AnswerEvent, void, void> {
-  const { completions, retrieval } = dependencies
-  const search = (query: string) =>
-    retrieval.search({
-      organisationId: call.organisation.id,
-      spaceId: call.space.id,
-      query,
-      limit: call.space.settings.maximumPassages,
-      signal: call.signal,
-    })
-  const passages = packPassages(await search(composeQuery(call.messages)))
-  yield { type: 'message_source', source: 'UPLOADED_FILES', status: 'RETRIEVED', count: passages.length }
+  try {
+    yield* generate(dependencies, call, prepared)
+  } catch (error) {
+    throw toVisitorError(error)
+  }
+}
+
+async function* generate(
+  dependencies: AnswerDependencies,
+  call: AnswerCall,
+  prepared: PreparedAnswer,
+): AsyncGenerator<AnswerEvent, void, void> {
+  const { window } = prepared
+  const boundary = createBoundary()
+  const passages = await window.pack(await search(dependencies, call, composeQuery(call.messages)), 1)
+  yield retrieved(passages)
 
   const sources = passages.map(toCitedSource)
   const rewriter = createCitationRewriter(sources, { inline: call.inlineSources })
+  const question = call.messages.at(-1)!.content
   const conversation: ProviderMessage[] = [
-    {
-      role: 'system',
-      content: composeSystemPrompt({
-        instructions: call.space.instructions,
-        sources: formatSources(passages),
-        inline: call.inlineSources,
-      }),
-    },
-    ...call.messages,
+    { role: 'system', content: prepared.system },
+    ...prepared.earlier,
+    { role: 'user', content: `${fencePassages(passages, boundary)}\n\n${question}` },
   ]
+  let isBlank = true
   for (let round = 0; ; round++) {
-    const offersTools = call.agentic && round < maximumToolRounds
-    const streamed = await completions.stream({
-      // Each completion is a usage record of its own; the first carries the request's id.
-      requestId: (round === 0 ? call.requestId : `${call.requestId}_${round}`) as RequestId,
-      organisation: call.organisation,
-      surface: 'space_chat',
-      spaceId: call.space.id,
-      model,
-      request: {
-        messages: conversation,
-        temperature: call.space.settings.temperature ?? undefined,
-        maxOutputTokens: call.space.settings.maximumOutputTokens ?? undefined,
-        ...(offersTools ? { tools: [searchTool] } : {}),
-      },
-      stream: true,
-      whenExhausted,
-      signal: call.signal,
-    })
+    const mayCall = call.agentic && round < maximumToolRounds
+    const streamed = await complete(dependencies, call, prepared, conversation, { round, mayCall })
     const turn = createTurn()
     for await (const events of streamed.events) {
       const delta = rewriter.push(turn.take(events))
-      if (delta !== '') yield { type: 'assistant_write', delta }
+      if (delta === '') continue
+      isBlank &&= delta.trim() === ''
+      yield { type: 'assistant_write', delta }
     }
-    // A model that calls tools it was not offered must not keep the answer going.
-    if (!offersTools || turn.toolCalls.length === 0) break
-    conversation.push({ role: 'assistant', content: turn.text(), toolCalls: turn.toolCalls })
-    for (const toolCall of turn.toolCalls) {
-      const found =
-        toolCall.name === searchToolName ? packPassages(await search(readQuery(toolCall.argumentsJson))) : []
-      yield { type: 'message_source', source: 'UPLOADED_FILES', status: 'RETRIEVED', count: found.length }
-      const content = found.length === 0 ? 'Nothing was found.' : formatSources(found, sources.length + 1)
+    const toolCalls = turn.toolCalls()
+    // Where no tools are allowed, calls are not followed: the answer ends.
+    if (!mayCall || toolCalls.length === 0) break
+    isBlank = true
+    conversation.push({ role: 'assistant', content: turn.text(), toolCalls: toolCalls.map(toSentCall) })
+    await window.add(turn.text() + toolCalls.map((toolCall) => toolCall.argumentsJson).join(' '))
+    for (const [index, toolCall] of toolCalls.entries()) {
+      const { content, found } = await runTool(dependencies, call, window, toolCall, {
+        searches: index < maximumCallsPerRound,
+        boundary,
+        firstNumber: sources.length + 1,
+      })
+      // Passages have taken their room when they were packed.
+      if (found.length === 0) await window.add(content)
+      yield retrieved(found)
       sources.push(...found.map(toCitedSource))
       conversation.push({ role: 'tool', toolCallId: toolCall.id, content })
     }
   }
   const rest = rewriter.end()
   if (rest !== '') yield { type: 'assistant_write', delta: rest }
-  yield {
-    type: 'references',
-    references: toReferences(call.inlineSources ? rewriter.cited() : uniqueDocuments(sources)),
+  if (isBlank && rest.trim() === '') {
+    throw new AppError('upstream_error', 'The model ended without an answer.', {
+      internal: `${prepared.model} ended without text`,
+    })
   }
+  const references = call.inlineSources ? rewriter.cited() : uniqueDocuments(sources)
+  yield { type: 'references', references: toReferences(references) }
 }
+
+function complete(
+  { completions }: AnswerDependencies,
+  call: AnswerCall,
+  { model, whenExhausted, window }: PreparedAnswer,
+  messages: ProviderMessage[],
+  { round, mayCall }: { round: number; mayCall: boolean },
+) {
+  return completions.stream({
+    // Each completion is a usage record of its own; the first carries the request's id.
+    requestId: (round === 0 ? call.requestId : `${call.requestId}_${round}`) as RequestId,
+    organisation: call.organisation,
+    surface: 'space_chat',
+    spaceId: call.space.id,
+    model,
+    request: {
+      messages: [...messages],
+      temperature: call.space.settings.temperature ?? undefined,
+      maxOutputTokens: window.outputCap(),
+      // Providers refuse a conversation that holds calls of tools which are not declared.
+      ...(call.agentic ? { tools: [searchTool], toolChoice: mayCall ? 'auto' : 'none' } : {}),
+    },
+    stream: true,
+    whenExhausted,
+    signal: call.signal,
+  })
+}
+
+function search({ retrieval }: AnswerDependencies, call: AnswerCall, query: string): Promise<Passage[]> {
+  return retrieval.search({
+    organisationId: call.organisation.id,
+    spaceId: call.space.id,
+    query,
+    limit: call.space.settings.maximumPassages,
+    signal: call.signal,
+  })
+}
+
+/** Answers one call of the model: with passages, or with what is wrong with it. */
+async function runTool(
+  dependencies: AnswerDependencies,
+  call: AnswerCall,
+  window: ContextWindow,
+  toolCall: ToolCall,
+  { searches, boundary, firstNumber }: { searches: boolean; boundary: string; firstNumber: number },
+): Promise<{ content: string; found: Passage[] }> {
+  const read = readToolCall(toolCall)
+  if ('problem' in read) return { content: read.problem, found: [] }
+  if (!searches) {
+    return {
+      content: `Only ${maximumCallsPerRound} searches at a time are allowed. Repeat this one if needed.`,
+      found: [],
+    }
+  }
+  const found = await window.pack(await search(dependencies, call, read.query), firstNumber)
+  const content = found.length === 0 ? 'Nothing was found.' : fencePassages(found, boundary, firstNumber)
+  return { content, found }
+}
+
+const retrieved = ({ length }: readonly Passage[]): AnswerEvent => ({
+  type: 'message_source',
+  source: 'UPLOADED_FILES',
+  status: 'RETRIEVED',
+  count: length,
+})
 
 /** The last question; a short one ("and in 2023?") is searched together with the turn before it. */
 function composeQuery(messages: AnswerCall['messages']): string {
@@ -159,50 +250,10 @@ function composeQuery(messages: AnswerCall['messages']): string {
 /** Below it a question rarely names its own subject. */
 const shortQuestionWords = 7
 
-/** Gathers what one completion says: its text, and the tool calls that come in pieces. */
-function createTurn() {
-  const toolCalls: { id: string; name: string; argumentsJson: string }[] = []
-  let said = ''
-  return {
-    toolCalls,
-    text: () => said,
-    take(events: CompletionEvent[]): string {
-      let text = ''
-      for (const event of events) {
-        if (event.type === 'text' || event.type === 'refusal') text += event.text
-        // Relayed text is a JSON literal: the public gateway passes it on unread, the chat has to read it.
-        else if (event.type === 'chunk') text += JSON.parse(event.contentJson) as string
-        else if (event.type === 'tool_call') {
-          const toolCall = (toolCalls[event.index] ??= {
-            id: event.id ?? `call_${event.index}`,
-            name: '',
-            argumentsJson: '',
-          })
-          toolCall.name += event.name ?? ''
-          toolCall.argumentsJson += event.argumentsDelta
-        }
-      }
-      said += text
-      return text
-    },
-  }
-}
-
-function readQuery(argumentsJson: string): string {
-  try {
-    const { query } = JSON.parse(argumentsJson) as { query?: unknown }
-    return typeof query === 'string' ? query : ''
-  } catch {
-    return ''
-  }
-}
-
 type SourceList = ReturnType<typeof toCitedSource>[]
 
 function uniqueDocuments(sources: SourceList): SourceList {
-  return sources.filter(
-    (source, index) => sources.findIndex((other) => other.documentId === source.documentId) === index,
-  )
+  return [...new Map(sources.map((source) => [source.documentId, source])).values()]
 }
 
 function toReferences(sources: SourceList): Extract<AnswerEvent, { type: 'references' }>['references'] {

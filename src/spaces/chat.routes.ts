@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { type ChatAnswer, chatAnswerSchema, chatEventSchema, chatRequestSchema } from '../contract/chat.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { jsonOrEvents } from '../contract/event-stream.ts'
-import { type Routes, startEventStream, toAppError } from '../http/index.ts'
+import { headerList, type Routes, startEventStream } from '../http/index.ts'
 import { AppError, formatSseEvent, type Log } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
-import { type AnswerCall, type AnswerDependencies, type AnswerEvent, answer, chooseAnswerModel } from './answer.ts'
+import { type AnswerCall, type AnswerDependencies, type AnswerEvent, answer, prepareAnswer } from './answer.ts'
 import type { Space } from './space.ts'
+import { toVisitorError } from './visitor-error.ts'
 
 export interface ChatRoutesDependencies extends AnswerDependencies {
   /** The Space published under an endpoint id, undefined while it is not published. */
@@ -21,12 +22,17 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
       '/v1/endpoints/:endpointId/chat',
       {
         config: { auth: 'organisation', limited: 'call' },
+        preValidation: (request, reply, done) => {
+          const ignored = ignoredFields(request.body)
+          if (ignored.length > 0) reply.header('x-ignored-params', headerList(ignored))
+          done()
+        },
         schema: {
           tags: ['Space chat'],
           summary: 'Chat with a published Space',
           operationId: 'chatWithSpace',
           description:
-            'Streamed events in order: `message_source`, `assistant_write` …, `references`, `done`; after `error` the stream ends without `done`.',
+            'Streamed events in order: `message_source`, `assistant_write` …, `references`, `done`; after `error` the stream ends without `done`. A field that is not known, such as `stream` for `streaming`, is ignored and named in the header `x-ignored-params`.',
           params: z.object({ endpointId: z.string().max(200) }),
           headers: z.looseObject({
             'service-enable-inline-sources': z
@@ -47,7 +53,6 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
       },
       async (request, reply) => {
         const space = findSpace(dependencies, request.params.endpointId, request.organisation)
-        const model = chooseAnswerModel(dependencies, request.organisation, space)
         const call: AnswerCall = {
           requestId: request.requestId,
           organisation: request.organisation,
@@ -57,7 +62,7 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
           agentic: isOn(request.headers['service-enable-agentic-workflow']),
           signal: request.clientSignal,
         }
-        const events = answer(dependencies, call, model)
+        const events = answer(dependencies, call, await prepareAnswer(dependencies, call))
         if (request.body.streaming !== true) return fold(events, `msg_${request.requestId.slice(4)}`)
 
         const stream = startEventStream(reply, request.clientSignal)
@@ -66,7 +71,7 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
           for await (const event of events) await stream.write(renderEvent(event))
           await stream.write(formatSseEvent(JSON.stringify({ done: true }), 'done'))
         } catch (thrown) {
-          const error = toAppError(thrown)
+          const error = toVisitorError(thrown)
           dependencies.log.warn(
             { requestId: request.requestId, code: error.code, internal: error.internal },
             'a streamed answer failed',
@@ -98,6 +103,19 @@ function findSpace(
     )
   }
   return space
+}
+
+/** Most fields of a body that are looked at for `x-ignored-params`. */
+const maximumFieldsNamed = 1_000
+
+function ignoredFields(body: unknown): string[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
+  const ignored: string[] = []
+  for (const name in body) {
+    if (!Object.hasOwn(chatRequestSchema.shape, name)) ignored.push(name)
+    if (ignored.length === maximumFieldsNamed) break
+  }
+  return ignored
 }
 
 function renderEvent(event: AnswerEvent): string {

@@ -50,6 +50,7 @@ async function startInstance({
     clock,
     log: silentLog,
     defaultModel: 'portico/offline',
+    isModelAvailable: (_organisation, model) => model !== 'unknown',
   })
   return {
     organisations,
@@ -101,6 +102,7 @@ describe('a Space', () => {
     ['name', { name: '' }],
     ['instructions', { instructions: 'x'.repeat(50_001) }],
     ['model', { model: ' ' }],
+    ['model', { model: 'unknown' }],
     ['settings.maximumPassages', { settings: { maximumPassages: 0 } }],
     ['settings.maximumPassages', { settings: { maximumPassages: 51 } }],
     ['settings.temperature', { settings: { temperature: 2.1 } }],

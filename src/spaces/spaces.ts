@@ -1,4 +1,11 @@
-import { AppError, type Clock, type Log, createEndpointId, createSpaceId } from '../kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  type Log,
+  type OrganisationId,
+  createEndpointId,
+  createSpaceId,
+} from '../kernel/index.ts'
 import { type Actor, type ChangeSource, createSnapshotReloader } from '../organisations/index.ts'
 import { type NewSpace, type SpaceChange, changeSpace, makeSpace } from './space-change.ts'
 import type { Space } from './space.ts'
@@ -16,7 +23,7 @@ export interface Spaces {
     limit: number
     offset: number
   }): Promise<{ total: number; spaces: Space[] }>
-  /** Throws `organisation_not_found`. */
+  /** Throws `organisation_not_found`, and like `update` `invalid_request` with the field that breaks a rule. */
   create(given: Omit<NewSpace, 'model'> & { model?: string | undefined }, actor: Actor): Promise<Space>
   /** The following throw `space_not_found`. */
   update(id: string, change: SpaceChange, actor: Actor): Promise<Space>
@@ -32,6 +39,8 @@ export interface SpacesDependencies {
   removals: Pick<SpaceRemovals, 'wake'>
   /** Model of new Spaces that name none. */
   defaultModel: string
+  /** Whether an organisation can call a chat model of this id now. */
+  isModelAvailable: (organisationId: OrganisationId, model: string) => boolean
   changeFeed: ChangeSource
   clock: Clock
   log: Log
@@ -60,6 +69,15 @@ export async function createSpaces(dependencies: SpacesDependencies): Promise<Sp
     return snapshot.get(id) ?? updated!
   }
 
+  function assertModel({ organisationId, model }: Space) {
+    if (dependencies.isModelAvailable(organisationId, model)) return
+    throw new AppError(
+      'invalid_request',
+      `model: the organisation cannot call a chat model \`${model.slice(0, 100)}\`. Use an id that GET /v1/gateway/models lists for it.`,
+      { param: 'model' },
+    )
+  }
+
   return {
     get: snapshot.get,
     getEndpoint: snapshot.getEndpoint,
@@ -67,12 +85,18 @@ export async function createSpaces(dependencies: SpacesDependencies): Promise<Sp
     async create(given, actor) {
       const model = given.model ?? dependencies.defaultModel
       const space = makeSpace(createSpaceId(), { ...given, model }, clock.now())
+      assertModel(space)
       await store.insert(space, actor)
       await changeFeed.caughtUp()
       return space
     },
     update: (id, spaceChange, actor) =>
-      change(id, 'space.updated', actor, (current, nowMs) => changeSpace(current, spaceChange, nowMs)),
+      change(id, 'space.updated', actor, (current, nowMs) => {
+        const changed = changeSpace(current, spaceChange, nowMs)
+        // A Space whose model has disappeared can still be changed otherwise.
+        if (changed.model !== current.model) assertModel(changed)
+        return changed
+      }),
     publish: (id, actor) =>
       change(id, 'space.published', actor, (current, nowMs) => ({
         ...current,

@@ -84,8 +84,8 @@ it('with the agentic workflow on, the model searches again, cites what it found,
   )
   expect(usage.rows.find((row: { surface: string }) => row.surface === 'space_chat')).toMatchObject({ requests: 2 })
 
-  // This model calls tools even where none is offered: the answer ends instead of going round.
-  expectStatus(await ask({}), 200)
+  // This model calls tools even where none is offered, and writes nothing: that is an error, not an empty answer.
+  expect(await ask({})).toMatchObject({ status: 502, body: { error: { code: 'upstream_error' } } })
   expect(requests).toHaveLength(3)
   expect(requests.at(-1)!.tools).toBeUndefined()
   await upstream.close()

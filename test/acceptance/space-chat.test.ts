@@ -131,17 +131,6 @@ describe('a streamed answer', () => {
       .join('')
     expect(text).toBe(expectStatus(await chat(question, inline), 200).content)
   })
-
-  it('ends with an error event and without done when the generation fails', async () => {
-    const broken = await portico.createSpace(organisation, { model: 'no-such-model' })
-    const response = await fetch(`${portico.url}/v1/endpoints/${broken.endpointId}/chat`, {
-      method: 'POST',
-      headers: { 'x-api-key': organisation.apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...question, streaming: true }),
-    })
-    const names = [...(await response.text()).matchAll(/^event: (\w+)$/gm)].map((match) => match[1])
-    expect(names).toEqual(['message_source', 'error'])
-  })
 })
 
 describe('refusals', () => {

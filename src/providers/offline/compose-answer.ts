@@ -5,6 +5,8 @@ import { rankSentences } from './rank-sentences.ts'
 const maximumSourceUnits = 60_000
 /** Part of the question that is compared with the passages. */
 const maximumQuestionUnits = 2_000
+/** Spaces put passages between two lines with a random code, at the beginning of a user message or of a tool's result. */
+const firstLinePattern = /^----- passages ([0-9a-f]{32}) -----\n/
 /** Longest piece of the question that is quoted back, characters. */
 const maximumQuoteCharacters = 300
 
@@ -19,13 +21,14 @@ interface SourcePassage {
  * this model is.
  */
 export function composeAnswer(messages: readonly ProviderMessage[]): string {
-  const question = messages.findLast((message) => message.role === 'user')?.content ?? ''
+  const parts = messages.map((message) => splitPassages(message))
+  const question = parts.findLast(({ role }) => role === 'user')?.rest ?? ''
   const sources: SourcePassage[] = []
   let roomUnits = maximumSourceUnits
-  for (const { role, content } of messages) {
-    if (role !== 'system' && role !== 'developer' && role !== 'tool') continue
-    sources.push(...readSources(content.slice(0, roomUnits)))
-    roomUnits = Math.max(0, roomUnits - content.length)
+  for (const { passages } of parts) {
+    if (!passages.includes(opening)) continue
+    sources.push(...readSources(passages.slice(0, roomUnits)))
+    roomUnits = Math.max(0, roomUnits - passages.length)
   }
   if (sources.length > 0) return quoteSources(question.slice(0, maximumQuestionUnits), sources)
   if (asksForFiles(messages)) {
@@ -51,20 +54,36 @@ function quoteSources(question: string, sources: readonly SourcePassage[]): stri
   return sentences.map(({ text, id }) => `${withoutBreaks(text)} [${id}]`).join('\n\n')
 }
 
-/** Passages as Spaces write them into a system message or a tool's result: `<source id="3" title="…">text</source>`. */
-function readSources(content: string): SourcePassage[] {
-  const passages: SourcePassage[] = []
-  for (let start = content.indexOf(opening); start !== -1;) {
-    const endOfTag = content.indexOf('>', start)
-    const end = endOfTag === -1 ? -1 : content.indexOf(closing, endOfTag)
+/** The passages of a message and what is left of it. System messages are read as a whole. */
+function splitPassages({ role, content }: ProviderMessage): { role: string; passages: string; rest: string } {
+  if (role === 'system' || role === 'developer') return { role, passages: content, rest: '' }
+  const first = role === 'assistant' ? null : firstLinePattern.exec(content)
+  if (!first) return { role, passages: role === 'tool' ? content : '', rest: content }
+  const lastLine = `\n----- end of passages ${first[1]} -----`
+  const end = content.indexOf(lastLine)
+  if (end === -1) return { role, passages: '', rest: content }
+  return { role, passages: content.slice(first[0].length, end), rest: content.slice(end + lastLine.length).trim() }
+}
+
+/** Longest attributes of a source, characters. */
+const maximumAttributesLength = 2_000
+
+/** `<source id="3" title="…">text</source>`, in time linear in the text. */
+function readSources(text: string): SourcePassage[] {
+  const sources: SourcePassage[] = []
+  for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at + 1)) {
+    const window = text.slice(at + opening.length - 1, at + maximumAttributesLength)
+    const attributes = /^(?: [a-z]+="[^"]*")+(?=>)/.exec(window)?.[0] ?? ''
+    const id = /\bid="(\d{1,9})"/.exec(attributes)?.[1]
+    if (id === undefined) continue
+    const start = at + opening.length + attributes.length
+    const end = text.indexOf(closing, start)
     if (end === -1) break
-    const attributes = content.slice(start + opening.length, endOfTag)
-    const id = Number(/\bid="(\d{1,9})"/.exec(attributes)?.[1] ?? Number.NaN)
     const title = /\btitle="([^"]*)"/.exec(attributes)?.[1] ?? ''
-    if (Number.isInteger(id)) passages.push({ id, title, text: content.slice(endOfTag + 1, end).trim() })
-    start = content.indexOf(opening, end)
+    sources.push({ id: Number(id), title, text: text.slice(start, end).trim() })
+    at = end
   }
-  return passages
+  return sources
 }
 
 const opening = '<source '
