@@ -1,9 +1,8 @@
-import type { BilledUsage } from '../billing/index.ts'
 import { AppError, createRequestId } from '../kernel/index.ts'
-import { toClientError } from '../models/index.ts'
-import type { EmbeddingAnswer } from '../providers/index.ts'
+import { type Deployment, toClientError } from '../models/index.ts'
 import type { CompletionsDependencies } from './complete.ts'
-import { estimateTokens, type TokenCounting } from '../tokens/index.ts'
+import { estimateTokens } from '../tokens/index.ts'
+import { assertRecorded, noUsage } from './opened-call.ts'
 import type { Embeddings } from './port.ts'
 
 /** Embeddings through the same door as completions: model → hold → provider → settle. Throws AppError. */
@@ -34,6 +33,23 @@ export function createEmbeddings({ catalogue, router, ledger, tokens, clock }: C
         signal,
       })
       hold.durable.catch(() => {})
+      let part: { deployment: Deployment; texts: number; promptTokens: number | null } | undefined
+      const settle = async (
+        ending: 'completed' | 'client_closed' | 'provider_failed',
+        deployment: Deployment,
+        promptTokens: number | null,
+        embedded: string[],
+      ) =>
+        hold.settle({
+          kind: 'answered',
+          ending,
+          deploymentId: deployment.id,
+          providerId: deployment.providerId,
+          hosting: deployment.hosting,
+          usage: { ...noUsage, promptTokens: promptTokens ?? (await tokens.count(embedded)) },
+          estimated: promptTokens === null,
+          finishReason: null,
+        })
       try {
         const { value: answer, deployment } = await router.run(
           { candidates: resolved.deployments, signal, streamed: false },
@@ -48,33 +64,26 @@ export function createEmbeddings({ catalogue, router, ledger, tokens, clock }: C
               signal: attemptSignal,
               tenant: organisation.id,
               requestId,
+              onPart: (answered) => (part = { deployment: candidate, ...answered }),
             })
           },
         )
         await hold.durable
-        const usage = await usageOf(answer, texts, tokens)
-        const receipt = await hold.settle({
-          kind: 'answered',
-          ending: 'completed',
-          deploymentId: deployment.id,
-          providerId: deployment.providerId,
-          hosting: deployment.hosting,
-          usage,
-          estimated: answer.promptTokens === null,
-          finishReason: null,
-        })
-        return { vectors: answer.vectors, promptTokens: usage.promptTokens, receipt }
+        const receipt = await settle('completed', deployment, answer.promptTokens, texts)
+        assertRecorded(receipt)
+        return { vectors: answer.vectors, promptTokens: receipt.usage.promptTokens, receipt }
       } catch (error) {
-        await hold.settle({ kind: 'unanswered', reason: error instanceof AppError ? error.code : 'provider_failed' })
+        // The provider bills what it has embedded although a later request failed. Of several attempts the last that embedded
+        // something is billed.
+        if (part) {
+          const ending = signal.aborted ? 'client_closed' : 'provider_failed'
+          await settle(ending, part.deployment, part.promptTokens, texts.slice(0, part.texts))
+        } else
+          await hold.settle({ kind: 'unanswered', reason: error instanceof AppError ? error.code : 'provider_failed' })
         if (error instanceof AppError) throw error
         signal.throwIfAborted()
         throw toClientError(error)
       }
     },
   }
-}
-
-async function usageOf(answer: EmbeddingAnswer, texts: string[], tokens: TokenCounting): Promise<BilledUsage> {
-  const promptTokens = answer.promptTokens ?? (await tokens.count(texts))
-  return { promptTokens, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
 }

@@ -198,6 +198,7 @@ async function embedInBatches(
     }
     vectors.push(...batch.vectors)
     promptTokens = promptTokens === null || batch.promptTokens === null ? null : promptTokens + batch.promptTokens
+    call.onPart?.({ texts: vectors.length, promptTokens })
   }
   return { vectors, promptTokens }
 }

@@ -140,6 +140,8 @@ export interface Provider {
     texts: string[]
     dimensions?: number
     purpose: 'document' | 'query'
+    /** Called when a request of several has been answered, with all so far: what the provider bills although a later one fails. */
+    onPart?: (answered: { texts: number; promptTokens: number | null }) => void
     signal: AbortSignal
     /** As in ProviderCall. */
     tenant?: string
