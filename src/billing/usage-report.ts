@@ -13,6 +13,9 @@ import { periodAt, startOfDay } from './periods.ts'
 import type { BudgetState, Receipt } from './port.ts'
 import type { UsageQuery, UsageSum } from './usage.store.ts'
 
+/** What a report needs of an organisation, which may be removed by now. */
+export type UsageSubject = Pick<Organisation, 'id' | 'timeZone' | 'periodAnchorDay'>
+
 export interface UsageRange {
   from: string
   to: string
@@ -21,7 +24,7 @@ export interface UsageRange {
 }
 
 /** Days are those of the organisation's zone. Throws `invalid_request` on a range that is reversed or too long. */
-export function usageRange(organisation: Organisation, nowMs: number, from?: string, to?: string): UsageRange {
+export function usageRange(organisation: UsageSubject, nowMs: number, from?: string, to?: string): UsageRange {
   const { timeZone, periodAnchorDay } = organisation
   const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timeZone).toPlainDate()
   const last = to === undefined ? today : Temporal.PlainDate.from(to)
@@ -52,7 +55,7 @@ function earlier(a: Temporal.PlainDate, b: Temporal.PlainDate): Temporal.PlainDa
   return Temporal.PlainDate.compare(a, b) <= 0 ? a : b
 }
 
-export function usageQuery(organisation: Organisation, range: UsageRange, by: readonly UsageDimension[]): UsageQuery {
+export function usageQuery(organisation: UsageSubject, range: UsageRange, by: readonly UsageDimension[]): UsageQuery {
   return {
     organisationId: organisation.id,
     fromMs: range.fromMs,
@@ -66,7 +69,7 @@ export function usageQuery(organisation: Organisation, range: UsageRange, by: re
 }
 
 export function renderUsage(
-  organisation: Organisation,
+  organisation: UsageSubject,
   range: UsageRange,
   by: UsageDimension[],
   sums: readonly UsageSum[],

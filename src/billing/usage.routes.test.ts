@@ -27,7 +27,10 @@ beforeAll(async () => {
       .code(isAppError(error) ? 404 : 400)
       .send({ error: { message: String(error), type: '', param: null, code: null } }),
   )
-  const organisations = { get: (id: string) => (id === organisation.id ? organisation : undefined) }
+  const organisations = {
+    get: (id: string) => (id === organisation.id ? organisation : undefined),
+    loadRemoved: async () => undefined,
+  }
   usageRoutes({ ledger, organisations, clock })(app)
   // 14:59 and 15:01 UTC lie on two days in Tokyo.
   await spend('2026-11-20T14:59:00Z', { model: 'alpha', requestId: 'req_a' as RequestId })

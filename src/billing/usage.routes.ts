@@ -12,14 +12,26 @@ import type { App, Routes } from '../http/index.ts'
 import { AppError, type Clock } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { LedgerService } from './ledger.ts'
-import { renderBudget, renderReceipt, renderUsage, renderUsageCsv, usageQuery, usageRange } from './usage-report.ts'
+import {
+  renderBudget,
+  renderReceipt,
+  renderUsage,
+  renderUsageCsv,
+  usageQuery,
+  usageRange,
+  type UsageSubject,
+} from './usage-report.ts'
 
 const tags = ['Operator: usage']
 const config = { auth: 'operator' } as const
 
 export interface UsageRoutesDeps {
   ledger: Pick<LedgerService, 'loadReceipt' | 'loadBudget' | 'loadUsage'>
-  organisations: { get(id: string): Organisation | undefined }
+  organisations: {
+    get(id: string): Organisation | undefined
+    /** What is known of one that was removed: its usage stays readable. */
+    loadRemoved(id: string): Promise<UsageSubject | undefined>
+  }
   clock: Clock
 }
 
@@ -43,14 +55,15 @@ export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): 
           summary: 'Usage of an organisation',
           operationId: 'getOrganisationUsage',
           description:
-            'Sums by day, model, surface and Space, as JSON or, with `format=csv` or `Accept: text/csv`, as CSV. Requests count on the day on which they began, in the time zone of the organisation.',
+            'Sums by day, model, surface and Space, as JSON or, with `format=csv` or `Accept: text/csv`, as CSV. Requests count on the day on which they began, in the time zone of the organisation. The usage of a removed organisation stays readable.',
           params: usageParamsSchema,
           querystring: usageQuerySchema,
           response: { 200: z.union([usageSchema, z.string()]), ...errorResponses(400, 401, 404) },
         },
       },
       async (request, reply) => {
-        const organisation = organisationOf(request.params.id)
+        const { id } = request.params
+        const organisation = organisations.get(id) ?? (await organisations.loadRemoved(id)) ?? organisationOf(id)
         const { from, to, by, format } = request.query
         const range = usageRange(organisation, clock.now(), from, to)
         const dimensions = [...new Set(by)]

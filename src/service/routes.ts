@@ -61,7 +61,11 @@ export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] 
     spaceRoutes({ spaces }),
     ingestionRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
     modelRoutes({ catalogue: operatorCatalogue }),
-    usageRoutes({ ledger, organisations, clock }),
+    usageRoutes({
+      ledger,
+      organisations: { get: (id) => organisations.get(id), loadRemoved: (id) => adminLog.loadRemovedOrganisation(id) },
+      clock,
+    }),
     operationsRoutes({
       isReady: async () => !isStopping() && ledger.isAccepting() && (await areAnswering([control, corpus])),
     }),

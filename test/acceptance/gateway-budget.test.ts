@@ -241,5 +241,18 @@ describe('usage', () => {
     }
   })
 
+  it('of a removed organisation stays readable in the days of its own zone', async () => {
+    const organisation = await organisationWith({ timeZone: 'Asia/Tokyo' })
+    expectStatus(await stage.complete('plain', {}, organisation), 200)
+    const path = `/api/organisations/${organisation.id}`
+    const before = expectStatus(await stage.portico.operator('GET', `${path}/usage`), 200)
+    expect(before).toMatchObject({ timeZone: 'Asia/Tokyo', totals: { requests: 1 } })
+    expectStatus(await stage.portico.operator('DELETE', path), 204)
+    expect(expectStatus(await stage.portico.operator('GET', `${path}/usage`), 200)).toEqual(before)
+    expect((await stage.portico.operator('GET', `${path}/budget`)).status).toBe(404)
+    const unknown = await stage.portico.operator('GET', '/api/organisations/00000000-0000-4000-8000-000000000000/usage')
+    expect(unknown.status).toBe(404)
+  })
+
   it('of all that was done here leaves nothing held, and the books agree', () => stage.expectClean())
 })
