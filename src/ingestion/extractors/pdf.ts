@@ -6,6 +6,7 @@ import { readSegments } from './pdf-lines.ts'
 import { createDocumentSense, pageBlocks, type PdfDocumentSense } from './pdf-paragraphs.ts'
 import { findGutter, readingOrder } from './pdf-reading-order.ts'
 import { turnRules } from './pdf-rules.ts'
+import { createRunningLineFilter, withoutLineNumbers, type BodyLines, type PageLines } from './pdf-running-lines.ts'
 import { createPdfTableReader, type PdfTableReader } from './pdf-table-blocks.ts'
 import { withTables } from './pdf-tables.ts'
 
@@ -26,18 +27,22 @@ export function createPdfExtractor(reader: PdfReader): Extractor {
       const batch = createBlockBatch()
       const sense = createDocumentSense()
       const tables = createPdfTableReader(sense.joinParted)
+      const running = createRunningLineFilter()
+      const finish = (pages: Iterable<BodyLines>) => {
+        for (const page of pages) for (const block of bodyBlocks(page, sense, tables)) batch.add(block)
+      }
       let broken = 0
       let hasBlocks = false
       for (let index = 0; index < pageCount; index += 1) {
         try {
-          const blocks = document.readPage(index, (page) => readBlocks(page, index + 1, sense, tables))
-          for (const block of blocks) batch.add(block)
+          finish(running.push(document.readPage(index, (page) => readLines(page, index + 1, sense))))
         } catch (error) {
           if (isAbort(error)) throw abortedError(error)
           if (error instanceof ExtractionError) throw error
           broken += 1
           report.warn({ code: 'damaged_parts', message: 'Damaged pages were left out.', pages: [index + 1] })
         }
+        if (index === pageCount - 1) finish(running.end())
         report.progress(index + 1, pageCount)
         // Hand on each page: positions, progress and the time limit work page by page.
         const blocks = batch.take()
@@ -53,26 +58,31 @@ export function createPdfExtractor(reader: PdfReader): Extractor {
   }
 }
 
-function readBlocks(
-  page: PdfPage,
-  pageNumber: number,
+function readLines(page: PdfPage, pageNumber: number, sense: PdfDocumentSense): PageLines {
+  const { main, turns, turned } = readSegments(page)
+  const text = withoutLineNumbers(main)
+  const gutter = findGutter(text)
+  const content = withTables(text, turnRules(page.rules(), turns), gutter)
+  const lines = content === text ? readingOrder(text, gutter) : readingOrder(content)
+  sense.learn(lines)
+  const asides = turned.map((segment) => {
+    const { left, right, bottom, top, size } = segment
+    return { segments: [segment], left, right, bottom, top, size }
+  })
+  return { page: pageNumber, lines, asides }
+}
+
+function bodyBlocks(
+  { page, lines, asides, firstSeen }: BodyLines,
   sense: PdfDocumentSense,
   tables: PdfTableReader,
 ): ExtractedBlock[] {
-  const { main, turns, turned } = readSegments(page)
-  const gutter = findGutter(main)
-  const content = withTables(main, turnRules(page.rules(), turns), gutter)
-  const lines = content === main ? readingOrder(main, gutter) : readingOrder(content)
-  sense.learn(lines)
-  const asides = turned.map(({ left, right, bottom, top, size, ...segment }) => ({
-    segments: [{ left, right, bottom, top, size, ...segment }],
-    left,
-    right,
-    bottom,
-    top,
-    size,
-  }))
-  return [...pageBlocks(lines, pageNumber, sense, tables), ...pageBlocks(asides, pageNumber, sense, tables)]
+  const heads = firstSeen.flatMap((line) => pageBlocks([line], page, sense, tables))
+  return [
+    ...heads.map((block): ExtractedBlock => ({ kind: 'paragraph', text: block.text, page })),
+    ...pageBlocks(lines, page, sense, tables),
+    ...pageBlocks(asides, page, sense, tables),
+  ]
 }
 
 /** PDFium gave up in the middle: its memory is not to be trusted afterwards, and the process has to be replaced. */
