@@ -192,8 +192,8 @@ function complete(
       messages: [...messages],
       temperature: call.space.settings.temperature ?? undefined,
       maxOutputTokens: window.outputCap(),
-      // Providers refuse a conversation that holds calls of tools which are not declared.
-      ...(call.agentic ? { tools: [searchTool], toolChoice: mayCall ? 'auto' : 'none' } : {}),
+      // Providers refuse a conversation that holds calls of tools which are not declared. Some models of Bedrock refuse `auto`.
+      ...(call.agentic ? { tools: [searchTool], ...(mayCall ? {} : { toolChoice: 'none' as const }) } : {}),
     },
     stream: true,
     whenExhausted,
