@@ -1,6 +1,6 @@
 import type { InstanceId, OrganisationId, RequestId, SpaceId } from '../kernel/index.ts'
 import type { Database, Queryable } from '../database/index.ts'
-import type { BilledUsage, Receipt, Surface } from './port.ts'
+import type { BilledUsage, CostBasis, Receipt, Surface } from './port.ts'
 import type { UnitPrices } from './prices.ts'
 
 /** An open hold as the database knows it; enough to settle it after a crash. */
@@ -153,6 +153,8 @@ interface StoredEntry {
   reasoning_atto_usd: bigint
   price_source: string
   stated_atto_usd: string | null
+  cost_basis: CostBasis
+  raw_usage: Record<string, unknown> | null
   markup_basis_points: number
   billed_pico_usd: bigint
   written_off_pico_usd: bigint
@@ -212,6 +214,8 @@ function receiptOf(row: StoredEntry): Receipt {
       reasoning: row.reasoning_atto_usd,
     },
     priceSource: row.price_source,
+    costBasis: row.cost_basis,
+    rawUsage: row.raw_usage,
     baseCostPicoUsd: BigInt(row.base_pico_usd),
     markupBasisPoints: row.markup_basis_points,
     billedPicoUsd: row.billed_pico_usd,
@@ -262,6 +266,8 @@ function entryToJson(entry: Entry) {
     ...pricesToJson(entry.unitPrices),
     price_source: storable(entry.priceSource),
     stated_atto_usd: entry.statedAttoUsd === null ? null : String(entry.statedAttoUsd),
+    cost_basis: entry.costBasis,
+    raw_usage: entry.rawUsage,
     markup_basis_points: entry.markupBasisPoints,
     billed_pico_usd: String(entry.billedPicoUsd),
     written_off_pico_usd: String(entry.writtenOffPicoUsd),

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createRequestId, formatPicoUsd, parsePicoUsd, silentLog, systemClock } from '../kernel/index.ts'
 import { createLedger, type LedgerDeps, type LedgerService } from './ledger.ts'
-import { answered, callOf, movableClock, organisationWith, perMillion } from './ledger-fixtures.ts'
+import { usageOf, answered, callOf, movableClock, organisationWith, perMillion } from './ledger-fixtures.ts'
 
 let databases: TestDatabases
 const ledgers: LedgerService[] = []
@@ -64,8 +64,22 @@ describe('one call', () => {
   test('a cost that the provider states itself replaces the price table', async () => {
     const ledger = await openLedger()
     const hold = await ledger.hold(callOf(organisationWith('10', { markupBasisPoints: 1000 })))
-    const receipt = await hold.settle(answered(90, 40, { statedAttoUsd: 60_000_000_000_000n }))
+    const raw = { prompt_tokens: 90, cost: 0.00006 }
+    const stated = { raw, costAttoUsd: 60_000_000_000_000n, billedUnits: null }
+    const receipt = await hold.settle(answered(90, 40, { usage: { ...usageOf(90, 40), stated } }))
     expect(formatPicoUsd(receipt.billedPicoUsd)).toBe('0.000066')
+    expect(await ledger.loadReceipt(receipt.requestId)).toMatchObject({ costBasis: 'stated', rawUsage: raw })
+    await expectSound(ledger)
+  })
+
+  test('units that a provider bills replace the tokens that it counts', async () => {
+    const ledger = await openLedger()
+    const hold = await ledger.hold(callOf(organisationWith('10')))
+    const stated = { raw: null, costAttoUsd: null, billedUnits: { inputTokens: 10, outputTokens: 20 } }
+    const receipt = await hold.settle(answered(90, 40, { usage: { ...usageOf(90, 40), stated } }))
+    expect(receipt).toMatchObject({ costBasis: 'billed_units', usage: { promptTokens: 90, completionTokens: 40 } })
+    const plain = await (await ledger.hold(callOf(organisationWith('10')))).settle(answered(10, 20))
+    expect(receipt.billedPicoUsd).toBe(plain.billedPicoUsd)
     await expectSound(ledger)
   })
 

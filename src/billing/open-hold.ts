@@ -5,6 +5,7 @@ import type { Entry } from './ledger.store.ts'
 import { type LedgerWriter, type SettleResult, unavailable } from './ledger-writer.ts'
 import type { Hold, HoldRequest, Outcome, Receipt } from './port.ts'
 import { clampUsage, costOf, displayedBaseCost, scheduleInForce, unitPricesAt } from './prices.ts'
+import { statedCost, storableUsage } from './stated-cost.ts'
 import { growFor, type Reservation, type ReservationDeps } from './reservation.ts'
 
 /** A hold in memory, with what the ledger itself needs of it. */
@@ -245,7 +246,8 @@ function entryOf(
     request.candidates.find(({ deploymentId }) => deploymentId === answered?.deploymentId) ?? request.candidates[0]!
   const schedule = scheduleInForce(candidate.prices, startedAt)
   const usage = clampUsage(answered?.usage ?? noUsage)
-  const statedAttoUsd = answered?.statedAttoUsd ?? null
+  const stated = answered?.usage.stated
+  const { statedAttoUsd, costBasis } = statedCost(stated, schedule)
   const { markupBasisPoints } = request.organisation
   const cost = costOf(usage, schedule, markupBasisPoints, statedAttoUsd)
   return {
@@ -263,6 +265,8 @@ function entryOf(
     usage,
     unitPrices: cost.unitPrices,
     priceSource: schedule.source,
+    costBasis,
+    rawUsage: storableUsage(stated?.raw ?? null),
     baseCostPicoUsd: displayedBaseCost(cost.baseAttoUsd),
     markupBasisPoints,
     billedPicoUsd: cost.totalPicoUsd,

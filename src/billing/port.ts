@@ -14,6 +14,19 @@ export interface BilledUsage {
   reasoningTokens: number
 }
 
+/** What a provider says about its bill beyond the counts. */
+export interface StatedUsage {
+  /** The usage as it came, for the receipt. */
+  raw: Record<string, unknown> | null
+  /** Base cost that the provider states, in attoUsd; preferred over our price table (decisions.md, Billing details). */
+  costAttoUsd: bigint | null
+  /** Tokens that it bills, where they differ from those it counts (Cohere). */
+  billedUnits: { inputTokens: number; outputTokens: number } | null
+}
+
+/** Where a base cost comes from: tokens times prices, the provider's own statement, or its billed units times prices. */
+export type CostBasis = 'tokens' | 'stated' | 'billed_units'
+
 export interface HoldRequest {
   requestId: RequestId
   organisation: Organisation
@@ -74,12 +87,10 @@ export type Outcome =
       deploymentId: string
       providerId: string
       hosting: string
-      usage: BilledUsage
+      usage: BilledUsage & { stated?: StatedUsage }
       /** The usage was counted by us. */
       estimated: boolean
       finishReason: string | null
-      /** The base cost that the provider stated itself (OpenRouter does), in attoUsd; preferred over our price table. */
-      statedAttoUsd?: bigint | null
     }
   /** No provider answered: nothing is billed, the hold is released. */
   | { kind: 'unanswered'; reason: string }
@@ -102,6 +113,9 @@ export interface Receipt {
   /** attoUsd per token that applied, by class; the receipt shows them as decimals. */
   unitPrices: { input: bigint; output: bigint; cacheRead: bigint; cacheWrite: bigint; reasoning: bigint }
   priceSource: string
+  costBasis: CostBasis
+  /** The provider's own numbers, where they say more than `usage` does. */
+  rawUsage: Record<string, unknown> | null
   baseCostPicoUsd: bigint
   markupBasisPoints: number
   billedPicoUsd: bigint

@@ -100,6 +100,8 @@ function settleByPolicy(hold: HoldRow, nowMs: number): Entry {
     estimated: true,
     ending: 'crashed',
     finishReason: null,
+    costBasis: 'tokens',
+    rawUsage: null,
     statedAttoUsd: null,
   }
 }

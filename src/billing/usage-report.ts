@@ -189,6 +189,8 @@ export function renderReceipt(receipt: Receipt): ReceiptBody {
       reasoning: formatAttoUsd(unitPrices.reasoning),
     },
     priceSource: receipt.priceSource,
+    costBasis: receipt.costBasis,
+    rawUsage: receipt.rawUsage,
     baseCostUsd: formatPicoUsd(receipt.baseCostPicoUsd),
     markupPercent: percentOf(receipt.markupBasisPoints),
     billedUsd: formatPicoUsd(receipt.billedPicoUsd),

@@ -75,6 +75,13 @@ export const usageSchema = z
 
 const finishReason = z.enum(['stop', 'length', 'content_filter', 'tool_calls'])
 
+const annotation = z.object({
+  type: z.literal('url_citation'),
+  url_citation: z.object({ start_index: z.int(), end_index: z.int(), url: z.string(), title: z.string() }),
+})
+
+export type AnnotationBody = z.infer<typeof annotation>
+
 export const completionSchema = z
   .object({
     id: z.string(),
@@ -88,6 +95,7 @@ export const completionSchema = z
           role: z.literal('assistant'),
           content: z.string().nullable(),
           refusal: z.string().nullable(),
+          annotations: z.array(annotation).optional().describe('Sources that the provider names.'),
         }),
         logprobs: z.null(),
         finish_reason: finishReason,
@@ -112,6 +120,7 @@ export const completionChunkSchema = z
             role: z.literal('assistant').optional(),
             content: z.string().optional(),
             refusal: z.string().nullable().optional(),
+            annotations: z.array(annotation).optional(),
           }),
           logprobs: z.null(),
           finish_reason: finishReason.nullable(),

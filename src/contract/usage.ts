@@ -39,6 +39,13 @@ export const receiptSchema = z
       reasoning: decimalUsd,
     }),
     priceSource: z.string(),
+    costBasis: z
+      .enum(['tokens', 'stated', 'billed_units'])
+      .describe('Tokens times prices, the cost that the provider states, or the units that it bills times prices.'),
+    rawUsage: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe("The provider's own numbers, where they say more than `usage`."),
     baseCostUsd: decimalUsd.describe('Before markup; rounded up for display, billing rounds only the total.'),
     markupPercent: z.string(),
     billedUsd: decimalUsd,

@@ -124,8 +124,11 @@ create table ledger_entries (
   estimated boolean not null,
   ending text not null,
   finish_reason text,
+  cost_basis text default 'tokens'::text not null,
+  raw_usage jsonb,
   constraint ledger_entries_pkey PRIMARY KEY (request_id),
   constraint ledger_entries_billed_pico_usd_check CHECK ((billed_pico_usd >= 0)),
+  constraint ledger_entries_cost_basis_check CHECK ((cost_basis = ANY (ARRAY['tokens'::text, 'stated'::text, 'billed_units'::text]))),
   constraint ledger_entries_written_off_pico_usd_check CHECK ((written_off_pico_usd >= 0))
 );
 CREATE INDEX ledger_entries_by_organisation ON ledger_entries USING btree (organisation_id, started_at);

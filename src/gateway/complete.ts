@@ -169,6 +169,7 @@ async function settleWhole(
     refusal: answer.refusal,
     reasoningText: answer.reasoningText,
     toolCalls: answer.toolCalls,
+    citations: answer.citations ?? [],
     finishReason: answer.finishReason,
     usage,
     receipt,

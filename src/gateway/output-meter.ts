@@ -51,6 +51,9 @@ export function createOutputMeter(): OutputMeter {
             estimate += Math.max(1, Math.round(event.outputBytes / bytesPerTokenEstimate))
             visible.push(event)
             break
+          case 'citations':
+            visible.push(event)
+            break
           case 'finish':
             finish = event.finishReason
             break

@@ -1,7 +1,7 @@
 import type { Receipt, Surface } from '../billing/index.ts'
 import type { RequestId, SpaceId } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
-import type { FinishReason, ProviderRequest, TokenUsage } from '../providers/index.ts'
+import type { FinishReason, ProviderRequest, TokenUsage, UrlCitation } from '../providers/index.ts'
 
 /** One completion through the one door: routing, hold, provider call, settlement. Space chat calls it too. */
 export interface CompletionCall {
@@ -31,6 +31,7 @@ export type CompletionEvent =
   | { type: 'reasoning'; text: string }
   | { type: 'refusal'; text: string }
   | { type: 'tool_call'; index: number; id?: string; name?: string; argumentsDelta: string }
+  | { type: 'citations'; citations: UrlCitation[] }
   /** Visible text as the JSON string literal that the provider sent; see ProviderEvent. */
   | { type: 'chunk'; contentJson: string }
   | { type: 'finish'; finishReason: FinishReason; usage: TokenUsage; estimated: boolean; receipt: Receipt }
@@ -48,6 +49,7 @@ export interface WholeCompletion extends CompletionInfo {
   refusal: string | null
   reasoningText: string
   toolCalls: { id: string; name: string; argumentsJson: string }[]
+  citations: UrlCitation[]
   finishReason: FinishReason
   usage: TokenUsage
   receipt: Receipt

@@ -1,5 +1,5 @@
-import type { CompletionBody, CompletionUsageBody } from '../contract/gateway.ts'
-import type { FinishReason, TokenUsage } from '../providers/index.ts'
+import type { AnnotationBody, CompletionBody, CompletionUsageBody } from '../contract/gateway.ts'
+import type { FinishReason, TokenUsage, UrlCitation } from '../providers/index.ts'
 import type { CompletionEvent, WholeCompletion } from './port.ts'
 
 /** What all chunks of one answer share. */
@@ -22,13 +22,22 @@ export function renderCompletion(
     choices: [
       {
         index: 0,
-        message: { role: 'assistant', content: refused ? null : completion.text, refusal: completion.refusal },
+        message: {
+          role: 'assistant',
+          content: refused ? null : completion.text,
+          refusal: completion.refusal,
+          ...(completion.citations.length > 0 && { annotations: completion.citations.map(renderCitation) }),
+        },
         logprobs: null,
         finish_reason: completion.finishReason,
       },
     ],
     usage: renderUsage(completion.usage),
   }
+}
+
+function renderCitation({ url, title, startIndex, endIndex }: UrlCitation): AnnotationBody {
+  return { type: 'url_citation', url_citation: { start_index: startIndex, end_index: endIndex, url, title } }
 }
 
 export function renderUsage(usage: TokenUsage): CompletionUsageBody {
@@ -59,6 +68,8 @@ export function createChunkRenderer(identity: AnswerIdentity, { includeUsage }: 
           return choice({ content: event.text }, null)
         case 'refusal':
           return choice({ refusal: event.text }, null)
+        case 'citations':
+          return choice({ annotations: event.citations.map(renderCitation) }, null)
         case 'chunk':
           return `${textHead}${event.contentJson}${textTail}`
         case 'finish':

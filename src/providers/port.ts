@@ -16,6 +16,27 @@ export interface TokenUsage {
   cacheWriteTokens: number
   /** Part of completionTokens. */
   reasoningTokens: number
+  /** Present where the provider says more about its bill than these counts. */
+  stated?: StatedUsage
+}
+
+/** What a provider says about its bill beyond the counts. */
+export interface StatedUsage {
+  /** The usage as it came, for the receipt. */
+  raw: Record<string, unknown> | null
+  /** Base cost that the provider states, in attoUsd (1e-18 US dollars). */
+  costAttoUsd: bigint | null
+  /** Tokens that it bills, where they differ from those it counts (Cohere's `billed_units`). */
+  billedUnits: { inputTokens: number; outputTokens: number } | null
+}
+
+/** A source that the provider names for its answer; the compatible API's `url_citation`. */
+export interface UrlCitation {
+  url: string
+  title: string
+  /** Characters of the answer's text that it supports; 0 and 0 where the provider names none. */
+  startIndex: number
+  endIndex: number
 }
 
 export interface ProviderMessage {
@@ -85,6 +106,8 @@ export interface ProviderAnswer {
   toolCalls: { id: string; name: string; argumentsJson: string }[]
   finishReason: FinishReason
   wireFinishReason: string | null
+  /** Sources that the provider names, in its order: `[1]` in the text is the first. Absent: none. */
+  citations?: UrlCitation[]
   /** null: the wire carried none; the caller counts and marks it as estimated. Never invented zeros. */
   usage: TokenUsage | null
   /** The provider's own id of the answer, for the log. */
@@ -105,6 +128,8 @@ export type ProviderEvent =
    * schema. `outputBytes` bounds the UTF-8 bytes of the text.
    */
   | { type: 'chunk'; contentJson: string; outputBytes: number }
+  /** Sources that the provider names; the last one counts and comes before `finish`. */
+  | { type: 'citations'; citations: UrlCitation[] }
   | { type: 'finish'; finishReason: FinishReason; wireFinishReason: string | null }
   /** The last one counts; adapters emit it when its value is final. */
   | { type: 'usage'; usage: TokenUsage }
