@@ -6,6 +6,11 @@ export interface ParagraphStyle {
   isListItem: boolean
   isQuote: boolean
   isCode: boolean
+  /** Its list and level there; null where it states none. */
+  numId: string | null
+  numLevel: number | null
+  /** Itself and the styles that it is based on. */
+  ids: readonly string[]
 }
 
 interface RawStyle {
@@ -13,9 +18,22 @@ interface RawStyle {
   basedOn: string | null
   outlineLevel: number | null
   numbered: boolean
+  numId: string | null
+  numLevel: number | null
 }
 
-const plain: ParagraphStyle = { headingLevel: null, isListItem: false, isQuote: false, isCode: false }
+/** Styles of a chain that are compared with a list's levels. */
+const maximumStyleDepth = 20
+
+const plain: ParagraphStyle = {
+  headingLevel: null,
+  isListItem: false,
+  isQuote: false,
+  isCode: false,
+  numId: null,
+  numLevel: null,
+  ids: [],
+}
 
 /** Styles by id, with what they inherit. An id that is not defined has nothing to say. */
 export async function readStyles(pieces: AsyncIterable<string>): Promise<(id: string | null) => ParagraphStyle> {
@@ -24,13 +42,17 @@ export async function readStyles(pieces: AsyncIterable<string>): Promise<(id: st
   await readWholeXml(pieces, {
     open(name, attribute) {
       if (name === 'w:style') {
-        current = { name: '', basedOn: null, outlineLevel: null, numbered: false }
+        current = { name: '', basedOn: null, outlineLevel: null, numbered: false, numId: null, numLevel: null }
         raw.set(attribute('styleId') ?? '', current)
       } else if (!current) return
       else if (name === 'w:name') current.name = (attribute('val') ?? '').toLowerCase()
       else if (name === 'w:basedOn') current.basedOn = attribute('val') ?? null
       else if (name === 'w:outlineLvl') current.outlineLevel = Number(attribute('val'))
-      else if (name === 'w:numId') current.numbered = attribute('val') !== '0'
+      else if (name === 'w:ilvl') current.numLevel = Number(attribute('val'))
+      else if (name === 'w:numId') {
+        current.numId = attribute('val') ?? '0'
+        current.numbered = current.numId !== '0'
+      }
     },
     close(name) {
       if (name === 'w:style') current = null
@@ -55,6 +77,8 @@ function resolveStyle(id: string, raw: Map<string, RawStyle>): ParagraphStyle {
     const style: RawStyle | undefined = raw.get(next)
     // Where the styles part is missing or foreign, the id itself still tells (Heading1, berschrift1 have no name then).
     const name: string = style?.name ?? next.toLowerCase()
+    result.numId ??= style?.numId ?? null
+    result.numLevel ??= style?.numLevel ?? null
     result.headingLevel ??= headingLevel(name, style?.outlineLevel ?? null)
     result.isListItem ||= style?.numbered ?? name.startsWith('list')
     result.isListItem ||= /^list (bullet|number|paragraph)/.test(name)
@@ -63,6 +87,7 @@ function resolveStyle(id: string, raw: Map<string, RawStyle>): ParagraphStyle {
     next = style?.basedOn ?? null
   }
   if (result.headingLevel !== null) result.isListItem = false
+  result.ids = [...seen].slice(0, maximumStyleDepth)
   return result
 }
 

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
 import { createDocxBody } from './docx-body.ts'
+import { readNumbering } from './docx-numbering.ts'
 import { openDocxPackage, type DocxPackage } from './docx-package.ts'
 import { readStyles } from './docx-styles.ts'
 import { createBlockBatch, type ExtractorInput } from './extractor.ts'
@@ -12,6 +13,7 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
   try {
     const parts = await findParts(archive)
     const styleOf = await readStyles(archive.read(parts.styles))
+    const numbering = await readNumbering(archive.read(parts.numbering))
     const batch = createBlockBatch()
     for (const { name, notes } of [
       { name: parts.document },
@@ -19,7 +21,8 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
       { name: parts.endnotes, notes: 'footnote' as const },
     ]) {
       if (!archive.has(name)) continue
-      const body = createDocxBody(styleOf, notes)
+      const links = await readLinks(archive, relationshipsOf(name))
+      const body = createDocxBody({ styleOf, numbering, links, notes })
       for await (const _ of readXml(archive.read(name), body)) {
         for (const block of body.take()) if (batch.add(block)) yield batch.take()
       }
@@ -36,6 +39,7 @@ interface Parts {
   styles: string
   footnotes: string
   endnotes: string
+  numbering: string
 }
 
 /** The parts by their relationships; the usual names stand in where a producer left those out. */
@@ -48,12 +52,13 @@ async function findParts(archive: DocxPackage): Promise<Parts> {
       'unsupported_content',
       'The file is a zip archive but no Word document. Upload a .docx that Word or LibreOffice has saved.',
     )
-  const rels = await readRelationships(archive, `${folder}/_rels/${path.posix.basename(document)}.rels`, folder)
+  const rels = await readRelationships(archive, relationshipsOf(document), folder)
   return {
     document,
     styles: rels.get('styles') ?? `${folder}/styles.xml`,
     footnotes: rels.get('footnotes') ?? `${folder}/footnotes.xml`,
     endnotes: rels.get('endnotes') ?? `${folder}/endnotes.xml`,
+    numbering: rels.get('numbering') ?? `${folder}/numbering.xml`,
   }
 }
 
@@ -70,4 +75,20 @@ async function readRelationships(archive: DocxPackage, name: string, folder: str
     },
   })
   return targets
+}
+
+function relationshipsOf(part: string): string {
+  return `${path.posix.dirname(part)}/_rels/${path.posix.basename(part)}.rels`
+}
+
+/** The addresses outside of the package that a part links to, by id. They become text and are never followed. */
+async function readLinks(archive: DocxPackage, name: string): Promise<Map<string, string>> {
+  const links = new Map<string, string>()
+  await readWholeXml(archive.read(name), {
+    open(element, attribute) {
+      if (element !== 'Relationship' || attribute('TargetMode') !== 'External') return
+      if (attribute('Type')?.endsWith('/hyperlink')) links.set(attribute('Id') ?? '', attribute('Target') ?? '')
+    },
+  })
+  return links
 }
