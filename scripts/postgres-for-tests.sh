@@ -4,6 +4,9 @@
 #   scripts/postgres-for-tests.sh start [FOLDER]    installs it into FOLDER once (under a minute), starts it on a free port
 #                                                   of 127.0.0.1 and prints its URL as the only line on standard output
 #   scripts/postgres-for-tests.sh stop [FOLDER]     stops it; FOLDER stays for the next time
+#   scripts/postgres-for-tests.sh own-start NAME    starts another server from the same installation, with fsync on; prints its URL
+#   scripts/postgres-for-tests.sh own-crash NAME    stops that one as a crash would and starts it again on the same port
+#   scripts/postgres-for-tests.sh own-remove NAME   stops that one and deletes its data
 #
 #   PORTICO_TEST_DATABASE_URL="$(scripts/postgres-for-tests.sh start)" npm test
 #
@@ -14,8 +17,15 @@ set -euo pipefail
 scripts=$(cd "$(dirname "$0")" && pwd)
 
 command=${1:-}
+name=
+if [[ $command == own-* ]]; then
+  name=${2:?a name}
+  [[ $name =~ ^[a-z0-9-]+$ ]] || exit 2
+  shift
+fi
 folder=${2:-${TMPDIR:-/tmp}/portico-postgres}
-cluster=/var/lib/portico/cluster # inside the folder's own root
+cluster=/var/lib/portico/${name:-cluster} # inside the folder's own root
+port_file=$folder/.port${name:+-$name}
 
 say() { echo "postgres-for-tests: $*" >&2; }
 give_up() { say "no PostgreSQL for the tests: $*"; exit 3; }
@@ -59,8 +69,8 @@ make_cluster() {
   inside chown postgres: "$cluster" /run/postgresql
   as_postgres "$(server_folder)/bin/initdb" -D "$cluster" -U postgres -A trust -E UTF8 --locale=C.UTF-8 >/dev/null
   {
-    # Test data is thrown away, so it need not outlive a power cut.
-    echo "fsync = off"
+    # Test data is thrown away, so it need not outlive a power cut; a server of one test's own is there to be crashed.
+    echo "fsync = $([[ -n $name ]] && echo on || echo off)"
     echo "max_connections = 300"
     echo "listen_addresses = '127.0.0.1'"
     if compgen -G "$folder$(server_folder)/lib/pg_textsearch*.so" >/dev/null; then
@@ -77,15 +87,30 @@ start() {
   [[ -e $folder/.complete ]] || install_server
   if ! is_running; then
     rm -f "$folder$cluster/postmaster.pid"
-    free_port >"$folder/.port"
-    as_postgres "$(server_folder)/bin/pg_ctl" -D "$cluster" -w -l "$cluster/log" -o "-p $(<"$folder/.port")" start >/dev/null ||
-      give_up "the server did not start: $(tail -n 1 "$folder$cluster/log")"
+    free_port >"$port_file"
+    launch
   fi
-  echo "postgres://postgres@127.0.0.1:$(<"$folder/.port")/postgres"
+  echo "postgres://postgres@127.0.0.1:$(<"$port_file")/postgres"
+}
+
+launch() {
+  as_postgres "$(server_folder)/bin/pg_ctl" -D "$cluster" -w -l "$cluster/log" -o "-p $(<"$port_file")" start >/dev/null ||
+    give_up "the server did not start: $(tail -n 1 "$folder$cluster/log")"
+}
+
+stop_now() { ! is_running || as_postgres "$(server_folder)/bin/pg_ctl" -D "$cluster" -m immediate -w stop >/dev/null; }
+
+own_start() {
+  [[ -e $folder/.complete ]] || give_up 'run "start" first: nothing is installed'
+  [[ -e $folder$cluster/PG_VERSION ]] || make_cluster
+  start
 }
 
 case $command in
   start) start ;;
   stop) [[ ! -e $folder/.complete ]] || ! is_running || as_postgres "$(server_folder)/bin/pg_ctl" -D "$cluster" -m fast -w stop >/dev/null ;;
-  *) say 'usage: scripts/postgres-for-tests.sh start|stop [FOLDER]'; exit 2 ;;
+  own-start) own_start ;;
+  own-crash) stop_now && launch ;;
+  own-remove) stop_now && rm -rf --one-file-system "$folder$cluster" "$port_file" ;;
+  *) say 'usage: scripts/postgres-for-tests.sh start|stop [FOLDER] | own-start|own-crash|own-remove NAME'; exit 2 ;;
 esac

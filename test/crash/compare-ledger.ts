@@ -92,7 +92,10 @@ function faultOf(
   writtenDownMs: number,
 ): string | null {
   if (record.status !== 200) {
-    return entry !== undefined && entry.billed > 0n && entry.ending !== 'shutdown' ? 'refused, and billed' : null
+    // A provider had worked for it when the service stopped, or when another instance took over: billed by policy.
+    const isByPolicy =
+      entry?.ending === 'shutdown' || (entry?.ending === 'crashed' && record.errorCode === 'overloaded')
+    return entry !== undefined && entry.billed > 0n && !isByPolicy ? 'refused, and billed' : null
   }
   if (entry === undefined) return 'unbilled'
   if (entry.organisationId !== record.organisationId) return 'billed to another organisation'
@@ -131,6 +134,8 @@ function faultOfPartial(
   const most = sent.words * tokensPerWord
   if (entry.completionTokens > most) return `at most ${most} tokens of output were sent`
   const { wordsAtMs, call } = record
+  // Stopped since its hold could not be kept: what was shown after the last writing stays unbilled, as after a crash.
+  if (record.errorCode === 'overloaded' && ['crashed', 'provider_failed'].includes(entry.ending)) return null
   if (entry.ending === 'crashed' || entry.ending === 'shutdown') {
     const least =
       entry.ending === 'crashed' ? wordsAtMs.filter((atMs) => atMs < writtenDownMs).length : wordsAtMs.length

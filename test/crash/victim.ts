@@ -41,6 +41,8 @@ export interface Victim {
   start(): Promise<void>
   /** SIGKILL. */
   kill(): Promise<void>
+  /** For SIGSTOP and SIGCONT, which end nothing. */
+  signal(name: NodeJS.Signals): void
   /** SIGTERM; resolves to the exit code. */
   stop(): Promise<number | null>
   createOrganisation(monthlyBudgetUsd: string): Promise<Caller>
@@ -102,6 +104,7 @@ export async function openVictim(provider: PlannedProvider, options: VictimOptio
     async kill() {
       await end('SIGKILL')
     },
+    signal: (name) => void running!.child.kill(name),
     stop: () => end('SIGTERM'),
     async createOrganisation(monthlyBudgetUsd) {
       const { id, apiKey } = await organisationMakers(

@@ -1,0 +1,149 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { compareLedger } from '../crash/compare-ledger.ts'
+import { startLoad } from '../crash/crash-load.ts'
+import { type FaultProxy, startFaultProxy } from '../crash/fault-proxy.ts'
+import { blindSpots } from '../crash/final-checks.ts'
+import { readLedgerTables } from '../crash/ledger-tables.ts'
+import { hasOwnPostgres, startOwnPostgres } from '../crash/own-postgres.ts'
+import { startPlannedProvider } from '../crash/planned-provider.ts'
+import { type CallRecord, sendRecorded } from '../crash/recorded-call.ts'
+import { openVictim, type Victim } from '../crash/victim.ts'
+import { type DatabasePlace, makeTestFolder } from '../harness/database.ts'
+import { runOnServer } from '../harness/database-template.ts'
+import { removeFolder } from '../harness/portico.ts'
+import { seededRandom } from '../harness/recorded-wire.ts'
+
+/** Two processes under load on a PostgreSQL with fsync, whose connections fail in every way that they can. */
+
+const parallelCalls = 12
+const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
+/** The promise of docs/reliability.md is 5 s; the rest is for a crowded machine. */
+const refusedWithinMs = 7_000
+const recoveredWithinMs = 20_000
+
+describe.skipIf(!hasOwnPostgres())(
+  hasOwnPostgres()
+    ? 'a ledger whose database fails'
+    : 'a ledger whose database fails (skipped: scripts/postgres-for-tests.sh has installed no server)',
+  () => {
+    it(`outlives killed connections, a crash of the server, lost answers, a network that hangs and stopped processes, and bills each answer once (seed ${seed})`, async () => {
+      const startedMs = performance.now()
+      const random = seededRandom(seed)
+      const provider = await startPlannedProvider()
+      const postgres = await startOwnPostgres()
+      const proxies = await Promise.all([startFaultProxy(postgres.url), startFaultProxy(postgres.url)])
+      const folders = [makeTestFolder(), makeTestFolder()]
+      const victims: Victim[] = []
+      // One after the other: the first one makes the tables.
+      for (const [index, proxy] of proxies.entries()) {
+        const place: DatabasePlace = { dataFolder: folders[index]!, databaseUrl: proxy.url, remove: async () => {} }
+        victims.push(await openVictim(provider, { place }))
+      }
+      const [first, second] = victims as [Victim, Victim]
+      const [firstProxy] = proxies as [FaultProxy, FaultProxy]
+      const organisations = [await first.createOrganisation('1000'), await first.createOrganisation('1000')]
+      const records: CallRecord[] = []
+      let number = 0
+      const urls = () => victims.map((victim) => victim.url()!)
+      const load = startLoad({
+        provider,
+        organisations,
+        random,
+        records,
+        parallel: parallelCalls,
+        nextNumber: () => ++number,
+        url: () => urls()[Math.floor(random() * victims.length)]!,
+      })
+      /** Both answer a call and say that they are ready. */
+      const recovered = async () => {
+        const deadline = performance.now() + recoveredWithinMs
+        for (const url of urls()) {
+          for (;;) {
+            const call = provider.planned({ ...shortCall, number: ++number })
+            const record = await sendRecorded(url, organisations[0]!, call)
+            records.push(record)
+            const ready = await fetch(`${url}/readyz`)
+            if (record.status === 200 && ready.status === 200) break
+            if (performance.now() > deadline) throw new Error(`${url} answers ${record.status}, readyz ${ready.status}`)
+            await wait(200)
+          }
+        }
+      }
+
+      await load.over(50)
+      await runOnServer(postgres.url, killConnections)
+      await recovered()
+
+      await load.over(50)
+      await postgres.crash()
+      await recovered()
+
+      for (const proxy of proxies) {
+        await proxy.loseAnswers('ledger_write_batch', 4)
+        // Of transactions, those of leases among them.
+        await proxy.loseAnswers('commit', 2)
+      }
+      await recovered()
+
+      firstProxy.hang()
+      const hungMs = performance.now()
+      const refused = await sendRecorded(
+        first.url()!,
+        organisations[0]!,
+        provider.planned({ ...shortCall, number: ++number }),
+      )
+      records.push(refused)
+      expect(refused.status).toBe(503)
+      expect(performance.now() - hungMs).toBeLessThan(refusedWithinMs)
+      await expect.poll(async () => (await fetch(`${first.url()!}/readyz`)).status, { timeout: 10_000 }).toBe(503)
+      // Long enough for the other one to take over.
+      await wait(13_000 - (performance.now() - hungMs))
+      firstProxy.resume()
+      await recovered()
+
+      second.signal('SIGSTOP')
+      await wait(14_000)
+      second.signal('SIGCONT')
+      await recovered()
+
+      await load.stop()
+      await first.settleAll(organisations)
+      const findings = await first.auditFindings()
+      expect(await Promise.all(victims.map((victim) => victim.stop()))).toEqual([0, 0])
+      const tables = await readLedgerTables({
+        dataFolder: folders[0]!,
+        databaseUrl: postgres.url,
+        remove: async () => {},
+      })
+      const { faults, figures } = compareLedger(records, tables, provider.sent)
+      // The figures are the point of the run.
+      // oxlint-disable-next-line no-console
+      console.log(
+        `ledger-database-faults: seed ${seed}, ${Math.round((performance.now() - startedMs) / 1000)} s`,
+        figures,
+      )
+      expect([...findings, ...faults, ...blindSpots(records, tables, provider)], `seed ${seed}`).toEqual([])
+      expect(tables).toMatchObject({ instances: 0, openHolds: 0 })
+      expect(tables.periods.filter(({ settled, committed }) => settled !== committed)).toEqual([])
+      expect(figures['billed as completed']).toBeGreaterThan(100)
+      await Promise.all(proxies.map((proxy) => proxy.close()))
+      await provider.upstream.close()
+      await postgres.remove()
+      await Promise.all(folders.map(removeFolder))
+    }, 300_000)
+  },
+)
+
+const shortCall = {
+  stream: false,
+  words: 5,
+  headersAfterMs: 0,
+  pauseMs: 0,
+  promptTokens: 8,
+  tellsUsage: true,
+  capTokens: 128,
+  hangUpAfterWords: null,
+}
+
+const killConnections = 'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()'

@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const script = path.resolve(import.meta.dirname, '../../scripts/postgres-for-tests.sh')
+const installed = path.join(os.tmpdir(), 'portico-postgres/.complete')
+
+/** A PostgreSQL server of one test, which it may restart; with fsync on, unlike the shared one. */
+export interface OwnPostgres {
+  url: string
+  /** As after a crash of the server: nothing is shut down, the log is replayed. */
+  crash(): Promise<void>
+  remove(): Promise<void>
+}
+
+/** True where scripts/postgres-for-tests.sh has installed a server, as it does in CI. */
+export const hasOwnPostgres = () => existsSync(installed)
+
+export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const name = `own-${randomBytes(4).toString('hex')}`
+  const call = async (command: string) => (await run('bash', [script, command, name])).stdout.trim()
+  return {
+    url: await call('own-start'),
+    async crash() {
+      await call('own-crash')
+    },
+    async remove() {
+      await call('own-remove')
+    },
+  }
+}
