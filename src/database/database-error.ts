@@ -38,6 +38,7 @@ export const sqlState = {
   transactionFailed: '25P02',
   tooManyWaiting: '53300',
   cancelled: '57014',
+  ioError: '58030',
   internal: 'XX000',
 } as const
 

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect, it } from 'vitest'
 import { freshDataFolder } from '../harness/database.ts'
-import { removeFolder, spawnPortico } from '../harness/portico.ts'
+import { createApiClient, removeFolder, spawnPortico } from '../harness/portico.ts'
 
 const ways = {
   'an uncaught exception': 'throw new Error("planned fault")',
@@ -25,3 +27,41 @@ for (const [what, statement] of Object.entries(ways)) {
     await removeFolder(dataFolder)
   }, 60_000)
 }
+
+it('a failed fsync of the embedded database is not repeated: the process ends, and what it had acknowledged is there afterwards', async () => {
+  const dataFolder = await freshDataFolder()
+  const fault = path.join(dataFolder, 'fsync-fails')
+  // Loaded by the database's threads as well.
+  const module = `import fs from 'node:fs'
+    const sync = fs.fdatasyncSync
+    fs.fdatasyncSync = (descriptor) => {
+      if (fs.existsSync(${JSON.stringify(fault)})) throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
+      sync(descriptor)
+    }`
+  const environment = {
+    PORTICO_DATA_DIR: dataFolder,
+    PORTICO_DEMO: 'false',
+    PORTICO_OPERATOR_TOKEN: 'operator-token-of-the-fault-tests',
+    PORTICO_SHUTDOWN_GRACE_MS: '1000',
+  }
+  const broken = await spawnPortico({
+    ...environment,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(module)}`,
+  })
+  const ended = once(broken.child, 'exit')
+  const operator = createApiClient(broken.url, environment.PORTICO_OPERATOR_TOKEN)
+  const create = (name: string) => operator('POST', '/api/organisations', { name, plan: 'enterprise' })
+  expect((await create('Kept')).status).toBe(201)
+  writeFileSync(fault, '')
+  const refused = await create('Lost').catch(() => ({ status: 503 }))
+  expect(refused.status).toBe(503)
+  rmSync(fault)
+  expect(await ended).toEqual([1, null])
+  expect(broken.output()).toMatch(/could not write to the disk/)
+
+  const next = await spawnPortico(environment)
+  const { body } = await createApiClient(next.url, environment.PORTICO_OPERATOR_TOKEN)('GET', '/api/organisations')
+  expect(JSON.stringify(body)).toContain('Kept')
+  expect(await next.kill('SIGTERM')).toBe(0)
+  await removeFolder(dataFolder)
+}, 120_000)

@@ -31,8 +31,22 @@ export interface DurableFileSystem {
   syncCount(): number
 }
 
-/** The folder of one PGlite instance, with fsync and with renames that survive a power cut. */
-export function createDurableFileSystem(folder: string): DurableFileSystem {
+/**
+ * The folder of one PGlite instance, with fsync and with renames that survive a power cut. `onSyncFailed` is called before a failed
+ * fsync throws: the kernel may have dropped what it could not write, so a second fsync that succeeds proves nothing.
+ */
+export function createDurableFileSystem(
+  folder: string,
+  onSyncFailed: (error: unknown) => void = () => {},
+): DurableFileSystem {
+  function orReport(sync: () => void): void {
+    try {
+      sync()
+    } catch (error) {
+      onSyncFailed(error)
+      throw error
+    }
+  }
   let syncs = 0
   const fileSystem = new NodeFS(folder)
   const stockInit = fileSystem.init.bind(fileSystem)
@@ -44,14 +58,14 @@ export function createDurableFileSystem(folder: string): DurableFileSystem {
       nodeFileSystem.stream_ops.fsync = (stream) => {
         if (stream.nfd === undefined) return 0
         syncs++
-        if (FS.isDir(stream.node.mode)) fs.fsyncSync(stream.nfd)
-        else fs.fdatasyncSync(stream.nfd)
+        const { nfd, node } = stream
+        orReport(() => (FS.isDir(node.mode) ? fs.fsyncSync(nfd) : fs.fdatasyncSync(nfd)))
         return 0
       }
       const stockRename = nodeFileSystem.node_ops.rename
       nodeFileSystem.node_ops.rename = (node, newFolder, name) => {
         stockRename(node, newFolder, name)
-        syncPath(nodeFileSystem.realPath(newFolder))
+        orReport(() => syncPath(nodeFileSystem.realPath(newFolder)))
       }
     })
     return result

@@ -47,6 +47,7 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
   let opening: Promise<WorkerConnection> | undefined
   let busy = false
   let closed = false
+  let isUnsynced = false
   let waiting: Waiter[] = []
   const listeners = new Map<string, Set<(payload: string) => void>>()
   const reconnectCallbacks: (() => void)[] = []
@@ -58,8 +59,18 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
     })
     for (const channel of listeners.keys()) await runOnClient(opened.client, `listen ${quoteName(channel)}`, [])
     void opened.lost.then((reason) => {
+      const unsynced = opened.unsynced()
+      if (unsynced !== undefined && !isUnsynced) {
+        isUnsynced = true
+        void opened.terminate()
+        // Uncaught on purpose: the process ends with exit code 1, and the next start reads what is really on the disk.
+        setImmediate(() => {
+          throw new Error(`the ${name} database could not write to the disk (fsync: ${unsynced}): stopping`)
+        })
+      }
       if (connection !== opened || closed) return
       connection = undefined
+      if (isUnsynced) return
       log.error({ database: name, reason: shortMessage(new Error(reason)) }, 'the embedded database is opened anew')
       void opened.terminate()
       // Listeners are waiting for notifications although nobody may ask for a statement.
@@ -71,6 +82,7 @@ export async function createEmbeddedSource(options: EmbeddedSourceOptions): Prom
   /** The open connection; after a loss the first who asks opens it anew. */
   async function current(): Promise<WorkerConnection> {
     if (connection) return connection
+    if (isUnsynced) throw new DatabaseError(sqlState.ioError, `the ${name} database could not write to the disk`)
     opening ??= open().finally(() => (opening = undefined))
     const opened = await opening
     if (connection !== opened && !closed) {

@@ -8,6 +8,8 @@ export interface WorkerConnection {
   client: pg.Client
   /** Resolves with the reason when the worker ended without being asked to. */
   lost: Promise<string>
+  /** Set with `lost` where an fsync failed: the folder must not be opened again by this process. */
+  unsynced(): string | undefined
   /** State of `lost`. Whatever comes and goes reads this: a reaction chained on the promise lives as long as the connection. */
   isLost(): boolean
   /** Checkpoints, closes the database and ends the worker. */
@@ -39,6 +41,12 @@ export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<Wor
     throw error
   }
   worker.on('error', (error) => lost.resolve(error instanceof Error ? error.message : String(error)))
+  let unsynced: string | undefined
+  worker.on('message', (message: FromWorker) => {
+    if (message instanceof Uint8Array || message.kind !== 'unsynced') return
+    unsynced = message.message
+    lost.resolve(`fsync failed: ${unsynced}`)
+  })
   worker.on('exit', () => lost.resolve('its thread has ended'))
   let isLost = false
   void lost.promise.then(() => {
@@ -59,6 +67,7 @@ export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<Wor
   return {
     client,
     lost: lost.promise,
+    unsynced: () => unsynced,
     isLost: () => isLost,
     async close() {
       const answer = answerOf(worker)
@@ -87,7 +96,7 @@ function answerOf(worker: Worker): Promise<void> {
     function onMessage(message: FromWorker) {
       if (message instanceof Uint8Array) return
       stopListening()
-      if (message.kind === 'failed') reject(new Error(message.message))
+      if (message.kind === 'failed' || message.kind === 'unsynced') reject(new Error(message.message))
       else resolve()
     }
     function onEnd(cause: unknown) {

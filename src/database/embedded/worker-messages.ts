@@ -9,4 +9,10 @@ export interface WorkerTask {
 
 export type ToWorker = Uint8Array<ArrayBuffer> | 'close'
 
-export type FromWorker = Uint8Array | { kind: 'ready' } | { kind: 'done' } | { kind: 'failed'; message: string }
+/** `unsynced`: data may not have reached the disk; nothing that this database says afterwards is to be trusted. */
+export type FromWorker =
+  | Uint8Array
+  | { kind: 'ready' }
+  | { kind: 'done' }
+  | { kind: 'failed'; message: string }
+  | { kind: 'unsynced'; message: string }

@@ -14,9 +14,13 @@ import type { FromWorker, ToWorker, WorkerTask } from './worker-messages.ts'
 
 const port = parentPort!
 const task = workerData as WorkerTask
+let isUnsynced = false
 
 async function openInstance(folder: string) {
-  const durable = createDurableFileSystem(folder)
+  const durable = createDurableFileSystem(folder, (error) => {
+    isUnsynced = true
+    say({ kind: 'unsynced', message: shortMessage(error) })
+  })
   const instance = await PGlite.create({
     fs: durable.fileSystem,
     extensions: { vector, textSearch },
@@ -60,6 +64,8 @@ async function serve(folder: string): Promise<void> {
     void instance
       .execProtocolRawStream(message, { syncToFs: false, onRawData: (bytes) => chunks.push(bytes.slice()) })
       .then(() => {
+        // PostgreSQL may take a failed fsync for an error of one statement; no answer leaves after it.
+        if (isUnsynced) return
         const answer = chunks.length === 1 ? chunks[0]! : join(chunks)
         port.postMessage(answer, [answer.buffer as ArrayBuffer])
       }, fail)
