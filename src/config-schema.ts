@@ -30,8 +30,13 @@ const server = z.strictObject({
     .optional()
     .describe('Address under which clients reach this service, for what is printed and for OpenAPI.'),
   maximumJsonBytes: integer(1024, 1024 * megabyte)
-    .default(32 * megabyte)
-    .describe('Largest JSON body.'),
+    .default(33 * megabyte)
+    .describe('Largest JSON body of completions and Space chats.'),
+  maximumJsonBytesInFlight: integer(1024, 1024 * 1024 * megabyte)
+    .default(256 * megabyte)
+    .describe(
+      'Most bytes of the JSON bodies of all requests in flight; one organisation may hold half. At least twice maximumJsonBytes.',
+    ),
   stalledClientMs: integer(100, 3_600_000)
     .default(60_000)
     .describe('A client that reads nothing of its answer for this time is disconnected; what was generated is billed.'),

@@ -50,6 +50,7 @@ const environmentSettings: Record<string, string> = {
   HOST: 'server.host',
   PORTICO_PUBLIC_URL: 'server.publicUrl',
   PORTICO_MAXIMUM_JSON_BYTES: 'server.maximumJsonBytes',
+  PORTICO_MAXIMUM_JSON_BYTES_IN_FLIGHT: 'server.maximumJsonBytesInFlight',
   PORTICO_SHUTDOWN_GRACE_MS: 'server.shutdownGraceMs',
   PORTICO_STALLED_CLIENT_MS: 'server.stalledClientMs',
   PORTICO_METRICS_PORT: 'metrics.port',

@@ -3,11 +3,15 @@ import { maximumCharactersPerMessage, maximumMessages } from './gateway.ts'
 
 /** Published-Space chat: the interface's sections 2, 4.3 and 6. */
 
-const content = z
-  .string()
-  .refine((text) => text.length <= 2 * maximumCharactersPerMessage && [...text].length <= maximumCharactersPerMessage, {
-    error: `must have at most ${maximumCharactersPerMessage} characters`,
-  })
+const content = z.string().refine(hasAllowedLength, {
+  error: `must have at most ${maximumCharactersPerMessage} characters`,
+})
+
+/** Characters are Unicode code points, which take one or two UTF-16 units. */
+function hasAllowedLength(text: string): boolean {
+  if (text.length <= maximumCharactersPerMessage) return true
+  return text.length <= 2 * maximumCharactersPerMessage && [...text].length <= maximumCharactersPerMessage
+}
 
 export const chatRequestSchema = z
   .object({

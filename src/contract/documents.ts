@@ -103,7 +103,7 @@ export const uploadBodySchema = z
   .meta({ required: ['file'] })
 
 /** Ids of any other form are documents that do not exist. */
-export const documentParamsSchema = z.object({ id: z.string().max(200) })
+export const documentParamsSchema = z.object({ id: z.string() })
 
 export const updateDocumentSchema = z
   .object({

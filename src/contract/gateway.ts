@@ -7,7 +7,9 @@ export const maximumCharactersPerMessage = 200_000
 /** Bounds that the interface leaves open, at the compatible API's own values. */
 const maximumModelIdLength = 256
 const maximumStopSequences = 4
-const maximumMetadataPairs = 16
+export const maximumMetadataPairs = 16
+/** Text parts of one message: a bound on what one request can make the gateway build. */
+export const maximumPartsPerMessage = 1024
 
 const role = z.enum(['user', 'assistant', 'system', 'developer'])
 const textPart = z.object({ type: z.literal('text'), text: z.string() })
@@ -15,7 +17,7 @@ const textPart = z.object({ type: z.literal('text'), text: z.string() })
 const message = z.object({
   role,
   content: z
-    .union([z.string(), z.array(textPart).min(1)])
+    .union([z.string(), z.array(textPart).min(1).max(maximumPartsPerMessage)])
     .describe(`Text, or text parts that are joined into one text. At most ${maximumCharactersPerMessage} characters.`),
 })
 

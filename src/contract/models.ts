@@ -169,9 +169,9 @@ export const postPriceSchema = statedPricesSchema
 
 export const providerParamsSchema = z.object({ id: providerId })
 export const modelParamsSchema = z.object({
-  id: z.string().max(200).describe('Canonical id, URL-encoded (`/` as `%2F`).'),
+  id: z.string().describe('Canonical id, URL-encoded (`/` as `%2F`).'),
 })
-export const deploymentParamsSchema = z.object({ id: z.string().max(200).describe('URL-encoded (`/` as `%2F`).') })
+export const deploymentParamsSchema = z.object({ id: z.string().describe('URL-encoded (`/` as `%2F`).') })
 export const priceParamsSchema = deploymentParamsSchema.extend({ priceId: z.uuid() })
 export const newModelParamsSchema = z.object({ id: modelId })
 export const newDeploymentParamsSchema = z.object({ id: deploymentId })

@@ -8,7 +8,7 @@ const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(item) })
 
 /** Ids of any other form are things that do not exist. */
-export const idParamsSchema = z.object({ id: z.string().max(200) })
+export const idParamsSchema = z.object({ id: z.string() })
 
 const plan = z.enum(['free', 'team', 'enterprise'])
 const isoTime = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-12-31T23:00:00Z' })

@@ -37,12 +37,22 @@ describe('metadata as JSON text', () => {
     expect(readMetadata(text).json).toBe(text)
   })
 
-  it('gives a link only where a browser would open it harmlessly', () => {
+  it('gives a link only for http and https, as browsers read it', () => {
     const linkOf = (url: unknown) => readMetadata(JSON.stringify({ url })).sourceUrl
     expect(linkOf('https://example.org/a?b=c')).toBe('https://example.org/a?b=c')
-    expect(linkOf('/intranet/page')).toBe('/intranet/page')
+    expect(linkOf(' https://example.org ')).toBe('https://example.org')
+    expect(linkOf('https://exa\tmple.org/a\nb')).toBe('https://example.org/ab')
     for (const url of [
       'javascript:alert(1)',
+      'java\tscript:alert(1)',
+      '\u0001javascript:alert(1)',
+      'java\nscript:alert(1)',
+      'blob:https://example.org/x',
+      'ftp://example.org/x',
+      '/intranet/page',
+      '//example.org/x',
+      'example.org',
+      'http://',
       ' JavaScript:x',
       'data:text/html,x',
       'vbscript:x',

@@ -1,5 +1,5 @@
 import { maximumMetadataBytes } from '../contract/documents.ts'
-import { AppError } from '../kernel/index.ts'
+import { AppError, readJson, toWebUrl } from '../kernel/index.ts'
 
 /**
  * Metadata as it is kept: the client's own JSON text, so that nothing is lost on the way through JavaScript numbers and objects
@@ -13,14 +13,12 @@ export interface Metadata {
   sourceUrl: string | null
 }
 
+/** An upload's field may hold white space and duplicate members besides the 16 KiB that count. */
+const limits = { field: 'metadata', shape: {}, maximumValues: 20_000, read: (value: unknown) => value }
+
 /** The metadata field of an upload, or of a PATCH body. Throws AppError naming `metadata`. */
 export function readMetadata(text: string): Metadata {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw invalid('must be a JSON object as text.')
-  }
+  const value = readJson(Buffer.from(text), limits)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('must be a JSON object.')
   const json = canonicalText(text)
   if (Buffer.byteLength(json) > maximumMetadataBytes) {
@@ -63,10 +61,9 @@ function canonicalText(text: string): string {
   return canonical
 }
 
-/** A link for citations: text, and nothing that a browser would run. */
+/** A link for citations. */
 function readSourceUrl(url: unknown): string | null {
-  if (typeof url !== 'string' || url.trim() === '' || url.includes('\u0000') || !url.isWellFormed()) return null
-  return /^\s*(?:javascript|data|vbscript|file|blob):/i.test(url) ? null : url
+  return typeof url === 'string' ? toWebUrl(url) : null
 }
 
 function invalid(what: string): AppError {

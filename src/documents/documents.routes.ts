@@ -17,7 +17,7 @@ import {
 } from '../contract/documents.ts'
 import { errorResponses } from '../contract/errors.ts'
 import type { App, Routes } from '../http/index.ts'
-import { AppError, type Clock, type SpaceId } from '../kernel/index.ts'
+import { type Clock, readJson, type SpaceId } from '../kernel/index.ts'
 import { memberText } from './document-metadata.ts'
 import type { Document } from './document.ts'
 import type { Documents } from './documents.ts'
@@ -27,6 +27,8 @@ const config = { auth: 'organisation' } as const
 
 /** A PATCH body: metadata of 16 KiB, every character of it written as an escape, and the name. */
 const maximumPatchBytes = 256 * 1024
+/** Metadata of 16 KiB has at most half as many. */
+const maximumPatchValues = 20_000
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -119,10 +121,7 @@ function addUpload(app: App, documents: Documents) {
           uploadKey: Array.isArray(key) ? key[0] : key,
           signal: request.clientSignal,
         }
-        const result = await documents.upload(request.organisation, upload).catch((error: unknown) => {
-          discardBody(request, reply)
-          throw error
-        })
+        const result = await documents.upload(request.organisation, upload)
         if (result.duplicateOf !== undefined) reply.header('x-duplicate-of', result.duplicateOf)
         if (result.repeated) reply.header('idempotent-replayed', 'true')
         reply.code(201)
@@ -147,7 +146,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
       // Clients that name a type without sending a body (DELETE) mean no harm.
       if (text.trim() === '') return undefined
       request.bodyText = text
-      return parseBody(text)
+      return readJson(Buffer.from(text), { shape: {}, maximumValues: maximumPatchValues, read: (value) => value })
     },
   )
   app.get(
@@ -204,14 +203,6 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
   )
 }
 
-function parseBody(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new AppError('invalid_request', 'The body is not valid JSON.')
-  }
-}
-
 function renderSummary({ id, spaceId, name, status }: Document): DocumentSummaryBody {
   return { id, spaceId, name, status }
 }
@@ -229,25 +220,4 @@ function writeDocument(document: Document): string {
 
 function sendJson(reply: FastifyReply, text: string) {
   return reply.type('application/json; charset=utf-8').send(text as never)
-}
-
-/** How long a refused upload may go on arriving, so that its client gets to read the answer instead of a reset. */
-const discardMs = 30_000
-
-/**
- * Reads and drops the rest of a refused upload's body, for a bounded time. The answer goes out at once, but the connection stays
- * open even where the client asked to close it: closing while it still sends would reset it before it reads the answer.
- */
-function discardBody({ raw }: FastifyRequest, reply: FastifyReply) {
-  if (raw.complete || raw.destroyed) return
-  const { socket } = raw
-  const closeAfterwards = !reply.raw.shouldKeepAlive
-  reply.raw.shouldKeepAlive = true
-  raw.resume()
-  const timer = setTimeout(() => socket.destroy(), discardMs)
-  timer.unref()
-  raw.once('close', () => {
-    clearTimeout(timer)
-    if (closeAfterwards) socket.destroySoon()
-  })
 }

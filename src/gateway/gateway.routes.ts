@@ -13,7 +13,8 @@ import { type App, headerList, type Routes, renderErrorBody, startEventStream, t
 import type { Clock, Log } from '../kernel/index.ts'
 import type { Catalogue, ListedModel } from '../models/index.ts'
 import { assertGatewayAccess } from '../organisations/index.ts'
-import { parseCompletion } from './parse-completion.ts'
+import { completionBody } from './completion-body.ts'
+import type { ParsedCompletion } from './parse-completion.ts'
 import type { CompletionCall, CompletionInfo, Completions } from './port.ts'
 import { modelNotFound } from './model-not-found.ts'
 import { createChunkRenderer, renderCompletion } from './render-completion.ts'
@@ -92,9 +93,9 @@ function addCompletions(app: App, completions: Completions, clock: Clock, log: L
   app.post(
     '/v1/gateway/chat/completions',
     {
-      config: { auth: 'organisation', limited: 'call' },
+      config: { auth: 'organisation', limited: 'call', body: completionBody },
       onRequest: gate,
-      // parseCompletion tells refused fields from wrong ones; the schema here documents and must not answer first.
+      // completionBody has read it; the schema here is for the API page.
       validatorCompiler: () => (body) => ({ value: body }),
       schema: {
         tags,
@@ -110,7 +111,7 @@ function addCompletions(app: App, completions: Completions, clock: Clock, log: L
       },
     },
     async (request, reply) => {
-      const parsed = parseCompletion(request.body)
+      const parsed = request.body as unknown as ParsedCompletion
       if (parsed.ignored.length > 0) reply.header('x-ignored-params', headerList(parsed.ignored))
       const call: CompletionCall = {
         requestId: request.requestId,

@@ -57,19 +57,20 @@ const neutralValues: Record<string, (value: unknown) => boolean> = {
   user: (value) => typeof value === 'number',
 }
 
-const knownFields = new Set([
+/** Fields that are read; the others are ignored. */
+export const knownFields: ReadonlySet<string> = new Set([
   ...Object.keys(completionRequestSchema.shape),
   ...Object.keys(refusedFields),
   ...Object.keys(neutralValues),
 ])
 /** Of a message, beyond role and content: what SDKs send back from an earlier answer and may be empty. */
-const emptyMessageFields = ['tool_calls', 'function_call', 'audio', 'refusal', 'tool_call_id']
+export const emptyMessageFields = ['tool_calls', 'function_call', 'audio', 'refusal', 'tool_call_id']
 
 /**
  * Reads a chat-completions body. Throws AppError `invalid_request` or `unsupported_parameter` with `param` naming the field, and
- * the limit in the message.
+ * the limit in the message. `unread` names fields that were left out before.
  */
-export function parseCompletion(body: unknown): ParsedCompletion {
+export function parseCompletion(body: unknown, unread: string[] = []): ParsedCompletion {
   if (!isObject(body)) throw new AppError('invalid_request', 'The body must be a JSON object.')
   refuseUnsupported(body)
   const { kept, left } = leaveOutNeutral(body)
@@ -87,7 +88,7 @@ export function parseCompletion(body: unknown): ParsedCompletion {
     model: fields.model,
     stream: fields.stream ?? false,
     includeUsage: fields.stream_options?.include_usage ?? false,
-    ignored: [...left, ...ignoredFields(body)],
+    ignored: [...left, ...unread, ...ignoredFields(body)],
     request: {
       messages,
       temperature: fields.temperature,

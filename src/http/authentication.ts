@@ -34,11 +34,24 @@ export function authenticateOperator(request: FastifyRequest, { operatorTokens }
   }
 }
 
-/** Undefined when there is none, or when the two headers name different ones. */
-function readKey({ headers }: FastifyRequest): string | undefined {
-  const named = headers['x-api-key']
-  const fromHeader = Array.isArray(named) ? undefined : named?.trim()
-  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-  if (fromHeader !== undefined && bearer !== undefined && fromHeader !== bearer) return undefined
-  return bearer ?? fromHeader
+/**
+ * The one credential of a request; undefined when there is none, or when there are two that differ: two headers, a header that comes
+ * twice, values that a proxy has joined with commas, or a scheme other than Bearer next to a key.
+ */
+function readKey({ raw }: FastifyRequest): string | undefined {
+  const { 'x-api-key': named = [], authorization = [] } = raw.headersDistinct
+  const keys = new Set<string>()
+  for (const value of named) for (const key of splitEqual(value)) keys.add(key)
+  for (const value of authorization) {
+    if (/^(?:Bearer)?\s*$/i.test(value)) continue
+    keys.add(/^Bearer +(\S+) *$/i.exec(value)?.[1] ?? '')
+  }
+  const [key, ...others] = keys
+  return others.length === 0 && key !== '' ? key : undefined
+}
+
+/** `key, key` as proxies join a header that came twice. */
+function splitEqual(value: string): string[] {
+  const parts = value.split(',').map((part) => part.trim())
+  return parts.every((part) => part === parts[0]) ? parts.slice(0, 1) : [value.trim()]
 }

@@ -6,8 +6,9 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { RequestId } from '../kernel/index.ts'
+import type { BodyReader, RequestId } from '../kernel/index.ts'
 import type { LimitedKind, Organisation } from '../organisations/index.ts'
+import type { BodyAccount } from './body-budget.ts'
 
 /** The server as routes see it: zod schemas in `schema` give the types of `request.params`, `query` and `body`. */
 export type App = FastifyInstance<
@@ -26,6 +27,8 @@ declare module 'fastify' {
     auth?: RouteAuthentication
     /** Counts towards the organisation's limits while it runs. */
     limited?: LimitedKind
+    /** How the JSON body is read: of routes that take large ones. `request.body` is what it returns. */
+    body?: BodyReader
   }
   interface FastifyInstance {
     /** A client that reads nothing of its answer for this time is disconnected. */
@@ -38,6 +41,8 @@ declare module 'fastify' {
     requestId: RequestId
     /** Aborts when the client's socket closes before the answer's end, or when the stop's grace is over. */
     clientSignal: AbortSignal
+    /** What the JSON body takes of the budget for bodies in flight. */
+    bodyAccount: BodyAccount | undefined
   }
 }
 

@@ -1,14 +1,23 @@
-import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { readValue } from '../contract/validation.ts'
 import { AppError, createRequestId, type Log } from '../kernel/index.ts'
 import { type Authenticators, authenticateOperator, authenticateOrganisation } from './authentication.ts'
+import { createBodyBudget } from './body-budget.ts'
+import { createBodyThread } from './body-thread.ts'
+import { discardBody } from './discard-body.ts'
 import { errorHeaders, rateLimitHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
+import { createJsonBodies } from './json-body.ts'
 import type { Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
+import { answerOddRequests, answerParserError } from './parser-errors.ts'
+import { assertReadable } from './readable-request.ts'
 import type { OrganisationLimiter } from '../organisations/index.ts'
 import type { App, Routes } from './route.ts'
+import { addSecurityHeaders } from './security-headers.ts'
+import { createUnknownRoutes, type UnknownRoutes } from './unknown-routes.ts'
 
 export interface ServerOptions {
   authenticators: Authenticators
@@ -17,10 +26,12 @@ export interface ServerOptions {
   log: Log
   /** Groups of routes, in order: with this file they are the map of the HTTP surface. */
   routes: Routes[]
-  /** JSON bodies above it are a 413. Uploads have a limit of their own. */
+  /** JSON bodies of completions and chats above it are a 413. Uploads and the other routes have limits of their own. */
   maximumJsonBytes: number
   /** A client that reads nothing of its answer for this time is disconnected. */
   stalledClientMs: number
+  /** Most bytes of all JSON bodies whose requests are in flight. */
+  maximumJsonBytesInFlight: number
   /** True while the service stops: new requests get 503, /readyz says so. */
   isStopping: () => boolean
   /** Aborts when the grace of a stop is over: what still runs is ended with the signal's reason. */
@@ -35,26 +46,29 @@ const headersTimeoutMs = 30_000
 const requestTimeoutMs = 600_000
 /** Longer than usual load balancers' idle time (60 s), so that they close first. */
 const keepAliveTimeoutMs = 75_000
+/** Largest JSON body of routes that read theirs in place: several times the longest instructions or list of models. */
+const maximumPlainJsonBytes = 1024 * 1024
+/** Above the 16 KiB that node takes for the address and the headers: no path parameter is too long for the router. */
+const maximumPathParameterLength = 64 * 1024
 
 /** The HTTP server: hooks that hold for every route, then the routes. Does not listen yet. */
 export function createServer(options: ServerOptions): App {
   const app: App = fastify({
     logger: false,
     genReqId: createRequestId,
-    bodyLimit: options.maximumJsonBytes,
+    bodyLimit: maximumPlainJsonBytes,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 200 },
+    // A missing host header is refused by our own hook, with a body.
+    http: { requireHostHeader: false },
+    routerOptions: { maxParamLength: maximumPathParameterLength },
     frameworkErrors: (error, request, reply) => sendError(options, error, request, reply),
-    clientErrorHandler(error, socket) {
-      const status = (error as NodeJS.ErrnoException).code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-      if (socket.writable) socket.end(rawError(status))
-      else socket.destroy()
-    },
+    clientErrorHandler: (error, socket) => answerParserError(error as { code?: string }, socket as Socket, options.log),
   }).withTypeProvider() as unknown as App
+  answerOddRequests(app.server, options.log)
   app.server.headersTimeout = headersTimeoutMs
   app.setValidatorCompiler(({ schema, httpPart }) => createValidator(schema as z.ZodType, httpPart))
   // Answers are built from typed values: validating them again would cost the hot path and could only turn an answer into a 500.
@@ -64,8 +78,12 @@ export function createServer(options: ServerOptions): App {
   app.decorateRequest('organisation', null as never)
   app.decorateRequest('requestId', null as never)
   app.decorateRequest('clientSignal', null as never)
+  app.decorateRequest('bodyAccount', undefined)
 
-  addHooks(app, options)
+  const unknownRoutes = createUnknownRoutes(options.authenticators)
+  app.addHook('onRoute', ({ method, url }) => unknownRoutes.add(method, url))
+  addHooks(app, options, unknownRoutes)
+  addJsonBodies(app, options)
   describeApi(app, options)
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
@@ -74,11 +92,33 @@ export function createServer(options: ServerOptions): App {
       if ((route.config as { auth?: string } | undefined)?.auth === undefined)
         throw new Error(`no auth on ${route.url}`)
     })
+    scope.addHook('onRoute', (route) => {
+      if (route.config?.body) route.bodyLimit = options.maximumJsonBytes
+    })
     for (const routes of options.routes) routes(scope as unknown as App)
   })
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply))
-  app.setNotFoundHandler((request, reply) => sendError(options, notFound(app, request), request, reply))
+  // Its hook has answered before; a handler must exist all the same.
+  app.setNotFoundHandler((request, reply) => unknownRoutes.refuse(request, reply))
   return app
+}
+
+function addJsonBodies(app: App, options: ServerOptions) {
+  const threads = { large: createBodyThread(), huge: createBodyThread() }
+  const bodies = createJsonBodies({
+    budget: createBodyBudget(
+      // One organisation may hold half: a body of the largest size must fit.
+      Math.max(options.maximumJsonBytesInFlight, 2 * options.maximumJsonBytes),
+    ),
+    threads,
+  })
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', (request: FastifyRequest, payload: Readable) =>
+    bodies.parse(request, payload),
+  )
+  app.addHook('onClose', async () => {
+    await Promise.all([threads.large.close(), threads.huge.close()])
+  })
 }
 
 /** The whole of each part of a request, as an error names it where no single field is wrong. */
@@ -97,7 +137,7 @@ function createValidator(schema: z.ZodType, httpPart: string | undefined) {
   }
 }
 
-function addHooks(app: App, options: ServerOptions) {
+function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes) {
   const { metrics, authenticators } = options
   const inFlight = new Set<AbortController>()
   options.shutdown?.addEventListener('abort', () => {
@@ -107,12 +147,14 @@ function addHooks(app: App, options: ServerOptions) {
     metrics.httpInFlight.inc()
     request.requestId = request.id as never
     reply.header('x-request-id', request.id)
+    addSecurityHeaders(request, reply)
     const gone = new AbortController()
     request.clientSignal = gone.signal
     inFlight.add(gone)
     reply.raw.once('close', () => {
       metrics.httpInFlight.dec()
       inFlight.delete(gone)
+      request.bodyAccount?.close()
       if (!reply.raw.writableFinished)
         gone.abort(new AppError('client_closed', 'The client has closed the connection.'))
       // A stream's connection was promised to stay; without this a stop would wait until the client lets it go.
@@ -128,6 +170,9 @@ function addHooks(app: App, options: ServerOptions) {
       enterLimits(options.limiter, request, reply)
     }
     if (auth === 'operator') authenticateOperator(request, authenticators)
+    // Before the body is read: a body of an unknown route is not worth a look.
+    if (request.is404) unknownRoutes.refuse(request, reply)
+    assertReadable(request)
     done()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
@@ -190,25 +235,6 @@ function sendError(options: ServerOptions, thrown: unknown, request: FastifyRequ
       'a request failed',
     )
   }
+  discardBody(request, reply)
   return reply.code(status).headers(errorHeaders(error)).header('x-request-id', request.id).send(renderErrorBody(error))
-}
-
-/** 405 with `allow` where the path exists with other methods, else 404. */
-function notFound(app: App, request: FastifyRequest): AppError {
-  const [path = '/'] = request.url.split('?')
-  const allowed = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter(
-    (method) => method !== request.method && app.findRoute({ method, url: path }) !== null,
-  )
-  if (allowed.length > 0)
-    return new AppError('method_not_allowed', `${request.method} is not allowed here; allowed: ${allowed.join(', ')}.`)
-  return new AppError('not_found', `There is no ${request.method} ${path}. GET /openapi.json lists what there is.`)
-}
-
-function rawError(status: 400 | 408): string {
-  const error = new AppError(
-    status === 408 ? 'request_timeout' : 'invalid_request',
-    status === 408 ? 'The request took too long to arrive.' : 'The request is not valid HTTP.',
-  )
-  const body = JSON.stringify(renderErrorBody(error))
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }

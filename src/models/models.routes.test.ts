@@ -79,6 +79,7 @@ beforeAll(async () => {
     metrics: createMetrics(),
     log: silentLog,
     routes: [modelRoutes({ catalogue: instances[0]!.operator })],
+    maximumJsonBytesInFlight: 1024 * 1024,
     maximumJsonBytes: 1024 * 1024,
     limiter: { enter: () => ({ leave() {}, rate: null }) },
     stalledClientMs: 60_000,

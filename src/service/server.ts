@@ -26,6 +26,7 @@ export function openServer(parts: Parts) {
     log,
     maximumJsonBytes: server.maximumJsonBytes,
     stalledClientMs: server.stalledClientMs,
+    maximumJsonBytesInFlight: server.maximumJsonBytesInFlight,
     isStopping: () => stopping,
     shutdown: shutdown.signal,
     publicUrl: server.publicUrl,

@@ -6,6 +6,7 @@ import { headerList, type Routes, startEventStream } from '../http/index.ts'
 import { AppError, formatSseEvent, type Log } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { type AnswerCall, type AnswerDependencies, type AnswerEvent, answer, prepareAnswer } from './answer.ts'
+import { chatBody, type ReadChat } from './chat-body.ts'
 import type { Space } from './space.ts'
 import { toVisitorError } from './visitor-error.ts'
 
@@ -21,19 +22,16 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
     app.post(
       '/v1/endpoints/:endpointId/chat',
       {
-        config: { auth: 'organisation', limited: 'call' },
-        preValidation: (request, reply, done) => {
-          const ignored = ignoredFields(request.body)
-          if (ignored.length > 0) reply.header('x-ignored-params', headerList(ignored))
-          done()
-        },
+        config: { auth: 'organisation', limited: 'call', body: chatBody },
+        // chatBody has read the body; the schema here is for the API page.
+        validatorCompiler: () => (value) => ({ value }),
         schema: {
           tags: ['Space chat'],
           summary: 'Chat with a published Space',
           operationId: 'chatWithSpace',
           description:
             'Streamed events in order: `message_source`, `assistant_write` …, `references`, `done`; after `error` the stream ends without `done`. A field that is not known, such as `stream` for `streaming`, is ignored and named in the header `x-ignored-params`.',
-          params: z.object({ endpointId: z.string().max(200) }),
+          params: z.object({ endpointId: z.string() }),
           headers: z.looseObject({
             'service-enable-inline-sources': z
               .string()
@@ -52,18 +50,20 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
         },
       },
       async (request, reply) => {
+        const body = request.body as unknown as ReadChat
+        if (body.ignored.length > 0) reply.header('x-ignored-params', headerList(body.ignored))
         const space = findSpace(dependencies, request.params.endpointId, request.organisation)
         const call: AnswerCall = {
           requestId: request.requestId,
           organisation: request.organisation,
           space,
-          messages: request.body.messages,
+          messages: body.messages,
           inlineSources: isOn(request.headers['service-enable-inline-sources']),
           agentic: isOn(request.headers['service-enable-agentic-workflow']),
           signal: request.clientSignal,
         }
         const events = answer(dependencies, call, await prepareAnswer(dependencies, call))
-        if (request.body.streaming !== true) return fold(events, `msg_${request.requestId.slice(4)}`)
+        if (body.streaming !== true) return fold(events, `msg_${request.requestId.slice(4)}`)
 
         const stream = startEventStream(reply, request.clientSignal)
         let lastText = ''
@@ -103,19 +103,6 @@ function findSpace(
     )
   }
   return space
-}
-
-/** Most fields of a body that are looked at for `x-ignored-params`. */
-const maximumFieldsNamed = 1_000
-
-function ignoredFields(body: unknown): string[] {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return []
-  const ignored: string[] = []
-  for (const name in body) {
-    if (!Object.hasOwn(chatRequestSchema.shape, name)) ignored.push(name)
-    if (ignored.length === maximumFieldsNamed) break
-  }
-  return ignored
 }
 
 function renderEvent(event: AnswerEvent): string {

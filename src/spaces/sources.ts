@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { toWebUrl } from '../kernel/index.ts'
 import type { Passage } from '../retrieval/index.ts'
 import type { CitedSource } from './citations.ts'
 
@@ -49,7 +50,11 @@ export function formatSource(passage: Passage, sourceNumber: number): string {
 }
 
 export function toCitedSource(passage: Passage): CitedSource {
-  return { documentId: passage.documentId, title: passage.documentName, url: passage.url }
+  return {
+    documentId: passage.documentId,
+    title: passage.documentName,
+    url: passage.url === null ? null : toWebUrl(passage.url),
+  }
 }
 
 function describePosition({ pageFrom, pageTo, rowFrom, rowTo }: Passage): string {

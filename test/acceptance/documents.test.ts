@@ -228,7 +228,7 @@ describe('metadata', () => {
   })
 
   it('keeps what JavaScript would lose: long numbers, order of number-like keys, __proto__, deep nesting', async () => {
-    const deep = `${'['.repeat(4000)}1${']'.repeat(4000)}`
+    const deep = `${'['.repeat(30)}1${']'.repeat(30)}`
     const text = `{"10":1,"2":123456789012345678901234567890.10,"b":1E400,"__proto__":{"x":1},"1":${deep}}`
     const { id } = await uploaded('x', 'm.txt', { metadata: ` ${text.replace(',"b"', ' ,\n "b"')} ` })
     expect(await rawMetadata(id)).toBe(text)
@@ -240,6 +240,17 @@ describe('metadata', () => {
     })
     expect(answer.status).toBe(200)
     expect(await rawMetadata(id)).toBe(again)
+  })
+
+  it('nests at most 32 levels deep', async () => {
+    const deep = `{"a":${'['.repeat(4000)}1${']'.repeat(4000)}}`
+    const inUpload = await upload(uploadForm('x', 'm.txt', { metadata: deep }))
+    const { id } = await uploaded('x', 'm.txt')
+    const inUpdate = await patch(id, { metadata: JSON.parse(deep) })
+    for (const answer of [inUpload, inUpdate]) {
+      expect(answer.status).toBe(400)
+      expect(errorOf(answer)).toMatchObject({ param: 'metadata', message: expect.stringContaining('32 levels') })
+    }
   })
 
   it('may be 16 KiB and not a byte more, in uploads and updates', async () => {

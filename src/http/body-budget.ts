@@ -1,0 +1,64 @@
+import { AppError } from '../kernel/index.ts'
+
+/**
+ * Bounds the memory of request bodies: bytes count from their arrival until the answer has ended, since a stream keeps its prompt.
+ * One organisation may hold half of it, so that the others are always served.
+ */
+export interface BodyBudget {
+  /** Opens the account of one request. `owner` is its organisation. */
+  open(owner: string): BodyAccount
+}
+
+export interface BodyAccount {
+  /** Throws `overloaded` or `rate_limit_exceeded` when `bytes` more would be too many. Takes nothing. */
+  assertRoom(bytes: number): void
+  /** Counts bytes that have arrived; throws like `assertRoom`. */
+  take(bytes: number): void
+  /** Gives everything back. */
+  close(): void
+}
+
+const retryAfterSeconds = 2
+
+export function createBodyBudget(maximumBytes: number): BodyBudget {
+  const maximumBytesOfOwner = Math.floor(maximumBytes / 2)
+  const owners = new Map<string, number>()
+  let total = 0
+  return {
+    open(owner) {
+      let taken = 0
+      const ofOwner = () => owners.get(owner) ?? 0
+      const assertRoom = (bytes: number) => {
+        if (ofOwner() + bytes > maximumBytesOfOwner) {
+          throw new AppError(
+            'rate_limit_exceeded',
+            `The request bodies that this organisation has in flight would exceed ${maximumBytesOfOwner} bytes. Send large requests one after another.`,
+            { retryAfterSeconds },
+          )
+        }
+        if (total + bytes > maximumBytes) {
+          throw new AppError('overloaded', 'Too many large requests are in flight. Try again in a moment.', {
+            retryAfterSeconds,
+            internal: `request bodies in flight would exceed ${maximumBytes} bytes`,
+          })
+        }
+      }
+      return {
+        assertRoom,
+        take(bytes) {
+          assertRoom(bytes)
+          taken += bytes
+          total += bytes
+          owners.set(owner, ofOwner() + bytes)
+        },
+        close() {
+          total -= taken
+          const rest = ofOwner() - taken
+          if (rest > 0) owners.set(owner, rest)
+          else owners.delete(owner)
+          taken = 0
+        },
+      }
+    },
+  }
+}

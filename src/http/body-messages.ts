@@ -1,0 +1,13 @@
+import type { ErrorCode } from '../kernel/index.ts'
+
+/** Between body-thread.ts and body-worker.ts. */
+export interface BodyTask {
+  module: string
+  exportName: string
+  bytes: Uint8Array<ArrayBuffer>
+}
+
+export type BodyResult =
+  | { body: unknown }
+  | { refused: { code: ErrorCode; message: string; param: string | null } }
+  | { failed: string }

@@ -1,0 +1,101 @@
+import { Worker } from 'node:worker_threads'
+import { AppError, type BodyReader } from '../kernel/index.ts'
+import type { BodyResult, BodyTask } from './body-messages.ts'
+
+/** Reads bodies in a thread of its own, one at a time, organisations in turn. Waiting bodies are bounded by the body budget. */
+export interface BodyThread {
+  read<Body>(bytes: Buffer, reader: BodyReader<Body>, owner: string, signal: AbortSignal): Promise<Body>
+  close(): Promise<void>
+}
+
+/** Heap of the thread: the worst body that passes the limits takes about half. Beyond it only this thread ends. */
+const maximumHeapMegabytes = 1024
+
+interface Waiting {
+  bytes: Buffer
+  reader: BodyReader
+  signal: AbortSignal
+  resolve(body: unknown): void
+  reject(error: unknown): void
+}
+
+/** The thread starts with its first body. */
+export function createBodyThread(): BodyThread {
+  /** By organisation; a Map keeps the order in which their turns come. */
+  const queues = new Map<string, Waiting[]>()
+  let worker: Worker | undefined
+  let current: Waiting | undefined
+
+  function next() {
+    const [owner, queue] = queues.entries().next().value ?? []
+    if (current || owner === undefined || !queue) return
+    const task = queue.shift()!
+    queues.delete(owner)
+    if (queue.length > 0) queues.set(owner, queue)
+    if (task.signal.aborted) {
+      task.reject(task.signal.reason)
+      return next()
+    }
+    current = task
+    const { module, exportName } = task.reader
+    const bytes = transferable(task.bytes)
+    worker ??= start()
+    worker.postMessage({ module, exportName, bytes } satisfies BodyTask, [bytes.buffer])
+  }
+
+  function finish(settle: (task: Waiting) => void) {
+    const task = current
+    current = undefined
+    if (task) settle(task)
+    // In a later turn of the event loop: results of several megabytes must not follow each other in one.
+    setImmediate(next)
+  }
+
+  function start(): Worker {
+    const started = new Worker(new URL('./body-worker.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: maximumHeapMegabytes },
+    })
+    started.unref()
+    started.on('message', (result: BodyResult) => finish((task) => settleTask(task, result)))
+    started.on('error', (error) => {
+      if (worker === started) worker = undefined
+      finish((task) =>
+        task.reject(
+          new AppError('overloaded', 'The request body could not be read now. Try again in a moment.', {
+            internal: `the thread that reads bodies ended: ${error instanceof Error ? error.message : String(error)}`,
+          }),
+        ),
+      )
+    })
+    return started
+  }
+
+  return {
+    read<Body>(bytes: Buffer, reader: BodyReader<Body>, owner: string, signal: AbortSignal) {
+      return new Promise<Body>((resolve, reject) => {
+        const queue = queues.get(owner)
+        const task: Waiting = { bytes, reader, signal, resolve: resolve as (body: unknown) => void, reject }
+        if (queue) queue.push(task)
+        else queues.set(owner, [task])
+        next()
+      })
+    },
+    async close() {
+      await worker?.terminate()
+      worker = undefined
+    },
+  }
+}
+
+function settleTask(task: Waiting, result: BodyResult) {
+  if ('body' in result) return task.resolve(result.body)
+  if ('failed' in result) return task.reject(new Error(result.failed))
+  const { code, message, param } = result.refused
+  task.reject(new AppError(code, message, param === null ? {} : { param }))
+}
+
+/** Bytes whose memory may move to the thread: no other buffer shares it. */
+function transferable(bytes: Buffer): Uint8Array<ArrayBuffer> {
+  const owned = bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes)
+  return owned as Uint8Array<ArrayBuffer>
+}

@@ -1,0 +1,56 @@
+import { type IncomingMessage, STATUS_CODES, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { AppError, createRequestId, type Log } from '../kernel/index.ts'
+import { renderErrorBody } from './error-renderer.ts'
+
+/** Answers to what never becomes a request: errors of the HTTP parser, tunnels, unknown expectations. */
+
+/** Status and message by the parser's error code; 400 for all others. */
+const parserErrors: Record<string, [status: number, message: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
+  HPE_HEADER_OVERFLOW: [431, 'The address and the headers of the request must have at most 16 KiB together.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'The chunk extensions of the request body are too long.'],
+}
+const notHttp: [number, string] = [400, 'The request is not valid HTTP.']
+
+/** For Fastify's `clientErrorHandler`. */
+export function answerParserError(error: { code?: string }, socket: Socket, log: Log) {
+  // Gone already: nobody reads an answer.
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, message] = parserErrors[error.code ?? ''] ?? notHttp
+  answerRaw(socket, status, message, log, error.code)
+}
+
+/** Answers `CONNECT` and an `Expect` other than 100-continue, which node otherwise drops or answers without a body. */
+export function answerOddRequests(server: Server, log: Log) {
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    answerRaw(socket, 405, 'CONNECT is not allowed here.', log)
+  })
+  server.on('checkExpectation', (request: IncomingMessage) => {
+    answerRaw(request.socket, 417, 'The only expectation that is supported is 100-continue.', log)
+  })
+}
+
+/** Ends the connection with an error in the standard form. */
+function answerRaw(socket: Socket, status: number, message: string, log: Log, internal?: string) {
+  const requestId = createRequestId()
+  log.info({ requestId, status, internal }, 'a request was refused before it was routed')
+  const body = JSON.stringify(
+    renderErrorBody(new AppError(status === 408 ? 'request_timeout' : 'invalid_request', message)),
+  )
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json; charset=utf-8',
+    'connection: close',
+    ...(status === 405 ? ['allow: GET, POST, PUT, PATCH, DELETE'] : []),
+    `x-request-id: ${requestId}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+  ]
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
+  // A client that still sends would otherwise keep the half-closed connection.
+  socket.resume()
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+}
+
+/** Time for the client to read the answer before the connection is closed for good. */
+const lingerMs = 5_000

@@ -1,0 +1,36 @@
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '../kernel/index.ts'
+
+/** Throws AppError for a request that no route could read, before its body arrives. */
+export function assertReadable({ headers, raw, query, params }: FastifyRequest): void {
+  if (headers.host === undefined && raw.httpVersion === '1.1') {
+    throw new AppError('invalid_request', 'An HTTP/1.1 request must have a host header.', { param: 'host' })
+  }
+  const encoding = headers['content-encoding']?.trim()
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  if (hasBody && encoding && encoding.toLowerCase() !== 'identity') {
+    throw new AppError(
+      'unsupported_media_type',
+      `The content-encoding \`${encoding.slice(0, 40)}\` is not supported. Send the body without compression.`,
+      { param: 'content-encoding' },
+    )
+  }
+  for (const [name, value] of Object.entries((query ?? {}) as Record<string, unknown>)) {
+    assertText(name, value, 'invalid_request')
+  }
+  for (const [name, value] of Object.entries((params ?? {}) as Record<string, unknown>)) {
+    assertText(name, value, 'not_found')
+  }
+}
+
+/** U+0000 and halves of surrogate pairs cannot be stored, so that nothing has them in its name. */
+function assertText(name: string, value: unknown, code: 'invalid_request' | 'not_found') {
+  const text = name + String(value)
+  if (!text.includes('\u0000') && text.isWellFormed()) return
+  const param = name.toWellFormed().replaceAll('\u0000', '').slice(0, 60)
+  const message =
+    code === 'not_found'
+      ? `There is nothing with this \`${param}\`.`
+      : `\`${param}\` must be valid Unicode without the character U+0000.`
+  throw new AppError(code, message, { param })
+}

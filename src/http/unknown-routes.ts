@@ -1,0 +1,61 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../kernel/index.ts'
+import { assertGatewayAccess } from '../organisations/index.ts'
+import { type Authenticators, authenticateOrganisation } from './authentication.ts'
+
+/** Longest part of a path that an error quotes. */
+const shownPathLength = 200
+
+export interface UnknownRoutes {
+  /** Notes a route, so that its path with another method is a 405. */
+  add(method: string | string[], url: string): void
+  /** Throws the error for a request that no route takes. */
+  refuse(request: FastifyRequest, reply: FastifyReply): never
+}
+
+/**
+ * 405 with `allow` where the path exists with other methods, else 404. Below the gateway's prefix the key and the organisation's access
+ * come first, whatever the path.
+ */
+export function createUnknownRoutes(authenticators: Authenticators): UnknownRoutes {
+  const known: { methods: Set<string>; pattern: RegExp }[] = []
+  return {
+    add(method, url) {
+      known.push({ methods: new Set([method].flat()), pattern: toPattern(url) })
+    },
+    refuse(request, reply) {
+      const path = pathOf(request)
+      if (/^\/v1\/gateway(?:\/|$)/.test(path)) {
+        request.organisation = authenticateOrganisation(request, authenticators)
+        assertGatewayAccess(request.organisation)
+      }
+      const allowed = new Set(known.flatMap(({ methods, pattern }) => (pattern.test(path) ? [...methods] : [])))
+      const method = request.method.slice(0, 20)
+      if (allowed.size > 0) {
+        const list = [...allowed].sort().join(', ')
+        reply.header('allow', list)
+        throw new AppError('method_not_allowed', `${method} is not allowed here; allowed: ${list}.`)
+      }
+      const shown = path.length > shownPathLength ? `${path.slice(0, shownPathLength)}…` : path
+      throw new AppError('not_found', `There is no ${method} ${shown}. GET /openapi.json lists what there is.`)
+    },
+  }
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  const path = url.split(/[?#]/, 1)[0] || '/'
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}
+
+/** A route's url with `:name` for one part and `*` for the rest. */
+function toPattern(url: string): RegExp {
+  const parts = url.split('/').map((part) => {
+    if (part === '*') return '.*'
+    return part.startsWith(':') ? '[^/]+' : part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+  })
+  return new RegExp(`^${parts.join('/')}$`, 's')
+}

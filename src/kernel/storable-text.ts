@@ -1,0 +1,27 @@
+import { AppError } from './errors.ts'
+
+/**
+ * Refuses texts that PostgreSQL cannot store: with the character U+0000, or with half of a surrogate pair. Throws AppError naming
+ * the field. The nesting of `value` must be bounded.
+ */
+export function assertStorableTexts(value: unknown, field = ''): void {
+  if (typeof value === 'string') return assertStorable(value, field)
+  if (typeof value !== 'object' || value === null) return
+  for (const [name, member] of Object.entries(value)) {
+    const place = field === '' ? name : `${field}.${name}`
+    if (!Array.isArray(value)) assertStorable(name, place)
+    assertStorableTexts(member, place)
+  }
+}
+
+function assertStorable(text: string, field: string) {
+  const problem = text.includes('\u0000')
+    ? 'must not contain the character U+0000'
+    : text.isWellFormed()
+      ? undefined
+      : 'must be valid Unicode: it contains half of a surrogate pair'
+  if (problem === undefined) return
+  const param = field.toWellFormed().replaceAll('\u0000', '').slice(0, 200)
+  const where = param === '' ? 'The request body' : `\`${param}\``
+  throw new AppError('invalid_request', `${where} ${problem}.`, param === '' ? {} : { param })
+}
