@@ -10,7 +10,9 @@ const discardMs = 30_000
 export function discardBody({ raw }: FastifyRequest, reply: FastifyReply) {
   if (raw.complete || raw.destroyed) return
   const { socket } = raw
-  const closeAfterwards = !reply.raw.shouldKeepAlive
+  const closeAfterwards = !reply.raw.shouldKeepAlive || reply.hasHeader('connection')
+  // Fastify closes after the error of a body's parser, before the client has sent the rest.
+  reply.removeHeader('connection')
   reply.raw.shouldKeepAlive = true
   raw.resume()
   const timer = setTimeout(() => socket.destroy(), discardMs)

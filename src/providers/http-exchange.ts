@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { decodeBody } from './content-encoding.ts'
 import { transportFailure } from './transport-failure.ts'
-import type { WireRequest } from './wire-adapter.ts'
+import { bodyBytes } from './encode-body.ts'
+import type { EncodedRequest } from './wire-adapter.ts'
 import { failure } from './wire-failure.ts'
 
 /** Status and headers of an answer whose body is still coming. */
@@ -17,7 +19,7 @@ export interface Exchange {
 
 export interface ExchangeOptions {
   dispatcher: Dispatcher
-  request: Omit<WireRequest, 'adjusted'>
+  request: EncodedRequest
   signal: AbortSignal
   /** Largest decoded body. */
   maximumBytes: number
@@ -47,8 +49,7 @@ export function exchange({ dispatcher, request, signal, maximumBytes, onClosed }
           origin: url.origin,
           path: url.pathname + url.search,
           method: request.method,
-          headers: request.headers,
-          body: request.method === 'GET' ? null : request.body,
+          ...payload(request),
         },
         {
           onRequestStart: (controller) => incoming.started(controller),
@@ -73,6 +74,16 @@ export function exchange({ dispatcher, request, signal, maximumBytes, onClosed }
       incoming.fail(error)
     }
   })
+}
+
+/** A long body goes out piece by piece, so that neither copying nor encrypting it keeps the event loop busy. */
+function payload({ method, headers, body }: EncodedRequest): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+  if (method === 'GET') return { headers, body: null }
+  if (typeof body === 'string') return { headers, body }
+  return {
+    headers: { ...headers, 'content-length': String(bodyBytes(body)) },
+    body: Readable.from(body, { objectMode: false, highWaterMark: 1 }),
+  }
 }
 
 /** The receiving half: bytes wait in a queue, and its end or failure comes after them. */

@@ -10,7 +10,8 @@ import {
   type ProviderStream,
 } from './port.ts'
 import { isUnknownStop, openStream } from './read-stream.ts'
-import type { WireAdapter, WireRequest } from './wire-adapter.ts'
+import { encodeBody } from './encode-body.ts'
+import type { EncodedRequest, WireAdapter, WireRequest } from './wire-adapter.ts'
 import { failure, unreadableAnswer } from './wire-failure.ts'
 
 export interface HttpProviderOptions {
@@ -95,16 +96,19 @@ interface Wire {
 /** Resolves with a 2xx answer of a plausible type; everything else is a ProviderError. */
 async function send(wire: Wire, request: WireRequest, { signal, tenant = serviceTenant }: SentFor): Promise<Exchange> {
   const leave = await enterPool(wire, tenant, signal)
+  let encoded: EncodedRequest
   let credentials: Record<string, string>
   try {
-    credentials = await wire.adapter.authorize(request, signal)
+    const { method, url, headers, body } = request
+    encoded = { method, url, headers, body: method === 'GET' ? '' : await encodeBody(body) }
+    credentials = await wire.adapter.authorize(encoded, signal)
   } catch (error) {
     leave()
     throw credentialsFailure(error, signal)
   }
   const answer = await exchange({
     dispatcher: wire.pool.dispatcher,
-    request: { ...request, headers: { ...request.headers, ...credentials, ...wire.extraHeaders } },
+    request: { ...encoded, headers: { ...encoded.headers, ...credentials, ...wire.extraHeaders } },
     signal,
     maximumBytes: wire.maximumBytes,
     onClosed: leave,

@@ -1,3 +1,4 @@
+import type { EncodedBody } from './encode-body.ts'
 import type {
   EmbeddingAnswer,
   ProviderAnswer,
@@ -22,7 +23,7 @@ export interface WireAdapter {
   /** A non-2xx answer, or an error met inside a body, as a ProviderError with secrets cut out. */
   mapError(failure: { status: number; headers: Record<string, string>; body: string }): ProviderError
   /** Adds credentials: a header, a bearer token, a signature over the body. May do I/O for tokens. */
-  authorize(request: WireRequest, signal: AbortSignal): Promise<Record<string, string>>
+  authorize(request: EncodedRequest, signal: AbortSignal): Promise<Record<string, string>>
   /** Header that carries the provider's own request id. */
   requestIdHeader: string | null
   embeddings?: {
@@ -45,9 +46,13 @@ export interface WireRequest {
   /** Absolute URL, without credentials. */
   url: string
   headers: Record<string, string>
-  body: string
+  /** The JSON value to send; not looked at for GET. */
+  body: unknown
   adjusted: string[]
 }
+
+/** A request whose body is encoded. */
+export type EncodedRequest = Omit<WireRequest, 'body' | 'adjusted'> & { body: EncodedBody }
 
 export interface WireStreamReader {
   /** Events completed by these bytes; bytes may be cut anywhere. Throws ProviderError on an error inside the stream. */

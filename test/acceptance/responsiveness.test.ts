@@ -49,7 +49,7 @@ const post = (body: Buffer | string) =>
   fetch(`${portico.url}/v1/gateway/chat/completions`, {
     method: 'POST',
     headers: { 'x-api-key': organisation.apiKey, 'content-type': 'application/json' },
-    body: body as BodyInit,
+    body: body as string,
   }).then(async (response) => {
     const text = await response.text()
     return { status: response.status, headers: response.headers, body: JSON.parse(text) }

@@ -27,7 +27,7 @@ export function toMessagesRequest(
       accept: options.stream ? 'text/event-stream' : 'application/json',
       ...versionHeader(settings),
     },
-    body: JSON.stringify(body),
+    body,
     adjusted: adjustments.names(),
   }
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { providerCall } from '../../../test/harness/provider-call.ts'
 import type { ProviderSettings } from '../port.ts'
-import type { WireRequest } from '../wire-adapter.ts'
+import type { EncodedRequest } from '../wire-adapter.ts'
 import { createBedrockAdapter, createBedrockAdapterWith } from './index.ts'
 
 const secretAccessKey = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
@@ -14,13 +14,14 @@ const settings: ProviderSettings = {
 }
 const now = () => new Date('2026-11-21T02:03:04.567Z')
 const signal = new AbortController().signal
-const request = (model: string, content = 'Grüße 👋'): WireRequest =>
-  createBedrockAdapter(settings).toRequest(providerCall({ messages: [{ role: 'user', content }] }, { id: model }), {
-    stream: false,
-  })
+const request = (model: string, content = 'Grüße 👋') => {
+  const call = providerCall({ messages: [{ role: 'user', content }] }, { id: model })
+  const wire = createBedrockAdapter(settings).toRequest(call, { stream: false })
+  return { ...wire, body: JSON.stringify(wire.body) }
+}
 
 /** Signature Version 4 written out from its description, apart from the library that is under test. */
-function signatureByHand(wire: WireRequest, headers: Record<string, string>): string {
+function signatureByHand(wire: EncodedRequest & { body: string }, headers: Record<string, string>): string {
   const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex')
   const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text, 'utf8').digest()
   const url = new URL(wire.url)
@@ -64,7 +65,7 @@ describe('a signature for Bedrock', () => {
     const one = await adapter.authorize(request('m', 'one'), signal)
     const two = await adapter.authorize(request('m', 'two'), signal)
     expect(one.authorization).not.toBe(two.authorization)
-    const list: WireRequest = { method: 'GET', url: adapter.models!.url, headers: {}, body: '', adjusted: [] }
+    const list = { method: 'GET' as const, url: adapter.models!.url, headers: {}, body: '' }
     const headers = await adapter.authorize(list, signal)
     expect(headers.authorization).toBe(signatureByHand(list, headers))
   })

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { AppError, raceSignal } from '../../kernel/index.ts'
 import type { ProviderSettings } from '../port.ts'
-import type { WireRequest } from '../wire-adapter.ts'
+import { hashBody } from '../encode-body.ts'
+import type { EncodedRequest } from '../wire-adapter.ts'
 import { failure } from '../wire-failure.ts'
 import { requireRegion } from './addresses.ts'
 
@@ -29,7 +29,7 @@ export interface AuthorizeOptions {
 export function createAuthorize(
   settings: ProviderSettings,
   options: AuthorizeOptions = {},
-): (request: WireRequest, signal: AbortSignal) => Promise<Record<string, string>> {
+): (request: EncodedRequest, signal: AbortSignal) => Promise<Record<string, string>> {
   if (settings.apiKey) {
     const headers = { authorization: `Bearer ${settings.apiKey}` }
     return async () => headers
@@ -44,8 +44,8 @@ export function createAuthorize(
     sha256: Sha256,
   })
 
-  async function sign(request: WireRequest): Promise<Record<string, string>> {
-    const headers = toSignedHeaders(request)
+  async function sign(request: EncodedRequest): Promise<Record<string, string>> {
+    const headers = await toSignedHeaders(request)
     const url = new URL(request.url)
     const query = Object.fromEntries(url.searchParams)
     const signed = await signer.sign(
@@ -63,12 +63,12 @@ export function createAuthorize(
  * The payload's hash is computed here and the signer takes it from the header: node's own SHA-256 is many times faster on
  * long prompts than the portable one that the signer needs for its short strings.
  */
-function toSignedHeaders(request: WireRequest): Record<string, string> {
+async function toSignedHeaders(request: EncodedRequest): Promise<Record<string, string>> {
   const contentType = request.headers['content-type']
   return {
     host: new URL(request.url).host,
     ...(contentType !== undefined && { 'content-type': contentType }),
-    'x-amz-content-sha256': createHash('sha256').update(request.body).digest('hex'),
+    'x-amz-content-sha256': await hashBody(request.body),
   }
 }
 

@@ -18,7 +18,7 @@ export function bedrockEmbeddings(root: string): NonNullable<WireAdapter['embedd
         method: 'POST',
         url: `${root}/model/${encodeURIComponent(model.id)}/invoke`,
         headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify(body),
+        body,
         adjusted: [],
       }
     },

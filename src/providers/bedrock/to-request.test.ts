@@ -13,7 +13,7 @@ const claude = 'eu.anthropic.claude-sonnet-4-5-20250929-v1:0'
 
 function send(request: Partial<ProviderRequest>, model: Partial<WireModel> = { id: claude }) {
   const wire = createBedrockAdapter(settings).toRequest(providerCall(request, model), { stream: false })
-  return { wire, body: JSON.parse(wire.body) as Record<string, unknown>, adjusted: wire.adjusted }
+  return { wire, body: JSON.parse(JSON.stringify(wire.body)) as Record<string, unknown>, adjusted: wire.adjusted }
 }
 
 describe('a request to Bedrock', () => {
@@ -147,10 +147,14 @@ describe('embeddings of Bedrock', () => {
   test('of Titan go one by one, of Cohere by the batch', () => {
     expect([embeddings!.maximumBatch(titan), embeddings!.maximumBatch(cohere)]).toEqual([1, 96])
     const one = embeddings!.toRequest({ model: titan, texts: ['a'], dimensions: 256, purpose: 'document' })
-    expect(JSON.parse(one.body)).toEqual({ inputText: 'a', normalize: true, dimensions: 256 })
+    expect(JSON.parse(JSON.stringify(one.body))).toEqual({ inputText: 'a', normalize: true, dimensions: 256 })
     expect(one.url).toContain('/model/amazon.titan-embed-text-v2%3A0/invoke')
     const many = embeddings!.toRequest({ model: cohere, texts: ['a', 'b'], purpose: 'query' })
-    expect(JSON.parse(many.body)).toEqual({ texts: ['a', 'b'], input_type: 'search_query', embedding_types: ['float'] })
+    expect(JSON.parse(JSON.stringify(many.body))).toEqual({
+      texts: ['a', 'b'],
+      input_type: 'search_query',
+      embedding_types: ['float'],
+    })
   })
 
   test('come back from each of the bodies that these models send', () => {

@@ -29,7 +29,7 @@ export function toConverseRequest(
       'content-type': 'application/json',
       accept: options.stream ? 'application/vnd.amazon.eventstream' : 'application/json',
     },
-    body: JSON.stringify(body),
+    body,
     adjusted: adjustments.names(),
   }
 }

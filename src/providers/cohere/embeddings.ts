@@ -22,7 +22,7 @@ export function cohereEmbeddings(root: string): NonNullable<WireAdapter['embeddi
         method: 'POST',
         url: `${root}/v2/embed`,
         headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify(body),
+        body,
         adjusted: [],
       }
     },

@@ -26,7 +26,7 @@ export function toChatRequest(
     url: `${apiRoot(settings)}/v2/chat`,
     headers: { 'content-type': 'application/json', accept: options.stream ? 'text/event-stream' : 'application/json' },
     // The API reference makes `stream` a required field of the request.
-    body: JSON.stringify({ ...body, stream: options.stream }),
+    body: { ...body, stream: options.stream },
     adjusted: adjustments.names(),
   }
 }

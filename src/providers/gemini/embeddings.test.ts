@@ -19,7 +19,7 @@ describe('embeddings of Google', () => {
       taskType: 'RETRIEVAL_QUERY',
       outputDimensionality: 768,
     })
-    expect(JSON.parse(wire.body)).toEqual({ requests: [request('a'), request('b')] })
+    expect(JSON.parse(JSON.stringify(wire.body))).toEqual({ requests: [request('a'), request('b')] })
   })
 
   test('of Vertex AI come back in order with their count', () => {

@@ -68,7 +68,7 @@ function jsonRequest(url: string, body: unknown): WireRequest {
     method: 'POST',
     url,
     headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify(body),
+    body,
     adjusted: [],
   }
 }

@@ -14,7 +14,7 @@ const signal = new AbortController().signal
 
 function send(request: Partial<ProviderRequest>, model: Partial<WireModel> = {}) {
   const wire = createGeminiAdapter(settings).toRequest(providerCall(request, model), { stream: false })
-  const body = JSON.parse(wire.body) as Record<string, unknown>
+  const body = JSON.parse(JSON.stringify(wire.body)) as Record<string, unknown>
   return { wire, body, config: (body.generationConfig ?? {}) as Record<string, unknown>, adjusted: wire.adjusted }
 }
 
@@ -41,7 +41,7 @@ describe('a request to Gemini', () => {
     const wire = adapter.toRequest(providerCall({ frequencyPenalty: 1, presencePenalty: 0.5, seed: 1 }), {
       stream: false,
     })
-    expect(JSON.parse(wire.body)).toMatchObject({ generationConfig: { presencePenalty: 0.5 } })
+    expect(JSON.parse(JSON.stringify(wire.body))).toMatchObject({ generationConfig: { presencePenalty: 0.5 } })
     expect(wire.adjusted).toEqual(['seed', 'frequency_penalty'])
   })
 
@@ -149,7 +149,7 @@ describe('a request to Gemini', () => {
     expect(wire.url).toBe(
       'https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse',
     )
-    expect(await adapter.authorize(wire, signal)).toEqual({ 'x-goog-api-key': settings.apiKey })
+    expect(await adapter.authorize({ ...wire, body: '' }, signal)).toEqual({ 'x-goog-api-key': settings.apiKey })
     expect(JSON.stringify(wire) + adapter.models!.url).not.toContain(settings.apiKey)
   })
 })
@@ -174,7 +174,7 @@ describe('a request to Vertex AI', () => {
   test('carries the token of its source', async () => {
     const adapter = createVertexAdapterWith(vertexSettings, async () => 'ya29.token')
     const wire = adapter.toRequest(providerCall(), { stream: false })
-    expect(await adapter.authorize(wire, signal)).toEqual({ authorization: 'Bearer ya29.token' })
+    expect(await adapter.authorize({ ...wire, body: '' }, signal)).toEqual({ authorization: 'Bearer ya29.token' })
   })
 
   test('is refused at configuration, not sent anywhere, without a project or a region', () => {

@@ -26,7 +26,7 @@ export function toGenerateContentRequest(
     method: 'POST',
     url: options.stream ? `${modelUrl}:streamGenerateContent?alt=sse` : `${modelUrl}:generateContent`,
     headers: { 'content-type': 'application/json', accept: options.stream ? 'text/event-stream' : 'application/json' },
-    body: JSON.stringify(body),
+    body,
     adjusted: adjustments.names(),
   }
 }

@@ -12,11 +12,11 @@ export function createOllamaEmbeddings(root: string): NonNullable<WireAdapter['e
       method: 'POST',
       url: `${root}/api/embed`,
       headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify({
+      body: {
         model: call.model.id,
         input: call.texts,
         ...(call.dimensions !== undefined && { dimensions: call.dimensions }),
-      }),
+      },
       adjusted: [],
     }),
     fromResponse(body) {

@@ -9,7 +9,7 @@ const adapter = createOllamaAdapter({ id: 'x', format: 'ollama' })
 
 function send(call: ProviderCall, stream = false) {
   const request = adapter.toRequest(call, { stream })
-  return { ...request, json: JSON.parse(request.body) as Record<string, unknown> }
+  return { ...request, json: JSON.parse(JSON.stringify(request.body)) as Record<string, unknown> }
 }
 
 function lines(...objects: object[]): string {

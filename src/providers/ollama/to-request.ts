@@ -20,7 +20,7 @@ export function toOllamaRequest(
       'content-type': 'application/json',
       accept: options.stream ? 'application/x-ndjson' : 'application/json',
     },
-    body: JSON.stringify(toBody(accepted, options, settings, adjustments)),
+    body: toBody(accepted, options, settings, adjustments),
     adjusted: adjustments.names(),
   }
 }

@@ -24,7 +24,7 @@ export function createEmbeddings(
         method: 'POST',
         url: endpoint('embeddings', call.model.id),
         headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify(body),
+        body,
         adjusted: [],
       }
     },

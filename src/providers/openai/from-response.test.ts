@@ -145,13 +145,13 @@ describe('embeddings', () => {
       dimensions: 64,
       purpose: 'query' as const,
     }
-    expect(JSON.parse(embeddings!.toRequest(call).body)).toEqual({
+    expect(JSON.parse(JSON.stringify(embeddings!.toRequest(call).body))).toEqual({
       model: 'e',
       input: ['a'],
       encoding_format: 'base64',
       dimensions: 64,
     })
-    expect(JSON.parse(adapter('mistral').embeddings!.toRequest(call).body)).toEqual({
+    expect(JSON.parse(JSON.stringify(adapter('mistral').embeddings!.toRequest(call).body))).toEqual({
       model: 'e',
       input: ['a'],
       output_dimension: 64,

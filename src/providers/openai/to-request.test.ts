@@ -13,7 +13,7 @@ function send(call: ProviderCall, settings: Partial<ProviderSettings> = {}, stre
     ...settings,
   })
   const request = adapter.toRequest(call, { stream })
-  return { ...request, json: JSON.parse(request.body) as Record<string, unknown> }
+  return { ...request, json: JSON.parse(JSON.stringify(request.body)) as Record<string, unknown> }
 }
 
 describe('a request', () => {
@@ -232,10 +232,7 @@ describe('an address', () => {
 
 test('credentials go where the host looks for them, and never into the address', async () => {
   const headersOf = (settings: ProviderSettings) =>
-    createOpenAiAdapter(settings).authorize(
-      { method: 'GET', url: '', headers: {}, body: '', adjusted: [] },
-      AbortSignal.any([]),
-    )
+    createOpenAiAdapter(settings).authorize({ method: 'GET', url: '', headers: {}, body: '' }, AbortSignal.any([]))
   expect(await headersOf({ id: 'x', format: 'openai', apiKey: 'k' })).toEqual({ authorization: 'Bearer k' })
   const azure = { id: 'x', format: 'azure' as const, baseUrl: 'https://r.openai.azure.com' }
   expect(await headersOf({ ...azure, apiKey: 'k' })).toEqual({ 'api-key': 'k' })

@@ -29,7 +29,7 @@ export function toChatRequest(
       accept: options.stream ? 'text/event-stream' : 'application/json',
       ...(flavour.requestIdField && { [flavour.requestIdField]: call.requestId }),
     },
-    body: JSON.stringify(body),
+    body,
     adjusted: adjustments.names(),
   }
 }
