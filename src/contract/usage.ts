@@ -15,7 +15,7 @@ const tokens = {
   reasoningTokens: z.int(),
 }
 
-export const receiptParamsSchema = z.object({ requestId: z.string().min(1).max(100) })
+export const receiptParamsSchema = z.object({ requestId: z.string() })
 
 export const receiptSchema = z
   .object({
@@ -60,7 +60,7 @@ export const receiptSchema = z
 
 const day = z.iso.date({ error: 'must be a day, YYYY-MM-DD' })
 
-export const usageParamsSchema = z.object({ id: z.string().max(100) })
+export const usageParamsSchema = z.object({ id: z.string() })
 
 export const usageQuerySchema = z.object({
   from: day

@@ -70,7 +70,7 @@ export function createServer(options: ServerOptions): App {
   }).withTypeProvider() as unknown as App
   answerOddRequests(app.server, options.log)
   app.server.headersTimeout = headersTimeoutMs
-  app.setValidatorCompiler(({ schema, httpPart }) => createValidator(schema as z.ZodType, httpPart))
+  app.setValidatorCompiler(({ schema, httpPart, method }) => createValidator(schema as z.ZodType, httpPart, method))
   // Answers are built from typed values: validating them again would cost the hot path and could only turn an answer into a 500.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   app.removeContentTypeParser('text/plain')
@@ -129,10 +129,13 @@ const requestParts: Record<string, string> = {
   headers: 'the headers',
 }
 
-function createValidator(schema: z.ZodType, httpPart: string | undefined) {
+function createValidator(schema: z.ZodType, httpPart: string | undefined, method: string) {
   return (value: unknown) => {
     const read = readValue(schema, value, requestParts[httpPart ?? 'body'] ?? 'the request')
     if ('value' in read) return read
+    // Nothing has an id of this form; only PUT could make it.
+    if (httpPart === 'params' && method !== 'PUT')
+      return { error: new AppError('not_found', `There is nothing with this \`${read.problem.param}\`.`) }
     return { error: new AppError('invalid_request', read.problem.message, { param: read.problem.param || undefined }) }
   }
 }

@@ -142,6 +142,9 @@ describe('an over-long path parameter', () => {
     ['GET', '/api/documents/{}/chunks'],
     ['GET', '/api/usage/{}'],
     ['DELETE', '/api/models/{}'],
+    ['GET', '/api/providers/{}'],
+    ['DELETE', '/api/providers/{}'],
+    ['DELETE', '/api/deployments/x/prices/{}'],
     ['DELETE', '/api/deployments/{}'],
     ['GET', '/api/deployments/{}/prices'],
   ])('%s %s is 404 for the operator and 401 for others', async (method, path) => {

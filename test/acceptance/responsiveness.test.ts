@@ -6,6 +6,7 @@ import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 /** Nothing that a client sends may keep others waiting: `/livez` answers within 100 ms while it is handled. */
 
 const maximumBytes = 33 * 1024 * 1024
+const maximumCharacters = 200_000
 
 let upstream: Upstream
 let portico: SeparatePortico
@@ -65,6 +66,13 @@ function fullBody(content: string): Buffer {
 const parts = `[${Array(1024).fill('{"type":"text","text":"a"}').join(',')}]`
 /** The `content` of every message, as JSON. */
 const legal: [string, string][] = [
+  ['one letter', JSON.stringify('a'.repeat(maximumCharacters))],
+  ['words', JSON.stringify('the roses in the garden '.repeat(8000))],
+  ['emoji', JSON.stringify('😀'.repeat(maximumCharacters))],
+  ['ideographs', JSON.stringify('漢字'.repeat(maximumCharacters / 2))],
+  ['escapes of control characters', `"${String.raw`\u0001`.repeat(maximumCharacters)}"`],
+  ['escaped halves of surrogate pairs', `"${String.raw`\ud800`.repeat(maximumCharacters)}"`],
+  ['quotation marks', `"${String.raw`\"`.repeat(maximumCharacters)}"`],
   ['text parts', parts],
   ['text parts with fields that are ignored', parts.replaceAll('"a"}', '"a","cache_control":{"type":"ephemeral"}}')],
 ]
