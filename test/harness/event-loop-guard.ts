@@ -39,7 +39,7 @@ export interface GuardOptions {
 export async function expectResponsive<T>(
   service: GuardedService,
   act: (attempt: number) => Promise<T>,
-  { limitMs = longestReplyMs, attempts = 3 }: GuardOptions = {},
+  { limitMs = longestReplyMs, attempts = 5 }: GuardOptions = {},
 ): Promise<T> {
   const reports: PollerReport[] = []
   for (let attempt = 0; attempt < attempts; attempt++) {
