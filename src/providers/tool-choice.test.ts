@@ -41,7 +41,7 @@ test.each([
       { messages: toolConversation, tools: [weatherTool], toolChoice: 'none' },
       { id: 'claude-x' },
     )
-    const body = JSON.parse(adapter.toRequest(call, { stream: true }).body) as Record<string, unknown>
+    const body = JSON.parse(JSON.stringify(adapter.toRequest(call, { stream: true }).body)) as Record<string, unknown>
     if (field === null) expect(body).not.toHaveProperty('tools')
     else expect(JSON.stringify(body[field])).toContain('weather')
     expect(body).toMatchObject(expected)
