@@ -13,6 +13,8 @@ export interface Context {
   operator(): ApiClient
   /** The API of an organisation; throws UsageError where no key is set. */
   organisation(): ApiClient
+  /** Whichever credential is given, for what both may read; flags count before the environment, a key before the token. */
+  either(): { kind: 'operator' | 'organisation'; client: ApiClient }
 }
 
 interface GlobalOptions {
@@ -34,7 +36,7 @@ export function createContext(command: Command, cliProcess: CliProcess): Context
   const client = (credential: string, kind: 'operator' | 'organisation') =>
     createApiClient({ url, credential, kind, signal: cliProcess.signal })
 
-  return {
+  const context: Context = {
     output: createOutput(cliProcess, options.json ?? false),
     process: cliProcess,
     operator() {
@@ -59,7 +61,19 @@ export function createContext(command: Command, cliProcess: CliProcess): Context
         "This command needs an organisation's API key. Set PORTICO_API_KEY, or give --api-key-file FILE. Its team administrator has it; it cannot be shown again.",
       )
     },
+    either() {
+      const named = { key: options.apiKey ?? options.apiKeyFile, token: options.token ?? options.tokenFile }
+      const set = {
+        key: environment.PORTICO_API_KEY ?? environment.PORTICO_API_KEY_FILE,
+        token: environment.PORTICO_OPERATOR_TOKEN ?? environment.PORTICO_OPERATOR_TOKEN_FILE,
+      }
+      const isOperator = named.key === undefined && (named.token !== undefined || (!set.key && Boolean(set.token)))
+      return isOperator
+        ? { kind: 'operator', client: context.operator() }
+        : { kind: 'organisation', client: context.organisation() }
+    },
   }
+  return context
 }
 
 function checkUrl(text: string): string {

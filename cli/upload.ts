@@ -12,6 +12,8 @@ export interface UploadOutcome {
   status: string
   duplicateOf: string | null
   error: string | null
+  /** Known once it is processed. */
+  warnings: string[]
 }
 
 export interface UploadSettings {
@@ -19,6 +21,7 @@ export interface UploadSettings {
   name: string | undefined
   /** JSON text */
   metadata: string | undefined
+  onDuplicate: string
   wait: boolean
   parallel: number
   signal: AbortSignal
@@ -79,16 +82,18 @@ async function uploadOne(client: ApiClient, file: string, settings: UploadSettin
     const { document, duplicateOf } = await sendFile(client, file, settings)
     const processed = settings.wait ? await waitUntilProcessed(client, document.id, settings.signal) : undefined
     const failure = processed?.error
+    const warnings = processed?.warnings ?? []
     return {
       file,
       documentId: document.id,
       status: processed?.status ?? document.status,
       duplicateOf,
       error: failure ? `${failure.code}: ${failure.message}` : null,
+      warnings: warnings.map(({ message }) => message),
     }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return { file, documentId: null, status: 'refused', duplicateOf: null, error: message }
+    return { file, documentId: null, status: 'refused', duplicateOf: null, error: message, warnings: [] }
   }
 }
 
@@ -101,7 +106,8 @@ async function sendFile(client: ApiClient, file: string, settings: UploadSetting
     if (settings.metadata !== undefined) body.append('metadata', settings.metadata)
     body.append('file', await openAsBlob(file), path.basename(file))
     try {
-      const target = `/v1/documents?spaceId=${encodeURIComponent(settings.spaceId)}`
+      const query = new URLSearchParams({ spaceId: settings.spaceId, onDuplicate: settings.onDuplicate })
+      const target = `/v1/documents?${query}`
       const response = await client.fetch('POST', target, { body, headers: { 'idempotency-key': key } })
       const document = (await response.json()) as DocumentSummaryBody
       return { document, duplicateOf: response.headers.get('x-duplicate-of') }

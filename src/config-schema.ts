@@ -195,7 +195,11 @@ export const configFileSchema = z.strictObject({
   embeddings: embeddings.prefault({}),
   ingestion: z
     .strictObject({
-      workers: integer(0, 64).default(2).describe('Extractor processes; 0: this instance takes no documents.'),
+      workers: integer(0, 64)
+        .default(2)
+        .describe(
+          'Extractor processes, at least two: one is kept for small documents. 0: this instance takes no documents.',
+        ),
     })
     .prefault({}),
   search: z

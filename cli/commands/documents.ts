@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { DocumentBody, DocumentWarning } from '../../src/contract/documents.ts'
+import type { DocumentProgressBody } from '../../src/contract/ingestion.ts'
 import type { CliProcess } from '../cli-process.ts'
 import { type Context, readTextFile } from '../context.ts'
 import { action, assertConfirmed, examples, givenFields, parseWhole } from '../define.ts'
@@ -12,6 +13,7 @@ interface UploadOptions {
   name?: string
   metadata?: string
   wait?: boolean
+  onDuplicate: string
   parallel: number
 }
 
@@ -33,6 +35,11 @@ function addUpload(documents: Command, cliProcess: CliProcess) {
     .option('--space <space>', 'the Space; else PORTICO_SPACE_ID')
     .option('--name <name>', 'display name, for a single file')
     .option('--metadata <json>', 'a JSON object, or @FILE; a top-level url is shown on citations')
+    .option(
+      '--on-duplicate <what>',
+      'with a document of the same name: keep both, skip the file, or replace it',
+      'keep',
+    )
     .option('--wait', 'wait until each is ready; exit code 1 where one fails')
     .option('--parallel <count>', 'uploads at the same time', parseWhole, 2)
     .addHelpText(
@@ -54,6 +61,7 @@ function addUpload(documents: Command, cliProcess: CliProcess) {
           spaceId: spaceOf(context, options),
           name: options.name,
           metadata: options.metadata === undefined ? undefined : checkMetadata(options.metadata),
+          onDuplicate: options.onDuplicate,
           wait: options.wait ?? false,
           parallel: options.parallel,
           signal: process.signal,
@@ -72,26 +80,29 @@ function addUpload(documents: Command, cliProcess: CliProcess) {
 function addReads(documents: Command, cliProcess: CliProcess) {
   documents
     .command('list [space]')
-    .description('List the documents of a Space, newest first.')
+    .description("List the documents of a Space, newest first, with the organisation's API key or the operator token.")
     .option('--space <space>', 'the Space, instead of the argument; else PORTICO_SPACE_ID')
     .option('--limit <count>', 'how many at most', parseWhole, defaultLimit)
-    .addHelpText('after', examples('portico document list', 'portico document list SPACE_ID --limit 1000 --json'))
+    .addHelpText(
+      'after',
+      examples('portico document list --space SPACE_ID', 'portico document list --limit 1000 --json'),
+    )
     .action(
       action(cliProcess, async (context, options: { limit: number; space?: string }, space: string | undefined) => {
-        const { output, organisation } = context
+        const { output } = context
         if (space !== undefined && options.space !== undefined && space !== options.space)
           throw new UsageError('The argument and --space name different Spaces: give one of them.')
-        const client = organisation()
-        const spaceId = spaceOf(context, { space: space ?? options.space })
-        const path = `/v1/documents?spaceId=${encodeURIComponent(spaceId)}`
-        const page = await loadItems<DocumentBody>(client, path, options.limit)
+        const { client, kind } = context.either()
+        const id = encodeURIComponent(spaceOf(context, { space: space ?? options.space }))
+        const path = kind === 'operator' ? `/api/spaces/${id}/documents` : `/v1/documents?spaceId=${id}`
+        const page = await loadItems<DocumentBody | DocumentProgressBody>(client, path, options.limit)
         output.result(page, () => {
           output.table(
             ['ID', 'NAME', 'STATUS', 'BYTES', 'CREATED'],
             page.items.map(({ id, name, status, warnings, sizeBytes, createdAt }) => [
               id,
               name,
-              warnings ? `${status}, ${countOf(warnings.length, 'warning')}` : status,
+              warnings?.length ? `${status}, ${countOf(warnings.length, 'warning')}` : status,
               sizeBytes,
               createdAt,
             ]),
@@ -194,8 +205,9 @@ function checkMetadata(given: string): string {
   return text
 }
 
-function toRow({ file, status, documentId, error, duplicateOf }: UploadOutcome) {
-  return [file, status, documentId, error ?? (duplicateOf === null ? '' : `same content as ${duplicateOf}`)]
+function toRow({ file, status, documentId, error, duplicateOf, warnings }: UploadOutcome) {
+  const remark = [duplicateOf === null ? '' : `same content as ${duplicateOf}`, ...warnings].filter(Boolean).join('; ')
+  return [file, status, documentId, error ?? remark]
 }
 
 /** Pages of a warning that a line shows. */

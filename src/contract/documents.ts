@@ -30,6 +30,7 @@ export const documentWarningCodes = [
   'embedded_content_skipped',
   'form_fields',
   'truncated',
+  'replacement_failed',
   'further_warnings',
 ] as const
 
@@ -88,7 +89,16 @@ export const listQuerySchema = z.object({
   limit: count(1, maximumPageSize, defaultPageSize),
 })
 
-export const uploadQuerySchema = z.object({ spaceId })
+const onDuplicate = z.enum(['keep', 'skip', 'replace'], { error: 'must be keep, skip or replace' })
+
+export const uploadQuerySchema = z.object({
+  spaceId,
+  onDuplicate: onDuplicate
+    .default('keep')
+    .describe(
+      'Where the Space has a document of this name: `keep` adds another one, `skip` answers 200 with the existing one, `replace` gives it the new content under its id and serves the former content until the new is ready.',
+    ),
+})
 
 /** For the API page: the body itself is read as it arrives, so that nothing of it is validated here. */
 export const uploadBodySchema = z
@@ -116,6 +126,7 @@ export const updateDocumentSchema = z
 
 export const healthSchema = z.object({ status: z.literal('ok'), timestamp: z.iso.datetime() }).meta({ id: 'Health' })
 
+export type OnDuplicate = z.infer<typeof onDuplicate>
 export type DocumentWarning = z.infer<typeof documentWarningSchema>
 export type DocumentBody = z.infer<typeof documentSchema>
 export type DocumentSummaryBody = z.infer<typeof documentSummarySchema>

@@ -346,13 +346,17 @@ create table documents (
   chunk_count integer,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  public_id uuid,
+  is_current boolean default true not null,
   constraint documents_pkey PRIMARY KEY (id),
   constraint documents_error_iff_failed CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint documents_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'ready'::text, 'failed'::text])))
 );
 CREATE INDEX documents_by_content ON documents USING btree (organisation_id, space_id, content_sha256);
+CREATE INDEX documents_by_name ON documents USING btree (organisation_id, space_id, name);
 CREATE INDEX documents_by_space ON documents USING btree (organisation_id, space_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX documents_by_blob ON documents USING btree (blob_key);
+CREATE UNIQUE INDEX documents_by_public_id ON documents USING btree (COALESCE(public_id, id), is_current);
 
 create table embedding_generations (
   id integer generated always as identity not null,

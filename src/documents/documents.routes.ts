@@ -110,7 +110,11 @@ function addUpload(app: App, documents: Documents) {
           consumes: ['multipart/form-data'],
           querystring: uploadQuerySchema,
           body: uploadBodySchema,
-          response: { 201: documentSummarySchema, ...errorResponses(400, 401, 404, 409, 413, 415, 503) },
+          response: {
+            200: documentSummarySchema.describe('With `onDuplicate=skip`: the existing document.'),
+            201: documentSummarySchema,
+            ...errorResponses(400, 401, 404, 409, 413, 415, 503),
+          },
         },
       },
       async (request, reply) => {
@@ -119,13 +123,14 @@ function addUpload(app: App, documents: Documents) {
           spaceId: request.query.spaceId as SpaceId,
           request: request.raw,
           uploadKey: Array.isArray(key) ? key[0] : key,
+          onDuplicate: request.query.onDuplicate,
           signal: request.clientSignal,
         }
         const result = await documents.upload(request.organisation, upload)
         if (result.duplicateOf !== undefined) reply.header('x-duplicate-of', result.duplicateOf)
         if (result.repeated) reply.header('idempotent-replayed', 'true')
-        reply.code(201)
-        return { id: result.id, spaceId: result.spaceId, name: result.name, status: 'processing' as const }
+        reply.code(result.skipped ? 200 : 201)
+        return { id: result.id, spaceId: result.spaceId, name: result.name, status: result.status }
       },
     )
   })

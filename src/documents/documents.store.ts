@@ -1,13 +1,15 @@
-import type { DocumentWarning } from '../contract/documents.ts'
+import type { DocumentWarning, OnDuplicate } from '../contract/documents.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
-import { blobRemovalKey, deleteBlobJob } from './blob-removal.ts'
 import type { Document, DocumentFailureCode, DocumentStatus, NewDocument } from './document.ts'
 import type { Metadata } from './document-metadata.ts'
 import { createHousekeepingStore } from './housekeeping.store.ts'
-import { createProcessingStore, enqueueProcessing, enqueueRename, processingKey } from './processing.store.ts'
+import { enqueueProcessing } from './processing-job.ts'
+import { createProcessingStore, enqueueRename } from './processing.store.ts'
 import { createProgressStore } from './progress.store.ts'
+import { createRowRemoval, type RemovedRow } from './remove-rows.ts'
+import { deleteRows, findByName, insertReplacement, insertRow, lockName, publicId } from './replacement.store.ts'
 
 export interface DocumentStoreDependencies {
   database: Database
@@ -20,50 +22,43 @@ export type InsertOutcome =
   | { kind: 'inserted' }
   | { kind: 'repeated'; documentId: DocumentId; documentName: string }
   | { kind: 'key_reused' }
+  /** A document of this name is there already. */
+  | { kind: 'skipped'; document: Document }
+  /** The upload is the new content of this document. */
+  | { kind: 'replaced'; documentId: DocumentId }
 
 export type DocumentStore = ReturnType<typeof createDocumentStore>
 
 /** SQL of documents. Every read and write names the organisation: another one's id is a document that does not exist. */
 export function createDocumentStore({ database, jobs, removeFromIndex }: DocumentStoreDependencies) {
-  async function enqueueBlobRemoval(transaction: Queryable, blobKey: string) {
-    await jobs.enqueue(transaction, { kind: deleteBlobJob, key: blobRemovalKey(blobKey), payload: { blobKey } })
-  }
-
-  async function removeRows(transaction: Queryable, rows: { id: string; blob_key: string }[]) {
-    for (const { id, blob_key: blobKey } of rows) {
-      await jobs.cancel(transaction, processingKey(id))
-      await removeFromIndex(transaction, id as DocumentId)
-      await enqueueBlobRemoval(transaction, blobKey)
-    }
-  }
+  const removeRows = createRowRemoval({ jobs, removeFromIndex })
 
   return {
-    ...createProcessingStore({ database, jobs, removeFromIndex }),
+    ...createProcessingStore({ database, jobs, removeRows, removeFromIndex }),
     ...createProgressStore(database),
     ...createHousekeepingStore({ database, jobs }),
 
     /** The row and the job that processes it, in one transaction; an upload key makes a repetition find its first document. */
-    insert(document: NewDocument): Promise<InsertOutcome> {
+    insert(document: NewDocument, onDuplicate: OnDuplicate = 'keep'): Promise<InsertOutcome> {
       return database.transaction(async (transaction) => {
         const repeated = await claimUploadKey(transaction, document)
         if (repeated) return repeated
-        await transaction.execute(
-          `insert into documents (id, organisation_id, space_id, name, metadata, source_url, format, mime_type, size_bytes, content_sha256, blob_key)
-           values ($1, $2, $3, $4, $5::json, $6, $7, $8, $9, $10, $11)`,
-          [
-            document.id,
-            document.organisationId,
-            document.spaceId,
-            document.name,
-            document.metadata?.json ?? null,
-            document.metadata?.sourceUrl ?? null,
-            document.format,
-            document.mimeType,
-            document.sizeBytes,
-            document.contentSha256,
-            document.blobKey,
-          ],
-        )
+        if (onDuplicate !== 'keep') {
+          await lockName(transaction, document)
+          const existing = await findByName(transaction, document)
+          if (existing && onDuplicate === 'skip') {
+            const [row] = await transaction.query<DocumentRow>(`${selectDocuments} and ${publicId('d')} = $1`, [
+              existing,
+            ])
+            await moveUploadKey(transaction, document, existing)
+            return { kind: 'skipped', document: toDocument(row!) }
+          }
+          if (existing && (await insertReplacement(transaction, { jobs, removeRows }, document, existing))) {
+            await moveUploadKey(transaction, document, existing)
+            return { kind: 'replaced', documentId: existing }
+          }
+        }
+        await insertRow(transaction, { ...document, version: null })
         await enqueueProcessing(jobs, transaction, document)
         return { kind: 'inserted' }
       })
@@ -71,7 +66,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
 
     async load(organisationId: OrganisationId, id: string): Promise<Document | undefined> {
       const [row] = await database.query<DocumentRow>(
-        `select ${columns} from documents where id = $1 and organisation_id = $2`,
+        `${selectDocuments} and ${publicId('d')} = $1 and d.organisation_id = $2`,
         [id, organisationId],
       )
       return row && toDocument(row)
@@ -85,7 +80,8 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
       exceptId: DocumentId,
     ): Promise<string | undefined> {
       const [row] = await database.query<{ id: string }>(
-        `select id from documents where organisation_id = $1 and space_id = $2 and content_sha256 = $3 and id <> $4
+        `select ${publicId('d')} as id from documents d
+         where organisation_id = $1 and space_id = $2 and content_sha256 = $3 and id <> $4 and is_current
          order by created_at, id limit 1`,
         [organisationId, spaceId, sha256, exceptId],
       )
@@ -95,12 +91,12 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
     /** Newest first, id as tie-break. */
     async list(organisationId: OrganisationId, spaceId: SpaceId, page: { limit: number; offset: number }) {
       const [counted] = await database.query<{ total: bigint }>(
-        'select count(*) as total from documents where organisation_id = $1 and space_id = $2',
+        'select count(*) as total from documents where organisation_id = $1 and space_id = $2 and is_current',
         [organisationId, spaceId],
       )
       const rows = await database.query<DocumentRow>(
-        `select ${columns} from documents where organisation_id = $1 and space_id = $2
-         order by created_at desc, id desc limit $3 offset $4`,
+        `${selectDocuments} and d.organisation_id = $1 and d.space_id = $2
+         order by d.created_at desc, ${publicId('d')} desc limit $3 offset $4`,
         [organisationId, spaceId, page.limit, page.offset],
       )
       return { total: Number(counted?.total ?? 0), items: rows.map(toDocument) }
@@ -112,40 +108,48 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
       change: { name: string | undefined; metadata: Metadata | null | undefined },
     ): Promise<Document | undefined> {
       return database.transaction(async (transaction) => {
-        const [former] = await transaction.query<{ name: string }>(
-          'select name from documents where id = $1 and organisation_id = $2 for no key update',
+        const former = await transaction.query<{ id: string; name: string; status: DocumentStatus }>(
+          `select id, name, status from documents d where ${publicId('d')} = $1 and organisation_id = $2
+           order by id for no key update`,
           [id, organisationId],
         )
-        if (!former) return undefined
-        const [row] = await transaction.query<DocumentRow>(
-          `update documents set
-           name = coalesce($3, name),
-           metadata = case when $4 then $5::json else metadata end,
-           source_url = case when $4 then $6 else source_url end,
-           updated_at = now()
-         where id = $1 and organisation_id = $2 returning ${columns}`,
-          [
-            id,
-            organisationId,
-            change.name ?? null,
-            change.metadata !== undefined,
-            change.metadata?.json ?? null,
-            change.metadata?.sourceUrl ?? null,
-          ],
+        // New content that is not ready yet takes the change as well.
+        for (const row of former) {
+          await transaction.execute(
+            `update documents set
+               name = coalesce($2, name),
+               metadata = case when $3 then $4::json else metadata end,
+               source_url = case when $3 then $5 else source_url end,
+               updated_at = now()
+             where id = $1`,
+            [
+              row.id,
+              change.name ?? null,
+              change.metadata !== undefined,
+              change.metadata?.json ?? null,
+              change.metadata?.sourceUrl ?? null,
+            ],
+          )
+          const isRenamed = change.name !== undefined && change.name !== row.name
+          if (isRenamed && row.status === 'ready') await enqueueRename(jobs, transaction, row.id)
+        }
+        const [changed] = await transaction.query<DocumentRow>(
+          `${selectDocuments} and ${publicId('d')} = $1 and d.organisation_id = $2`,
+          [id, organisationId],
         )
-        if (row!.name !== former.name && row!.status === 'ready') await enqueueRename(jobs, transaction, id)
-        return toDocument(row!)
+        return changed && toDocument(changed)
       })
     },
 
     /** Row, chunks, vectors and lexical entries in one transaction, with the job that removes the blob. False: there was none. */
     remove(organisationId: OrganisationId, id: string): Promise<boolean> {
       return database.transaction(async (transaction) => {
-        const rows = await transaction.query<{ id: string; blob_key: string }>(
-          'delete from documents where id = $1 and organisation_id = $2 returning id, blob_key',
+        const rows = await transaction.query<RemovedRow>(
+          `select id, blob_key as "blobKey" from documents d where ${publicId('d')} = $1 and organisation_id = $2
+           order by id for update`,
           [id, organisationId],
         )
-        await removeRows(transaction, rows)
+        await deleteRows(transaction, removeRows, rows)
         return rows.length > 0
       })
     },
@@ -153,10 +157,10 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
     /** Removes up to `limit` documents of a Space that is being deleted; returns how many. */
     removeOfSpace(organisationId: OrganisationId, spaceId: SpaceId, limit: number): Promise<number> {
       return database.transaction(async (transaction) => {
-        const rows = await transaction.query<{ id: string; blob_key: string }>(
+        const rows = await transaction.query<RemovedRow>(
           `delete from documents where id in
              (select id from documents where organisation_id = $1 and space_id = $2 order by id limit $3)
-           returning id, blob_key`,
+           returning id, blob_key as "blobKey"`,
           [organisationId, spaceId, limit],
         )
         await removeRows(transaction, rows)
@@ -185,7 +189,21 @@ async function claimUploadKey(transaction: Queryable, document: NewDocument): Pr
   return { kind: 'repeated', documentId: known.document_id, documentName: known.document_name }
 }
 
-const columns = `id, organisation_id, space_id, name, status, metadata::text as metadata, error_code, error_message, warnings, size_bytes, mime_type, created_at, updated_at`
+/** New content of a document that was given up or is already there takes the key along. */
+async function moveUploadKey(transaction: Queryable, document: NewDocument, documentId: DocumentId): Promise<void> {
+  await transaction.execute('update upload_keys set document_id = $3 where organisation_id = $1 and key = $2', [
+    document.organisationId,
+    document.uploadKey,
+    documentId,
+  ])
+}
+
+/** Documents as clients see them: one whose new content is being processed is `processing`, and still served. */
+const selectDocuments = `select ${publicId('d')} as id, d.organisation_id, d.space_id, d.name,
+    case when n.id is null then d.status else 'processing' end as status, d.metadata::text as metadata, d.error_code,
+    d.error_message, d.warnings, d.size_bytes, d.mime_type, d.created_at, d.updated_at
+  from documents d left join documents n on ${publicId('n')} = ${publicId('d')} and not n.is_current
+  where d.is_current`
 
 interface DocumentRow {
   id: DocumentId

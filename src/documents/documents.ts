@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { OnDuplicate } from '../contract/documents.ts'
 import { AppError, type Log, type SpaceId, createDocumentId, describeError, isUuid } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { readMetadata } from './document-metadata.ts'
 import { cleanName } from './document-name.ts'
-import type { Document, DocumentFormat } from './document.ts'
+import type { Document, DocumentFormat, DocumentStatus } from './document.ts'
 import type { DocumentStore } from './documents.store.ts'
 import { type ReceivedUpload, receiveUpload, type UploadRequest } from './receive-upload.ts'
 
@@ -31,6 +32,9 @@ export interface UploadResult {
   duplicateOf: string | undefined
   /** True where an Idempotency-Key named an upload that had already been accepted. */
   repeated: boolean
+  status: DocumentStatus
+  /** True where a document of this name was there and the upload was not stored. */
+  skipped: boolean
 }
 
 export type Documents = ReturnType<typeof createDocuments>
@@ -74,8 +78,15 @@ export function createDocuments(dependencies: DocumentsDependencies) {
         spaceId,
         request,
         uploadKey,
+        onDuplicate = 'keep',
         signal,
-      }: { spaceId: SpaceId; request: UploadRequest; uploadKey: string | undefined; signal: AbortSignal },
+      }: {
+        spaceId: SpaceId
+        request: UploadRequest
+        uploadKey: string | undefined
+        onDuplicate?: OnDuplicate
+        signal: AbortSignal
+      },
     ): Promise<UploadResult> {
       assertSpace(organisation, spaceId)
       if (uploadKey !== undefined && (uploadKey === '' || uploadKey.length > maximumUploadKeyLength)) {
@@ -92,18 +103,28 @@ export function createDocuments(dependencies: DocumentsDependencies) {
       })
       try {
         const described = describeUpload(dependencies, received)
-        const duplicateOf = await store.findSameContent(organisation.id, spaceId, received.sha256, id)
-        const outcome = await store.insert({
-          id,
-          organisationId: organisation.id,
+        const accepted = {
           spaceId,
-          ...described,
-          sizeBytes: received.sizeBytes,
-          contentSha256: received.sha256,
-          blobKey,
-          uploadKey: uploadKey ?? null,
-          fingerprint: fingerprintOf(received),
-        })
+          status: 'processing' as const,
+          duplicateOf: undefined,
+          repeated: false,
+          skipped: false,
+        }
+        const duplicateOf = await store.findSameContent(organisation.id, spaceId, received.sha256, id)
+        const outcome = await store.insert(
+          {
+            id,
+            organisationId: organisation.id,
+            spaceId,
+            ...described,
+            sizeBytes: received.sizeBytes,
+            contentSha256: received.sha256,
+            blobKey,
+            uploadKey: uploadKey ?? null,
+            fingerprint: fingerprintOf(received, onDuplicate),
+          },
+          onDuplicate,
+        )
         if (outcome.kind === 'key_reused') {
           throw new AppError(
             'idempotency_key_reused',
@@ -113,12 +134,18 @@ export function createDocuments(dependencies: DocumentsDependencies) {
         }
         if (outcome.kind === 'repeated') {
           await removeUnusedBlob(blobKey)
-          return { id: outcome.documentId, spaceId, name: outcome.documentName, duplicateOf: undefined, repeated: true }
+          return { ...accepted, id: outcome.documentId, name: outcome.documentName, repeated: true }
         }
+        if (outcome.kind === 'skipped') {
+          await removeUnusedBlob(blobKey)
+          const { document } = outcome
+          return { ...accepted, id: document.id, name: document.name, status: document.status, skipped: true }
+        }
+        const documentId = outcome.kind === 'replaced' ? outcome.documentId : id
         // The Space may have been deleted while the file came in, too late for its removal to see the new row.
-        if (!hasSpace(organisation, spaceId)) await store.remove(organisation.id, id)
+        if (!hasSpace(organisation, spaceId)) await store.remove(organisation.id, documentId)
         assertSpace(organisation, spaceId)
-        return { id, spaceId, name: described.name, duplicateOf, repeated: false }
+        return { ...accepted, id: documentId, name: described.name, duplicateOf }
       } catch (error) {
         await removeUnusedBlob(blobKey)
         throw error
@@ -153,8 +180,10 @@ function describeUpload({ detectFormat }: DocumentsDependencies, received: Recei
   return { name: named ?? fileName, metadata, format: detected.format, mimeType: detected.mimeType }
 }
 
-function fingerprintOf({ sha256, fileName, name, metadataText }: ReceivedUpload): Uint8Array {
-  const rest = JSON.stringify([fileName, name ?? null, metadataText ?? null])
+function fingerprintOf({ sha256, fileName, name, metadataText }: ReceivedUpload, onDuplicate: OnDuplicate): Uint8Array {
+  // As before the option was there, so that a repetition over an upgrade is still one.
+  const option = onDuplicate === 'keep' ? [] : [onDuplicate]
+  const rest = JSON.stringify([fileName, name ?? null, metadataText ?? null, ...option])
   return new Uint8Array(createHash('sha256').update(sha256).update(rest).digest())
 }
 

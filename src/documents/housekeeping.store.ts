@@ -1,7 +1,7 @@
 import type { Database } from '../database/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import { blobRemovalKey } from './blob-removal.ts'
-import { enqueueProcessing, processingKey, type ProcessingRow } from './processing.store.ts'
+import { enqueueProcessing, processingKey, type ProcessedRow } from './processing-job.ts'
 
 /** Rows that one look at stuck documents takes at most; more are found by the next. */
 const maximumStuck = 10_000
@@ -9,9 +9,9 @@ const maximumStuck = 10_000
 /** SQL of what is checked and put right now and then. */
 export function createHousekeepingStore({ database, jobs }: { database: Database; jobs: JobQueue }) {
   /** Documents that are processing although no job will ever work on them: must be none. */
-  async function findStuck(): Promise<Pick<ProcessingRow, 'id' | 'organisationId' | 'spaceId'>[]> {
-    const rows = await database.query<Pick<ProcessingRow, 'id' | 'organisationId' | 'spaceId'>>(
-      `select id, organisation_id as "organisationId", space_id as "spaceId" from documents
+  async function findStuck(): Promise<ProcessedRow[]> {
+    const rows = await database.query<ProcessedRow>(
+      `select id, organisation_id as "organisationId", space_id as "spaceId", format, size_bytes as "sizeBytes" from documents
        where status = 'processing' order by id limit ${maximumStuck}`,
     )
     const stuck = []

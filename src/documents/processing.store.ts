@@ -3,28 +3,11 @@ import type { Database, Queryable } from '../database/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import { createUuid, type DocumentId, type OrganisationId, type SpaceId } from '../kernel/index.ts'
 import type { DocumentFailureCode, DocumentProgress, DocumentStatus } from './document.ts'
-
-/** The job that ingestion works on; its payload names the `documentId`. */
-export const processDocumentJob = 'process-document'
+import type { RemoveRows } from './remove-rows.ts'
+import { deleteRows, lockVersions, publicId, replaceFormer } from './replacement.store.ts'
 
 /** The job that makes a renamed document found by its new name; its payload names the `documentId`. */
 export const renameDocumentJob = 'rename-document'
-
-export const processingKey = (id: string) => `${processDocumentJob}:${id}`
-
-/** Within the transaction that makes the document `processing`. */
-export async function enqueueProcessing(
-  jobs: JobQueue,
-  transaction: Queryable,
-  { id, organisationId, spaceId }: Pick<ProcessingRow, 'id' | 'organisationId' | 'spaceId'>,
-): Promise<void> {
-  await jobs.enqueue(transaction, {
-    kind: processDocumentJob,
-    key: processingKey(id),
-    payload: { documentId: id, organisationId, spaceId },
-    fairnessKeys: { organisationId, spaceId },
-  })
-}
 
 /** Within the transaction that renames a searchable document, or makes a renamed one searchable. */
 export async function enqueueRename(jobs: JobQueue, transaction: Queryable, documentId: string): Promise<void> {
@@ -49,10 +32,12 @@ export interface ProcessingRow {
 export function createProcessingStore({
   database,
   jobs,
+  removeRows,
   removeFromIndex,
 }: {
   database: Database
   jobs: JobQueue
+  removeRows: RemoveRows
   removeFromIndex: (transaction: Queryable, documentId: DocumentId) => Promise<void>
 }) {
   return {
@@ -71,11 +56,12 @@ export function createProcessingStore({
      * locks in the same order. False: it is gone, or no longer processing.
      */
     async lockProcessing(transaction: Queryable, id: string): Promise<boolean> {
-      const rows = await transaction.query(
-        `select 1 from documents where id = $1 and status = 'processing' for update`,
+      const [row] = await transaction.query<{ documentId: string }>(
+        `select ${publicId('d')} as "documentId" from documents d where id = $1`,
         [id],
       )
-      return rows.length === 1
+      const versions = row ? await lockVersions(transaction, row.documentId) : []
+      return versions.some((version) => version.id === id && version.status === 'processing')
     },
 
     /** Progress for people; a document that is no longer processing is left alone. */
@@ -95,6 +81,7 @@ export function createProcessingStore({
       id: string,
       result: { name: string; chunkCount: number; warnings: readonly DocumentWarning[] },
     ): Promise<void> {
+      await replaceFormer(transaction, removeRows, id)
       const [row] = await transaction.query<{ name: string }>(
         `update documents set status = 'ready', stage = 'done', error_code = null, error_message = null, chunk_count = $2,
            warnings = $3::json, updated_at = now()
@@ -104,7 +91,10 @@ export function createProcessingStore({
       if (row && row.name !== result.name) await enqueueRename(jobs, transaction, id)
     },
 
-    /** Ends the processing with a reason; chunks of it, if any, go in the same transaction. False: it had ended already. */
+    /**
+     * Ends the processing with a reason; chunks of it, if any, go in the same transaction. New content of a document that is
+     * served goes as a whole, and the document gets a warning. False: it had ended already.
+     */
     markFailed(
       id: string,
       {
@@ -114,6 +104,11 @@ export function createProcessingStore({
       }: { code: DocumentFailureCode; message: string; warnings?: readonly DocumentWarning[] },
     ): Promise<boolean> {
       return database.transaction(async (transaction) => {
+        const [row] = await transaction.query<{ documentId: string; isCurrent: boolean }>(
+          `select ${publicId('d')} as "documentId", is_current as "isCurrent" from documents d where id = $1`,
+          [id],
+        )
+        if (row && !row.isCurrent) return failReplacement(transaction, removeRows, { id, ...row, code, message })
         const touched = await transaction.execute(
           `update documents set status = 'failed', stage = 'failed', error_code = $2, error_message = $3,
              warnings = $4::json, updated_at = now()
@@ -125,6 +120,33 @@ export function createProcessingStore({
       })
     },
   }
+}
+
+/** Removes the new content and says so in the warnings of the one that is still served. */
+async function failReplacement(
+  transaction: Queryable,
+  removeRows: RemoveRows,
+  { id, documentId, code, message }: { id: string; documentId: string; code: DocumentFailureCode; message: string },
+): Promise<boolean> {
+  const versions = await lockVersions(transaction, documentId)
+  const failed = versions.find((version) => version.id === id)
+  if (!failed) return false
+  await deleteRows(transaction, removeRows, [failed])
+  const [current] = await transaction.query<{ id: string; warnings: DocumentWarning[] | null }>(
+    `select id, warnings from documents d where ${publicId('d')} = $1 and is_current`,
+    [documentId],
+  )
+  if (!current) return true
+  const warnings = (current.warnings ?? []).filter((warning) => warning.code !== 'replacement_failed')
+  warnings.push({
+    code: 'replacement_failed',
+    message: `The new content could not be processed (${code}), and the former content is still served. ${message}`,
+  })
+  await transaction.execute('update documents set warnings = $2::json, updated_at = now() where id = $1', [
+    current.id,
+    warningsJson(warnings),
+  ])
+  return true
 }
 
 function warningsJson(warnings: readonly DocumentWarning[]): string | null {

@@ -1,6 +1,7 @@
 import type { DocumentWarning } from '../contract/documents.ts'
 import type { Database } from '../database/index.ts'
 import type { DocumentFailureCode, DocumentStatus, ProcessingStage } from './document.ts'
+import { publicId } from './replacement.store.ts'
 
 /** A document as people who look after it see it: how far it is, and why it failed. */
 export interface DocumentProgressRow {
@@ -25,15 +26,22 @@ export interface DocumentProgressRow {
 export interface DocumentChange {
   spaceId: string
   documentId: string
+  /** Of the row, which is that of the index; another one than the document's after a replacement. */
+  rowId: string
 }
 
-/** Told by a trigger on `documents` (migration 0011): `<space> <document>`. */
+/** Sent by a trigger on `documents` (migration 0031): `<space> <row> <document>`. */
 const changesChannel = 'portico_documents'
 
-const columns = `id, organisation_id as "organisationId", space_id as "spaceId", name, status, stage,
-  parts_done as "partsDone", parts_total as "partsTotal", error_code as "errorCode", error_message as "errorMessage",
-  warnings, size_bytes as "sizeBytes", mime_type as "mimeType", chunk_count as "chunkCount", created_at as "createdAt",
-  updated_at as "updatedAt"`
+/** New content of a document that is served counts as the document's processing. */
+const progressOf = `(select ${publicId('d')} as id, d.organisation_id as "organisationId", d.space_id as "spaceId", d.name,
+    case when n.id is null then d.status else 'processing' end as status,
+    coalesce(n.stage, d.stage) as stage, case when n.id is null then d.parts_done else n.parts_done end as "partsDone",
+    case when n.id is null then d.parts_total else n.parts_total end as "partsTotal",
+    d.error_code as "errorCode", d.error_message as "errorMessage", d.warnings, d.size_bytes as "sizeBytes",
+    d.mime_type as "mimeType", d.chunk_count as "chunkCount", d.created_at as "createdAt", d.updated_at as "updatedAt"
+  from documents d left join documents n on ${publicId('n')} = ${publicId('d')} and not n.is_current
+  where d.organisation_id = $1 and d.space_id = $2 and d.is_current) as progress`
 
 /** SQL of what the operator sees of documents; organisation and Space stand in every key. */
 export function createProgressStore(database: Database) {
@@ -45,15 +53,14 @@ export function createProgressStore(database: Database) {
       { status, limit, offset }: { status: DocumentStatus | undefined; limit: number; offset: number },
     ) {
       const counted = await database.query<{ status: DocumentStatus; documents: number }>(
-        `select status, count(*)::int as documents from documents where organisation_id = $1 and space_id = $2 group by status`,
+        `select status, count(*)::int as documents from ${progressOf} group by status`,
         [organisationId, spaceId],
       )
       const counts = { processing: 0, ready: 0, failed: 0 }
       for (const row of counted) counts[row.status] = row.documents
       const items = await database.query<DocumentProgressRow>(
-        `select ${columns} from documents
-         where organisation_id = $1 and space_id = $2 and ($3::text is null or status = $3)
-         order by created_at desc, id desc limit $4 offset $5`,
+        `select * from ${progressOf} where $3::text is null or status = $3
+         order by "createdAt" desc, id desc limit $4 offset $5`,
         [organisationId, spaceId, status ?? null, limit, offset],
       )
       const total = status === undefined ? counts.processing + counts.ready + counts.failed : counts[status]
@@ -62,10 +69,11 @@ export function createProgressStore(database: Database) {
 
     /** Those of the ids that still exist in the Space, in no order. */
     loadProgressOf(organisationId: string, spaceId: string, ids: readonly string[]): Promise<DocumentProgressRow[]> {
-      return database.query<DocumentProgressRow>(
-        `select ${columns} from documents where organisation_id = $1 and space_id = $2 and id = any($3::uuid[])`,
-        [organisationId, spaceId, [...ids]],
-      )
+      return database.query<DocumentProgressRow>(`select * from ${progressOf} where id = any($3::uuid[])`, [
+        organisationId,
+        spaceId,
+        [...ids],
+      ])
     },
 
     /** Calls back after each committed change of a document of any Space; `onMissed` when some may have been missed. */
@@ -74,8 +82,8 @@ export function createProgressStore(database: Database) {
       onMissed: () => void,
     ): Promise<() => Promise<void>> {
       const stop = await database.listen(changesChannel, (payload) => {
-        const [spaceId, documentId] = payload.split(' ')
-        if (spaceId !== undefined && documentId !== undefined) onChange({ spaceId, documentId })
+        const [spaceId, rowId, documentId = rowId] = payload.split(' ')
+        if (spaceId && rowId && documentId) onChange({ spaceId, rowId, documentId })
       })
       database.onReconnect(onMissed)
       return stop

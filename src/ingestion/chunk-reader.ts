@@ -6,9 +6,10 @@ export function createChunkReader(database: Database) {
   return {
     /** A page of a document's chunks in order; a document that is not ready has none yet. Undefined: there is no such document. */
     async loadChunks(documentId: string, page: { limit: number; offset: number }) {
-      const [document] = await database.query<{ chunks: number; searchable: boolean | null }>(
-        `select coalesce(i.chunk_count, 0) as chunks, i.searchable
-         from documents d left join indexed_documents i on i.document_id = d.id where d.id = $1`,
+      const [document] = await database.query<{ rowId: string; chunks: number; searchable: boolean | null }>(
+        `select d.id as "rowId", coalesce(i.chunk_count, 0) as chunks, i.searchable
+         from documents d left join indexed_documents i on i.document_id = d.id
+         where coalesce(d.public_id, d.id) = $1 and d.is_current`,
         [documentId],
       )
       if (!document) return undefined
@@ -18,7 +19,7 @@ export function createChunkReader(database: Database) {
            page_from as "pageFrom", page_to as "pageTo", character_from as "characterFrom", character_to as "characterTo",
            row_from as "rowFrom", row_to as "rowTo"
          from chunks where document_id = $1 order by chunk_index limit $2 offset $3`,
-        [documentId, page.limit, page.offset],
+        [document.rowId, page.limit, page.offset],
       )
       return { total: document.chunks, items }
     },

@@ -82,7 +82,7 @@ export async function followDocuments({
   const { resident } = index
   if (!resident) return async () => {}
   const stop = await documents.listenChanges(
-    ({ spaceId, documentId }) => resident.documentChanged(spaceId, documentId),
+    ({ spaceId, rowId }) => resident.documentChanged(spaceId, rowId),
     () => resident.forgetAll(),
   )
   const startedMs = performance.now()

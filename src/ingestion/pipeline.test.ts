@@ -226,3 +226,19 @@ it('a stop in the middle does not count as a failure of the document', async () 
   await expect(pipelineOf({ blocks }).process(jobOf(id, 1, stop.signal))).rejects.toThrow()
   expect(await load(id)).toMatchObject({ status: 'processing' })
 })
+
+it('a small document that takes long, or ends its reader, moves to the workers of large ones with nothing of it left', async () => {
+  for (const fault of [
+    new ExtractionError('processing_timeout', 'It took too long.'),
+    new ExtractorCrashError('gone'),
+  ]) {
+    const id = await insert()
+    const slow = pipelineOf({ blocks: () => paragraphs(100, () => Promise.reject(fault)) })
+    expect(await slow.processSmall(jobOf(id))).toEqual({ moveTo: 'process-document' })
+    expect(await load(id)).toMatchObject({ status: 'processing' })
+    await pipelineOf({}).process(jobOf(id))
+    expect(await load(id)).toMatchObject({ status: 'ready' })
+    const [row] = await documents.loadProgressOf(organisationId, spaceId, [id])
+    expect(await chunksOf(id)).toBe(row!.chunkCount)
+  }
+})

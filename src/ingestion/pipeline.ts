@@ -1,6 +1,13 @@
 import type { Database } from '../database/index.ts'
-import type { BlobStore, DocumentFormat, DocumentProgress, DocumentStore, ProcessingRow } from '../documents/index.ts'
-import type { Job } from '../jobs/index.ts'
+import {
+  type BlobStore,
+  type DocumentFormat,
+  type DocumentProgress,
+  type DocumentStore,
+  processDocumentJob,
+  type ProcessingRow,
+} from '../documents/index.ts'
+import type { Job, JobMove } from '../jobs/index.ts'
 import { AppError, type Clock, type DocumentId, describeError, isAppError, type Log } from '../kernel/index.ts'
 import {
   composeEmbeddingText,
@@ -40,7 +47,7 @@ const progressEveryMs = 400
 export function createPipeline(dependencies: PipelineDependencies) {
   const { documents, database, index, clock, log, observer } = dependencies
 
-  async function process(job: Job): Promise<void> {
+  async function process(job: Job, lane: Lane = 'any'): Promise<void | JobMove> {
     const document = await documents.loadForProcessing(String(job.payload.documentId))
     if (!document || document.status !== 'processing') return
     const run = await database.transaction((transaction) =>
@@ -53,7 +60,7 @@ export function createPipeline(dependencies: PipelineDependencies) {
     if (!run) return
     try {
       const result = await dependencies.blobs.withFile(document.blobKey, job.signal, (filePath) =>
-        indexFile(dependencies, { document, run, filePath, signal: job.signal }),
+        indexFile(dependencies, { document, run, filePath, lane, signal: job.signal }),
       )
       const ready = await database.transaction(async (transaction) => {
         if (!(await documents.lockProcessing(transaction, document.id))) return false
@@ -68,6 +75,13 @@ export function createPipeline(dependencies: PipelineDependencies) {
       if (ready) report(document, 'ready', 'none')
     } catch (error) {
       if (error instanceof IndexRunEndedError) return
+      if (lane === 'small' && isCostly(error)) {
+        log.info(
+          { documentId: document.id, reason: describeError(error) },
+          'a small file takes long and waits for a worker of large ones',
+        )
+        return { moveTo: processDocumentJob }
+      }
       const failure = failureOf(error, job.attempt)
       if (!failure || job.signal.aborted) throw error
       if (await documents.markFailed(document.id, failure)) report(document, 'failed', failure.code)
@@ -82,6 +96,8 @@ export function createPipeline(dependencies: PipelineDependencies) {
 
   return {
     process,
+    /** Of the queue of small documents: one that turns out to be costly moves to the other queue. */
+    processSmall: (job: Job) => process(job, 'small'),
     /** The job failed again and again for our own reasons: the document must not stay in processing for ever. */
     async giveUp(job: Job, error: unknown): Promise<void> {
       const documentId = String(job.payload.documentId) as DocumentId
@@ -97,7 +113,23 @@ export function createPipeline(dependencies: PipelineDependencies) {
   }
 }
 
+/** `small`: a worker that large documents must not hold. */
+type Lane = 'small' | 'any'
+
+/**
+ * What a small document may take of its worker; about ten times what files of its size usually take. One that takes more is
+ * started again by a worker of large documents.
+ */
+const smallLimits = { timeLimitMs: 6_000, maximumChunks: 2_000 }
+
+/** The file takes more than a small one may, or it ends its reader: both cost as much again at each try. */
+function isCostly(error: unknown): boolean {
+  if (error instanceof ExtractorCrashError) return true
+  return error instanceof ExtractionError && (error.code === 'processing_timeout' || error.code === 'too_complex')
+}
+
 interface FileRun {
+  lane: Lane
   document: ProcessingRow
   run: IndexRun
   filePath: string
@@ -105,7 +137,7 @@ interface FileRun {
 }
 
 /** Reads the file chunk by chunk into the index, invisible until it is published. */
-async function indexFile(dependencies: PipelineDependencies, { document, run, filePath, signal }: FileRun) {
+async function indexFile(dependencies: PipelineDependencies, { document, run, filePath, lane, signal }: FileRun) {
   const { embedder, index } = dependencies
   const progress = createProgress(dependencies, document.id)
   let isReadingPages = false
@@ -113,6 +145,7 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
     filePath,
     format: document.format as DocumentFormat,
     sizeBytes: Number(document.sizeBytes),
+    limits: lane === 'small' ? smallLimits : undefined,
     signal,
     onProgress: (pagesDone, pagesTotal) => {
       // Pages say more than chunks, until all of them are read.

@@ -242,6 +242,28 @@ test('cancel removes a waiting job and stops a running one within a second, also
   expect(work.keys()).toEqual(['running'])
 })
 
+test('a job that moves to another kind runs there as a first try with the same key, unless it was cancelled', async () => {
+  const queue = openQueue()
+  const held = Promise.withResolvers<void>()
+  const general = recorder()
+  queue.work('express', options, async (job) => {
+    if (job.key === 'cancelled') {
+      await databases.corpus.transaction((transaction) => queue.cancel(transaction, 'cancelled'))
+      held.resolve()
+    }
+    return { moveTo: 'general' }
+  })
+  await enqueue(queue, of('express', 'kept'), of('express', 'cancelled'))
+  await held.promise
+  expect(await queue.exists('kept')).toBe(true)
+  queue.work('general', options, general.handler)
+  await general.calls(1)
+  await untilEmpty()
+  expect(general.jobs.map(({ kind, key, attempt }) => ({ kind, key, attempt }))).toEqual([
+    { kind: 'general', key: 'kept', attempt: 1 },
+  ])
+})
+
 test('the key of a cancelled job can be used again at once', async () => {
   const queue = openQueue()
   const hold = Promise.withResolvers<void>()

@@ -10,7 +10,7 @@ import {
   jobsChannel,
   type Turn,
 } from './job.store.ts'
-import type { Job, JobQueue, WorkOptions } from './port.ts'
+import type { Job, JobMove, JobQueue, WorkOptions } from './port.ts'
 
 // A server has many instances: one that has not renewed its leases for this long is taken for dead.
 const leaseSeconds = 30
@@ -39,7 +39,7 @@ export interface JobQueueOptions {
 interface Worker {
   kind: string
   options: WorkOptions
-  handler(job: Job): Promise<void>
+  handler(job: Job): Promise<void | JobMove>
   running: number
   turn: Turn
   /** The Space that was served last, by organisation. */
@@ -188,8 +188,9 @@ export function createJobQueue(queueOptions: JobQueueOptions): JobQueue {
     } else {
       try {
         abort.signal.throwIfAborted()
-        await worker.handler(job)
-        await store.remove(row.id)
+        const move = await worker.handler(job)
+        if (move) await store.move(row.id, move.moveTo)
+        else await store.remove(row.id)
         return
       } catch (error) {
         failure = error

@@ -114,6 +114,17 @@ export function createJobStore(database: Database, takenBy: string) {
       return (await database.execute(`delete from job where id = $1 and taken_by = $2`, [id, takenBy])) > 0
     },
 
+    /** Makes the job one of another kind, ready and never tried; one that was cancelled meanwhile goes. */
+    async move(id: bigint, kind: string): Promise<void> {
+      await database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, takenBy])
+      await database.execute(
+        `update job set kind = $3, state = 'ready', attempt = 0, taken_by = null, lease_until = null
+         where id = $1 and taken_by = $2`,
+        [id, takenBy, kind],
+      )
+      await database.query(`select pg_notify($1, $2)`, [jobsChannel, kind])
+    },
+
     async delay(id: bigint, runAfter: Date): Promise<void> {
       await database.execute(
         `update job set state = 'delayed', run_after = $3, taken_by = null, lease_until = null

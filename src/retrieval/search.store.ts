@@ -69,7 +69,7 @@ function loadPassages(
   options: QueryOptions,
 ): Promise<Omit<Passage, 'score'>[]> {
   return queryable.query(
-    `select c.id as "chunkId", c.document_id as "documentId", d.name as "documentName", d.source_url as url,
+    `select c.id as "chunkId", coalesce(d.public_id, d.id) as "documentId", d.name as "documentName", d.source_url as url,
        c.content as text, c.heading_path as "headingPath", c.table_header as "tableHeader",
        c.chunk_index as "chunkIndex", c.page_from as "pageFrom", c.page_to as "pageTo", c.row_from as "rowFrom",
        c.row_to as "rowTo"

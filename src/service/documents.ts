@@ -3,6 +3,7 @@ import {
   createDocuments,
   deleteBlobJob,
   processDocumentJob,
+  processSmallDocumentJob,
   renameDocumentJob,
 } from '../documents/index.ts'
 import {
@@ -30,7 +31,7 @@ export function openDocuments(foundation: Foundation, files: Files, { embedder }
   const { settings } = config
   const { index, jobs, blobs, documentStore } = files
   const extractors = createExtractorPool({
-    size: settings.ingestion.workers,
+    size: extractorProcesses(settings.ingestion.workers),
     chunking: chunkingFor(embedder),
     readableFolders: blobs.localFolders,
     log,
@@ -82,12 +83,11 @@ export function openDocuments(foundation: Foundation, files: Files, { embedder }
   async function start(): Promise<void> {
     if (settings.ingestion.workers > 0) {
       const onExhausted = pipeline.giveUp
-      const concurrency = settings.ingestion.workers
-      jobs.work(
-        processDocumentJob,
-        { concurrency, maximumAttempts: 12, backoffMs: 1_000, onExhausted },
-        pipeline.process,
-      )
+      const options = { maximumAttempts: 12, backoffMs: 1_000, onExhausted }
+      const processes = extractorProcesses(settings.ingestion.workers)
+      // Large documents leave one process to small ones; small ones may have all that are free.
+      jobs.work(processDocumentJob, { ...options, concurrency: processes - 1 }, (job) => pipeline.process(job))
+      jobs.work(processSmallDocumentJob, { ...options, concurrency: processes }, pipeline.processSmall)
       await indexKeeper.start()
     } else await index.generations.prepare(embedder)
     stopFollowing = await followDocuments({ index, documents: documentStore, log })
@@ -119,4 +119,9 @@ export function openDocuments(foundation: Foundation, files: Files, { embedder }
     await stopFollowing()
     await jobs.close()
   }
+}
+
+/** At least two: a large document must leave one to small ones. */
+function extractorProcesses(workers: number): number {
+  return workers === 1 ? 2 : workers
 }

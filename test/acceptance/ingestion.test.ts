@@ -265,6 +265,17 @@ describe('fairness', () => {
     expectStatus(await crowd.client('DELETE', `/v1/documents/${big}`), 204)
   })
 
+  it('large files, of whatever organisation, leave a worker to a small one', async () => {
+    const own = await portico.createSpace(organisation)
+    const large: string[] = []
+    for (let n = 0; n < 3; n++) large.push(await upload(longCsv(60_000), `large-${n}.csv`, own))
+    await until('the processing of a large one', async () => (await progress(own)).items.find(isBeingProcessed))
+    const small = await upload('a small file behind three large ones', 'small.txt', own)
+    expect(await waitForDocument(organisation.client, small)).toMatchObject({ status: 'ready' })
+    expect((await progress(own)).counts).toMatchObject({ processing: 3, ready: 1 })
+    for (const id of large) await remove(id)
+  })
+
   it('hostile files end with a code, while the gateway answers and others’ files become ready', async () => {
     const hostile = await portico.createSpace(organisation)
     const files: [string, string | Uint8Array][] = [

@@ -22,6 +22,8 @@ export interface ExtractionRequest {
   filePath: string
   format: DocumentFormat
   sizeBytes: number
+  /** Bounds below those of the file's size. */
+  limits?: Partial<ExtractionLimits> | undefined
   /** Ends the extraction at once, whatever it is doing. */
   signal?: AbortSignal
   /** Called now and then for formats that know their pages. */
@@ -160,7 +162,7 @@ export function createExtractorPool(options: ExtractorPoolOptions): ExtractorPoo
   async function* read(request: ExtractionRequest): AsyncGenerator<Chunk[], ExtractionSummary> {
     const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal
     const slot = await acquire(signal)
-    const limits = { ...defaultLimits(request.format, request.sizeBytes), ...options.limits }
+    const limits = { ...defaultLimits(request.format, request.sizeBytes), ...options.limits, ...request.limits }
     slot.files += 1
     slot.isReading = true
     holdProcess()
