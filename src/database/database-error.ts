@@ -32,6 +32,7 @@ export class DatabaseStartError extends Error {
 
 export const sqlState = {
   connectionLost: '08006',
+  protocolViolation: '08P01',
   uniqueViolation: '23505',
   serializationFailure: '40001',
   deadlock: '40P01',

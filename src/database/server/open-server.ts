@@ -7,6 +7,7 @@ import { quoteName } from '../quote-name.ts'
 import { loadFeatures } from '../features.ts'
 import { migrate } from '../migrate.ts'
 import type { Database, DatabaseFeatures, LogicalDatabase } from '../port.ts'
+import { assertOwnSession } from './pooler.ts'
 import { createServerSource } from './server-source.ts'
 
 export interface ServerOptions {
@@ -51,6 +52,7 @@ export async function openServer(options: ServerOptions): Promise<Database> {
 async function prepareServer(url: string, schema: string, name: LogicalDatabase, log: Log): Promise<string[]> {
   const client = await connectPatiently(url, name, log)
   try {
+    await assertOwnSession(client, url, name)
     await createSchema(client, schema, name)
     if (name === 'corpus') {
       await createExtension(client, 'vector', log)

@@ -12,6 +12,7 @@ import {
   tooManyWaiting,
 } from '../session.ts'
 import { createListener } from './listener.ts'
+import { processIdOf } from './pooler.ts'
 
 export interface ServerSourceOptions {
   name: string
@@ -156,7 +157,11 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
   }
 }
 
+/** The server's process of each connection; what the driver has read may be a pooler's own number. */
+const processIds = new WeakMap<pg.ClientBase, number>()
+
 async function setUp(client: pg.ClientBase, searchPath: string): Promise<void> {
+  processIds.set(client, await processIdOf(client))
   await client.query(
     `set search_path = ${searchPath};
      set timezone = 'UTC';
@@ -171,12 +176,11 @@ async function setUp(client: pg.ClientBase, searchPath: string): Promise<void> {
 
 /** Asks the server, over another connection, to end what a client is running. */
 async function cancelStatement(config: pg.ClientConfig, client: pg.PoolClient, log: Log): Promise<void> {
-  const processId = (client as unknown as { processID: number | null }).processID
   const other = new pg.Client({ ...config, query_timeout: connectTimeoutMs })
   other.on('error', () => {})
   try {
     await other.connect()
-    await other.query('select pg_cancel_backend($1)', [processId])
+    await other.query('select pg_cancel_backend($1)', [processIds.get(client)])
   } catch (error) {
     log.warn({ reason: shortMessage(error) }, 'a statement could not be cancelled')
   } finally {

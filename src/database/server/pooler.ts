@@ -1,0 +1,53 @@
+import pg from 'pg'
+import { DatabaseStartError, sqlState } from '../database-error.ts'
+import type { LogicalDatabase } from '../port.ts'
+
+/** Other connections that are held at the same time; a pooler without sessions gives one of them our server connection. */
+const probes = 4
+/** A pool that is used up makes a probe wait: it then says nothing. */
+const probeTimeoutMs = 2_000
+
+/**
+ * Throws where a connection pooler hands the server's connections out by transaction (PgBouncer's pool_mode = transaction): session
+ * settings such as search_path, and LISTEN, would belong to whoever gets the connection next. A pooler in session mode is fine.
+ */
+export async function assertOwnSession(client: pg.Client, url: string, name: LogicalDatabase): Promise<void> {
+  const processId = await processIdOf(client)
+  // A pooler answers the greeting itself, with a number of its own.
+  if (processId === (client as unknown as { processID: number | null }).processID) return
+  const others: pg.Client[] = []
+  try {
+    while (others.length < probes) {
+      const other = new pg.Client({
+        connectionString: url,
+        connectionTimeoutMillis: probeTimeoutMs,
+        query_timeout: probeTimeoutMs,
+      })
+      other.on('error', () => {})
+      others.push(other)
+      await other.connect()
+      await other.query('begin')
+      if ((await processIdOf(other)) === processId) throw refusal(name)
+    }
+    if ((await processIdOf(client)) !== processId) throw refusal(name)
+  } catch (error) {
+    if (error instanceof DatabaseStartError) throw error
+    // PgBouncer's statement mode refuses transactions.
+    if ((error as { code?: unknown }).code === sqlState.protocolViolation) throw refusal(name)
+  } finally {
+    await Promise.all(others.map((other) => other.end().catch(() => {})))
+  }
+}
+
+/** The process of the server that runs this connection's statements now. */
+export async function processIdOf(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  return rows[0]!.pid
+}
+
+function refusal(name: LogicalDatabase): DatabaseStartError {
+  return new DatabaseStartError(
+    `the URL of the ${name} database leads to a connection pooler in transaction mode (such as PgBouncer's pool_mode = transaction). ` +
+      'Portico needs sessions, for LISTEN and for its settings: give the address of PostgreSQL itself, or set pool_mode = session',
+  )
+}
