@@ -177,7 +177,11 @@ function describeUpload({ detectFormat }: DocumentsDependencies, received: Recei
   const metadata = received.metadataText === undefined ? null : readMetadata(received.metadataText)
   const detected = detectFormat({ fileName, head: received.head, declaredType: received.declaredType })
   if (!detected.supported) throw new AppError('unsupported_file_type', `file: ${detected.reason}`, { param: 'file' })
-  return { name: named ?? fileName, metadata, format: detected.format, mimeType: detected.mimeType }
+  const { format } = detected
+  const isText = detected.mimeType.startsWith('text/')
+  const mimeType =
+    isText && received.declaredCharset ? `${detected.mimeType}; charset=${received.declaredCharset}` : detected.mimeType
+  return { name: named ?? fileName, metadata, format, mimeType }
 }
 
 function fingerprintOf({ sha256, fileName, name, metadataText }: ReceivedUpload, onDuplicate: OnDuplicate): Uint8Array {

@@ -23,6 +23,8 @@ export interface ProcessingRow {
   name: string
   status: DocumentStatus
   format: string
+  /** With the charset that the upload declared, if any. */
+  mimeType: string
   blobKey: string
   sizeBytes: bigint
   createdAt: Date
@@ -43,7 +45,7 @@ export function createProcessingStore({
   return {
     async loadForProcessing(id: string): Promise<ProcessingRow | undefined> {
       const [row] = await database.query<ProcessingRow>(
-        `select id, organisation_id as "organisationId", space_id as "spaceId", name, status, format, blob_key as "blobKey",
+        `select id, organisation_id as "organisationId", space_id as "spaceId", name, status, format, mime_type as "mimeType", blob_key as "blobKey",
            size_bytes as "sizeBytes", created_at as "createdAt"
          from documents where id = $1`,
         [id],

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { maximumMetadataBytes } from '../contract/documents.ts'
 import { AppError } from '../kernel/index.ts'
+import { watchPartCharset } from './part-charset.ts'
 
 /** A multipart body with its headers: a client's request, or what the service itself uploads. */
 export type UploadRequest = Readable & Pick<IncomingMessage, 'headers'>
@@ -12,6 +13,8 @@ export type UploadRequest = Readable & Pick<IncomingMessage, 'headers'>
 export interface ReceivedUpload {
   fileName: string
   declaredType: string
+  /** The charset of the file part's Content-Type. */
+  declaredCharset: string | undefined
   sizeBytes: number
   sha256: Uint8Array
   /** First bytes of the file, for the detection of its type. */
@@ -52,7 +55,7 @@ export async function receiveUpload(
     | {
         fileName: string
         declaredType: string
-        stored: Promise<Omit<ReceivedUpload, 'fileName' | 'declaredType' | 'name' | 'metadataText'>>
+        stored: Promise<Omit<ReceivedUpload, 'fileName' | 'declaredType' | 'declaredCharset' | 'name' | 'metadataText'>>
       }
     | undefined
   let metadataPart: Promise<void> | undefined
@@ -107,6 +110,7 @@ export async function receiveUpload(
     signal.addEventListener('abort', stop(signal), { once: true })
     failure.signal.addEventListener('abort', stop(failure.signal), { once: true })
   })
+  const declaredCharset = watchPartCharset(request, contentType, 'file')
   request.pipe(parser)
   try {
     await finished
@@ -118,6 +122,7 @@ export async function receiveUpload(
       ...stored,
       fileName: file.fileName,
       declaredType: file.declaredType,
+      declaredCharset: declaredCharset(),
       name: fields.get('name'),
       metadataText: fields.get('metadata'),
     }

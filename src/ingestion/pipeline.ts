@@ -146,6 +146,7 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
     format: document.format as DocumentFormat,
     sizeBytes: Number(document.sizeBytes),
     limits: lane === 'small' ? smallLimits : undefined,
+    declaredEncoding: /charset=(\S+)/.exec(document.mimeType)?.[1],
     signal,
     onProgress: (pagesDone, pagesTotal) => {
       // Pages say more than chunks, until all of them are read.

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildDocx, buildTextPdf, buildZip, docxParagraph } from '../../src/ingestion/test-documents.ts'
 import { createSseParser, type SseEvent } from '../../src/kernel/index.ts'
@@ -84,6 +85,27 @@ describe('a document', () => {
     expect(counts).toEqual({ processing: 0, ready: 5, failed: 0 })
     for (const item of items) expect(item).toMatchObject({ status: 'ready', stage: 'done', error: null, warnings: [] })
     for (const item of items) expect(item.chunkCount).toBeGreaterThan(0)
+  })
+
+  it('is read in the charset of its part’s Content-Type, and a guess is a warning', async () => {
+    const chosen = await portico.createSpace(organisation)
+    const bytes = iconv.encode('Цена 5 руб', 'maccyrillic')
+    const send = async (type: string) => {
+      const form = new FormData()
+      form.append('metadata', '{"a":1}')
+      form.append('file', new Blob([bytes], { type }), 'price.txt')
+      const url = `/v1/documents?spaceId=${chosen.id}`
+      const { id } = expectStatus(await organisation.client('POST', url, form), 201)
+      const document = await waitForDocument(organisation.client, id)
+      const { items } = expectStatus(await portico.operator('GET', `/api/documents/${id}/chunks`), 200)
+      return { document, text: items[0].text as string }
+    }
+    const declared = await send('text/plain; charset=x-mac-cyrillic')
+    expect(declared.text).toContain('Цена 5 руб')
+    expect(declared.document).toMatchObject({ status: 'ready', mimeType: 'text/plain; charset=x-mac-cyrillic' })
+    expect(declared.document.warnings).toBeUndefined()
+    const guessed = await send('text/plain')
+    expect(guessed.document).toMatchObject({ mimeType: 'text/plain', warnings: [{ code: 'encoding_guessed' }] })
   })
 
   it('that cannot be read fails with a code and a sentence, shown to its owner and to the operator', async () => {

@@ -24,7 +24,7 @@ export interface ExtractorInput {
   limits: OutputLimits
   report: ExtractionReport
   /** The charset that the upload stated; text formats only. */
-  declaredEncoding?: string
+  declaredEncoding?: string | undefined
 }
 
 /**

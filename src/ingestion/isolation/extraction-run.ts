@@ -37,8 +37,8 @@ export async function* runExtraction(
   request.signal.addEventListener('abort', onAbort, { once: true })
   try {
     request.signal.throwIfAborted()
-    const { filePath, format, sizeBytes } = request
-    child.send({ type: 'extract', filePath, format, sizeBytes, limits, credits: batchCredits })
+    const { filePath, format, sizeBytes, declaredEncoding } = request
+    child.send({ type: 'extract', filePath, format, sizeBytes, declaredEncoding, limits, credits: batchCredits })
     for (;;) {
       // While batches lie here unread the child may be waiting for us, and its time stands still.
       if (inbox.size() < batchCredits) deadline.run()

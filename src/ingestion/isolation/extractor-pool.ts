@@ -24,6 +24,8 @@ export interface ExtractionRequest {
   sizeBytes: number
   /** Bounds below those of the file's size. */
   limits?: Partial<ExtractionLimits> | undefined
+  /** The charset that the upload stated; text formats only. */
+  declaredEncoding?: string | undefined
   /** Ends the extraction at once, whatever it is doing. */
   signal?: AbortSignal
   /** Called now and then for formats that know their pages. */

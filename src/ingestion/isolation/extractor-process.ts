@@ -52,7 +52,8 @@ async function run(job: ToChild & { type: 'extract' }) {
   memoryLimit[0] = Infinity
 }
 
-async function extract({ filePath, format, sizeBytes, limits }: ToChild & { type: 'extract' }): Promise<FromChild> {
+async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
+  const { filePath, format, sizeBytes, declaredEncoding, limits } = job
   const warnings = createWarningList()
   let progress: Progress | null = null
   let saidAt = performance.now()
@@ -66,7 +67,7 @@ async function extract({ filePath, format, sizeBytes, limits }: ToChild & { type
     warn: warnings.add,
   }
   try {
-    const blocks = extractor.extract(format, { filePath, sizeBytes, limits, report })
+    const blocks = extractor.extract(format, { filePath, sizeBytes, declaredEncoding, limits, report })
     const batches = inBatches(chunkBlocks(blocks, { ...chunkSizes, countTokens: await countTokens }), limits)
     for await (const chunks of batches) {
       if (credits === 0) await new Promise<void>((resolve) => (creditArrived = resolve))

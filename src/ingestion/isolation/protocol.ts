@@ -18,6 +18,7 @@ export type ToChild =
       filePath: string
       format: DocumentFormat
       sizeBytes: number
+      declaredEncoding?: string | undefined
       limits: ExtractionLimits
       credits: number
     }
