@@ -23,7 +23,9 @@ export interface SseParser {
 /** An incremental parser that takes CRLF, LF and CR line ends, comments and a byte order mark. */
 export function createSseParser({ maximumEventBytes }: { maximumEventBytes: number }): SseParser {
   const decoder = new TextDecoder('utf-8')
-  let buffer = ''
+  // Reads without a line end are kept apart until one comes: joining them at each read would be quadratic in a long line.
+  let pieces: string[] = []
+  let piecesLength = 0
   let event = ''
   let data: string[] = []
   let dataLength = 0
@@ -48,10 +50,33 @@ export function createSseParser({ maximumEventBytes }: { maximumEventBytes: numb
     } else if (field === 'event') event = value
   }
 
-  function drain(atEnd: boolean): SseEvent[] {
+  /** The text so far, or undefined while no line in it can have ended. */
+  function take(text: string): string | undefined {
+    pieces.push(text)
+    piecesLength += text.length
+    // A CR at the end of the last read waited for this one.
+    const mayEnd = text.includes('\n') || text.includes('\r') || (pieces.length > 1 && pieces.at(-2)!.endsWith('\r'))
+    if (!mayEnd) return void assertSmall()
+    const joined = pieces.join('')
+    pieces = []
+    piecesLength = 0
+    return joined
+  }
+
+  function assertSmall() {
+    if (piecesLength > maximumEventBytes) throw new SseTooLargeError(maximumEventBytes)
+  }
+
+  function keep(rest: string) {
+    if (rest !== '') pieces.push(rest)
+    piecesLength = rest.length
+    assertSmall()
+  }
+
+  function drain(buffer: string, atEnd: boolean): SseEvent[] {
     const events: SseEvent[] = []
     let start = 0
-    // Looked up anew only when it has been passed: most streams hold no CR at all.
+    // Searched again only when it has been passed: most streams hold no CR at all.
     let carriage = buffer.indexOf('\r')
     for (;;) {
       const lineFeed = buffer.indexOf('\n', start)
@@ -63,21 +88,24 @@ export function createSseParser({ maximumEventBytes }: { maximumEventBytes: numb
       takeLine(buffer.slice(start, stop), events)
       start = stop + (stop === carriage && buffer[stop + 1] === '\n' ? 2 : 1)
     }
-    buffer = buffer.slice(start)
-    if (buffer.length > maximumEventBytes) throw new SseTooLargeError(maximumEventBytes)
+    keep(buffer.slice(start))
     return events
   }
 
   return {
     push(bytes) {
-      buffer += decoder.decode(bytes, { stream: true })
-      return drain(false)
+      const text = decoder.decode(bytes, { stream: true })
+      if (text === '') return []
+      const buffer = take(text)
+      return buffer === undefined ? [] : drain(buffer, false)
     },
     end() {
-      buffer += decoder.decode()
-      const events = drain(true)
-      if (buffer !== '') takeLine(buffer, events)
-      buffer = ''
+      const whole = pieces.join('') + decoder.decode()
+      pieces = []
+      const events = drain(whole, true)
+      const rest = pieces.join('')
+      pieces = []
+      if (rest !== '') takeLine(rest, events)
       takeEvent(events)
       return events
     },

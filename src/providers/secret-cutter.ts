@@ -1,4 +1,5 @@
 import type { ProviderSettings } from './port.ts'
+import { asMessage } from './wire-json.ts'
 
 /** Longest provider message that is passed on, characters; longer ones mostly quote the request. */
 const maximumMessageCharacters = 2000
@@ -20,7 +21,7 @@ const secretShapes: readonly RegExp[] = [
 export function createSecretCutter(settings: ProviderSettings): (text: string) => string {
   const literals = literalSecrets(settings)
   return (text) => {
-    let clean = text
+    let clean = asMessage(text)
     for (const literal of literals) clean = clean.replaceAll(literal, '[secret]')
     for (const shape of secretShapes) clean = clean.replace(shape, '[secret]')
     return clean.length > maximumMessageCharacters ? `${clean.slice(0, maximumMessageCharacters)}…` : clean

@@ -36,6 +36,17 @@ export function asString(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
+/** Part of an error's text that is read, in UTF-16 units: keeps every expression that looks into it quick. */
+const maximumMessageUnits = 4_000
+
+/** The text of an error, or the start of a long one, which ends at a space so that no half of a secret stays. */
+export function asMessage(value: unknown): string {
+  const text = asString(value)
+  if (text.length <= maximumMessageUnits) return text
+  const end = text.lastIndexOf(' ', maximumMessageUnits)
+  return text.slice(0, end > 0 ? end : maximumMessageUnits)
+}
+
 /** A string that says something, else null. */
 export function asName(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null

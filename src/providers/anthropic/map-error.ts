@@ -1,6 +1,6 @@
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
-import { asName, asObject, asString, parseJsonObject } from '../wire-json.ts'
+import { asMessage, asName, asObject, asString, parseJsonObject } from '../wire-json.ts'
 
 const classes: Readonly<Record<string, ProviderErrorClass>> = {
   authentication_error: 'authentication',
@@ -22,7 +22,7 @@ export function mapError(
 ): ProviderError {
   const detail = asObject(parseJsonObject(error.body)?.error)
   const type = asString(detail.type)
-  const message = asString(detail.message)
+  const message = asMessage(detail.message)
   return failure(classify(error.status, type, message), redact(message) || `Anthropic answered ${error.status}.`, {
     status: error.status,
     code: asName(detail.type),

@@ -1,6 +1,6 @@
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
-import { asName, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
+import { asMessage, asName, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
 
 /** Names of AWS exceptions in lower case: HTTP answers write `ThrottlingException`, streams `throttlingException`. */
 const classes: Readonly<Record<string, ProviderErrorClass>> = {
@@ -57,7 +57,7 @@ function toFailure(
   fields: { status: number; retryAfterSeconds: number | null; afterFirstByte: boolean },
 ): ProviderError {
   const type = plainType(wireType)
-  const message = asString(body.message) || asString(body.Message)
+  const message = asMessage(body.message) || asMessage(body.Message)
   const text = redact(message) || `Bedrock answered ${type || fields.status}.`
   return failure(classify(type, fields.status, message), text, { ...fields, code: asName(type) })
 }

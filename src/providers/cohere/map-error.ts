@@ -1,6 +1,6 @@
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
-import { asString, parseJsonObject } from '../wire-json.ts'
+import { asMessage, asString, parseJsonObject } from '../wire-json.ts'
 
 /** Cohere's errors are flat: `{"message"}`; the status tells the class, the words what kind of 400 or 429 it is. */
 export function mapError(
@@ -8,7 +8,7 @@ export function mapError(
   redact: (text: string) => string,
 ): ProviderError {
   const body = parseJsonObject(answer.body) ?? {}
-  const message = asString(body.message) || asString(body.error)
+  const message = asMessage(body.message) || asMessage(body.error)
   return failure(classify(answer.status, message), redact(message) || `Cohere answered ${answer.status}.`, {
     status: answer.status,
     retryAfterSeconds: retryAfterOfHeaders(answer.headers),

@@ -1,6 +1,6 @@
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { boundWait, errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
-import { asCount, asName, asObject, asObjects, asString, type JsonObject } from '../wire-json.ts'
+import { asCount, asMessage, asName, asObject, asObjects, asString, type JsonObject } from '../wire-json.ts'
 
 /** The words of google.rpc.Code. */
 const classes: Readonly<Record<string, ProviderErrorClass>> = {
@@ -27,7 +27,7 @@ export function mapError(
   const error = errorOf(answer.body)
   const status = answer.status === 200 ? (asCount(error.code) ?? 200) : answer.status
   const details = asObjects(error.details)
-  const message = asString(error.message)
+  const message = asMessage(error.message)
   const errorClass = classify(status, asString(error.status), message, details)
   return failure(errorClass, redact(message) || `Google answered ${answer.status}.`, {
     status: answer.status,

@@ -1,6 +1,6 @@
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { boundWait, errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
-import { asName, asObject, asString, type JsonObject, parseJson } from '../wire-json.ts'
+import { asMessage, asName, asObject, asString, type JsonObject, parseJson } from '../wire-json.ts'
 
 export interface WireError {
   status: number
@@ -49,9 +49,9 @@ function readWords(body: string): ErrorWords {
     messageOf(inner) || messageOf(outer) || asString(outer.error) || (parsed === undefined ? plainText(body) : '')
   const code = inner.code ?? outer.code ?? asObject(inner.innererror).code
   return {
-    message: withDetail(message, inner),
-    type: asString(inner.type ?? outer.type),
-    code: typeof code === 'number' ? String(code) : asString(code),
+    message: asMessage(withDetail(message, inner)),
+    type: asMessage(inner.type ?? outer.type),
+    code: typeof code === 'number' ? String(code) : asMessage(code),
     param: asName(inner.param ?? outer.param),
     status: statusOf(inner.status_code ?? inner.status ?? code) ?? statusOf(outer.status_code),
   }
