@@ -10,6 +10,9 @@ const spacelessScripts = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Scrip
 /** Longest word that is a word; longer ones (base64, hashes) are cut, so that they still match themselves. */
 const maximumWordCharacters = 64
 
+/** Longest normalised text compared with the text as it was. */
+const maximumExpansion = 2
+
 export interface TokenizeOptions {
   /** Documents also get single Han characters, so that a query of one character finds them. */
   singleCharacters: boolean
@@ -20,13 +23,15 @@ export function tokenize(text: string, { singleCharacters }: TokenizeOptions): s
   const tokens: string[] = []
   // Made at need: loading the dictionaries takes time that most texts never need.
   let segmenter: Intl.Segmenter | undefined
-  const folded = text.normalize('NFKC').toLowerCase().replaceAll('\u00ad', '').replaceAll('\u0640', '')
+  // Some characters expand to 18 letters; a text of nothing else would cost 18 times its size.
+  const normalised = text.normalize('NFKC').slice(0, text.length * maximumExpansion)
+  const folded = normalised.toLowerCase().replaceAll('\u00ad', '').replaceAll('\u0640', '')
   for (const [word] of folded.matchAll(wordPattern)) {
     if (isAscii(word)) tokens.push(word.slice(0, maximumWordCharacters))
     else if (spacelessScripts.test(word)) {
       segmenter ??= new Intl.Segmenter('th', { granularity: 'word' })
-      tokens.push(...dictionaryWords(segmenter, word))
-    } else tokens.push(...splitPairedScripts(word, singleCharacters))
+      addDictionaryWords(tokens, segmenter, word)
+    } else addPairedScripts(tokens, word, singleCharacters)
   }
   return tokens
 }
@@ -36,29 +41,33 @@ function isAscii(word: string): boolean {
   return true
 }
 
-function dictionaryWords(segmenter: Intl.Segmenter, word: string): string[] {
-  return [...segmenter.segment(word)].filter((part) => part.isWordLike).map((part) => part.segment)
+// The functions below add to `tokens` one by one: a run of a script without spaces may be a whole text, and spreading that many
+// arguments overflows the stack.
+
+function addDictionaryWords(tokens: string[], segmenter: Intl.Segmenter, word: string): void {
+  for (const { segment, isWordLike } of segmenter.segment(word)) if (isWordLike) tokens.push(segment)
 }
 
-function splitPairedScripts(word: string, singleCharacters: boolean): string[] {
-  const tokens: string[] = []
+function addPairedScripts(tokens: string[], word: string, singleCharacters: boolean): void {
   let end = 0
   for (const match of word.matchAll(pairedScripts)) {
     if (match.index > end) tokens.push(cut(word.slice(end, match.index)))
-    tokens.push(...pairs(match[0], singleCharacters))
+    addPairs(tokens, match[0], singleCharacters)
     end = match.index + match[0].length
   }
   if (end < word.length) tokens.push(cut(word.slice(end)))
-  return tokens
 }
 
-function pairs(run: string, singleCharacters: boolean): string[] {
+function addPairs(tokens: string[], run: string, singleCharacters: boolean): void {
   const characters = [...run]
-  if (characters.length === 1) return characters
-  const tokens = characters.slice(1).map((character, index) => characters[index]! + character)
-  return singleCharacters ? [...tokens, ...characters.filter((character) => hanCharacter.test(character))] : tokens
+  if (characters.length === 1) return void tokens.push(run)
+  for (let index = 1; index < characters.length; index++) tokens.push(characters[index - 1]! + characters[index]!)
+  if (!singleCharacters) return
+  for (const character of characters) if (hanCharacter.test(character)) tokens.push(character)
 }
 
 function cut(word: string): string {
-  return word.length <= maximumWordCharacters ? word : [...word].slice(0, maximumWordCharacters).join('')
+  return word.length <= maximumWordCharacters
+    ? word
+    : [...word.slice(0, maximumWordCharacters * 2)].slice(0, maximumWordCharacters).join('')
 }

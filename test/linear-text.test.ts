@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest'
+import { cleanName } from '../src/documents/document-name.ts'
+import { memberText } from '../src/documents/document-metadata.ts'
+import { detectFormat, detectionHeadBytes } from '../src/ingestion/detect-format.ts'
+import { createSseParser } from '../src/kernel/index.ts'
+import { mapError as mapAnthropicError } from '../src/providers/anthropic/map-error.ts'
+import { mapError as mapCohereError } from '../src/providers/cohere/map-error.ts'
+import { composeAnswer } from '../src/providers/offline/compose-answer.ts'
+import { mapError as mapOpenAiError } from '../src/providers/openai/map-error.ts'
+import { createSecretCutter } from '../src/providers/secret-cutter.ts'
+import { analyseChunks, analyseQuery } from '../src/retrieval/analysis/analyse-text.ts'
+import { tokenize } from '../src/retrieval/analysis/tokenize.ts'
+import type { Passage } from '../src/retrieval/index.ts'
+import { composeSystemPrompt, formatSources } from '../src/spaces/sources.ts'
+import { createTokenCounter, estimateTokens, loadVocabulary } from '../src/tokens/index.ts'
+
+/**
+ * Every function of the main thread that reads text of clients, documents or providers takes linear time for the texts that are
+ * worst for expressions and loops: four times the text takes about four times as long. Quadratic work takes 16 times.
+ */
+
+const smallUnits = 10_000
+const growth = 4
+const allowedRatio = 10
+/** Below it, noise decides. */
+const measurableMs = 15
+
+const attacks = [
+  ...[
+    '😀',
+    'é',
+    'я',
+    'ω',
+    'ا',
+    'ationally',
+    'ização',
+    'ก',
+    'ภาษาไทย',
+    '漢',
+    'a',
+    'A',
+    'aA',
+    '7',
+    ' ',
+    '\n',
+    '\t',
+    ' \n',
+    '\r\n',
+    '\u0301',
+    'e\u0301',
+    '.',
+    '-',
+    '_',
+    '#',
+    '`',
+  ],
+  ...['[', ']', '[1', '[1]', '(', '<', '>', '/', '\\', '"', "'", "'s", ':', ',', '\u00ad', '\u200d', 'ﷺ', '\ud800'],
+  ...[
+    '<source ',
+    '<source id="1" title="',
+    '<source id="1">a</source>',
+    '</source',
+    '<title>',
+    'a. ',
+    '漢。',
+    '.\n',
+    'a b ',
+    '{"a":',
+  ],
+  ...[
+    'sk-',
+    'eyJ-',
+    'eyJaaaaaaaa-',
+    'Bearer ',
+    '-----BEGIN PRIVATE KEY-----',
+    '-----BEGIN ',
+    'AKIA',
+    'ya29.',
+    'data: ',
+    'data:',
+  ],
+  ...[
+    'exceed ',
+    'model ',
+    'token count ',
+    'model id',
+    'credit ',
+    'usage limit ',
+    'try again in 1',
+    'quota is of ',
+    'exceeds the ',
+  ],
+]
+
+const { count } = createTokenCounter(loadVocabulary())
+const redact = createSecretCutter({
+  id: 'p',
+  format: 'openai',
+  baseUrl: 'https://provider.test',
+  apiKey: 'sk-aaaaaaaaaaaa',
+})
+const encoder = new TextEncoder()
+
+const passage = (text: string): Passage =>
+  ({
+    chunkId: '1',
+    documentId: '1' as never,
+    documentName: text,
+    url: null,
+    text,
+    headingPath: [text],
+    tableHeader: text,
+    pageFrom: 1,
+    pageTo: 1,
+    rowFrom: null,
+    rowTo: null,
+    score: 1,
+  }) as unknown as Passage
+
+/** Errors are an answer as well: only the time counts. */
+const tolerant = (read: (text: string) => unknown) => (text: string) => {
+  try {
+    read(text)
+  } catch {}
+}
+
+const readers: Record<string, (text: string) => unknown> = {
+  'the token counter': count,
+  'the token estimate': estimateTokens,
+  'the offline model, of a question': (text) => composeAnswer([{ role: 'user', content: text }]),
+  'the offline model, of passages': (text) =>
+    composeAnswer([
+      { role: 'system', content: `<source id="1" title="a">${text}` },
+      { role: 'system', content: `<source id="1" title="a">${text.slice(0, 20_000)}</source>` },
+      { role: 'user', content: text },
+    ]),
+  'the redactor': redact,
+  'errors of the OpenAI family': (text) =>
+    mapOpenAiError(
+      { status: 400, headers: {}, body: JSON.stringify({ error: { message: text, code: text } }) },
+      redact,
+    ),
+  'pages instead of errors': (text) => mapOpenAiError({ status: 502, headers: {}, body: text }, redact),
+  'errors of Anthropic': (text) =>
+    mapAnthropicError(
+      { status: 400, headers: {}, body: JSON.stringify({ error: { message: text } }) } as never,
+      redact,
+    ),
+  'errors of Cohere': (text) =>
+    mapCohereError({ status: 400, headers: {}, body: JSON.stringify({ message: text }) } as never, redact),
+  'event streams in small reads': (text) => {
+    const parser = createSseParser({ maximumEventBytes: 16_000_000 })
+    const bytes = encoder.encode(text)
+    for (let start = 0; start < bytes.length; start += 100) parser.push(bytes.subarray(start, start + 100))
+    return parser.end()
+  },
+  'words of a chunk': (text) => tokenize(text, { singleCharacters: true }),
+  'terms of a chunk': (text) => analyseChunks('space', [text]),
+  'terms of a question': (text) => analyseQuery('space', text, ['en', 'de', 'fr']),
+  'document names': (text) => cleanName(text, 'name'),
+  'document metadata': (text) => memberText(JSON.stringify({ notes: text, url: text }), 'url'),
+  'format detection': (text) =>
+    detectFormat({ fileName: text, head: encoder.encode(text).subarray(0, detectionHeadBytes) }),
+  'passages in a prompt': (text) =>
+    composeSystemPrompt({ instructions: text, sources: formatSources([passage(text)]), inline: true }),
+}
+
+function fastestMs(read: (text: string) => unknown, text: string): number {
+  let fastest = Number.POSITIVE_INFINITY
+  for (let run = 0; run < 3; run++) {
+    const before = process.cpuUsage()
+    read(text)
+    const { user, system } = process.cpuUsage(before)
+    fastest = Math.min(fastest, (user + system) / 1000)
+    if (fastest < measurableMs) break
+  }
+  return fastest
+}
+
+describe('time grows with the size of the text and no faster, for', () => {
+  test.each(Object.entries(readers))('%s', { timeout: 120_000 }, (_name, reader) => {
+    const read = tolerant(reader)
+    for (const attack of attacks) {
+      // Alone, and where the run ends in something that makes a match fail.
+      for (const end of ['', '\u0000x']) {
+        const textOf = (units: number) => attack.repeat(Math.ceil(units / attack.length)) + end
+        const largeMs = fastestMs(read, textOf(smallUnits * growth))
+        if (largeMs < measurableMs) continue
+        const smallMs = fastestMs(read, textOf(smallUnits))
+        expect(largeMs / smallMs, `${JSON.stringify(attack)}: ${smallMs} ms, then ${largeMs} ms`).toBeLessThan(
+          allowedRatio,
+        )
+      }
+    }
+  })
+})
