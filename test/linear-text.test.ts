@@ -11,7 +11,8 @@ import { createSecretCutter } from '../src/providers/secret-cutter.ts'
 import { analyseChunks, analyseQuery } from '../src/retrieval/analysis/analyse-text.ts'
 import { tokenize } from '../src/retrieval/analysis/tokenize.ts'
 import type { Passage } from '../src/retrieval/index.ts'
-import { composeSystemPrompt, formatSources } from '../src/spaces/sources.ts'
+import { createCitationRewriter } from '../src/spaces/citations.ts'
+import { fencePassages } from '../src/spaces/sources.ts'
 import { createTokenCounter, estimateTokens, loadVocabulary } from '../src/tokens/index.ts'
 
 /**
@@ -161,8 +162,12 @@ const readers: Record<string, (text: string) => unknown> = {
   'document metadata': (text) => memberText(JSON.stringify({ notes: text, url: text }), 'url'),
   'format detection': (text) =>
     detectFormat({ fileName: text, head: encoder.encode(text).subarray(0, detectionHeadBytes) }),
-  'passages in a prompt': (text) =>
-    composeSystemPrompt({ instructions: text, sources: formatSources([passage(text)]), inline: true }),
+  'passages in a prompt': (text) => fencePassages([passage(text)], 'boundary'),
+  'citation markers of an answer': (text) => {
+    const rewriter = createCitationRewriter([{ documentId: '1', title: 'a', url: null }], { inline: true })
+    for (let start = 0; start < text.length; start += 20) rewriter.push(text.slice(start, start + 20))
+    return rewriter.end()
+  },
 }
 
 function fastestMs(read: (text: string) => unknown, text: string): number {
