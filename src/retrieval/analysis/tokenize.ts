@@ -69,5 +69,7 @@ function addPairs(tokens: string[], run: string, singleCharacters: boolean): voi
 function cut(word: string): string {
   return word.length <= maximumWordCharacters
     ? word
-    : Array.from(word.slice(0, maximumWordCharacters * 2)).slice(0, maximumWordCharacters).join('')
+    : Array.from(word.slice(0, maximumWordCharacters * 2))
+        .slice(0, maximumWordCharacters)
+        .join('')
 }
