@@ -71,6 +71,11 @@ function sniffQuote(sample: string): CsvDialect['quote'] {
 const numeric = /^[-+(]?[€$£¥]?\s*\d[\d\s.,'’]*\)?\s*[%€$£¥]?$/
 const dateLike = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ]\d{1,2}:\d{2}.*)?$/
 
+/** True for a number, an amount or a date. */
+export function isValue(cell: string): boolean {
+  return numeric.test(cell) || dateLike.test(cell)
+}
+
 /** True when the first record names the columns: no numbers or dates in it, hardly an empty cell, no name twice. */
 export function looksLikeHeader(first: string[], following: string[][]): boolean {
   if (following.length === 0) return false

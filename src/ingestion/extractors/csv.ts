@@ -2,7 +2,8 @@ import { Readable } from 'node:stream'
 import { parse } from 'csv-parse'
 import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
 import { cleanLine } from './clean-text.ts'
-import { looksLikeHeader, sniffDialect, type CsvDialect } from './csv-dialect.ts'
+import { sniffDialect, type CsvDialect } from './csv-dialect.ts'
+import { readCsvHead } from './csv-head.ts'
 import { createBlockBatch, type ExtractorInput } from './extractor.ts'
 import { decodeTextFile } from './text-decoding.ts'
 import { tableRowText } from './table-row.ts'
@@ -44,13 +45,13 @@ async function* readTable(decoded: AsyncGenerator<string>): AsyncGenerator<Extra
   }
   function* judge(): Generator<ExtractedBlock[]> {
     judged = true
-    const [first, ...following] = waiting.splice(0)
-    if (!first) return
-    if (looksLikeHeader(first, following)) {
-      header = first
+    const { titles, header: names, rows } = readCsvHead(waiting.splice(0))
+    for (const text of titles) batch.add({ kind: 'paragraph', text })
+    if (names) {
+      header = names
       batch.add({ kind: 'table_row', text: tableRowText(header), header })
-    } else yield* take(first)
-    for (const record of following) yield* take(record)
+    }
+    for (const record of rows) yield* take(record)
   }
 
   for await (const record of parseRecords(sample, rest, dialect)) {

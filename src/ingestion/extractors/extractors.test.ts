@@ -160,6 +160,35 @@ describe('csv', () => {
     await expect(read('csv', file)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
   })
 
+  test('separates title lines from the header below them', async () => {
+    const { blocks } = await read(
+      'csv',
+      'Sales report 2024,,\nAll regions,,\n,,\nRegion,Month,Sum\nNorth,May,5\nSouth,May,7\n',
+    )
+    expect(blocks.slice(0, 4)).toEqual([
+      { kind: 'paragraph', text: 'Sales report 2024' },
+      { kind: 'paragraph', text: 'All regions' },
+      { kind: 'table_row', text: 'Region | Month | Sum', header: ['Region', 'Month', 'Sum'] },
+      { kind: 'table_row', text: 'North | May | 5', header: ['Region', 'Month', 'Sum'], row: 1 },
+    ])
+  })
+
+  test.each([
+    [
+      'in two rows',
+      ',Sales,,Costs,\nRegion,May,June,May,June\nNorth,1,2,3,4\n',
+      'Region,Sales May,Sales June,Costs May,Costs June',
+    ],
+    ['that is half empty', 'Region,,,Sum,\nNorth,a,b,5,c\nSouth,d,e,7,f\n', 'Region,,,Sum,'],
+  ])('recognises a header %s', async (_, file, names) => {
+    expect((await read('csv', file)).blocks.at(-1)!.header).toEqual(names.split(','))
+  })
+
+  test('keeps a first row of text above rows of text as data where it names nothing', async () => {
+    const { blocks } = await read('csv', 'one\ntwo,three\nfour,five\n')
+    expect(blocks.map(({ text }) => text)).toEqual(['one', 'two | three', 'four | five'])
+  })
+
   test('Excel’s first line that names the delimiter is no data', async () => {
     expect((await read('csv', 'sep=;\na;b\nc;d\n')).texts).toEqual(['a | b', 'c | d'])
   })

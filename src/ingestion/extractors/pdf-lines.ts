@@ -106,7 +106,9 @@ function* lineRanges(characters: PdfCharacter[]): Generator<LineRange> {
     let last = to
     while (from < last && isBlank(characters[from]!)) from += 1
     while (last > from && isBlank(characters[last - 1]!)) last -= 1
-    return last > from ? { from, to: last, hyphenated } : null
+    const parts = !hyphenated && last - from > 1 && isLineEndHyphen(characters[last - 1]!.code)
+    if (parts) last -= 1
+    return last > from ? { from, to: last, hyphenated: hyphenated || parts } : null
   }
   for (let index = 0; index < characters.length; index += 1) {
     const { code } = characters[index]!
@@ -118,6 +120,11 @@ function* lineRanges(characters: PdfCharacter[]): Generator<LineRange> {
   }
   const range = end(characters.length, false)
   if (range) yield range
+}
+
+/** Hyphens that PDFium does not recognise at a line's end: the hyphen of typesetters and the soft hyphen. */
+function isLineEndHyphen(code: number): boolean {
+  return code === 0x2010 || code === 0xad
 }
 
 function isBlank(character: PdfCharacter): boolean {
