@@ -2,6 +2,7 @@ import type { ExtractedBlock } from '../extraction.ts'
 import { cleanLine, cleanText } from './clean-text.ts'
 import type { DocxNumbering } from './docx-numbering.ts'
 import type { ParagraphStyle } from './docx-styles.ts'
+import { createDocxFormFields, wingdingBox } from './docx-form-fields.ts'
 import { createDocxTable, type DocxTable } from './docx-table.ts'
 import { linkTarget } from './link-target.ts'
 import type { XmlHandler } from './office-xml.ts'
@@ -83,6 +84,7 @@ export function createDocxBody({ styleOf, numbering, links, notes }: DocxContext
     const paragraph = paragraphs.at(-1)
     if (paragraph) paragraph.text += text
   }
+  const formFields = createDocxFormFields(append)
   const innermostCell = () => tables.findLast((table) => table.cell !== null && table.rows !== null)?.cell ?? null
 
   function closeParagraph() {
@@ -182,6 +184,7 @@ export function createDocxBody({ styleOf, numbering, links, notes }: DocxContext
         return
       }
       openTable(name, attribute)
+      formFields.open(name, attribute)
       const paragraph = paragraphs.at(-1)
       switch (name) {
         case 'w:p':
@@ -235,7 +238,7 @@ export function createDocxBody({ styleOf, numbering, links, notes }: DocxContext
         case 'w:noBreakHyphen':
           return append('-')
         case 'w:sym':
-          return append(symbol(attribute('char')))
+          return append(wingdingBox(attribute('font'), attribute('char')) ?? symbol(attribute('char')))
       }
     },
     close(name) {
@@ -247,7 +250,10 @@ export function createDocxBody({ styleOf, numbering, links, notes }: DocxContext
       else if (name === 'w:instrText') inFieldCode = false
       else if (name === 'w:hyperlink' || name === 'w:fldSimple') endLink(paragraphs.at(-1))
       else if (name === 'w:p') closeParagraph()
-      else closeTable(name)
+      else {
+        formFields.close(name)
+        closeTable(name)
+      }
     },
     text(text) {
       if (skipDepth > 0) return

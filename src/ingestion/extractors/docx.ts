@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
 import { createDocxBody } from './docx-body.ts'
+import { createLossReport } from './docx-losses.ts'
 import { readNumbering } from './docx-numbering.ts'
 import { openDocxPackage, type DocxPackage } from './docx-package.ts'
 import { readStyles } from './docx-styles.ts'
@@ -15,6 +16,7 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
     const styleOf = await readStyles(archive.read(parts.styles))
     const numbering = await readNumbering(archive.read(parts.numbering))
     const batch = createBlockBatch()
+    const losses = createLossReport(input.report)
     for (const { name, notes } of [
       { name: parts.document },
       { name: parts.footnotes, notes: 'footnote' as const },
@@ -23,7 +25,14 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
       if (!archive.has(name)) continue
       const links = await readLinks(archive, relationshipsOf(name))
       const body = createDocxBody({ styleOf, numbering, links, notes })
-      for await (const _ of readXml(archive.read(name), body)) {
+      const handler = {
+        ...body,
+        open: (...element: Parameters<typeof body.open>) => {
+          losses.open(element[0])
+          body.open(...element)
+        },
+      }
+      for await (const _ of readXml(archive.read(name), handler)) {
         for (const block of body.take()) if (batch.add(block)) yield batch.take()
       }
       for (const block of body.take()) batch.add(block)

@@ -1,13 +1,23 @@
 import { PDFiumModule } from '@hyzyla/pdfium'
 import { ExtractionError } from '../extraction.ts'
 import { corruptFile } from './extractor.ts'
-import { readRules, type PathFunctions, type Rule } from './pdf-rules.ts'
+import {
+  closeForm,
+  dynamicXfaForm,
+  type FormField,
+  type FormFunctions,
+  openForm,
+  placeFields,
+  takeFields,
+} from './pdf-form-fields.ts'
+import { type PagePictures, type PictureFunctions, readPictures } from './pdf-pictures.ts'
+import { readRules, type Rule } from './pdf-rules.ts'
 
 /**
  * The few functions of PDFium's C interface that are used here; the package types none of the text geometry. Pointers are
  * byte offsets into the WebAssembly memory, whose views (HEAP…) are replaced whenever it grows: read them anew each time.
  */
-interface Pdfium extends PathFunctions {
+interface Pdfium extends PictureFunctions, FormFunctions {
   HEAPU8: Uint8Array
   _malloc(bytes: number): number
   _free(pointer: number): void
@@ -56,10 +66,13 @@ export interface PdfPage {
   isBold(index: number): boolean
   /** The straight lines that are drawn on it. */
   rules(): Rule[]
+  pictures(): PagePictures
 }
 
 interface PdfDocument {
   pageCount: number
+  /** True for a form whose pages only its program can show. */
+  hasDynamicForm: boolean
   /** Reads a page and calls `use` while it is open. Throws an ordinary Error when the page is broken. */
   readPage<T>(index: number, use: (page: PdfPage) => T): T
   close(): void
@@ -88,10 +101,13 @@ export async function createPdfReader(): Promise<PdfReader> {
         pdfium._free(data)
         throw openError(error)
       }
+      const form = openForm(pdfium, document)
       return {
         pageCount: pdfium._FPDF_GetPageCount(document),
-        readPage: (index, use) => readPage(pdfium, scratch, document, index, use),
+        hasDynamicForm: pdfium._FPDF_GetFormType(document) === dynamicXfaForm,
+        readPage: (index, use) => readPage(pdfium, scratch, { document, form: form.form }, index, use),
         close() {
+          closeForm(pdfium, form)
           pdfium._FPDF_CloseDocument(document)
           pdfium._free(data)
         },
@@ -116,17 +132,27 @@ function openError(code: number): ExtractionError {
   return corruptFile('The file is damaged or is no pdf.')
 }
 
-function readPage<T>(pdfium: Pdfium, scratch: number, document: number, index: number, use: (page: PdfPage) => T): T {
-  const page = openPage(pdfium, document, index)
+function readPage<T>(
+  pdfium: Pdfium,
+  scratch: number,
+  source: OpenDocument,
+  index: number,
+  use: (page: PdfPage) => T,
+): T {
+  const { page, fields } = openPage(pdfium, scratch, source, index)
   try {
     const textPage = loadUprightText(pdfium, page)
     if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
     try {
+      const { characters, origins } = placeFields(readCharacters(pdfium, textPage, scratch), fields)
+      const originOf = (character: number) => origins[character]!
       return use({
-        characters: readCharacters(pdfium, textPage, scratch),
-        quarterTurns: (character) => quarterTurns(pdfium._FPDFText_GetCharAngle(textPage, character)),
-        isBold: (character) => isBold(pdfium, textPage, character, scratch),
+        characters,
+        quarterTurns: (character) =>
+          originOf(character) < 0 ? 0 : quarterTurns(pdfium._FPDFText_GetCharAngle(textPage, originOf(character))),
+        isBold: (character) => originOf(character) >= 0 && isBold(pdfium, textPage, originOf(character), scratch),
         rules: () => readRules(pdfium, page, scratch),
+        pictures: () => readPictures(pdfium, page, scratch),
       })
     } finally {
       pdfium._FPDFText_ClosePage(textPage)
@@ -136,17 +162,29 @@ function readPage<T>(pdfium: Pdfium, scratch: number, document: number, index: n
   }
 }
 
-/** Opens a page with what is filled into its form fields and written on it as part of its content. */
-function openPage(pdfium: Pdfium, document: number, index: number): number {
+interface OpenDocument {
+  document: number
+  /** 0 where it has no form. */
+  form: number
+}
+
+/** Opens a page with what is filled into its form fields and written on it: as part of its content, or as `fields`. */
+function openPage(
+  pdfium: Pdfium,
+  scratch: number,
+  { document, form }: OpenDocument,
+  index: number,
+): { page: number; fields: FormField[] } {
   const page = pdfium._FPDF_LoadPage(document, index)
   if (page === 0) throw new Error(`page ${index + 1} cannot be opened`)
-  if (pdfium._FPDFPage_GetAnnotCount(page) === 0) return page
+  if (pdfium._FPDFPage_GetAnnotCount(page) === 0) return { page, fields: [] }
+  const fields = form === 0 ? [] : takeFields(pdfium, form, page, scratch)
   const flattened = pdfium._FPDFPage_Flatten(page, 0)
-  if (flattened !== 1) return page
+  if (flattened !== 1) return { page, fields }
   pdfium._FPDF_ClosePage(page)
   const reopened = pdfium._FPDF_LoadPage(document, index)
   if (reopened === 0) throw new Error(`page ${index + 1} cannot be opened`)
-  return reopened
+  return { page: reopened, fields }
 }
 
 /**

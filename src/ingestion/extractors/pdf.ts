@@ -33,9 +33,17 @@ export function createPdfExtractor(reader: PdfReader): Extractor {
       }
       let broken = 0
       let hasBlocks = false
+      let hasPictures = false
+      const withoutText: number[] = []
+      if (document.hasDynamicForm) report.warn(dynamicForm)
       for (let index = 0; index < pageCount; index += 1) {
         try {
-          finish(running.push(document.readPage(index, (page) => readLines(page, index + 1, sense))))
+          const lines = document.readPage(index, (page) => {
+            if (isWithoutText(page)) withoutText.push(index + 1)
+            hasPictures ||= page.pictures().hasAny
+            return readLines(page, index + 1, sense)
+          })
+          finish(running.push(lines))
         } catch (error) {
           if (isAbort(error)) throw abortedError(error)
           if (error instanceof ExtractionError) throw error
@@ -49,14 +57,63 @@ export function createPdfExtractor(reader: PdfReader): Extractor {
         hasBlocks ||= blocks.length > 0
         if (blocks.length > 0) yield blocks
       }
+      if (hasBlocks && withoutText.length > 0) report.warn({ ...picturePages, pages: withoutText })
       if (!hasBlocks && claimsMorePages(bytes, pageCount))
         throw corruptFile('The pdf is damaged: it claims more pages than it holds, and those hold no text.')
       if (broken === pageCount) throw corruptFile('The pdf is damaged: none of its pages can be read.')
+      if (!hasBlocks) throw noText(bytes, { broken, hasPictures })
     } finally {
       document.close()
     }
   }
 }
+
+const picturePages = {
+  code: 'pages_without_text',
+  message:
+    'These pages show pictures with little or no text, probably scans. What they say was not read. Run text recognition (OCR) over the pdf and upload the result.',
+} as const
+
+const dynamicForm = {
+  code: 'form_fields',
+  message:
+    'The pdf is a dynamic form (XFA) that only its own program can show; its fields were not read. Print it into a new pdf and upload that.',
+} as const
+
+/** Text that a scanner or an archive stamps on a page is shorter than this. */
+const stampCharacters = 40
+/** A picture that covers this share of a page is the page. */
+const wholePageShare = 0.7
+
+/** True for a page that shows something, but not as text. */
+function isWithoutText(page: PdfPage): boolean {
+  let letters = 0
+  for (const { code } of page.characters) {
+    if (/[\p{L}\p{N}]/u.test(String.fromCodePoint(code))) letters += 1
+    if (letters >= stampCharacters) return false
+  }
+  const { hasAny, largestShare } = page.pictures()
+  return letters === 0 ? hasAny : largestShare >= wholePageShare
+}
+
+/** Why no page has text: a damaged file, pictures of text, or empty pages. */
+function noText(bytes: Buffer, { broken, hasPictures }: { broken: number; hasPictures: boolean }): ExtractionError {
+  if (broken > 0) return corruptFile('The pdf is damaged: some pages cannot be read, and the others hold no text.')
+  if (hasPictures)
+    return new ExtractionError(
+      'no_text',
+      'No text was found: the pages are pictures, probably scans. Run text recognition (OCR) over the pdf and upload the result.',
+    )
+  if (!bytes.subarray(-endBytes).includes('%%EOF'))
+    return corruptFile('The pdf is damaged or cut short: its pages hold nothing that can be read.')
+  return new ExtractionError(
+    'no_text',
+    'No text was found: the pages of the pdf are empty. If they show text, run text recognition (OCR) over the pdf and upload the result.',
+  )
+}
+
+/** The end mark of a pdf is in its last bytes. */
+const endBytes = 2048
 
 function readLines(page: PdfPage, pageNumber: number, sense: PdfDocumentSense): PageLines {
   const { main, turns, turned } = readSegments(page)

@@ -1,0 +1,26 @@
+import type { ExtractionReport } from './extractor.ts'
+
+/** Elements, as office-xml.ts names them, that stand for content of another part, which is not read, and what the reader of the document misses. */
+const unread: Record<string, string> = {
+  'w:altChunk': 'Text that was inserted from another file (altChunk)',
+  OLEObject: 'Embedded objects, such as spreadsheets,',
+  chart: 'The text of charts',
+  relIds: 'The text of diagrams (SmartArt)',
+}
+
+/** Warns once of each kind of content that a docx shows and that is not read. */
+export function createLossReport(report: ExtractionReport) {
+  const reported = new Set<string>()
+  return {
+    open(name: string) {
+      const what = unread[name]
+      if (what === undefined || reported.has(name)) return
+      reported.add(name)
+      const wayOut =
+        name === 'w:altChunk'
+          ? 'Open the document in Word, save it, and upload it again: that makes the text part of it.'
+          : 'Where it matters, write it into the document as text.'
+      report.warn({ code: 'embedded_content_skipped', message: `${what} was not read. ${wayOut}` })
+    },
+  }
+}

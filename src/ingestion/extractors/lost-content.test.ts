@@ -1,0 +1,152 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { DocumentFormat, ExtractionWarning } from '../extraction.ts'
+import { defaultLimits } from '../isolation/limits.ts'
+import { buildDocx, buildPdf, docxParagraph } from '../test-documents.ts'
+import { createFileExtractor } from './extract-file.ts'
+
+/** What a file shows and extraction does not read is a warning, never silence. */
+
+let folder: string
+const extractor = createFileExtractor()
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'portico-losses-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+async function read(format: DocumentFormat, content: Buffer) {
+  const filePath = path.join(folder, `file.${format}`)
+  await writeFile(filePath, content)
+  const warnings: ExtractionWarning[] = []
+  const report = { progress() {}, warn: (warning: ExtractionWarning) => void warnings.push(warning) }
+  const input = { filePath, sizeBytes: content.length, limits: defaultLimits(format, content.length), report }
+  const texts: string[] = []
+  for await (const batch of extractor.extract(format, input)) texts.push(...batch.map(({ text }) => text))
+  return { text: texts.join('\n'), warnings }
+}
+
+const font = '/Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >>'
+const drawText = (text: string, x = 72, y = 700) => `BT /F1 12 Tf ${x} ${y} Td (${text}) Tj ET\n`
+const drawPicture = 'q 612 0 0 792 0 0 cm /Im1 Do Q\n'
+
+/** A pdf whose pages have these content streams; the picture /Im1 is there for each. `fields` are widgets of the first page. */
+function pages(contents: string[], fields: string[] = []): Buffer {
+  const first = 4 + fields.length
+  const pageNumbers = contents.map((_, index) => first + 2 * index)
+  const widgets = fields.map((_, index) => `${4 + index} 0 R`).join(' ')
+  return buildPdf([
+    {
+      dictionary: `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [${widgets}] /DA (/F1 12 Tf 0 g) /DR << ${font} >> >> >>`,
+    },
+    {
+      dictionary: `<< /Type /Pages /Count ${contents.length} /Kids [${pageNumbers.map((n) => `${n} 0 R`).join(' ')}] >>`,
+    },
+    {
+      dictionary: '<< /Type /XObject /Subtype /Image /Width 2 /Height 2 /BitsPerComponent 8 /ColorSpace /DeviceGray >>',
+      stream: Buffer.from([0, 255, 255, 0]),
+    },
+    ...fields.map((field) => ({ dictionary: `<< /Type /Annot /Subtype /Widget /F 4 ${field} >>` })),
+    ...contents.flatMap((content, index) => [
+      {
+        dictionary: `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << ${font} /XObject << /Im1 3 0 R >> >> /Contents ${first + 2 * index + 1} 0 R ${index === 0 && fields.length > 0 ? `/Annots [${widgets}]` : ''} >>`,
+      },
+      { dictionary: '<< >>', stream: Buffer.from(content) },
+    ]),
+  ])
+}
+
+describe('pages without text', () => {
+  test('among pages with text are named, also under a stamp; empty pages and pages with pictures beside text are not', async () => {
+    const long = 'A page with a picture and a text that is longer than any stamp of a scanner.'
+    const { text, warnings } = await read(
+      'pdf',
+      pages([
+        drawText('The first page.'),
+        drawPicture,
+        '',
+        drawPicture + drawText('Received 2026-11-21'),
+        drawPicture + drawText(long),
+      ]),
+    )
+    expect(text).toContain('The first page.')
+    expect(warnings).toEqual([{ code: 'pages_without_text', message: expect.stringContaining('OCR'), pages: [2, 4] }])
+  })
+
+  test('make a scan no_text with the way out, and a file that is cut short corrupt_file', async () => {
+    const scan = pages([drawPicture, drawPicture])
+    await expect(read('pdf', scan)).rejects.toMatchObject({ code: 'no_text', message: expect.stringContaining('OCR') })
+    await expect(read('pdf', pages(['', '']))).rejects.toMatchObject({
+      code: 'no_text',
+      message: expect.stringContaining('empty'),
+    })
+    const empty = pages(['', ''])
+    const cut = empty.subarray(0, empty.lastIndexOf('startxref'))
+    await expect(read('pdf', cut)).rejects.toMatchObject({ code: 'corrupt_file' })
+  })
+})
+
+describe('form fields of pdfs', () => {
+  test('without an appearance stand with their labels, check boxes and radio buttons with their marks', async () => {
+    const { text, warnings } = await read(
+      'pdf',
+      pages(
+        [
+          drawText('Name:', 72, 700) +
+            drawText('Country:', 72, 670) +
+            drawText('Agree', 92, 640) +
+            drawText('Decline', 92, 610) +
+            drawText('Password:', 72, 580),
+        ],
+        [
+          '/FT /Tx /T (name) /V (Maria Lindqvist) /Rect [120 696 300 714]',
+          '/FT /Ch /Ff 131072 /T (country) /V (Sweden) /Opt [(Norway) (Sweden)] /Rect [130 666 300 684]',
+          '/FT /Btn /T (agree) /V /Yes /AS /Yes /AP << /N << /Yes 3 0 R /Off 3 0 R >> >> /Rect [72 638 86 652]',
+          '/FT /Btn /T (decline) /V /Off /AS /Off /AP << /N << /Yes 3 0 R /Off 3 0 R >> >> /Rect [72 608 86 622]',
+          '/FT /Tx /Ff 8192 /T (secret) /V (hunter2) /Rect [140 576 300 594]',
+        ],
+      ),
+    )
+    expect(text.split('\n')).toEqual([
+      'Name: Maria Lindqvist',
+      'Country: Sweden',
+      '[x] Agree',
+      '[ ] Decline',
+      'Password:',
+    ])
+    expect(warnings).toEqual([])
+  })
+})
+
+describe('docx', () => {
+  test('content of other parts that is not read is a warning', async () => {
+    const body =
+      docxParagraph('The contract.') +
+      '<w:altChunk xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:id="r5"/>' +
+      '<w:p><w:r><w:object><o:OLEObject xmlns:o="urn:schemas-microsoft-com:office:office" ProgID="Excel.Sheet.12"/></w:object></w:r></w:p>'
+    const { text, warnings } = await read('docx', buildDocx(body))
+    expect(text).toBe('The contract.')
+    expect(warnings).toEqual([
+      { code: 'embedded_content_skipped', message: expect.stringContaining('altChunk') },
+      { code: 'embedded_content_skipped', message: expect.stringContaining('spreadsheets') },
+    ])
+  })
+
+  test('check boxes and lists of older forms, and boxes of symbol fonts, are text', async () => {
+    const field = (data: string) =>
+      `<w:r><w:fldChar w:fldCharType="begin"><w:ffData>${data}</w:ffData></w:fldChar></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>`
+    const run = (text: string) => `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`
+    const { text } = await read(
+      'docx',
+      buildDocx(
+        `<w:p>${field('<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>')}${run(' Agree')}</w:p>` +
+          `<w:p>${field('<w:checkBox><w:default w:val="0"/></w:checkBox>')}${run(' Decline')}</w:p>` +
+          `<w:p>${run('Country: ')}${field('<w:ddList><w:result w:val="1"/><w:listEntry w:val="Norway"/><w:listEntry w:val="Sweden"/></w:ddList>')}</w:p>` +
+          `<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>${run(' Paid')}</w:p>`,
+      ),
+    )
+    expect(text.split('\n')).toEqual(['[x] Agree', '[ ] Decline', 'Country: Sweden', '[x] Paid'])
+  })
+})
