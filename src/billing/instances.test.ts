@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
+import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import type { Database } from '../database/index.ts'
 import { parsePicoUsd, silentLog, systemClock } from '../kernel/index.ts'
 import { createLedger, type LedgerDeps, type LedgerService } from './ledger.ts'
@@ -28,6 +29,32 @@ async function openInstances(count: number, changes: Partial<LedgerDeps> = {}): 
   return opened
 }
 
+/** Longer than any crowded machine needs for the few statements that end the wait. */
+const holdWaitMs = 60_000
+
+/**
+ * A clock on which 20 ms pass with each answer of the database, and no faster than in real time: the waits and timers of the ledger then
+ * cover the same amount of work on an idle and on a crowded machine. The heartbeats that it writes keep all instances alive.
+ */
+function createWorkClock() {
+  const clock = createFakeClock(Date.now())
+  const stepMs = 20
+  const stop = new AbortController()
+  const running = (async () => {
+    while (!stop.signal.aborted) {
+      await Promise.all([systemClock.sleep(stepMs), shared.execute('update ledger_instances set heartbeat_at = now()')])
+      await clock.advance(stepMs)
+    }
+  })()
+  return {
+    clock,
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await running
+    },
+  }
+}
+
 /** Makes an instance look dead: its heartbeat lies an hour back. */
 function silence(ledger: LedgerService): Promise<number> {
   return shared.execute(
@@ -38,7 +65,8 @@ function silence(ledger: LedgerService): Promise<number> {
 
 describe('several instances', () => {
   test('together they never bill more than the budget, and what they refuse is really gone', async () => {
-    const instances = await openInstances(3)
+    await using work = createWorkClock()
+    const instances = await openInstances(3, { clock: work.clock })
     const organisation = organisationWith('0.05')
     const results = await Promise.allSettled(
       Array.from({ length: 120 }, async (_, index) => {
@@ -56,10 +84,11 @@ describe('several instances', () => {
     expect(sum).toBeGreaterThan(parsePicoUsd('0.05') - 3n * parsePicoUsd('0.00138'))
     expect(results.some((result) => result.status === 'rejected')).toBe(true)
     expect((await instances[1]!.audit()).findings).toEqual([])
+    await Promise.all(ledgers.splice(0).map((ledger) => ledger.close()))
   })
 
   test('an instance that runs short gets back what another one holds and does not use', async () => {
-    const [first, second] = await openInstances(2)
+    const [first, second] = await openInstances(2, { holdWaitMs })
     const organisation = organisationWith('0.01')
     const hold = await first!.hold(callOf(organisation, { outputCapTokens: 700 }))
     await hold.settle(answered(100, 10))
@@ -101,7 +130,7 @@ describe('several instances', () => {
   })
 
   test('a call that waits for room while its instance is taken for dead goes on with the new lease', async () => {
-    const [dead, alive] = await openInstances(2)
+    const [dead, alive] = await openInstances(2, { holdWaitMs })
     const organisation = organisationWith('0.0031')
     const first = await dead!.hold(callOf(organisation, { outputCapTokens: 300 }))
     await first.durable
@@ -162,11 +191,13 @@ describe('a database that fails', () => {
       state.down = down
       const settlement = hold.settle(answered(100, 10))
       await expect
-        .poll(() =>
-          ledger.hold(callOf(organisation)).then(
-            () => '',
-            (error: { code: string }) => error.code,
-          ),
+        .poll(
+          () =>
+            ledger.hold(callOf(organisation)).then(
+              () => '',
+              (error: { code: string }) => error.code,
+            ),
+          { timeout: 30_000 },
         )
         .toBe('overloaded')
       state.down = false

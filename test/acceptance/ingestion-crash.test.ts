@@ -51,9 +51,9 @@ it('documents uploaded in parallel while the process is killed ten times end rea
     const client = createApiClient(portico.url, tenant.apiKey)
     const share = uploads.slice(0, Math.ceil((uploads.length * kill) / kills))
     const sending = sendAll(client, tenant.spaceId, share)
-    await wait(100 + random() * 900)
-    const page = await client('GET', `/v1/documents?spaceId=${tenant.spaceId}&limit=100`)
-    if (page.body.items.some((item: { status: string }) => item.status === 'processing')) killedWhileProcessing++
+    // Every other kill waits for a document that is being processed; the others come at any moment of the uploads.
+    if (await randomMoment(client, tenant.spaceId, { random, sending, processing: kill % 2 === 0 }))
+      killedWhileProcessing++
     await portico.kill('SIGKILL')
     await sending
     portico = await start()
@@ -84,7 +84,29 @@ it('documents uploaded in parallel while the process is killed ten times end rea
   expect(await operator('GET', '/api/audit'), hint).toMatchObject({ status: 200, body: { ok: true, findings: [] } })
   await portico.kill('SIGTERM')
   await place.remove()
-}, 150_000)
+}, 900_000) // Only ends a hang: crowded machines need minutes for the twelve starts. The waits below have their own limits.
+
+/**
+ * A random moment, counted in answers of the service and not in time, so that it is as far into the work on a crowded machine as on an
+ * idle one. With `processing` the count begins when a document is being processed. Resolves to whether one is at that moment.
+ */
+async function randomMoment(
+  client: ApiClient,
+  spaceId: string,
+  { random, sending, processing }: { random: () => number; sending: Promise<void>; processing: boolean },
+): Promise<boolean> {
+  let sent = false
+  void sending.then(() => (sent = true))
+  for (let answers = Math.floor(random() * 40); ;) {
+    const wasSent = sent
+    const { body } = await client('GET', `/v1/documents?spaceId=${spaceId}&limit=100`)
+    const isProcessing = (body.items as Listed[]).some((item) => item.status === 'processing')
+    if (isProcessing || !processing) answers--
+    // All of this share may be done before the count has ended.
+    if (answers < 0 || (wasSent && !isProcessing)) return isProcessing
+    await wait(10)
+  }
+}
 
 async function makeTenant(portico: PorticoProcess) {
   const makers = organisationMakers(portico.url, createApiClient(portico.url, operatorToken))
@@ -150,13 +172,21 @@ interface Listed {
   error?: { code: string }
 }
 
+/** Longest time in which no document at all is finished; whatever takes longer is stuck, not slow. */
+const longestStandstillMs = 90_000
+
 async function waitForAll(client: ApiClient, spaceId: string): Promise<Listed[]> {
-  const deadline = Date.now() + 90_000
+  let deadline = Date.now() + longestStandstillMs
+  let leastWaiting = Infinity
   for (;;) {
     const { total, items } = expectStatus(await client('GET', `/v1/documents?spaceId=${spaceId}&limit=100`), 200)
     expect(total).toBe(items.length)
     const waiting = (items as Listed[]).filter((item) => item.status === 'processing')
     if (waiting.length === 0) return items
+    if (waiting.length < leastWaiting) {
+      leastWaiting = waiting.length
+      deadline = Date.now() + longestStandstillMs
+    }
     if (Date.now() > deadline) throw new Error(`stuck in processing: ${JSON.stringify(waiting)}`)
     await wait(100)
   }
@@ -164,7 +194,7 @@ async function waitForAll(client: ApiClient, spaceId: string): Promise<Listed[]>
 
 /** Files of the blob store, those half received included. */
 async function waitForBlobs(dataFolder: string, expected: number): Promise<void> {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 60_000
   for (;;) {
     const entries = readdirSync(path.join(dataFolder, 'blobs'), { recursive: true, withFileTypes: true })
     const files = entries.filter((entry) => entry.isFile()).length
