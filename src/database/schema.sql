@@ -386,6 +386,7 @@ create table indexed_documents (
   term_count bigint default 0 not null,
   languages text[] default '{}'::text[] not null,
   updated_at timestamp with time zone default now() not null,
+  terms_version smallint default 1 not null,
   constraint indexed_documents_pkey PRIMARY KEY (document_id),
   constraint indexed_documents_document_id_fkey FOREIGN KEY (document_id) REFERENCES documents(id) ON DELETE CASCADE
 );

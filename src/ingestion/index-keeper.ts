@@ -6,6 +6,7 @@ import { type Embedder, type IndexStore, reindexStep } from '../retrieval/index.
 
 const maintainJob = 'maintain-index'
 const reindexJob = 'reindex'
+const updateTermsJob = 'update-terms'
 /** How often large Spaces are looked for; an index is wanted from 20,000 chunks on, which takes longer to ingest. */
 const maintainEveryMs = 60_000
 /** A retired model's vectors stay a while, so that searches in flight on other instances end well. */
@@ -57,6 +58,11 @@ export function createIndexKeeper({
           )
         }
       })
+      jobs.work(updateTermsJob, options, async ({ signal }) => {
+        const documents = await index.updateTerms(signal)
+        if (documents > 0) log.info({ documents }, 'the words of older documents were analysed again')
+      })
+      await enqueue(updateTermsJob)
       if (generation.state === 'building') await enqueue(reindexJob)
       const tick = () =>
         void enqueue(maintainJob).catch((error: unknown) =>

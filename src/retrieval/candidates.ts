@@ -1,6 +1,8 @@
+import type { QueryTerm } from './bm25.ts'
 import type { FusionInput } from './fusion.ts'
 import type { Generation } from './generations.store.ts'
 import type { Embedder } from './port.ts'
+import { packTerms } from './resident/resident-messages.ts'
 import type { ResidentSpace } from './resident/resident-index.ts'
 import type { SearchQueries } from './search.store.ts'
 import type { Candidate, SpaceState } from './space-state.store.ts'
@@ -12,7 +14,7 @@ export interface QueryVector {
 }
 
 export interface CandidateRequest {
-  terms: readonly number[]
+  terms: readonly QueryTerm[]
   /** The query as each live generation's embedder sees it. */
   vectors: readonly QueryVector[]
   /** Most candidates of each half. */
@@ -48,7 +50,7 @@ export async function findResidentCandidates(
   const active = vectors.find(({ generation }) => generation.state === 'active')
   const others = vectors.filter((query) => query !== active)
   const similarityFloor = active ? floorOf(active.embedder) : 0
-  const query = { terms, vector: active?.vector ?? null, limit, similarityFloor }
+  const query = { terms: packTerms(terms), vector: active?.vector ?? null, limit, similarityFloor }
   const [found, halves] = await Promise.all([
     space.search(query, signal),
     Promise.all(others.map((other) => findByVector(queries, noIndexes, other, limit, other.generation.createdAt))),

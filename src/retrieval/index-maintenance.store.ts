@@ -34,9 +34,9 @@ export function vectorIndexName(generationId: number, spaceId: SpaceId): string 
   return `${vectorTable({ id: generationId })}_hnsw_${suffix(spaceId)}`
 }
 
-/** The name of a Space's BM25 index. */
+/** The name of a Space's BM25 index; another number for other settings, so that the former index goes. */
 export function bm25IndexName(spaceId: SpaceId): string {
-  return `chunk_terms_bm25_${suffix(spaceId)}`
+  return `chunk_terms_bm25_2_${suffix(spaceId)}`
 }
 
 function suffix(spaceId: SpaceId): string {

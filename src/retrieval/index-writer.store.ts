@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, Queryable, SqlValue } from '../database/index.ts'
 import { createTimeSlices, createUuid } from '../kernel/index.ts'
-import { analyseChunks, type AnalysedChunk } from './analysis/analyse-text.ts'
+import { analyseChunks, type AnalysedChunk, termsVersion } from './analysis/analyse-text.ts'
 import { type Generation, generationColumns, vectorParameter, vectorTable } from './generations.store.ts'
 import type { ChunkBatch, IndexedChunk, IndexRun, IndexWriter } from './port.ts'
 import { IndexRunEndedError } from './port.ts'
@@ -37,8 +37,9 @@ export function createIndexWriter(
       await removeDocument(transaction, documentId)
       const runId = createUuid()
       await transaction.execute(
-        `insert into indexed_documents (document_id, organisation_id, space_id, run_id) values ($1, $2, $3, $4)`,
-        [documentId, organisationId, spaceId, runId],
+        `insert into indexed_documents (document_id, organisation_id, space_id, run_id, terms_version)
+         values ($1, $2, $3, $4, $5)`,
+        [documentId, organisationId, spaceId, runId, termsVersion],
       )
       return { runId, organisationId, spaceId, documentId }
     },

@@ -8,6 +8,7 @@ import type { IndexAudit, IndexWriter } from './port.ts'
 import { renameDocument } from './rename.store.ts'
 import { createReindexStore, type ReindexStore } from './reindex.store.ts'
 import { createResidentIndex, type ResidentIndex, type ResidentLimits } from './resident/resident-index.ts'
+import { updateTerms } from './terms.store.ts'
 import { createSearchStore, type SearchStore } from './search.store.ts'
 
 /** Everything that the corpus database knows of chunks: written by ingestion, read by search, kept in shape by a job. */
@@ -23,6 +24,8 @@ export interface IndexStore extends IndexWriter {
   maintain(options?: MaintenanceOptions): Promise<MaintenanceReport>
   /** Makes a searchable document found by its present name; call it from a job. See renameDocument. */
   rename(documentId: string, signal: AbortSignal): Promise<void>
+  /** Makes terms of an older version of text analysis again; call it from a job. Returns how many documents it has done. */
+  updateTerms(signal: AbortSignal): Promise<number>
   audit(): Promise<IndexAudit>
   /** Ends what the index runs beside the database, which stays open. */
   close(): Promise<void>
@@ -54,6 +57,7 @@ export function createIndexStore({ database, memory, log = silentLog }: IndexSto
     engine: describeEngine(database, memory),
     maintain: (options) => maintainIndexes({ database, generations, resident }, options),
     rename: (documentId, signal) => renameDocument(database, resident, { documentId, signal }),
+    updateTerms: (signal) => updateTerms(database, resident, signal),
     audit: () => auditIndex(database, generations),
     close: async () => resident?.close(),
   }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDocumentId, createSpaceId, type SpaceId } from '../kernel/index.ts'
+import { formerTerms } from './analysis/former-terms.ts'
 import {
   createHashingEmbedder,
   createIndexStore,
@@ -96,6 +97,37 @@ describe.each([
       expect(found.map(({ documentId }) => documentId)).toEqual(Array(5).fill(document.id))
       expect(found[0]!.documentName).toBe('the flying machine.txt')
       const [row] = await statistics()
+      expect(row!.terms).toBe(row!.counted)
+      expect(await fixture.index.audit()).toEqual(sound)
+    })
+
+    it('of an older text analysis is found before and after its terms are made again', async () => {
+      const document = await fixture.add(
+        Array.from({ length: 60 }, (_, row) => `The meeting number ${row} was held by the committees.`),
+      )
+      const { corpus } = fixture.databases
+      const terms = () =>
+        corpus.query<{ terms: number[] }>('select terms from chunk_terms order by chunk_id').then((rows) => rows)
+      const made = await terms()
+      const former = ['file', 'meetings', 'number', 'held', 'committee'].flatMap((word) =>
+        formerTerms(fixture.spaceId, word, ['en']),
+      )
+      await corpus.execute('update chunk_terms set terms = $1::int[]', [former.toSorted((left, right) => left - right)])
+      await corpus.execute('update indexed_documents set terms_version = 1, term_count = 60 * 5')
+      fixture.index.resident?.forgetAll()
+      const byWords = async () =>
+        (await search('committee meetings')).filter(
+          ({ documentId, score }) => documentId === document.id && score > 0.9,
+        )
+      expect(await byWords()).toHaveLength(5)
+      expect(await fixture.index.updateTerms(AbortSignal.timeout(30_000))).toBe(1)
+      expect(await terms()).toEqual(made)
+      expect(await byWords()).toHaveLength(5)
+      expect(await fixture.index.updateTerms(AbortSignal.timeout(30_000))).toBe(0)
+      const [row] = await corpus.query<{ terms: bigint; counted: bigint }>(
+        `select sum(i.term_count)::bigint as terms, (select sum(cardinality(terms)) from chunk_terms)::bigint as counted
+         from indexed_documents i`,
+      )
       expect(row!.terms).toBe(row!.counted)
       expect(await fixture.index.audit()).toEqual(sound)
     })
@@ -316,7 +348,7 @@ describe('in the database only', () => {
       const exact = await Promise.all(queries.map((query) => search(query, { limit: 10 })))
       const { built } = await fixture.index.maintain(small)
       expect(built.map((name) => name.replace(/_[0-9a-f]{32}$/, '')).sort()).toEqual(
-        fixture.databases.corpus.features.bm25 ? ['chunk_terms_bm25', 'embeddings_1_hnsw'] : ['embeddings_1_hnsw'],
+        fixture.databases.corpus.features.bm25 ? ['chunk_terms_bm25_2', 'embeddings_1_hnsw'] : ['embeddings_1_hnsw'],
       )
       expect(await fixture.index.maintain(small)).toEqual({ built: [], dropped: [] })
       for (const [position, query] of queries.entries()) {

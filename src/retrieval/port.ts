@@ -24,12 +24,15 @@ export interface SearchRequest {
   organisationId: OrganisationId
   spaceId: SpaceId
   query: string
+  /** Most passages. */
   limit: number
+  /** Room for the passages' texts and table headers, in UTF-8 bytes; the first is always taken. Absent: no bound. */
+  maximumBytes?: number
   signal: AbortSignal
 }
 
 export interface Retrieval {
-  /** Hybrid search in one Space over ready documents; never short of `limit` when that many chunks exist and match. */
+  /** Hybrid search in one Space over ready documents; never short of `limit` when that many chunks exist, match and fit. */
   search(request: SearchRequest): Promise<Passage[]>
 }
 

@@ -87,6 +87,63 @@ describe.each([
       expect(texts.slice(2)).toEqual([repeated, repeated, repeated])
     })
 
+    it('finds what a long question asks for, wherever in it that stands', async () => {
+      const spaceId = createSpaceId()
+      await fixture.add(
+        Array.from({ length: 60 }, (_, row) => `Record ${row} lists common${row % 7} and usual${row % 5} matters.`),
+        { spaceId },
+      )
+      const { id } = await fixture.add(['The okapi grazes in the Ituri forest.'], { spaceId })
+      const padding = Array.from({ length: 9_000 }, (_, word) => `common${word} padding${word}`).join(' ')
+      const [first] = await search(`${padding} okapi Ituri`, { spaceId })
+      expect(first!.documentId).toBe(id)
+      const [middle] = await search(`${padding} okapi Ituri ${padding}`, { spaceId })
+      expect(middle!.documentId).toBe(id)
+    })
+
+    it('ranks by how often a word stands in the question', async () => {
+      const spaceId = createSpaceId()
+      const otter = await fixture.add(['An otter by the lake.'], { spaceId })
+      const heron = await fixture.add(['A heron by the lake.'], { spaceId })
+      const bestOf = async (query: string) => (await search(query, { spaceId }))[0]!.documentId
+      expect(await bestOf('otter heron otter otter')).toBe(otter.id)
+      expect(await bestOf('otter heron heron heron')).toBe(heron.id)
+    })
+
+    it('is not led astray by a chunk that is taken for another language', async () => {
+      const spaceId = createSpaceId()
+      await fixture.add(
+        Array.from(
+          { length: 40 },
+          (_, row) => `This is what the guide says about the trail number ${row} in the park.`,
+        ),
+        { spaceId, name: 'guide.txt' },
+      )
+      await fixture.add(['Los Angeles, El Paso, La Jolla, De La Cruz, Los Gatos: in the what is the'], {
+        spaceId,
+        name: 'names.txt',
+      })
+      const { id } = await fixture.add(['The ranger opens the gate of the park at six.'], { spaceId, name: 'gate.txt' })
+      const [best] = await search('What is the time in which the ranger opens the gate in the park?', { spaceId })
+      expect(best!.documentId).toBe(id)
+    })
+
+    it('returns as many passages as there is room for, and always the first', async () => {
+      const spaceId = createSpaceId()
+      await fixture.add(
+        Array.from({ length: 30 }, (_, row) => `Ledger ${String(row).padStart(2, '0')} of the guild`),
+        { spaceId },
+      )
+      const { organisationId } = fixture
+      const request = { organisationId, spaceId, query: 'ledger of the guild', limit: 20 }
+      const found = async (maximumBytes: number) =>
+        (await retrieval.search({ ...request, maximumBytes, signal: AbortSignal.timeout(30_000) })).length
+      expect(await found(22 * 7)).toBe(7)
+      expect(await found(22 * 7 - 1)).toBe(6)
+      expect(await found(1)).toBe(1)
+      expect(await found(100_000)).toBe(20)
+    })
+
     it('finds nothing where nothing matches', async () => {
       const spaceId = createSpaceId()
       await fixture.add(['Bees make honey.'], { spaceId })

@@ -22,12 +22,14 @@ export interface RetrievalDependencies {
 
 /** Most passages of one search. */
 export const maximumSearchLimit = 200
+/** Characters of a query that are embedded: more than any embedder's input. */
+const maximumEmbeddedCharacters = 8_000
 const defaultTimeoutMs = 15_000
 /** Each half brings more candidates than are asked for, so that a chunk that is good in both can win. */
 const candidatesPerResult = 4
 const minimumCandidates = 50
 const semanticVectorWeight = 0.6
-const lexicalVectorWeight = 0.15
+const lexicalVectorWeight = 0.03
 /** Looks into memory before the database is asked instead: each finds one kind of staleness, such as a deleted document. */
 const memoryAttempts = 3
 
@@ -64,20 +66,20 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
   }
 
   async function findInDatabase(request: SearchRequest): Promise<Passage[]> {
-    const { signal, limit } = request
+    const { signal } = request
     const space = await index.search.loadSpace(request, { signal })
     index.resident?.consider(request, space.chunks)
     if (space.chunks === 0) return []
     const query = await prepare(request, space)
     return index.search.read(request, { signal }, async (queries) => {
       const candidates = await findCandidates(queries, space, query)
-      return (await loadPassages(queries, rank(candidates, query), limit)).passages
+      return (await loadPassages(queries, rank(candidates, query), request)).passages
     })
   }
 
   /** Null: the Space is not in memory, or what is there is of no use: the database answers. */
   async function findInMemory(request: SearchRequest): Promise<Passage[] | null> {
-    const { signal, spaceId, limit } = request
+    const { signal, spaceId } = request
     const space = index.resident?.find(request)
     if (!space) return null
     const query = await prepare(request, space)
@@ -85,13 +87,17 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
       const candidates = await findResidentCandidates(index.search.queriesOf(request, { signal }), space, query, signal)
       if (!candidates) return null
       const fused = rank(candidates, query)
-      const { passages, missing } = await loadPassages(index.search.queriesOf(request, { signal }), fused, limit)
+      const { passages, missing, isFull } = await loadPassages(
+        index.search.queriesOf(request, { signal }),
+        fused,
+        request,
+      )
       const documents = new Map(candidates.map(({ chunkId, documentId }) => [chunkId, documentId]))
       const stale = new Set(missing.map((chunkId) => documents.get(chunkId)).filter((id) => id !== undefined))
       if (stale.size === 0) return passages
       // Deleted, or not to be found yet: the memory is put right, and asked again where the answer came out short.
       await index.resident?.settle(spaceId, [...stale])
-      if (passages.length === limit) return passages
+      if (isFull) return passages
     }
     return null
   }
@@ -99,11 +105,12 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
   /** The query as the Space's words and vectors see it. */
   async function prepare(
     request: SearchRequest,
-    space: Pick<SpaceState, 'languages' | 'generations'>,
+    space: Pick<SpaceState, 'languages' | 'hasFormerTerms' | 'generations'>,
   ): Promise<CandidateRequest> {
+    const { spaceId, query } = request
     return {
-      terms: analyseQuery(request.spaceId, request.query, space.languages),
-      vectors: await embedQuery(request, space),
+      terms: await analyseQuery(spaceId, query, space),
+      vectors: await embedQuery({ ...request, query: endsOf(query) }, space),
       limit: Math.max(request.limit * candidatesPerResult, minimumCandidates),
     }
   }
@@ -142,12 +149,19 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
   }
 }
 
-/** `missing`: of the best, those that the database does not show. */
+/** Of a long query its beginning and its end: one of them says what is asked. */
+function endsOf(query: string): string {
+  if (query.length <= maximumEmbeddedCharacters) return query
+  const half = maximumEmbeddedCharacters / 2
+  return `${query.slice(0, half)}\n${query.slice(-half)}`.toWellFormed()
+}
+
+/** `missing`: of the best, those that the database does not show; `isFull`: no more passages would be taken. */
 async function loadPassages(
   queries: Pick<SearchQueries, 'loadPassages'>,
   fused: Fused[],
-  limit: number,
-): Promise<{ passages: Passage[]; missing: string[] }> {
+  { limit, maximumBytes = Number.POSITIVE_INFINITY }: Pick<SearchRequest, 'limit' | 'maximumBytes'>,
+): Promise<{ passages: Passage[]; missing: string[]; isFull: boolean }> {
   // Twice as many as asked for: some may be deleted meanwhile, and repeats go to the end.
   const best = fused.slice(0, limit * 2)
   const rows = await queries.loadPassages(best.map(({ chunkId }) => chunkId))
@@ -157,5 +171,17 @@ async function loadPassages(
     return row ? [{ ...row, score }] : []
   })
   const missing = best.map(({ chunkId }) => chunkId).filter((chunkId) => !byId.has(chunkId))
-  return { passages: repeatsLast(passages).slice(0, limit), missing }
+  const wanted = repeatsLast(passages).slice(0, limit)
+  const fit = fitting(wanted, maximumBytes)
+  return { passages: fit, missing, isFull: wanted.length === limit || fit.length < wanted.length }
+}
+
+/** Passages in order of rank until one does not fit; the first is always taken. */
+function fitting(passages: Passage[], maximumBytes: number): Passage[] {
+  let bytes = 0
+  const end = passages.findIndex((passage, index) => {
+    bytes += Buffer.byteLength(passage.text) + Buffer.byteLength(passage.tableHeader ?? '')
+    return index > 0 && bytes > maximumBytes
+  })
+  return end < 0 ? passages : passages.slice(0, end)
 }

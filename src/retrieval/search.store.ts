@@ -1,4 +1,5 @@
 import type { Database, Queryable, QueryOptions } from '../database/index.ts'
+import type { QueryTerm } from './bm25.ts'
 import type { Passage } from './port.ts'
 import { type Candidate, loadSpaceState, type Scope, type SpaceState } from './space-state.store.ts'
 import { findByVector, loadSimilarities, type VectorRequest } from './vector-search.store.ts'
@@ -6,7 +7,7 @@ import { findByWords } from './word-search.store.ts'
 
 /** The statements of one search. */
 export interface SearchQueries {
-  findByWords(space: SpaceState, request: { terms: readonly number[]; limit: number }): Promise<Candidate[]>
+  findByWords(space: SpaceState, request: { terms: readonly QueryTerm[]; limit: number }): Promise<Candidate[]>
   findByVector(space: Pick<SpaceState, 'chunks' | 'vectorIndexes'>, request: VectorRequest): Promise<Candidate[]>
   loadSimilarities(
     request: Omit<VectorRequest, 'limit' | 'since'> & { chunkIds: readonly string[] },

@@ -1,5 +1,6 @@
 import type { Queryable, QueryOptions } from '../database/index.ts'
 import { isUuid, type OrganisationId, type SpaceId } from '../kernel/index.ts'
+import { termsVersion } from './analysis/analyse-text.ts'
 import type { Language } from './analysis/languages.ts'
 import type { Generation } from './generations.store.ts'
 import { bm25IndexName, termIndexName, vectorIndexName } from './index-maintenance.store.ts'
@@ -15,6 +16,8 @@ export interface SpaceState {
   chunks: number
   averageTerms: number
   languages: Language[]
+  /** Some documents have terms of an older version of text analysis. */
+  hasFormerTerms: boolean
   generations: Generation[]
   bm25Index: boolean
   /** The one index of all terms, where there are no BM25 indexes. */
@@ -33,6 +36,7 @@ interface SpaceRow {
   chunks: number
   averageTerms: number
   languages: Language[]
+  hasFormerTerms: boolean
   generations: (Omit<Generation, 'createdAt'> & { createdAt: string })[]
   indexes: string[]
 }
@@ -44,12 +48,13 @@ export async function loadSpaceState(
 ): Promise<SpaceState> {
   const [row] = await queryable.query<SpaceRow>(
     `with own as (
-       select chunk_count, term_count, languages from indexed_documents
+       select chunk_count, term_count, languages, terms_version from indexed_documents
        where organisation_id = $1 and space_id = $2 and searchable
      )
      select coalesce(sum(chunk_count), 0)::int as chunks,
        coalesce(sum(term_count)::float8 / nullif(sum(chunk_count), 0), 0) as "averageTerms",
        (select coalesce(array_agg(distinct language), '{}') from own, unnest(languages) language) as languages,
+       exists (select from own where terms_version < ${termsVersion}) as "hasFormerTerms",
        (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'embedderId', embedder_id, 'dimensions', dimensions,
           'storage', storage, 'state', state, 'createdAt', created_at, 'source', source) order by state), '[]')
         from embedding_generations where state <> 'retired') as generations,
@@ -71,6 +76,7 @@ function toSpaceState(spaceId: SpaceId, row: SpaceRow): SpaceState {
     chunks: row.chunks,
     averageTerms: row.averageTerms,
     languages: row.languages,
+    hasFormerTerms: row.hasFormerTerms,
     generations,
     bm25Index: row.indexes.includes(bm25IndexName(spaceId)),
     termIndex: row.indexes.includes(termIndexName),

@@ -1,13 +1,16 @@
 import type { Queryable, QueryOptions } from '../database/index.ts'
-import { rankByBm25, type TermCounts } from './bm25.ts'
+import { allVariants, chooseTerms, maximumRankedWords, type QueryTerm, rankByBm25, type TermCounts } from './bm25.ts'
 import { bm25IndexName } from './index-maintenance.store.ts'
 import { type Candidate, type Scope, type SpaceState, spaceLiteral } from './space-state.store.ts'
 
 /** Most chunks that are ranked one by one where a term index chooses them; the rarer terms choose. About 20 ms on a server. */
 export const maximumChosenChunks = 10_000
 
+/** Chunks whose words are counted to choose among the words of a long query. */
+const sampledChunks = 2_000
+
 interface WordRequest {
-  terms: readonly number[]
+  terms: readonly QueryTerm[]
   limit: number
 }
 
@@ -16,10 +19,12 @@ export async function findByWords(
   queryable: Queryable,
   scope: Scope,
   space: SpaceState,
-  request: WordRequest,
+  { terms: all, limit }: WordRequest,
   options: QueryOptions,
 ): Promise<Candidate[]> {
-  if (request.terms.length === 0 || space.chunks === 0) return []
+  if (all.length === 0 || space.chunks === 0) return []
+  const terms = all.length <= maximumRankedWords ? all : await chooseBySample(queryable, scope, space, all, options)
+  const request = { terms, limit }
   if (space.bm25Index) {
     const found = await findByBm25Index(queryable, scope, request, options)
     if (found) return found
@@ -45,7 +50,7 @@ async function findByBm25Index(
        where space_id = ${spaceLiteral(scope.spaceId)} and organisation_id = $1
        order by chunk_terms_text(terms) <@> to_bm25query($2, '${bm25IndexName(scope.spaceId)}') limit $3
      ) best join indexed_documents d on d.document_id = best.document_id`,
-    [scope.organisationId, terms.join(' '), inner],
+    [scope.organisationId, repeatedByWeight(terms).join(' '), inner],
     options,
   )
   // The score is the index scan's own and costs nothing; any other plan leaves it 0 or the same for all.
@@ -58,6 +63,40 @@ async function findByBm25Index(
     .slice(0, limit)
 }
 
+/** The extension counts repeats of a term in a query; whole numbers stand for the weights. */
+function repeatedByWeight(terms: readonly QueryTerm[]): number[] {
+  const lightest = Math.min(1, ...terms.map(({ weight }) => weight))
+  return terms.flatMap(({ variants, weight }) => {
+    const repeats = Math.min(maximumRepeats, Math.round(weight / lightest))
+    return variants.flatMap((variant) => Array.from({ length: repeats }, () => variant))
+  })
+}
+
+const maximumRepeats = 10
+
+/** The most telling words of a long query, by what a part of the Space holds; in a larger Space a word may stand in the rest. */
+async function chooseBySample(
+  queryable: Queryable,
+  scope: Scope,
+  space: SpaceState,
+  terms: readonly QueryTerm[],
+  options: QueryOptions,
+): Promise<QueryTerm[]> {
+  const counted = await queryable.query<{ term: number; frequency: number }>(
+    `select t.term, count(*)::int as frequency
+     from (
+       select c.terms from chunk_terms c join indexed_documents d on d.document_id = c.document_id and d.searchable
+       where c.space_id = $2 and c.organisation_id = $3 limit ${sampledChunks}
+     ) c, lateral (select distinct unnest(c.terms) as term) t
+     where t.term = any($1::int[]) group by 1`,
+    [allVariants(terms), scope.spaceId, scope.organisationId],
+    options,
+  )
+  const frequencies = new Map(counted.map(({ term, frequency }) => [term, frequency]))
+  const elsewhere = space.chunks > sampledChunks ? 1 : 0
+  return chooseTerms(terms, (term) => frequencies.get(term) ?? elsewhere, Math.min(space.chunks, sampledChunks))
+}
+
 /** Every chunk of the Space is looked at: exact, and without an index that would slow down every insert. */
 async function rankAll(
   queryable: Queryable,
@@ -66,8 +105,9 @@ async function rankAll(
   { terms, limit }: WordRequest,
   options: QueryOptions,
 ): Promise<Candidate[]> {
-  const hits = await loadCounts(queryable, scope, { terms, choosing: terms, most: null }, options)
-  return rankByBm25(hits, { chunks: space.chunks, averageLength: space.averageTerms }).slice(0, limit)
+  const variants = allVariants(terms)
+  const hits = await loadCounts(queryable, scope, { terms: variants, choosing: variants, most: null }, options)
+  return rankByBm25(hits, { chunks: space.chunks, averageLength: space.averageTerms, terms }).slice(0, limit)
 }
 
 /** Where a term index is there in place of BM25 indexes: the rarest terms choose the chunks that are ranked. */
@@ -83,15 +123,17 @@ async function rankChosen(
          select 1 from chunk_terms c where c.terms @> array[q.term] and c.space_id = $2 and c.organisation_id = $3 limit $4
        ) found)::int as frequency
      from unnest($1::int[]) q (term)`,
-    [[...terms], scope.spaceId, scope.organisationId, maximumChosenChunks],
+    [allVariants(terms), scope.spaceId, scope.organisationId, maximumChosenChunks],
     options,
   )
   const known = counted.filter(({ frequency }) => frequency > 0).sort((left, right) => left.frequency - right.frequency)
   if (known.length === 0) return []
-  const request = { terms: known.map(({ term }) => term), choosing: choosingTerms(known), most: maximumChosenChunks }
+  const variants = allVariants(terms)
+  const request = { terms: variants, choosing: choosingTerms(known), most: maximumChosenChunks }
   const hits = await loadCounts(queryable, scope, request, options)
-  const frequencies = known.map(({ frequency }) => frequency)
-  const context = { chunks: space.chunks, averageLength: space.averageTerms, frequencies }
+  const counts = new Map(counted.map(({ term, frequency }) => [term, frequency]))
+  const frequencies = variants.map((variant) => counts.get(variant) ?? 0)
+  const context = { chunks: space.chunks, averageLength: space.averageTerms, terms, frequencies }
   return rankByBm25(hits, context).slice(0, limit)
 }
 

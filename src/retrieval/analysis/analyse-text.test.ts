@@ -1,22 +1,28 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { analyseChunks, analyseQuery, maximumQueryTerms } from './analyse-text.ts'
+import { analyseChunks, analyseQuery, maximumQueryWords } from './analyse-text.ts'
+import { formerTerms } from './former-terms.ts'
 import { detectLatinLanguage } from './languages.ts'
 import { tokenize } from './tokenize.ts'
 
-function matches(text: string, query: string): boolean {
+const termsOf = async (query: string, languages: string[] = []): Promise<number[]> =>
+  (await analyseQuery('space', query, { languages })).flatMap(({ variants }) => variants)
+
+async function matches(text: string, query: string, languages?: string[]): Promise<boolean> {
   const [chunk] = analyseChunks('space', [text])
-  const wanted = new Set(analyseQuery('space', query, chunk!.languages))
+  const wanted = new Set(await termsOf(query, languages ?? chunk!.languages))
   return chunk!.terms.some((term) => wanted.has(term))
 }
 
 describe('terms', () => {
-  it('are found by any query that is a word of the text, in any script', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (text) => {
+  it('are found by any query that is a word of the text, in any script', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 60 }), async (text) => {
         const [chunk] = analyseChunks('space', [text])
         const terms = new Set(chunk!.terms)
-        for (const term of analyseQuery('space', text, chunk!.languages)) expect(terms).toContain(term)
+        for (const { variants } of await analyseQuery('space', text, chunk!)) {
+          expect(variants.some((variant) => terms.has(variant))).toBe(true)
+        }
       }),
       { numRuns: 300 },
     )
@@ -36,24 +42,102 @@ describe('terms', () => {
     expect(here!.terms.filter((term) => there!.terms.includes(term))).toEqual([])
   })
 
-  it('join the forms of a word by the language of the text', () => {
-    expect(matches('The committee meets and the meetings are open to all.', 'meeting')).toBe(true)
-    expect(matches('Die Verträge sind von beiden Seiten zu unterschreiben.', 'Vertrag')).toBe(true)
-    expect(matches('Les employés ont droit à des congés payés.', 'employé')).toBe(true)
-    expect(matches('Los empleados tienen derecho a vacaciones.', 'empleado')).toBe(true)
-    expect(matches('Die Straße ist gesperrt.', 'strasse')).toBe(true)
+  it('join the forms of a word by the language of the text', async () => {
+    expect(await matches('The committee meets and the meetings are open to all.', 'meeting')).toBe(true)
+    expect(await matches('Die Verträge sind von beiden Seiten zu unterschreiben.', 'Vertrag')).toBe(true)
+    expect(await matches('Les employés ont droit à des congés payés.', 'employé')).toBe(true)
+    expect(await matches('Los empleados tienen derecho a vacaciones.', 'empleado')).toBe(true)
+    expect(await matches('Die Straße ist gesperrt.', 'strasse')).toBe(true)
   })
 
-  it('keep a table, which has no function words, findable beside text in another language', () => {
+  it('keep a table, which has no function words, findable beside text in another language', async () => {
     const languages = ['Der Preis ist in der Tabelle und gilt für alle Kunden.', 'Schrauben; 4,20; 100']
     const [, table] = analyseChunks('space', languages)
-    expect(table!.terms).toContain(analyseQuery('space', 'Schraube', ['de'])[0])
+    const wanted = await termsOf('Schraube', ['de'])
+    expect(table!.terms.some((term) => wanted.includes(term))).toBe(true)
   })
 
-  it('of a query are bounded, and function words are none', () => {
-    const many = Array.from({ length: 1_000 }, (_, word) => `word${word}`).join(' ')
-    expect(analyseQuery('space', many, ['en'])).toHaveLength(maximumQueryTerms)
-    expect(analyseQuery('space', 'what is the of and to', ['en'])).toEqual([])
+  it('of a word are the same whatever language its text was taken for', async () => {
+    // Spanish function words outnumber the English ones: the chunk is mistaken for Spanish.
+    const [mistaken] = analyseChunks('space', [
+      'Los Angeles, El Paso, San Juan, La Jolla, De La Cruz: the map of the north',
+    ])
+    const [known] = analyseChunks('space', ['This is the map that was in the book about the north'])
+    expect(mistaken!.languages).toEqual(['es'])
+    expect(known!.languages).toEqual(['en'])
+    const map = await termsOf('map', ['en', 'es'])
+    const the = await termsOf('the', ['en', 'es'])
+    for (const wanted of [map, the]) {
+      const found = [mistaken!, known!].map(({ terms }) => wanted.filter((term) => terms.includes(term)))
+      expect(found[0]).toHaveLength(1)
+      expect(found[1]).toEqual(found[0])
+    }
+  })
+
+  it('keep the marks that make a word, and are found without the others', async () => {
+    expect(await matches('Thành phố Hồ Chí Minh là thành phố lớn nhất của Việt Nam.', 'phở')).toBe(false)
+    expect(await matches('Thành phố Hồ Chí Minh là thành phố lớn nhất của Việt Nam.', 'thanh pho')).toBe(true)
+    expect(await matches('คำนี้คือป้า', 'ปา')).toBe(false)
+    expect(await matches('किताब', 'कताब')).toBe(false)
+    expect(await matches('Le café est fermé pour la journée.', 'cafe')).toBe(true)
+  })
+})
+
+describe('the words of a query', () => {
+  const words = async (query: string, languages: string[] = []) =>
+    (await analyseQuery('space', query, { languages })).length
+
+  it('are not its function words, unless there is nothing else', async () => {
+    expect(await words('What is the price of a ticket?', ['en'])).toBe(2)
+    expect(await words('Was kostet die Fahrt?', ['de', 'en'])).toBe(2)
+    expect(await words('who are you', ['en'])).toBe(3)
+    // One word says little of a language that the Space does not hold.
+    expect(await words('die hard', ['en'])).toBe(2)
+  })
+
+  it('weigh as often as they occur', async () => {
+    const terms = await analyseQuery('space', 'badger otter badger Badger', { languages: ['en'] })
+    const [badger, otter] = terms.map(({ weight }) => weight)
+    expect(otter).toBe(1)
+    expect(badger).toBeGreaterThan(2)
+    const [often] = await analyseQuery('space', 'badger '.repeat(10_000), { languages: ['en'] })
+    expect(often!.weight).toBeLessThan(9)
+  })
+
+  it('count once, however many languages the Space holds', async () => {
+    const one = await analyseQuery('space', 'universities', { languages: ['en'] })
+    const many = await analyseQuery('space', 'universities', { languages: ['en', 'de', 'fr', 'it', 'sv', 'tr'] })
+    expect(many).toHaveLength(one.length)
+    expect(many[0]!.variants.length).toBeGreaterThan(1)
+  })
+
+  it('of a long query are read in slices, between which others run', async () => {
+    let turns = 0
+    const counter = setInterval(() => turns++, 0)
+    const waiting = setImmediate(function count() {
+      turns++
+      running = setImmediate(count)
+    })
+    let running = waiting
+    await analyseQuery('space', 'ทดสอบคำถามยาวมาก'.repeat(12_500), { languages: ['th'] })
+    clearInterval(counter)
+    clearImmediate(running)
+    expect(turns).toBeGreaterThan(20)
+  })
+
+  it('also ask for the terms of the former analysis where a Space has any', async () => {
+    const former = formerTerms('space', 'meetings', ['en'])
+    const variants = async (hasFormerTerms: boolean) =>
+      (await analyseQuery('space', 'meetings', { languages: ['en'], hasFormerTerms }))[0]!.variants
+    expect(await variants(true)).toEqual([...(await variants(false)), ...former])
+  })
+
+  it('are bounded, and their end counts like their beginning', async () => {
+    const many = Array.from({ length: 60_000 }, (_, word) => `word${word}`).join(' ')
+    const terms = await analyseQuery('space', `${many} incomprehensibilities`, { languages: ['en'] })
+    expect(terms).toHaveLength(maximumQueryWords)
+    const last = await termsOf('incomprehensibilities', ['en'])
+    expect(terms.some(({ variants }) => variants.some((variant) => last.includes(variant)))).toBe(true)
   })
 })
 

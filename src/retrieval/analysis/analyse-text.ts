@@ -1,67 +1,189 @@
-import { defaultLanguage, detectLatinLanguage, isLatinLanguage, type Language, rulesForWord } from './languages.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { QueryTerm } from '../bm25.ts'
+import {
+  detectLatinLanguage,
+  isFunctionWord,
+  isLatinLanguage,
+  type Language,
+  rulesForWord,
+  weighLatinLanguages,
+} from './languages.ts'
+import { formerTerms } from './former-terms.ts'
 import { termHash } from './term-hash.ts'
 import { tokenize } from './tokenize.ts'
 
-/** Longest query that is looked at, in UTF-16 units; the rest of a longer one is ignored. */
-export const maximumQueryCharacters = 8_000
-/** Most different terms of a query; the first ones count. */
-export const maximumQueryTerms = 64
+/** Changes whenever the same text gets other terms: chunks of an older version are analysed again in the background. */
+export const termsVersion = 2
+/** Longest query that is looked at, in UTF-16 units; above any body that the API takes. The rest of a longer one is ignored. */
+export const maximumQueryCharacters = 1_000_000
+/** Most different words of a query that are compared with the Space: the most frequent ones, then the longest. */
+export const maximumQueryWords = 40_000
 /** Most terms of a chunk: far above any chunk size, so that a hostile one cannot make a row of megabytes. */
 export const maximumChunkTerms = 16_000
+/** A Han character counts less than the pairs that it is in: it finds other words of the same root. */
+const characterWeight = 0.3
+/** A word that stands in a query a thousand times weighs as one that stands there nine times; twice is 1.8. */
+const saturation = 8
+/** Different words that tell the language of a query. */
+const wordsForLanguage = 1_000
+/** Words of a query that are stemmed between two looks at the event loop. */
+const wordsPerTurn = 500
+/** Characters of a query between two looks at the event loop: 2 ms, and 20 ms where each stands for eighteen (a ligature). */
+const charactersPerTurn = 1_000
 
 export interface AnalysedChunk {
   /** Sorted, a term as often as it occurs. */
   terms: number[]
-  /** Languages whose stemming took part: a query has to be stemmed by the same. */
+  /** Languages whose stemming took part: a query of an unknown language is stemmed by all of them. */
   languages: Language[]
 }
 
 /**
  * Makes the terms of chunks of one document. Words are stemmed by the language of their chunk, told by its function words; a
- * chunk that does not tell (a table, a list) goes by the others.
+ * chunk that does not tell (a table, a list) goes by the others. A term does not carry its language, and function words are
+ * terms as well: a chunk whose language is mistaken then differs in a few endings and has no words that are rare by mistake.
  */
 export function analyseChunks(spaceId: string, texts: readonly string[]): AnalysedChunk[] {
   const words = texts.map((text) => tokenize(text, { singleCharacters: true }).slice(0, maximumChunkTerms))
   const detected = words.map(detectLatinLanguage)
-  const usual = mostFrequent(detected.filter((language) => language !== null)) ?? defaultLanguage
+  const usual = mostFrequent(detected.filter((language) => language !== null)) ?? languageOfNames(texts)
   return words.map((chunkWords, index) => {
     const languages = new Set<Language>()
     const terms: number[] = []
     for (const word of chunkWords) {
-      const term = toTerm(word, detected[index] ?? usual)
-      if (term === null) continue
-      if (term.language) languages.add(term.language)
-      terms.push(termHash(spaceId, term.language, term.stem))
+      const { language, stem } = stemWord(word, detected[index] ?? usual)
+      if (language !== '') languages.add(language)
+      terms.push(termHash(spaceId, stem))
+      if (language === vietnamese && hasMarks(word)) terms.push(unmarkedTerm(spaceId, word))
     }
     return { terms: terms.sort((left, right) => left - right), languages: [...languages] }
   })
 }
 
-/** The terms of a query in each of the Space's languages, first words first; empty where only function words are asked for. */
-export function analyseQuery(spaceId: string, query: string, languages: readonly Language[]): number[] {
-  const latin = languages.filter(isLatinLanguage)
-  const terms = new Set<number>()
-  for (const word of tokenize(query.slice(0, maximumQueryCharacters), { singleCharacters: false })) {
-    for (const language of latin.length > 0 ? latin : [defaultLanguage]) {
-      const term = toTerm(word, language)
-      if (term) terms.add(termHash(spaceId, term.language, term.stem))
-      if (terms.size >= maximumQueryTerms) return [...terms]
-    }
+/**
+ * The words of a query, each with the terms it may have in the Space: by the query's language where its function words tell it,
+ * else by each of the Space's languages. Function words are left out where other words remain.
+ */
+export async function analyseQuery(
+  spaceId: string,
+  query: string,
+  { languages, hasFormerTerms = false }: { languages: readonly Language[]; hasFormerTerms?: boolean },
+): Promise<QueryTerm[]> {
+  const counts = await countWords(query.slice(0, maximumQueryCharacters))
+  const sample = [...counts.keys()].slice(0, wordsForLanguage)
+  const { functionWordsOf, stemmedBy } = queryLanguages(sample, languages)
+  const findsUnmarked = stemmedBy.includes(vietnamese) && !sample.some(hasMarks)
+  const terms: QueryTerm[] = []
+  for (const [word, count] of await withoutFunctionWords(counts, functionWordsOf)) {
+    const variants = new Set(stemmedBy.map((language) => termHash(spaceId, stemWord(word, language).stem)))
+    if (findsUnmarked) variants.add(unmarkedTerm(spaceId, word))
+    if (hasFormerTerms) for (const term of formerTerms(spaceId, word, languages)) variants.add(term)
+    terms.push({ variants: [...variants], weight: (count * (saturation + 1)) / (count + saturation) })
+    if (terms.length % wordsPerTurn === 0) await nextTurn()
   }
-  return [...terms]
+  return terms
 }
 
-/** Null: a function word, which says nothing about what a text is about. */
-function toTerm(word: string, latin: Language): { language: Language; stem: string } | null {
+/** How often each word occurs; a long query is read in slices, so that others are served meanwhile. */
+async function countWords(query: string): Promise<Map<string, number>> {
+  const counts = new Map<string, number>()
+  for (let start = 0; start < query.length;) {
+    if (start > 0) await nextTurn()
+    const end = endOfSlice(query, start)
+    for (const word of tokenize(query.slice(start, end), { singleCharacters: true })) {
+      counts.set(word, (counts.get(word) ?? 0) + (isHanCharacter(word) ? characterWeight : 1))
+    }
+    start = end
+  }
+  return counts
+}
+
+function isHanCharacter(word: string): boolean {
+  return word.length <= 2 && /^\p{Script=Han}$/u.test(word)
+}
+
+/** The words that tell something; all where none do. */
+async function withoutFunctionWords(
+  counts: Map<string, number>,
+  languages: readonly Language[],
+): Promise<[word: string, count: number][]> {
+  const telling: [word: string, count: number][] = []
+  let read = 0
+  for (const entry of counts) {
+    if (!languages.some((language) => isFunctionWord(entry[0], language))) telling.push(entry)
+    if (++read % wordsPerTurn === 0) await nextTurn()
+  }
+  return mostTelling(telling.length > 0 ? telling : [...counts])
+}
+
+/** Where a slice ends: behind a space where there is one near, never inside a surrogate pair. */
+function endOfSlice(query: string, start: number): number {
+  const end = start + charactersPerTurn
+  if (end >= query.length) return query.length
+  const space = query.lastIndexOf(' ', end)
+  if (space > start + charactersPerTurn / 2) return space + 1
+  return /[\udc00-\udfff]/.test(query[end]!) ? end + 1 : end
+}
+
+interface QueryLanguages {
+  functionWordsOf: Language[]
+  stemmedBy: Language[]
+}
+
+/** One function word is no more than a hint: it counts for languages that the Space holds. */
+function queryLanguages(words: readonly string[], languages: readonly Language[]): QueryLanguages {
+  const held = languages.filter(isLatinLanguage)
+  const detected = detectLatinLanguage(words)
+  if (detected !== null) {
+    return { functionWordsOf: [detected], stemmedBy: [...(held.includes(detected) ? [detected] : held), ''] }
+  }
+  const hinted = weighLatinLanguages(words).best.filter((language) => held.includes(language))
+  return { functionWordsOf: [...hinted, ''], stemmedBy: [...held, ''] }
+}
+
+function mostTelling(words: [word: string, count: number][]): [word: string, count: number][] {
+  if (words.length <= maximumQueryWords) return words
+  return words
+    .toSorted(([left, leftCount], [right, rightCount]) => rightCount - leftCount || right.length - left.length)
+    .slice(0, maximumQueryWords)
+}
+
+const vietnamese: Language = 'vi'
+
+/** What a text without function words is stemmed by: English where nothing speaks against it. */
+function languageOfNames(texts: readonly string[]): Language {
+  return texts.every((text) => !/[^\p{ASCII}]/u.test(text)) ? 'en' : ''
+}
+
+function stemWord(word: string, latin: Language): { language: Language; stem: string } {
   const found = rulesForWord(word, latin)
-  if (!found) return { language: '', stem: withoutMarks(word) }
-  if (found.rules.stopWords.has(word)) return null
-  return { language: found.language, stem: withoutMarks(found.rules.stem(word)) }
+  if (!found) return { language: '', stem: word }
+  const { language, rules } = found
+  // After stemming, because the stemmers know ü from u; people leave marks out in queries. In Vietnamese they make the word.
+  return { language, stem: language === vietnamese ? word : withoutMarks(rules.stem(word)) }
 }
 
-// After stemming, because the stemmers know ü from u; people leave marks out in queries.
+const foldedScripts = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}]/u
+
+/** Only where a mark is an addition to a letter: in Hindi or Thai it is a vowel. */
 function withoutMarks(word: string): string {
-  return word.normalize('NFD').replaceAll(/\p{M}/gu, '').replaceAll('ß', 'ss').replaceAll('ø', 'o').replaceAll('ı', 'i')
+  if (!foldedScripts.test(word)) return word
+  return word
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll('ß', 'ss')
+    .replaceAll('ø', 'o')
+    .replaceAll('ı', 'i')
+    .replaceAll('đ', 'd')
+}
+
+function hasMarks(word: string): boolean {
+  return /[^\p{ASCII}]/u.test(word) && word !== withoutMarks(word)
+}
+
+/** The term of a Vietnamese word typed without its marks, apart from the words that have none. */
+function unmarkedTerm(spaceId: string, word: string): number {
+  return termHash(spaceId, `~${withoutMarks(word)}`)
 }
 
 function mostFrequent(values: readonly string[]): string | undefined {

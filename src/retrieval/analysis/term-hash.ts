@@ -2,8 +2,8 @@
  * 31 bits of a term: its Space is part of it, so that the postings of one Space never lie among another's, and statistics of
  * one tell nothing about the other. Two terms of a Space with 100,000 words collide with a chance of 1 in 20,000.
  */
-export function termHash(spaceId: string, language: string, stem: string): number {
-  return murmur3(`${spaceId} ${language} ${stem}`) & 0x7fffffff
+export function termHash(spaceId: string, stem: string): number {
+  return murmur3(`${spaceId} ${stem}`) & 0x7fffffff
 }
 
 /** MurmurHash3 (x86, 32 bits; Austin Appleby, public domain) over UTF-16 units; unsigned. */

@@ -1,6 +1,6 @@
 import { createTimeSlices } from '../../kernel/index.ts'
 import { countWordPieces } from '../../tokens/index.ts'
-import { defaultLanguage, rulesForWord } from '../analysis/languages.ts'
+import { defaultLanguage, type LanguageRules, rulesForWord } from '../analysis/languages.ts'
 import { murmur3 } from '../analysis/term-hash.ts'
 import { tokenize } from '../analysis/tokenize.ts'
 import type { Embedder } from '../port.ts'
@@ -61,14 +61,22 @@ function hashText(text: string, dimensions: number): Float32Array {
 
 function countFeatures(text: string): Map<string, number> {
   const words = tokenize(text, { singleCharacters: false })
-  const telling = words.filter((word) => !rulesForWord(word, defaultLanguage)?.rules.stopWords.has(word))
+  const telling = words.filter((word) => !rulesOf(word)?.stopWords.has(word))
   const counts = new Map<string, number>()
   for (const word of telling.length > 0 ? telling : words) {
     // One stemmer for all: it must not depend on the other words of the text. Pieces catch the endings of other languages.
-    const stem = rulesForWord(word, defaultLanguage)?.rules.stem(word) ?? word
+    const stem = rulesOf(word)?.stem(word) ?? word
     for (const feature of [stem, ...pieces(stem)]) counts.set(feature, (counts.get(feature) ?? 0) + 1)
   }
   return counts
+}
+
+/** What they cover is part of the embedder's id: more languages would make other vectors. */
+const languages = new Set([defaultLanguage, 'ru', 'el', 'ar'])
+
+function rulesOf(word: string): LanguageRules | undefined {
+  const found = rulesForWord(word, defaultLanguage)
+  return found && languages.has(found.language) ? found.rules : undefined
 }
 
 function pieces(word: string): string[] {

@@ -1,4 +1,4 @@
-import { bm25B, bm25K1, bm25Weight } from '../bm25.ts'
+import { allVariants, bm25B, bm25K1, chooseTerms, type QueryTerm, variantWeights } from '../bm25.ts'
 import { createGrowable, type Growable } from './growable.ts'
 import type { TopList } from './top-list.ts'
 
@@ -8,8 +8,8 @@ export interface Postings {
   readonly entries: number
   /** The terms of the next ordinal, sorted, a term as often as it occurs. */
   add(ordinal: number, terms: Int32Array): void
-  /** Offers every chunk that holds one of the terms and is visible, with its BM25 score. */
-  offerAll(terms: readonly number[], chunks: RankedChunks, top: TopList): void
+  /** Offers every chunk that holds one of the terms and is visible, with its BM25 score; of many terms the most telling count. */
+  offerAll(terms: readonly QueryTerm[], chunks: RankedChunks, top: TopList): void
   /** Renames ordinals; `newOrdinals[old]` is the new one, or `droppedOrdinal`. Order is kept. */
   renumber(newOrdinals: Uint32Array): void
 }
@@ -54,6 +54,21 @@ export function createPostings(): Postings {
     entries++
   }
 
+  function entriesOf(term: number): { count: number; values: ArrayLike<number> } {
+    const list = lists.get(term)
+    if (list === undefined) return { count: 0, values: [] }
+    return typeof list === 'number' ? { count: 1, values: [list] } : { count: list.length, values: list.values }
+  }
+
+  const heldBy = (term: number): number => entriesOf(term).count
+
+  function visibleIn(term: number, visible: Uint8Array): number {
+    const { count, values } = entriesOf(term)
+    let frequency = 0
+    for (let index = 0; index < count; index++) frequency += visible[values[index]! >>> countBits]!
+    return frequency
+  }
+
   return {
     get entries() {
       return entries
@@ -71,14 +86,13 @@ export function createPostings(): Postings {
     offerAll(terms, { visible, lengths, length, visibleChunks, averageLength }, top) {
       const scores = new Float32Array(length)
       const dampingPerTerm = (bm25K1 * bm25B) / Math.max(1, averageLength)
-      for (const term of terms) {
-        const list = lists.get(term)
-        if (list === undefined) continue
-        const count = typeof list === 'number' ? 1 : list.length
-        const values = typeof list === 'number' ? [list] : list.values
-        let frequency = 0
-        for (let index = 0; index < count; index++) frequency += visible[values[index]! >>> countBits]!
-        const weight = bm25Weight(visibleChunks, frequency) * (bm25K1 + 1)
+      const chosen = chooseTerms(terms, heldBy, visibleChunks)
+      const variants = allVariants(chosen)
+      const frequencies = variants.map((term) => visibleIn(term, visible))
+      const weights = variantWeights(chosen, frequencies, visibleChunks)
+      for (const [variant, term] of variants.entries()) {
+        const { count, values } = entriesOf(term)
+        const weight = weights[variant]! * (bm25K1 + 1)
         for (let index = 0; index < count; index++) {
           const ordinal = values[index]! >>> countBits
           if (visible[ordinal] === 0) continue

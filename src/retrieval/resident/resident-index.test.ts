@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDocumentId, createOrganisationId, createSpaceId, type SpaceId } from '../../kernel/index.ts'
 import { createHashingEmbedder, createIndexStore, createRetrieval, type IndexStore, type Retrieval } from '../index.ts'
 import { allInMemory, createIndexFixture, type IndexFixture } from '../testing/index-fixture.ts'
+import { packTerms } from './resident-messages.ts'
 
 let fixture: IndexFixture
 let index: IndexStore
@@ -103,7 +104,7 @@ describe('a Space in memory', () => {
     await index.resident!.warm()
     await deleteDocument(gone.id)
     index.resident!.documentChanged(fixture.spaceId, gone.id)
-    const query = { terms: [], vector: (await queryVector('badger'))!, limit: 5, similarityFloor: -2 }
+    const query = { terms: packTerms([]), vector: (await queryVector('badger'))!, limit: 5, similarityFloor: -2 }
     const held = () => index.resident!.find(fixture)!.search(query, AbortSignal.timeout(30_000))
     await expect
       .poll(async () => (await held())?.map(({ documentId }) => documentId), { timeout: 10_000 })

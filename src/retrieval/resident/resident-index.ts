@@ -46,6 +46,7 @@ export interface ResidentIndex {
 
 export interface ResidentSpace {
   languages: Language[]
+  hasFormerTerms: boolean
   /** Live ones, the active one first; the vectors in memory are the active one's. */
   generations: Generation[]
   /** Null: the memory has failed, so ask the database. */
@@ -69,6 +70,7 @@ interface HeldSpace extends Scope {
   runs: Map<string, string>
   generations: Generation[]
   languages: Set<Language>
+  hasFormerTerms: boolean
   bytes: number
   usedAt: number
 }
@@ -170,6 +172,7 @@ export function createResidentIndex({ database, generations, limits, log }: Resi
       runs: new Map(),
       generations: live,
       languages: new Set(),
+      hasFormerTerms: false,
       bytes,
       usedAt: uses++,
     }
@@ -191,10 +194,11 @@ export function createResidentIndex({ database, generations, limits, log }: Resi
 
   /** Tells the thread what the database says of documents; of all where none are named. */
   async function settle(space: HeldSpace, documentIds?: readonly string[]): Promise<void> {
-    const { documents, languages } = await loadDocuments(database, space, documentIds)
+    const { documents, languages, hasFormerTerms } = await loadDocuments(database, space, documentIds)
     const isCurrent = () => spaces.get(space.spaceId) === space
     if (!isCurrent()) return
     for (const language of languages) space.languages.add(language)
+    space.hasFormerTerms ||= hasFormerTerms
     for (const { documentId, runId, searchable } of documentIds ? documents : []) {
       const known = space.runs.get(documentId)
       if (!searchable || runId === null || known === runId) continue
@@ -247,6 +251,7 @@ export function createResidentIndex({ database, generations, limits, log }: Resi
       space.usedAt = uses++
       return {
         languages: [...space.languages],
+        hasFormerTerms: space.hasFormerTerms,
         generations: space.generations,
         async search(query, signal) {
           try {

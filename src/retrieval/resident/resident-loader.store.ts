@@ -1,5 +1,6 @@
 import type { Database, Queryable, QueryOptions } from '../../database/index.ts'
 import type { OrganisationId, SpaceId } from '../../kernel/index.ts'
+import { termsVersion } from '../analysis/analyse-text.ts'
 import type { Language } from '../analysis/languages.ts'
 import { type Generation, vectorTable } from '../generations.store.ts'
 import type { ResidentDocument, ResidentRows, ResidentRun } from './resident-messages.ts'
@@ -38,9 +39,10 @@ export async function loadDocuments(
   database: Database,
   scope: Scope,
   documentIds?: readonly string[],
-): Promise<{ documents: ResidentDocument[]; languages: Language[] }> {
-  const rows = await database.query<ResidentDocument & { languages: Language[] }>(
-    `select document_id as "documentId", run_id as "runId", searchable, languages from indexed_documents
+): Promise<{ documents: ResidentDocument[]; languages: Language[]; hasFormerTerms: boolean }> {
+  const rows = await database.query<ResidentDocument & { languages: Language[]; termsVersion: number }>(
+    `select document_id as "documentId", run_id as "runId", searchable, languages,
+       terms_version as "termsVersion" from indexed_documents
      where organisation_id = $1 and space_id = $2 and ($3::uuid[] is null or document_id = any($3::uuid[]))`,
     [scope.organisationId, scope.spaceId, documentIds ? [...documentIds] : null],
   )
@@ -53,6 +55,7 @@ export async function loadDocuments(
       ...gone.map((documentId) => ({ documentId, runId: null, searchable: false })),
     ],
     languages,
+    hasFormerTerms: rows.some((row) => row.termsVersion < termsVersion),
   }
 }
 

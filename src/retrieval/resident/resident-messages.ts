@@ -1,3 +1,5 @@
+import type { QueryTerm } from '../bm25.ts'
+
 /** What the main thread and the thread of the resident index say to each other. */
 
 /** One run of indexing: a document and the try that made its chunks. A new try is another run. */
@@ -28,8 +30,33 @@ export interface ResidentDocument {
   searchable: boolean
 }
 
+/** The words of a query in columns: a long one has thousands, which cost nothing to copy so. */
+export interface PackedTerms {
+  /** The variants of all words one behind the other. */
+  variants: Int32Array
+  /** Where the variants of each word end. */
+  ends: Uint32Array
+  weights: Float32Array
+}
+
+export function packTerms(terms: readonly QueryTerm[]): PackedTerms {
+  let end = 0
+  return {
+    ends: Uint32Array.from(terms, ({ variants }) => (end += variants.length)),
+    variants: Int32Array.from(terms.flatMap(({ variants }) => variants)),
+    weights: Float32Array.from(terms, ({ weight }) => weight),
+  }
+}
+
+export function unpackTerms({ variants, ends, weights }: PackedTerms): QueryTerm[] {
+  return Array.from(ends, (end, index) => ({
+    variants: [...variants.subarray(index === 0 ? 0 : ends[index - 1]!, end)],
+    weight: weights[index]!,
+  }))
+}
+
 export interface ResidentQuery {
-  terms: readonly number[]
+  terms: PackedTerms
   /** Null: words only. */
   vector: Float32Array | null
   /** Most candidates of each half. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { rankByBm25 } from '../bm25.ts'
+import { type QueryTerm, rankByBm25 } from '../bm25.ts'
 import { residentRows } from './resident-loader.store.ts'
-import type { ResidentQuery } from './resident-messages.ts'
+import { packTerms, type ResidentQuery } from './resident-messages.ts'
 import { createSpaceIndex, type SpaceIndex } from './space-index.ts'
 import { createTopList } from './top-list.ts'
 import { blockBytes, createVectorArena } from './vector-arena.ts'
@@ -141,20 +141,27 @@ describe('a Space in memory', () => {
     space.add({ documentId, runId }, residentRows(chunks, dimensions))
   }
 
-  function find(space: SpaceIndex, query: Partial<ResidentQuery>) {
-    return space.search({ terms: [], vector: null, limit: 1_000, similarityFloor: -2, ...query })
+  function find(
+    space: SpaceIndex,
+    { terms = [], ...query }: Partial<Omit<ResidentQuery, 'terms'>> & { terms?: QueryTerm[] },
+  ) {
+    return space.search({ terms: packTerms(terms), vector: null, limit: 1_000, similarityFloor: -2, ...query })
   }
 
+  const wordsOf = (terms: readonly number[]): QueryTerm[] =>
+    [...new Set(terms)].map((term) => ({ variants: [term], weight: 1 }))
+
   /** What the same search over the same chunks has to find, by the plain formulas. */
-  function expected(chunks: readonly Chunk[], terms: readonly number[], vector: Float32Array) {
+  function expected(chunks: readonly Chunk[], words: readonly QueryTerm[], vector: Float32Array) {
+    const terms = words.flatMap(({ variants }) => variants)
     const counts = (chunk: Chunk) => terms.map((term) => chunk.terms.filter((other) => other === term).length)
     const hits = chunks
       .map((chunk) => ({ chunkId: chunk.chunkId, length: chunk.terms.length, counts: counts(chunk) }))
       .filter((hit) => hit.counts.some((count) => count > 0))
     const length = chunks.reduce((sum, chunk) => sum + chunk.terms.length, 0) / Math.max(1, chunks.length)
-    const words = rankByBm25(hits, { chunks: chunks.length, averageLength: length })
+    const ranked = rankByBm25(hits, { chunks: chunks.length, averageLength: length, terms: words })
     return {
-      words: new Map(words.map(({ chunkId, score }) => [chunkId, score])),
+      words: new Map(ranked.map(({ chunkId, score }) => [chunkId, score])),
       similar: new Map(
         chunks.flatMap((chunk) => (chunk.vector ? [[chunk.chunkId, cosine(vector, chunk.vector)]] : [])),
       ),
@@ -184,7 +191,9 @@ describe('a Space in memory', () => {
       }
       if (step % 5 > 0) continue
       const terms = Array.from({ length: 4 }, () => Math.floor(40 ** random()))
-      const unique = [...new Set(terms)]
+      const [first, second, ...others] = [...new Set(terms)]
+      const joined = second === undefined ? [first!] : [first!, second]
+      const unique = [{ variants: joined, weight: 2 }, ...wordsOf(others)]
       const vector = vectorOf(random, dimensions)
       const truth = expected(shown, unique, vector)
       const found = find(space, { terms: unique, vector, limit: 5_000 })
@@ -203,9 +212,9 @@ describe('a Space in memory', () => {
     const space = createSpaceIndex(createVectorArena(), dimensions)
     const chunks = makeChunks(seeded(5), 10, 'document')
     add(space, chunks)
-    expect(find(space, { terms: chunks[0]!.terms })).toEqual([])
+    expect(find(space, { terms: wordsOf(chunks[0]!.terms) })).toEqual([])
     space.settle([{ documentId: 'document', runId: 'another run', searchable: true }])
-    expect(find(space, { terms: chunks[0]!.terms })).toEqual([])
+    expect(find(space, { terms: wordsOf(chunks[0]!.terms) })).toEqual([])
   })
 
   it('takes a chunk once, whether it was told first or read first, as long as it is being loaded', () => {

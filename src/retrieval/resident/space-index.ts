@@ -1,11 +1,12 @@
 import { createGrowable } from './growable.ts'
 import { createPostings, droppedOrdinal } from './postings.ts'
-import type {
-  ResidentCandidate,
-  ResidentDocument,
-  ResidentQuery,
-  ResidentRows,
-  ResidentRun,
+import {
+  type ResidentCandidate,
+  type ResidentDocument,
+  type ResidentQuery,
+  type ResidentRows,
+  type ResidentRun,
+  unpackTerms,
 } from './resident-messages.ts'
 import { createTopList } from './top-list.ts'
 import type { VectorArena } from './vector-arena.ts'
@@ -157,8 +158,9 @@ export function createSpaceIndex(arena: VectorArena, dimensions: number): SpaceI
     complete() {
       known = null
     },
-    search({ terms, vector, limit, similarityFloor }) {
+    search({ terms: packed, vector, limit, similarityFloor }) {
       const words = createTopList(limit)
+      const terms = unpackTerms(packed)
       const averageLength = visibleTerms / Math.max(1, visibleChunks)
       const chunks = {
         visible: visible.values,
