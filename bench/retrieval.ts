@@ -1,9 +1,12 @@
 /**
  * Quality of search on sets of questions with known answers: words, vectors and both, beside a plain BM25 in the same process.
  *
+ * Ends with `N passed, N failed`: a set passes where the fused figures are at or above the plain ones, and where a Space that holds
+ * all sets together finds within 0.02 of what a Space of the set alone does.
+ *
  *   npm run bench:retrieval [-- --data FOLDER] [--embedder hashing|FOLDER_OF_AN_ONNX_MODEL] [--target TOKENS] [--sweep]
  *
- * FOLDER holds an index.json as in the shared data folder `retrieval`. `--sweep` prints the fused figures for every weight.
+ * FOLDER holds an index.json as in the shared data folders `retrieval` and `conversations`. `--sweep` prints the fused figures for every weight.
  */
 import fs from 'node:fs'
 import path from 'node:path'
@@ -28,8 +31,15 @@ import {
 } from './retrieval/bench-index.ts'
 import { type EvaluationSet, loadEvaluationSets } from './retrieval/evaluation-sets.ts'
 import { findRange, lettersOf } from './retrieval/letters.ts'
-import { mean, type Range, scoreExcerpts, scoreRanking } from './retrieval/metrics.ts'
-import { createPlainBm25, windowsOf } from './retrieval/plain-bm25.ts'
+import {
+  type ExcerptScores,
+  mean,
+  type Range,
+  type RankingScores,
+  scoreExcerpts,
+  scoreRanking,
+} from './retrieval/metrics.ts'
+import { createPlainBm25, statedSettings, windowsOf } from './retrieval/plain-bm25.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -41,6 +51,10 @@ const { values: options } = parseArgs({
   },
 })
 
+/** Rounding: the figures are sums in another order. */
+const rounding = 1e-9
+/** What the questions of a set may lose of nDCG@10 by the documents of other sets. */
+const mixedLoss = 0.02
 /** Passages fetched for a ranking of ten documents: several may be of one document. */
 const passagesPerRanking = 40
 const passagesPerExcerpt = 5
@@ -75,14 +89,27 @@ const size: ChunkSize = options.target
 console.log(`embedder: ${embedder.label}; chunks of about ${size.targetTokens} tokens`)
 await using bench = await createBenchIndex(embedder, options['database-url'])
 console.log(`search: ${bench.index.engine}`)
-for (const set of loadEvaluationSets(folder)) {
+const outcomes: { name: string; passed: boolean }[] = []
+const sets = loadEvaluationSets(folder)
+const alone = new Map<EvaluationSet, RankingScores>()
+for (const set of sets) {
   if (set.spans.length > 0) await measureExcerpts(bench, embedder, set)
-  else await measureDocuments(bench, embedder, set)
+  else alone.set(set, await measureDocuments(bench, embedder, set))
 }
+if (alone.size > 1) await measureMixed(bench, embedder, alone)
 await embedder.close()
+for (const { name, passed } of outcomes) if (!passed) console.log(`failed: ${name}`)
+const passed = outcomes.filter((outcome) => outcome.passed).length
+console.log(`\n${passed} passed, ${outcomes.length - passed} failed`)
+process.exitCode = passed === outcomes.length ? 0 : 1
+
+function judge<Scores extends object>(name: string, plain: Scores, fused: Scores, figures: (keyof Scores)[]): void {
+  const passed = figures.every((figure) => (fused[figure] as number) >= (plain[figure] as number) - rounding)
+  outcomes.push({ name: `${name}: fused at or above plain BM25`, passed })
+}
 
 /** Sets that judge whole documents: a document ranks where its best passage does. */
-async function measureDocuments(bench: BenchIndex, embedder: Embedder, set: EvaluationSet): Promise<void> {
+async function measureDocuments(bench: BenchIndex, embedder: Embedder, set: EvaluationSet): Promise<RankingScores> {
   const spaceId = createSpaceId()
   const ids = new Map<string, string>()
   let chunkCount = 0
@@ -92,12 +119,16 @@ async function measureDocuments(bench: BenchIndex, embedder: Embedder, set: Eval
     ids.set(await bench.addDocument(spaceId, title || id, chunks), id)
   }
   const queries = set.queries.filter((query) => set.relevant.has(query.id))
-  const plain = createPlainBm25(set.corpus.map(({ id, title, text }) => ({ id, text: `${title}\n${text}` })))
+  const plain = createPlainBm25(
+    set.corpus.map(({ id, title, text }) => ({ id, text: `${title}\n${text}` })),
+    statedSettings(set.statedBaseline.how),
+  )
+  const plainScores = mean(
+    queries.map((query) => scoreRanking(plain.rank(query.text, 10), set.relevant.get(query.id)!)),
+  )
   const rows: Record<string, object> = {
     'plain BM25 (stated)': pick(set.statedBaseline, ['ndcg@10', 'recall@5', 'recall@10', 'mrr@10']),
-    'plain BM25 (here)': mean(
-      queries.map((query) => scoreRanking(plain.rank(query.text, 10), set.relevant.get(query.id)!)),
-    ),
+    'plain BM25 (here)': plainScores,
   }
   for (const { name, ...weight } of modes) {
     const scores = []
@@ -114,6 +145,43 @@ async function measureDocuments(bench: BenchIndex, embedder: Embedder, set: Eval
     rows[name] = mean(scores)
   }
   print(`${set.name}: ${set.corpus.length} documents, ${chunkCount} chunks, ${queries.length} questions`, rows)
+  const fused = rows.fused as RankingScores
+  judge(set.name, plainScores, fused, ['nDCG@10', 'recall@5'])
+  return fused
+}
+
+/** All sets in one Space: how much a set's questions lose by the others' documents. */
+async function measureMixed(
+  bench: BenchIndex,
+  embedder: Embedder,
+  alone: ReadonlyMap<EvaluationSet, RankingScores>,
+): Promise<void> {
+  const spaceId = createSpaceId()
+  const keyOf = (document: EvaluationSet['corpus'][number]) => JSON.stringify([document.id, document.text])
+  const keys = new Map<string, string>()
+  const added = new Set<string>()
+  for (const document of [...alone.keys()].flatMap((set) => set.corpus)) {
+    const key = keyOf(document)
+    // Sets that share a corpus share its documents.
+    if (added.has(key)) continue
+    added.add(key)
+    const chunks = await chunksOf(paragraphsOf(document.text), embedder, size)
+    keys.set(await bench.addDocument(spaceId, document.title || document.id, chunks), key)
+  }
+  for (const [set, scores] of alone) {
+    const idOfKey = new Map(set.corpus.map((document) => [keyOf(document), document.id]))
+    const found = []
+    for (const query of set.queries.filter((one) => set.relevant.has(one.id))) {
+      const passages = await search(bench, embedder, { spaceId, query: query.text, limit: passagesPerRanking })
+      const ranked = [...new Set(passages.map((passage) => keys.get(passage.documentId)!))]
+      const ids = ranked.map((key) => idOfKey.get(key) ?? 'of another set')
+      found.push(scoreRanking(ids, set.relevant.get(query.id)!))
+    }
+    const mixed = mean(found)
+    print(`${set.name} in a Space of all sets`, { alone: scores, mixed })
+    const name = `${set.name}: within ${mixedLoss} in a Space of all sets`
+    outcomes.push({ name, passed: mixed['nDCG@10'] >= scores['nDCG@10'] - mixedLoss })
+  }
 }
 
 /** Sets with exact passages: how much of them the best five passages hold, and how much else. */
@@ -139,7 +207,7 @@ async function measureExcerpts(bench: BenchIndex, embedder: Embedder, set: Evalu
   const windows = files.flatMap((file) =>
     windowsOf(file.text).map((window, number) => ({ id: `${file.id} ${number}`, file: file.id, text: window.text })),
   )
-  const plain = createPlainBm25(windows)
+  const plain = createPlainBm25(windows, statedSettings(set.statedBaseline.how))
   const windowById = new Map(windows.map((window) => [window.id, window]))
   const queries = set.queries.filter((query) => answers.has(query.id))
   const rows: Record<string, object> = {
@@ -179,6 +247,7 @@ async function measureExcerpts(bench: BenchIndex, embedder: Embedder, set: Evalu
     rows[name] = mean(scores)
   }
   print(`${set.name}: ${files.length} files, ${chunkCount} chunks, ${queries.length} questions`, rows)
+  judge(set.name, rows['plain BM25 (here)'] as ExcerptScores, rows.fused as ExcerptScores, ['excerpt recall@5'])
 }
 
 /** Ranges of the letters of all files laid one behind the other, so that answers may lie in several. */

@@ -12,6 +12,7 @@
 import { parseArgs } from 'node:util'
 import { createSpaceId, type OrganisationId, type SpaceId } from '../src/kernel/index.ts'
 import { createRetrieval, type Embedder, type IndexedChunk, type Retrieval } from '../src/retrieval/index.ts'
+import { packTerms } from '../src/retrieval/resident/resident-messages.ts'
 import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
 import { createSyntheticTexts } from './synthetic-texts.ts'
 
@@ -196,7 +197,7 @@ async function measureRecall(bench: BenchIndex, queries: string[]): Promise<numb
     const request = { generation, vector, limit: 20 }
     const find = (state: typeof space) =>
       bench.index.search.read(scope, {}, (statements) => statements.findByVector(state, request))
-    const inMemory = { terms: [], vector, limit: 20, similarityFloor: -1 }
+    const inMemory = { terms: packTerms([]), vector, limit: 20, similarityFloor: -1 }
     const resident = bench.index.resident?.find(scope)
     const near = (await resident?.search(inMemory, AbortSignal.timeout(60_000))) ?? (await find(space))
     const truth = new Set((await find({ ...space, vectorIndexes: [] })).map((candidate) => candidate.chunkId))

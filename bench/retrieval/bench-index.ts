@@ -86,7 +86,7 @@ export interface ChunkSize {
 }
 
 /** The sizes that src/ingestion/pipeline.ts uses. */
-export const pipelineChunkSize: ChunkSize = { targetTokens: 250, maximumTokens: 400, overlapTokens: 30 }
+export const pipelineChunkSize: ChunkSize = { targetTokens: 350, maximumTokens: 500, overlapTokens: 30 }
 
 export async function chunksOf(
   blocks: AsyncIterable<ExtractedBlock[]>,

@@ -22,7 +22,48 @@ export function loadEvaluationSets(folder: string): EvaluationSet[] {
   const index = JSON.parse(readFileSync(path.join(folder, 'index.json'), 'utf8')) as {
     sets: { name: string; dir: string; baseline?: Record<string, unknown> }[]
   }
-  return index.sets.map((set) => loadSet(set.name, path.join(folder, set.dir), set.baseline ?? {}))
+  return index.sets.flatMap((set) => {
+    const setFolder = path.join(folder, set.dir)
+    const conversations = readOptional(path.join(setFolder, 'conversations.jsonl'))
+    return conversations.length > 0
+      ? loadConversations(set.name, setFolder, conversations, set.baseline ?? {})
+      : [loadSet(set.name, setFolder, set.baseline ?? {})]
+  })
+}
+
+/** A set of conversations is asked by its last turn, by all that the person said, and by the rewritten question where it has one. */
+function loadConversations(
+  name: string,
+  folder: string,
+  conversations: Record<string, unknown>[],
+  stated: Record<string, unknown>,
+): EvaluationSet[] {
+  const shared = {
+    folder,
+    corpus: readLines<EvaluationSet['corpus'][number]>(path.join(folder, 'corpus.jsonl')),
+    relevant: readJudgements(path.join(folder, 'qrels.tsv')),
+    spans: [],
+    files: [],
+  }
+  const said = (task: Record<string, unknown>) =>
+    (task.turns as { role: string; content: string }[])
+      .filter((turn) => turn.role === 'user')
+      .map((turn) => turn.content)
+  const forms = {
+    last_turn: (task: Record<string, unknown>) => said(task).at(-1),
+    all_user_turns: (task: Record<string, unknown>) => said(task).join('\n'),
+    gold_rewrite: (task: Record<string, unknown>) => task.rewrite as string | null | undefined,
+  }
+  return Object.entries(forms).flatMap(([form, textOf]) => {
+    const queries = conversations.flatMap((task) => {
+      const text = textOf(task)
+      return text ? [{ id: String(task.id), text }] : []
+    })
+    const statedBaseline = { ...(stated[form] as object | undefined), how: stated.how }
+    return queries.length === 0
+      ? []
+      : [{ ...shared, name: `${name} (${form.replaceAll('_', ' ')})`, queries, statedBaseline }]
+  })
 }
 
 function loadSet(name: string, folder: string, statedBaseline: Record<string, unknown>): EvaluationSet {

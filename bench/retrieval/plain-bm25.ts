@@ -1,23 +1,38 @@
 /**
- * The plain baseline, as the shared data states it: BM25 (k1 0.9, b 0.4), Unicode word tokens in lower case, a short English
- * stop list, no stemming. Written apart from src/ on purpose.
+ * The plain baselines, as the shared data states them: BM25 over Unicode words in lower case, Han as pairs of characters, repeated
+ * words of a query counted, no stemming. Written apart from src/ on purpose.
  */
-const k1 = 0.9
-const b = 0.4
+export interface PlainSettings {
+  k1: number
+  b: number
+  /** Leave out a short list of English words. */
+  stopList: boolean
+}
+
 const stopWords = new Set(
   'a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with what which who how do does did'.split(
     ' ',
   ),
 )
 
+/** The settings that a set states, by the words of its `how`. */
+export function statedSettings(how: unknown): PlainSettings {
+  const text = typeof how === 'string' ? how : ''
+  const [, k1 = '0.9', b = '0.4'] = /k1 ([\d.]+), b ([\d.]+)/.exec(text) ?? []
+  return { k1: Number(k1), b: Number(b), stopList: !text.includes('no stop list') }
+}
+
 export interface PlainBm25 {
   rank(query: string, limit: number): string[]
 }
 
-export function createPlainBm25(documents: readonly { id: string; text: string }[]): PlainBm25 {
+export function createPlainBm25(
+  documents: readonly { id: string; text: string }[],
+  { k1, b, stopList }: PlainSettings,
+): PlainBm25 {
   const postings = new Map<string, Map<number, number>>()
   const lengths = documents.map(({ text }, document) => {
-    const words = wordsOf(text)
+    const words = wordsOf(text, stopList)
     for (const word of words) {
       const posting = postings.get(word) ?? new Map<number, number>()
       posting.set(document, (posting.get(document) ?? 0) + 1)
@@ -29,7 +44,7 @@ export function createPlainBm25(documents: readonly { id: string; text: string }
   return {
     rank(query, limit) {
       const scores = new Map<number, number>()
-      for (const word of new Set(wordsOf(query))) {
+      for (const word of wordsOf(query, stopList)) {
         const posting = postings.get(word)
         if (!posting) continue
         const weight = Math.log(1 + (documents.length - posting.size + 0.5) / (posting.size + 0.5))
@@ -46,8 +61,16 @@ export function createPlainBm25(documents: readonly { id: string; text: string }
   }
 }
 
-function wordsOf(text: string): string[] {
-  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !stopWords.has(word))
+function wordsOf(text: string, stopList: boolean): string[] {
+  const runs = text.toLowerCase().match(/\p{Script=Han}+|[[\p{L}\p{N}\p{M}]--\p{Script=Han}]+/gv) ?? []
+  return runs.flatMap((run) =>
+    /\p{Script=Han}/u.test(run) ? pairsOf(run) : stopList && stopWords.has(run) ? [] : [run],
+  )
+}
+
+function pairsOf(run: string): string[] {
+  const characters = [...run]
+  return characters.length === 1 ? characters : characters.slice(1).map((next, index) => characters[index]! + next)
 }
 
 /** Windows of 200 words without overlap, with their place in the text: the stated baseline of the excerpt sets. */

@@ -1,9 +1,9 @@
 import type { Embedder } from '../../retrieval/index.ts'
 import type { ChunkingSettings } from '../isolation/protocol.ts'
 
-/** What a chunk is filled up to: the best excerpt recall of 150 to 500 on the shared excerpt set (bench/retrieval.ts). */
-const targetTokens = 250
-const maximumTokens = 400
+/** What a chunk is filled up to: decided by measurement in docs/decisions/0040-search-words.md. */
+const targetTokens = 350
+const maximumTokens = 500
 const overlapTokens = 30
 /** Tokens of a model's input that its context (document name, headings) may take, and the share of a small model's input. */
 const contextTokens = 96

@@ -77,6 +77,7 @@ describe('terms', () => {
   it('keep the marks that make a word, and are found without the others', async () => {
     expect(await matches('Thành phố Hồ Chí Minh là thành phố lớn nhất của Việt Nam.', 'phở')).toBe(false)
     expect(await matches('Thành phố Hồ Chí Minh là thành phố lớn nhất của Việt Nam.', 'thanh pho')).toBe(true)
+    expect(await matches('Người thanh niên đi học ở trường.', 'Thành phố là gì?')).toBe(false)
     expect(await matches('คำนี้คือป้า', 'ปา')).toBe(false)
     expect(await matches('किताब', 'कताब')).toBe(false)
     expect(await matches('Le café est fermé pour la journée.', 'cafe')).toBe(true)

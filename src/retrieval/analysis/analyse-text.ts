@@ -6,6 +6,7 @@ import {
   isLatinLanguage,
   type Language,
   rulesForWord,
+  vietnameseLetter,
   weighLatinLanguages,
 } from './languages.ts'
 import { formerTerms } from './former-terms.ts'
@@ -135,6 +136,7 @@ function queryLanguages(words: readonly string[], languages: readonly Language[]
   const held = languages.filter(isLatinLanguage)
   const detected = detectLatinLanguage(words)
   if (detected !== null) {
+    if (detected === vietnamese) return { functionWordsOf: [detected], stemmedBy: [detected] }
     return { functionWordsOf: [detected], stemmedBy: [...(held.includes(detected) ? [detected] : held), ''] }
   }
   const hinted = weighLatinLanguages(words).best.filter((language) => held.includes(language))
@@ -160,7 +162,11 @@ function stemWord(word: string, latin: Language): { language: Language; stem: st
   if (!found) return { language: '', stem: word }
   const { language, rules } = found
   // After stemming, because the stemmers know ü from u; people leave marks out in queries. In Vietnamese they make the word.
-  return { language, stem: language === vietnamese ? word : withoutMarks(rules.stem(word)) }
+  return { language, stem: marksMakeWord(word, language) ? word : withoutMarks(rules.stem(word)) }
+}
+
+function marksMakeWord(word: string, language: Language): boolean {
+  return language === vietnamese || vietnameseLetter.test(word)
 }
 
 const foldedScripts = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}]/u

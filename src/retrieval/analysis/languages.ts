@@ -85,7 +85,7 @@ const latinLanguages: Record<Language, LanguageRules> = {
   tr: rules(stemTurkish, turkish),
   hu: rules(stemHungarian, hungarian),
   id: rules(stemIndonesian, indonesian),
-  vi: rules(unstemmed, vietnameseFunctionWords),
+  vi: { stem: unstemmed, stopWords: new Set(vietnameseFunctionWords) },
   pl: rules(unstemmed, polishFunctionWords),
   cs: rules(unstemmed, czechFunctionWords),
   ca: rules(unstemmed, catalanFunctionWords),
@@ -140,7 +140,7 @@ for (const [language, { stopWords }] of Object.entries(latinLanguages)) {
 }
 
 /** Letters of Vietnamese and of no other language: every second word has one, names of other languages none. */
-const vietnameseLetter = /[ơư\u1ea0-\u1ef9]/
+export const vietnameseLetter = /[ơư\u1ea0-\u1ef9]/
 const vietnameseOnly: Language[] = ['vi']
 
 const minimumLatinShare = 0.5
