@@ -116,7 +116,12 @@ export const operatorTokenSchema = z
   .meta({ id: 'OperatorToken' })
 
 const spaceSettings = {
-  maximumPassages: z.int().optional().describe('Passages that an answer is given at most, 1 to 50. Default 8.'),
+  maximumPassages: z
+    .int()
+    .optional()
+    .describe(
+      "Passages that an answer is given at most, 1 to 50, as far as they fit into the model's context. Default 30.",
+    ),
   baseTierFallback: z
     .boolean()
     .optional()

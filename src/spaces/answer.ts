@@ -7,7 +7,7 @@ import type { ProviderMessage } from '../providers/index.ts'
 import type { Passage, Retrieval } from '../retrieval/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import { createCitationRewriter, removeMarkers } from './citations.ts'
-import { type ContextWindow, openContextWindow } from './context-window.ts'
+import { type ContextWindow, maximumPassageBytes, openContextWindow } from './context-window.ts'
 import {
   createTurn,
   maximumCallsPerRound,
@@ -207,6 +207,7 @@ function search({ retrieval }: AnswerDependencies, call: AnswerCall, query: stri
     spaceId: call.space.id,
     query,
     limit: call.space.settings.maximumPassages,
+    maximumBytes: maximumPassageBytes,
     signal: call.signal,
   })
 }

@@ -25,7 +25,7 @@ export interface ContextLimits {
 }
 
 /** Room for passages where the window is large: about 6,000 tokens of English, in UTF-8 bytes and in tokens. */
-const maximumPassageBytes = 24_000
+export const maximumPassageBytes = 24_000
 const maximumPassageTokens = 6_000
 /** Kept free for an answer without a cap, tokens. */
 const defaultAnswerTokens = 4_000

@@ -14,7 +14,7 @@ export interface SpaceChange {
 export type NewSpace = SpaceChange & { organisationId: OrganisationId; name: string; model: string }
 
 export const defaultSpaceSettings: SpaceSettings = Object.freeze({
-  maximumPassages: 8,
+  maximumPassages: 30,
   baseTierFallback: false,
   temperature: null,
   maximumOutputTokens: null,

@@ -27,7 +27,7 @@ test('a Space is created with defaults, read back, changed and listed with its o
     name: 'Handbook',
     instructions: '',
     model: 'portico/offline',
-    settings: { maximumPassages: 8, baseTierFallback: false, temperature: null, maximumOutputTokens: null },
+    settings: { maximumPassages: 30, baseTierFallback: false, temperature: null, maximumOutputTokens: null },
     published: false,
     endpointId: null,
   })
