@@ -26,8 +26,12 @@ describe('the configuration', () => {
   })
 
   it.each([
-    [{ PORT: 'eighty' }, /^PORT: /],
-    [{ PORT: '70000' }, /^PORT: /],
+    [{ PORT: 'eighty' }, /^PORT must be/],
+    [{ PORT: '70000' }, /^PORT must be/],
+    [{ PORTICO_OPERATOR_TOKEN: 'x'.repeat(23) }, /PORTICO_OPERATOR_TOKEN must have at least 24 characters/],
+    [{ PORTICO_OPERATOR_TOKEN: `${'x'.repeat(20)} ${'x'.repeat(20)}` }, /PORTICO_OPERATOR_TOKEN must have visible/],
+    [{ OPENAI_API_KEY: 'sk-a\nx-forged: 1' }, /OPENAI_API_KEY must have visible ASCII/],
+    [{ OPENAI_API_KEY: 'sk-a\u007f' }, /OPENAI_API_KEY must have visible ASCII/],
     [{ PORTICO_DATADIR: 'x' }, /PORTICO_DATADIR is not a setting.*PORTICO_DATA_DIR/],
     [{ PORTICO_SECRET_KEY: 'short' }, /PORTICO_SECRET_KEY must have at least 32 bytes/],
     [{ PORTICO_CONFIG: 'missing.yaml' }, /PORTICO_CONFIG names .*missing\.yaml/],
@@ -40,12 +44,12 @@ describe('the configuration', () => {
 
   it.each([
     ['server:\n  prot: 80\n', /server\.prot is not a setting/],
-    ['server:\n  port: -1\n', /server\.port: /],
+    ['server:\n  port: -1\n', /server\.port must be/],
     ['providers:\n  - id: Bad Name\n', /providers\.0\.id: /],
     ['providers:\n  - id: a\n    apiKeyEnv: NOT_THERE\n', /providers\.0\.apiKeyEnv: .*NOT_THERE/],
     [
       'models:\n  - id: x\n    deployments: [{ provider: p, prices: { input: abc } }]\n',
-      /models\.0\.deployments\.0\.prices\.input: must be a decimal/,
+      /models\.0\.deployments\.0\.prices\.input must be a decimal/,
     ],
     ['- a\n', /must hold a mapping/],
     ['a: [', /not valid YAML/],
@@ -61,6 +65,26 @@ describe('the configuration', () => {
     const { settings, secrets } = loadConfig({ AWS_PAIR: 'id:secret' }, folder)
     expect(secrets.providerCredentials.get('bedrock-eu')).toBe('id:secret')
     expect(settings.providers[0]).toMatchObject({ priceLists: ['bedrock-eu'], models: 'snapshot' })
+  })
+
+  it.each([
+    ['apiKey: "sk-a\\u0000b"', /^providers\.0\.apiKey must have visible ASCII/],
+    ['apiKeyFile: broken.key', /^providers\.0\.apiKey must have visible ASCII/],
+    ['credentialsFile: broken.key', /^providers\.0\.credentials must have visible ASCII/],
+    ['headers: { x-a: "b\\r\\nx-forged: 1" }', /^providers\.0\.headers\.x-a must have no line breaks/],
+  ])('refuses a provider with %s without quoting it', (line, message) => {
+    const yaml = `providers:\n  - id: p\n    baseUrl: https://example.org\n    ${line}\n`
+    const folder = folderWith({ 'portico.yaml': yaml, 'broken.key': 'sk-one\nsk-two\n' })
+    expect(() => loadConfig({}, folder)).toThrow(message)
+    expect(() => loadConfig({}, folder)).not.toThrow(/sk-|forged/)
+  })
+
+  it('takes a key without the white space at its ends, wherever it comes from', () => {
+    const yaml = (line: string) => `providers:\n  - id: p\n    baseUrl: https://example.org\n    ${line}\n`
+    for (const line of ['apiKeyFile: a.key', 'apiKeyEnv: A_KEY', 'apiKey: "sk-a\\n"']) {
+      const folder = folderWith({ 'portico.yaml': yaml(line), 'a.key': 'sk-a\r\n' })
+      expect(loadConfig({ A_KEY: 'sk-a\n' }, folder).secrets.providerKeys.get('p')).toBe('sk-a')
+    }
   })
 
   it('reads secrets from files and keeps them apart from the settings', () => {

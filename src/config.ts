@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { type ConfigFile, configFileSchema } from './config-schema.ts'
+import { headerValueRule, isHeaderValue, isKey, keyRule } from './contract/secret-text.ts'
 import { describeIssue, sentence } from './contract/validation.ts'
 
 /**
@@ -167,6 +168,8 @@ function readSecrets(environment: Environment, settings: ConfigFile, workingFold
   if (named.secretKey !== undefined && Buffer.byteLength(named.secretKey) < 32) {
     throw new ConfigError('PORTICO_SECRET_KEY must have at least 32 bytes; `openssl rand -base64 32` makes one.')
   }
+  assertOperatorToken(named.operatorToken)
+  assertKey('OPENAI_API_KEY', named.openaiApiKey)
   const providerKeys = new Map<string, string>()
   const providerCredentials = new Map<string, string>()
   for (const [index, provider] of settings.providers.entries()) {
@@ -175,12 +178,36 @@ function readSecrets(environment: Environment, settings: ConfigFile, workingFold
         file: provider[`${name}File`],
         variable: provider[`${name}Env`],
       })
-    const key = read('apiKey') ?? provider.apiKey
+    const key = read('apiKey') ?? provider.apiKey?.trim()
+    assertKey(`providers.${index}.apiKey`, key)
     if (key !== undefined) providerKeys.set(provider.id, key)
     const credentials = read('credentials')
+    // A service account is JSON with line breaks; the AWS form goes into headers.
+    if (!credentials?.startsWith('{')) assertKey(`providers.${index}.credentials`, credentials)
     if (credentials !== undefined) providerCredentials.set(provider.id, credentials)
+    for (const [name, value] of Object.entries(provider.headers ?? {})) {
+      if (!isHeaderValue(value)) throw new ConfigError(`providers.${index}.headers.${name} ${headerValueRule}.`)
+    }
   }
   return { ...named, providerKeys, providerCredentials }
+}
+
+/** Shorter ones could be guessed; `openssl rand -hex 24` makes 48 characters. */
+const minimumOperatorTokenLength = 24
+
+function assertOperatorToken(token: string | undefined) {
+  if (token === undefined) return
+  if (token.length < minimumOperatorTokenLength) {
+    throw new ConfigError(
+      `PORTICO_OPERATOR_TOKEN must have at least ${minimumOperatorTokenLength} characters; \`openssl rand -hex 24\` makes one.`,
+    )
+  }
+  assertKey('PORTICO_OPERATOR_TOKEN', token)
+}
+
+/** Never quotes the key. */
+function assertKey(setting: string, key: string | undefined) {
+  if (key !== undefined && !isKey(key)) throw new ConfigError(`${setting} ${keyRule}.`)
 }
 
 function readSecret(environment: Environment, variable: string, workingFolder: string): string | undefined {
@@ -188,7 +215,7 @@ function readSecret(environment: Environment, variable: string, workingFolder: s
   const file = environment[`${variable}_FILE`]
   if (direct && file) throw new ConfigError(`${variable} and ${variable}_FILE are both set; keep one.`)
   if (file) return readSecretFile(file, `${variable}_FILE`, workingFolder)
-  return direct || undefined
+  return direct?.trim() || undefined
 }
 
 /** A secret of a provider that the file names by its variable or its file. */
@@ -202,7 +229,7 @@ function readNamedSecret(
     throw new ConfigError(`${setting}Env and ${setting}File are both set; keep one.`)
   if (file !== undefined) return readSecretFile(file, `${setting}File`, workingFolder)
   if (variable === undefined) return undefined
-  const value = environment[variable]
+  const value = environment[variable]?.trim()
   if (!value) throw new ConfigError(`${setting}Env: the environment variable ${variable} is not set.`)
   return value
 }

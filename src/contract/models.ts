@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { headerValueRule, isHeaderValue, isKey, keyRule } from './secret-text.ts'
 
 /** The operator's API of providers, models, deployments and prices, and what is stored of them. */
 
@@ -102,9 +103,9 @@ export const providerDeclarationSchema = z.strictObject({
 
 /** Write-only: shown as their last four characters, or not at all. Absent keeps what is stored, null removes it. */
 const secrets = {
-  apiKey: z.string().min(1).max(10_000).nullable().optional(),
+  apiKey: z.string().min(1).max(10_000).refine(isKey, { error: keyRule }).nullable().optional(),
   headers: z
-    .record(headerName, z.string().max(10_000))
+    .record(headerName, z.string().max(10_000).refine(isHeaderValue, { error: headerValueRule }))
     .nullable()
     .optional()
     .describe('Extra headers; values are secrets.'),
@@ -112,6 +113,7 @@ const secrets = {
     .string()
     .min(1)
     .max(20_000)
+    .refine((text) => text.trim().startsWith('{') || isKey(text), { error: keyRule })
     .nullable()
     .optional()
     .describe('AWS: `accessKeyId:secretAccessKey[:sessionToken]`. Google: the service account’s JSON.'),

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../config.ts'
-import { openSecretKey } from './resources.ts'
+import { openBlobStore, openSecretKey } from './resources.ts'
 
 /** Reads the file as soon as it exists, again and again without a pause, and tells the first content. */
 const impatientReader = `
@@ -21,6 +21,18 @@ const impatientReader = `
   }`
 /** A file that is made empty and filled later is caught empty in about every fifth round. */
 const rounds = 30
+
+test('a data folder and a secret key are made for this user only', async () => {
+  const parent = mkdtempSync(path.join(os.tmpdir(), 'portico-secret-'))
+  const folder = path.join(parent, 'data')
+  await openSecretKey(loadConfig({ PORTICO_DATA_DIR: folder }, parent))
+  const modeOf = (name: string) => statSync(name).mode & 0o777
+  expect(modeOf(folder)).toBe(0o700)
+  expect(modeOf(path.join(folder, 'secret.key'))).toBe(0o600)
+  await openBlobStore(loadConfig({ PORTICO_DATA_DIR: folder }, parent))
+  expect(modeOf(path.join(folder, 'blobs'))).toBe(0o700)
+  await rm(parent, { recursive: true })
+})
 
 test('a generated secret key is never seen in part: by another start at the same moment, or after a crash', async () => {
   for (let round = 0; round < rounds; round++) {

@@ -16,7 +16,7 @@ import type { CatalogueConfiguration } from '../models/index.ts'
 export async function openSecretKey({ settings, secrets }: Config): Promise<string> {
   if (secrets.secretKey !== undefined) return secrets.secretKey
   const file = path.join(settings.dataFolder, 'secret.key')
-  await mkdir(settings.dataFolder, { recursive: true })
+  await mkdir(settings.dataFolder, { recursive: true, mode: 0o700 })
   if (!existsSync(file)) {
     const unfinished = `${file}.${randomUUID()}`
     await writeFile(unfinished, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true })

@@ -269,6 +269,61 @@ describe('bodies', () => {
   })
 })
 
+describe('headers for browsers', () => {
+  const policyOf = async (path: string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(portico.url + path, { headers })
+    return {
+      status: answer.status,
+      policy: answer.headers.get('content-security-policy') ?? '',
+      frames: answer.headers.get('x-frame-options'),
+      sniffing: answer.headers.get('x-content-type-options'),
+      caching: answer.headers.get('cache-control') ?? '',
+    }
+  }
+
+  it('keep the API page out of frames and to its own scripts', async () => {
+    for (const path of ['/docs', '/docs/', '/docs/static/index.html']) {
+      const page = await policyOf(path)
+      expect(page).toMatchObject({ status: 200, frames: 'DENY', sniffing: 'nosniff' })
+      expect(page.policy).toMatch(/frame-ancestors 'none'/)
+      expect(page.policy).toMatch(/script-src 'self'(;|$)/)
+    }
+  })
+
+  it('forbid to store what is read with a key or the token, errors included', async () => {
+    const operator = { authorization: `Bearer ${portico.operatorToken}` }
+    const client = { 'x-api-key': organisation.apiKey }
+    for (const [path, headers] of [
+      ['/api/organisations', operator],
+      ['/api/providers', operator],
+      ['/v1/documents?spaceId=' + space.id, client],
+      ['/v1/gateway/models', client],
+      ['/api/organisations', {}],
+    ] as const) {
+      const answer = await policyOf(path, headers)
+      expect(answer, path).toMatchObject({ caching: 'no-store', sniffing: 'nosniff', frames: 'DENY' })
+    }
+  })
+})
+
+describe('keys of providers', () => {
+  it.each(['sk-a\nb', 'sk-a\u0001', 'sk-a b', 'sk-ü', 'sk-a\r\n'])(
+    'with %j are refused, and not quoted',
+    async (apiKey) => {
+      const body = { format: 'openai', baseUrl: 'https://example.org', apiKey }
+      const { error } = expectStatus(await portico.operator('PUT', '/api/providers/with-key', body), 400)
+      expect(error).toMatchObject({ param: 'apiKey', message: expect.stringContaining('visible ASCII') })
+      expect(error.message).not.toContain('sk-')
+    },
+  )
+
+  it('in extra headers are refused where they would break the header', async () => {
+    const body = { format: 'openai', baseUrl: 'https://example.org', headers: { 'x-a': 'b\r\nx-forged: 1' } }
+    const { error } = expectStatus(await portico.operator('PUT', '/api/providers/with-key', body), 400)
+    expect(error.param).toBe('headers.x-a')
+  })
+})
+
 describe('texts that PostgreSQL cannot store', () => {
   it.each([
     ['U+0000', 'a\u0000b'],

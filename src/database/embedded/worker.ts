@@ -45,7 +45,7 @@ function settings(values: Record<string, string>): string[] {
 async function initialise(folder: string): Promise<void> {
   const temporary = `${folder}.new`
   fs.rmSync(temporary, { recursive: true, force: true })
-  fs.mkdirSync(temporary, { recursive: true })
+  fs.mkdirSync(temporary, { recursive: true, mode: 0o700 })
   const { instance } = await openInstance(temporary)
   await instance.exec('create extension vector; create extension pg_textsearch; checkpoint;')
   await instance.close()

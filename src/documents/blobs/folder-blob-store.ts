@@ -27,7 +27,7 @@ export async function createFolderBlobStore(
   { soleOwner = false, createFile = createDurableFile }: FolderBlobStoreOptions = {},
 ): Promise<BlobStore> {
   const incoming = path.join(root, incomingFolder)
-  await mkdir(incoming, { recursive: true })
+  await mkdir(incoming, { recursive: true, mode: 0o700 })
   await removeAbandoned(incoming, soleOwner)
 
   const fileOf = (key: string) => {
@@ -43,7 +43,7 @@ export async function createFolderBlobStore(
       const temporary = path.join(incoming, createUuid())
       try {
         await pipeline(source, createFile(temporary), { signal })
-        await mkdir(path.dirname(file), { recursive: true })
+        await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
         await rename(temporary, file)
         await syncFolder(path.dirname(file))
       } catch (error) {
