@@ -65,3 +65,34 @@ it('a failed fsync of the embedded database is not repeated: the process ends, a
   expect(await next.kill('SIGTERM')).toBe(0)
   await removeFolder(dataFolder)
 }, 120_000)
+
+it('a full disk costs the requests of that time: they are refused with 503, and served again as soon as there is room', async () => {
+  const dataFolder = await freshDataFolder()
+  const fault = path.join(dataFolder, 'disk-is-full')
+  const module = `import fs from 'node:fs'
+    const write = fs.writeSync
+    fs.writeSync = (descriptor, ...rest) => {
+      if (descriptor > 2 && fs.existsSync(${JSON.stringify(fault)})) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+      return write(descriptor, ...rest)
+    }`
+  const operatorToken = 'operator-token-of-the-fault-tests'
+  const { url, kill } = await spawnPortico({
+    PORTICO_DATA_DIR: dataFolder,
+    PORTICO_DEMO: 'false',
+    PORTICO_OPERATOR_TOKEN: operatorToken,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(module)}`,
+  })
+  const operator = createApiClient(url, operatorToken)
+  const create = async (name: string) =>
+    (await operator('POST', '/api/organisations', { name, plan: 'enterprise' })).status
+  expect(await create('Before')).toBe(201)
+  writeFileSync(fault, '')
+  expect(await create('While full')).toBe(503)
+  await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 15_000 }).toBe(503)
+  rmSync(fault)
+  await expect.poll(() => create('After'), { timeout: 30_000, interval: 500 }).toBe(201)
+  await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 15_000 }).toBe(200)
+  expect(JSON.stringify((await operator('GET', '/api/organisations')).body)).toContain('Before')
+  expect(await kill('SIGTERM')).toBe(0)
+  await removeFolder(dataFolder)
+}, 120_000)
