@@ -322,6 +322,23 @@ describe('docx', () => {
   })
 })
 
+/** Thousandths of the font size, from the font's public metrics. */
+const helveticaWidths: Record<string, number> = {
+  a: 556,
+  b: 556,
+  d: 556,
+  e: 556,
+  f: 278,
+  i: 222,
+  l: 222,
+  m: 833,
+  n: 556,
+  o: 556,
+  s: 500,
+  t: 278,
+  y: 500,
+}
+
 describe('pdf', () => {
   const lines = (x: number, count: number, word: string): PdfText[] =>
     Array.from({ length: count }, (_, index) => ({
@@ -359,6 +376,19 @@ describe('pdf', () => {
       'Cat\t3',
       'Dan\t4',
     ])
+  })
+
+  test('keeps evenly stretched lines of a justified narrow column whole', async () => {
+    // Each word is drawn alone, 20 units after the end of the one before it.
+    const stretched = ['a ten of one', 'is in a lot of', 'and it may be'].flatMap((line, row) => {
+      let x = 50
+      return line.split(' ').map((text) => {
+        const place = { text, x, y: 700 - row * 12 }
+        x += 20 + Array.from(text, (letter) => helveticaWidths[letter]!).reduce((sum, width) => sum + width, 0) / 100
+        return place
+      })
+    })
+    expect((await read('pdf', page(stretched))).texts).toEqual(['a ten of one is in a lot of and it may be'])
   })
 
   test('text drawn from the bottom up is read from the top down', async () => {

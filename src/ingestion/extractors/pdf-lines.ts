@@ -149,10 +149,42 @@ function turn(character: PdfCharacter, turns: number): PdfCharacter {
 /** Parts a line at wide gaps, in reading order. `from` and `to` of right-to-left lines are those of the whole line. */
 function* splitLine(line: PdfCharacter[], isPageRightToLeft: boolean): Generator<[number, Part, Part[]]> {
   const isMixed = isReorderable(line)
-  const parts = splitAtGaps(isMixed ? visualOrder(withOrderedLigatures(line)) : line, wideGap)
+  const characters = isMixed ? visualOrder(withOrderedLigatures(line)) : line
+  const parts = splitAtGaps(characters, isJustified(characters) ? Infinity : wideGap)
   if (isMixed && (isPageRightToLeft || isMostlyRightToLeft(line))) parts.reverse()
   for (const [index, part] of parts.entries())
     yield [index, isMixed ? { ...part, from: 0, to: line.length } : part, parts]
+}
+
+/** Most by which the gaps of a justified line differ from the first one; those between columns depend on the words. */
+const evenGaps = 0.06
+/** Share of a line's words that begin in lower case where it is prose. */
+const minimumProseWords = 0.6
+
+/** True for a line of prose whose words are stretched evenly over a narrow column. */
+function isJustified(line: PdfCharacter[]): boolean {
+  let first = 0
+  let gaps = 0
+  let words = 0
+  let lowerCase = 0
+  let previous: PdfCharacter | null = null
+  for (const character of line) {
+    if (isBlank(character)) continue
+    const gap = previous ? character.left - previous.right : Infinity
+    if (previous && character.right < previous.left) return false
+    if (gap > (character.top - character.bottom) * 0.2) {
+      words += 1
+      if (character.code >= 0x61 && /\p{Ll}/u.test(String.fromCodePoint(Math.min(character.code, 0x10ffff))))
+        lowerCase += 1
+      if (previous) {
+        if (gaps === 0) first = gap
+        else if (Math.abs(gap - first) > first * evenGaps) return false
+        gaps += 1
+      }
+    }
+    previous = character
+  }
+  return gaps >= 3 && lowerCase >= words * minimumProseWords
 }
 
 interface Part {
