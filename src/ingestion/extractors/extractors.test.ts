@@ -473,6 +473,28 @@ describe('pdf', () => {
     expect(warnings).toEqual([{ code: 'damaged_parts', message: 'Damaged pages were left out.', pages: [1] }])
   })
 
+  test('writes the web addresses of links after their text', async () => {
+    const link = (rectangle: string, uri: string) => ({
+      dictionary: `<< /Type /Annot /Subtype /Link /Rect [${rectangle}] /Border [0 0 0] /A << /S /URI /URI (${uri}) >> >>`,
+    })
+    const linked = buildPdf([
+      { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
+      { dictionary: '<< /Type /Pages /Count 1 /Kids [3 0 R] >>' },
+      {
+        dictionary:
+          '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Annots [6 0 R 7 0 R 8 0 R] /Resources << /Font << /F1 5 0 R >> >> >>',
+      },
+      { dictionary: '<< >>', stream: 'BT /F1 10 Tf 50 700 Td (See the guide, example.org and a script.) Tj ET' },
+      { dictionary: '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>' },
+      link('70 695 112 712', 'https://example.org/guide'),
+      link('117 695 171 712', 'https://example.org/'),
+      link('190 695 230 712', 'javascript:alert\\(1\\)'),
+    ])
+    expect((await read('pdf', linked)).texts).toEqual([
+      'See the guide (https://example.org/guide), example.org and a script.',
+    ])
+  })
+
   test('what is filled into a form field is text', async () => {
     const font = '<< /Font << /F1 5 0 R >> >>'
     const form = buildPdf([

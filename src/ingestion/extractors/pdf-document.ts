@@ -10,6 +10,7 @@ import {
   placeFields,
   takeFields,
 } from './pdf-form-fields.ts'
+import { type LinkFunctions, placeLinks, readLinks } from './pdf-links.ts'
 import { type PagePictures, type PictureFunctions, readPictures } from './pdf-pictures.ts'
 import { readRules, type Rule } from './pdf-rules.ts'
 
@@ -17,7 +18,7 @@ import { readRules, type Rule } from './pdf-rules.ts'
  * The few functions of PDFium's C interface that are used here; the package types none of the text geometry. Pointers are
  * byte offsets into the WebAssembly memory, whose views (HEAP…) are replaced whenever it grows: read them anew each time.
  */
-interface Pdfium extends PictureFunctions, FormFunctions {
+interface Pdfium extends PictureFunctions, FormFunctions, LinkFunctions {
   HEAPU8: Uint8Array
   _malloc(bytes: number): number
   _free(pointer: number): void
@@ -116,7 +117,7 @@ export async function createPdfReader(): Promise<PdfReader> {
   }
 }
 
-const scratchBytes = 256
+const scratchBytes = 2048
 
 function openError(code: number): ExtractionError {
   if (code === passwordError)
@@ -139,12 +140,13 @@ function readPage<T>(
   index: number,
   use: (page: PdfPage) => T,
 ): T {
-  const { page, fields } = openPage(pdfium, scratch, source, index)
+  const { page, fields, links } = openPage(pdfium, scratch, source, index)
   try {
     const textPage = loadUprightText(pdfium, page)
     if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
     try {
-      const { characters, origins } = placeFields(readCharacters(pdfium, textPage, scratch), fields)
+      const text = placeFields(readCharacters(pdfium, textPage, scratch), fields)
+      const { characters, origins } = placeLinks(text, links)
       const originOf = (character: number) => origins[character]!
       return use({
         characters,
@@ -174,17 +176,18 @@ function openPage(
   scratch: number,
   { document, form }: OpenDocument,
   index: number,
-): { page: number; fields: FormField[] } {
+): { page: number; fields: FormField[]; links: ReturnType<typeof readLinks> } {
   const page = pdfium._FPDF_LoadPage(document, index)
   if (page === 0) throw new Error(`page ${index + 1} cannot be opened`)
-  if (pdfium._FPDFPage_GetAnnotCount(page) === 0) return { page, fields: [] }
+  if (pdfium._FPDFPage_GetAnnotCount(page) === 0) return { page, fields: [], links: [] }
+  const links = readLinks(pdfium, document, page, scratch, scratchBytes)
   const fields = form === 0 ? [] : takeFields(pdfium, form, page, scratch)
   const flattened = pdfium._FPDFPage_Flatten(page, 0)
-  if (flattened !== 1) return { page, fields }
+  if (flattened !== 1) return { page, fields, links }
   pdfium._FPDF_ClosePage(page)
   const reopened = pdfium._FPDF_LoadPage(document, index)
   if (reopened === 0) throw new Error(`page ${index + 1} cannot be opened`)
-  return { page: reopened, fields }
+  return { page: reopened, fields, links }
 }
 
 /**
