@@ -196,6 +196,9 @@ describe('Spaces, documents and chat', () => {
     expect(uploaded.files.map(({ status }: { status: string }) => status)).toEqual(['ready', 'ready'])
     const listed = await run(['document', 'list', space.id], environment)
     expect(listed.out).toMatch(/ID +NAME +STATUS[\s\S]*zoo\.md +ready/)
+    // The operator token, which each run has, is enough for a listing.
+    const byOperator = await run(['document', 'list', '--space', space.id])
+    expect(byOperator.out).toMatch(/ID +NAME +STATUS[\s\S]*zoo\.md +ready/)
 
     const streamed = await run(
       ['chat', space.endpointId, 'How', 'many', 'red', 'pandas', 'has', 'the', 'zoo?'],
