@@ -395,7 +395,7 @@ describe('what goes wrong', () => {
       [['org', 'list', '--limit', 'many'], {}, /whole number/],
       [['org', 'update', 'x'], {}, /There is no organisation|Nothing to change/],
       [['org', 'list'], { PORTICO_OPERATOR_TOKEN: '' }, /PORTICO_OPERATOR_TOKEN/],
-      [['document', 'list'], { PORTICO_API_KEY: '' }, /PORTICO_API_KEY/],
+      [['document', 'show', 'id'], { PORTICO_API_KEY: '' }, /PORTICO_API_KEY/],
       [['document', 'list'], { PORTICO_API_KEY: 'k' }, /PORTICO_SPACE_ID/],
       [['document', 'upload', '/no/such/file'], { PORTICO_API_KEY: 'k' }, /does not exist/],
       [
