@@ -9,7 +9,9 @@ import { modelNotFound } from './model-not-found.ts'
 import {
   assertRecorded,
   atWork,
+  completeUsage,
   countUsage,
+  isCounted,
   describe,
   endingOf,
   hasLeft,
@@ -154,12 +156,12 @@ async function settleWhole(
   answer: ProviderAnswer,
   deployment: Deployment,
 ): Promise<WholeCompletion> {
-  const usage = answer.usage ?? (await countAnswer(opened, answer))
+  const usage = await countAnswer(opened, answer)
   measureRate(opened, usage)
   const receipt = await settleAnswered(opened, deployment, {
     ending: 'completed',
     usage,
-    estimated: answer.usage === null,
+    estimated: !isCounted(answer.usage),
     finishReason: answer.finishReason,
   })
   assertRecorded(receipt)
@@ -176,8 +178,8 @@ async function settleWhole(
   }
 }
 
-function countAnswer(opened: OpenedCall, answer: ProviderAnswer) {
-  return countUsage(opened, answer.text + answer.reasoningText + (answer.refusal ?? ''))
+async function countAnswer(opened: OpenedCall, { usage, text, reasoningText, refusal }: ProviderAnswer) {
+  return (await completeUsage(opened, usage)) ?? countUsage(opened, text + reasoningText + (refusal ?? ''))
 }
 
 /**
@@ -192,9 +194,9 @@ function readOnWhole(
   return opened.readOn.start(opened.call.organisation.id, async (signal) => {
     try {
       const { value: answer, deployment } = await raceSignal(answering, signal)
-      const usage = answer.usage ?? (await countAnswer(opened, answer))
+      const usage = await countAnswer(opened, answer)
       const { finishReason } = answer
-      const estimated = answer.usage === null
+      const estimated = !isCounted(answer.usage)
       await settleLater(opened, deployment, { ending: 'client_closed', usage, estimated, finishReason })
     } catch (error) {
       await settleFailure(opened, error)

@@ -149,6 +149,18 @@ export async function countUsage(opened: OpenedCall, output: string): Promise<To
   return { ...(await countPromptUsage(opened)), completionTokens: await opened.tokens.count([output]) }
 }
 
+/** Whether the provider counted everything itself. */
+export function isCounted(usage: TokenUsage | null): boolean {
+  return usage !== null && usage.promptUncounted !== true
+}
+
+/** The provider's usage, with the prompt counted where the provider left it out; null where it sent none. */
+export async function completeUsage(opened: OpenedCall, usage: TokenUsage | null): Promise<TokenUsage | null> {
+  if (usage?.promptUncounted !== true) return usage
+  const { promptUncounted: _, ...counted } = usage
+  return { ...counted, promptTokens: (await countPromptUsage(opened)).promptTokens }
+}
+
 /** Usage of a stream without any: the prompt counted, the output as metered. */
 export async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Promise<TokenUsage> {
   return { ...(await countPromptUsage(opened)), completionTokens: meter.tokensEstimate() }

@@ -5,7 +5,9 @@ import {
   type AnsweredEnding,
   assertRecorded,
   endingOf,
+  completeUsage,
   estimateUsage,
+  isCounted,
   measureRate,
   type OpenedCall,
   settleAnswered,
@@ -55,8 +57,8 @@ export async function* relay(
     }
     ending = 'completed'
     const finishReason = meter.finishReason()
-    const usage = meter.usage() ?? (await estimateUsage(opened, meter))
-    const estimated = meter.usage() === null
+    const usage = (await completeUsage(opened, meter.usage())) ?? (await estimateUsage(opened, meter))
+    const estimated = !isCounted(meter.usage())
     if (idleMs < slowReaderMs) measureRate(opened, usage)
     isSettled = true
     const receipt = await settleAnswered(opened, deployment, { ending, usage, estimated, finishReason })
@@ -141,9 +143,9 @@ export function readOnUnread(
 }
 
 async function settlePartial(opened: OpenedCall, deployment: Deployment, meter: OutputMeter, ending: AnsweredEnding) {
-  const reported = meter.usage()
+  const reported = await completeUsage(opened, meter.usage())
   let usage = reported ?? (await estimateUsage(opened, meter))
   if (!reported && deployment.wire.reasoning && ending === 'client_closed')
     usage = usageByTime(opened, usage, meter.tokensEstimate())
-  await settleLater(opened, deployment, { ending, usage, estimated: reported === null, finishReason: null })
+  await settleLater(opened, deployment, { ending, usage, estimated: !isCounted(meter.usage()), finishReason: null })
 }

@@ -14,10 +14,13 @@ export class SseTooLargeError extends Error {
 }
 
 export interface SseParser {
-  /** Events completed by these bytes. Bytes may be cut anywhere, also inside a UTF-8 sequence or a CRLF. */
-  push(bytes: Uint8Array): SseEvent[]
+  /**
+   * Events completed by these bytes, which may be cut anywhere, also inside a UTF-8 sequence or a CRLF. To be iterated to its end: events
+   * that precede an oversized one in the same bytes are yielded before it throws.
+   */
+  push(bytes: Uint8Array): Iterable<SseEvent>
   /** The event that lacks its empty line at the end of the stream, where there is one. */
-  end(): SseEvent[]
+  end(): Iterable<SseEvent>
 }
 
 /** An incremental parser that takes CRLF, LF and CR line ends, comments and a byte order mark. */
@@ -30,15 +33,17 @@ export function createSseParser({ maximumEventBytes }: { maximumEventBytes: numb
   let data: string[] = []
   let dataLength = 0
 
-  function takeEvent(events: SseEvent[]) {
-    if (data.length > 0) events.push({ event: event === '' ? 'message' : event, data: data.join('\n') })
+  function* takeEvent(): Generator<SseEvent, void, void> {
+    const taken = data.length > 0 ? { event: event === '' ? 'message' : event, data: data.join('\n') } : undefined
     event = ''
     data = []
     dataLength = 0
+    if (taken) yield taken
   }
 
-  function takeLine(line: string, events: SseEvent[]) {
-    if (line === '') return takeEvent(events)
+  function* takeLine(line: string): Generator<SseEvent, void, void> {
+    if (line === '') return yield* takeEvent()
+    if (line.length > maximumEventBytes) throw new SseTooLargeError(maximumEventBytes)
     const colon = line.indexOf(':')
     if (colon === 0) return
     const field = colon === -1 ? line : line.slice(0, colon)
@@ -48,6 +53,11 @@ export function createSseParser({ maximumEventBytes }: { maximumEventBytes: numb
       dataLength += value.length
       if (dataLength > maximumEventBytes) throw new SseTooLargeError(maximumEventBytes)
     } else if (field === 'event') event = value
+    // llama.cpp names a failure in the middle of a stream so: `error: {…}`.
+    else if (field === 'error') {
+      yield* takeEvent()
+      yield { event: 'error', data: value }
+    }
   }
 
   /** The text so far, or undefined while no line in it can have ended. */
@@ -73,8 +83,7 @@ export function createSseParser({ maximumEventBytes }: { maximumEventBytes: numb
     assertSmall()
   }
 
-  function drain(buffer: string, atEnd: boolean): SseEvent[] {
-    const events: SseEvent[] = []
+  function* drain(buffer: string, atEnd: boolean): Generator<SseEvent, void, void> {
     let start = 0
     // Searched again only when it has been passed: most streams hold no CR at all.
     let carriage = buffer.indexOf('\r')
@@ -85,29 +94,27 @@ export function createSseParser({ maximumEventBytes }: { maximumEventBytes: numb
       if (stop === -1) break
       // A CR at the very end may be the first half of a CRLF: wait for the next byte.
       if (stop === carriage && stop === buffer.length - 1 && !atEnd) break
-      takeLine(buffer.slice(start, stop), events)
+      yield* takeLine(buffer.slice(start, stop))
       start = stop + (stop === carriage && buffer[stop + 1] === '\n' ? 2 : 1)
     }
     keep(buffer.slice(start))
-    return events
   }
 
   return {
-    push(bytes) {
+    *push(bytes) {
       const text = decoder.decode(bytes, { stream: true })
-      if (text === '') return []
+      if (text === '') return
       const buffer = take(text)
-      return buffer === undefined ? [] : drain(buffer, false)
+      if (buffer !== undefined) yield* drain(buffer, false)
     },
-    end() {
+    *end() {
       const whole = pieces.join('') + decoder.decode()
       pieces = []
-      const events = drain(whole, true)
+      yield* drain(whole, true)
       const rest = pieces.join('')
       pieces = []
-      if (rest !== '') takeLine(rest, events)
-      takeEvent(events)
-      return events
+      if (rest !== '') yield* takeLine(rest)
+      yield* takeEvent()
     },
   }
 }

@@ -124,7 +124,7 @@ describe('a connection', () => {
     expect(upstream.sockets().opened).toBeLessThanOrEqual(2)
   })
 
-  test('is one of at most as many as the settings allow; further calls wait, and too many are refused at once', async () => {
+  test('is one of at most as many as the settings allow; each organisation uses half, and its further calls wait', async () => {
     let release = () => {}
     const gate = new Promise<void>((resolve) => (release = resolve))
     upstream.script(async () => {
@@ -132,15 +132,18 @@ describe('a connection', () => {
       return chatAnswer('done')
     })
     const provider = connect({ limits: { maximumConnections: 2 } })
-    const calls = Array.from({ length: 10 }, () => provider.complete(providerCall()))
+    const complete = (tenant: string) => provider.complete({ ...providerCall(), tenant })
+    const calls = [complete('a'), complete('a')]
+    await upstream.requested(1)
+    const refused = await failureOf(complete('a'))
+    expect(refused).toMatchObject({ errorClass: 'share_exhausted', retryable: true, status: null })
+    calls.push(complete('b'))
     await upstream.requested(2)
-    const refused = await failureOf(provider.complete(providerCall()))
-    expect(refused).toMatchObject({ errorClass: 'overloaded', retryable: true, status: null })
     expect(upstream.sockets().opened).toBe(2)
     release()
-    expect((await Promise.all(calls)).map(({ text }) => text)).toEqual(Array.from({ length: 10 }, () => 'done'))
+    expect((await Promise.all(calls)).map(({ text }) => text)).toEqual(['done', 'done', 'done'])
     expect(upstream.sockets().opened).toBe(2)
-    expect(await provider.complete(providerCall())).toMatchObject({ text: 'done' })
+    expect(await complete('a')).toMatchObject({ text: 'done' })
   })
 
   test('that is refused is a failure whose cause tells that nothing was sent', async () => {
@@ -191,7 +194,7 @@ describe('a call that is cancelled', () => {
     upstream.script(() => ({ headersAfterMs: 'never' }))
     const provider = connect({ limits: { maximumConnections: 1 } })
     const client = new AbortController()
-    const calls = Array.from({ length: 5 }, () =>
+    const calls = Array.from({ length: 2 }, () =>
       failureOf(provider.complete({ ...providerCall(), signal: client.signal })),
     )
     await upstream.requested(1)

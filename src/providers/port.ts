@@ -16,6 +16,8 @@ export interface TokenUsage {
   cacheWriteTokens: number
   /** Part of completionTokens. */
   reasoningTokens: number
+  /** The provider counted the output only; promptTokens is 0 and the caller counts the prompt. */
+  promptUncounted?: true
   /** Present where the provider says more about its bill than these counts. */
   stated?: StatedUsage
 }

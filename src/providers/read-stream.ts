@@ -157,6 +157,7 @@ function eventsOfWhole(answer: Omit<ProviderAnswer, 'adjusted' | 'providerReques
   for (const [index, call] of answer.toolCalls.entries()) {
     events.push({ type: 'tool_call', index, id: call.id, name: call.name, argumentsDelta: call.argumentsJson })
   }
+  if (answer.citations) events.push({ type: 'citations', citations: answer.citations })
   events.push({ type: 'finish', finishReason: answer.finishReason, wireFinishReason: answer.wireFinishReason })
   if (answer.usage) events.push({ type: 'usage', usage: answer.usage })
   return events

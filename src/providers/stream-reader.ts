@@ -5,8 +5,8 @@ import { failure } from './wire-failure.ts'
 export interface StreamReaderParts<WireEvent> {
   /** Cuts bytes into the wire's own events; throws on bytes that are none. */
   parser: { push(bytes: Uint8Array): Iterable<WireEvent>; end(): Iterable<WireEvent> }
-  /** Maps one wire event. Throws ProviderError on an error inside the stream. */
-  read(event: WireEvent): ProviderEvent[]
+  /** Maps one wire event; may yield events before it throws a ProviderError for an error inside the stream. */
+  read(event: WireEvent): Iterable<ProviderEvent>
   /** Last events of a whole answer. Throws ProviderError where the answer's own end was not seen. */
   finish(): ProviderEvent[]
   /** True once something of an answer was seen. */
@@ -15,19 +15,36 @@ export interface StreamReaderParts<WireEvent> {
 
 /**
  * A reader whose result does not depend on where the bytes are cut: events that precede an error in the same bytes are
- * handed out first, and the error follows (`pendingError`, or thrown by the next call).
+ * handed out first, and the error follows (`pendingError`, or thrown by the next call). An error that says that the answer has
+ * reached its token limit, after text, is the end of a cut answer: `length`.
  */
 export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent>): WireStreamReader {
   let pending: ProviderError | null = null
+  let sawText = false
+  let isCut = false
 
   function collect(wireEvents: () => Iterable<WireEvent>, last?: () => ProviderEvent[]): ProviderEvent[] {
     if (pending) throw pending
     const events: ProviderEvent[] = []
+    const take = (event: ProviderEvent) => {
+      sawText ||= event.type === 'text' || event.type === 'chunk'
+      events.push(event)
+    }
+    // What follows the end of a cut answer says nothing more.
+    if (isCut) return events
     try {
-      for (const wireEvent of wireEvents()) events.push(...parts.read(wireEvent))
-      if (last) events.push(...last())
+      for (const wireEvent of wireEvents()) for (const event of parts.read(wireEvent)) take(event)
+      if (last) last().forEach(take)
     } catch (error) {
-      pending = error instanceof ProviderError ? error : unparsable(error, parts.begun())
+      const failed = error instanceof ProviderError ? error : unparsable(error, parts.begun())
+      if (sawText && saysOutputLimit(failed)) {
+        isCut = true
+        const usage = events.findLastIndex((event) => event.type === 'usage')
+        const finish = { type: 'finish' as const, finishReason: 'length' as const, wireFinishReason: failed.code }
+        events.splice(usage === -1 ? events.length : usage, 0, finish)
+        return events
+      }
+      pending = failed
       // At the end there is no later call that could throw it.
       if (events.length === 0 || last) throw pending
     }
@@ -39,6 +56,21 @@ export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent
     end: () => collect(() => parts.parser.end(), parts.finish),
     pendingError: () => pending,
   }
+}
+
+/**
+ * Words of hosts that report a reached `max_tokens` as an error: OpenRouter and LiteLLM pass on such errors of the hosts behind them,
+ * vLLM and TGI have their own.
+ */
+const outputLimit =
+  /\bmax(imum)?[ _-]?(output|completion|new)?[ _-]?tokens?\b.{0,40}\b(reached|exceeded|hit)|\b(reached|exceeded|hit)\b.{0,40}\b(max(imum)?[ _-]?(output|completion|new)?[ _-]?tokens?|(output|completion|token) (token )?(limit|length)|length limit)|\b(output|completion|token) limit (was |has been )?(reached|exceeded|hit)/i
+
+function saysOutputLimit({ code, message }: ProviderError): boolean {
+  return (
+    /^(max_(output_)?tokens(_reached|_exceeded)?|length|output_limit|token_limit(_reached|_exceeded)?)$/i.test(
+      code ?? '',
+    ) || outputLimit.test(message)
+  )
 }
 
 function unparsable(cause: unknown, afterFirstByte: boolean): ProviderError {

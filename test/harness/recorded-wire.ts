@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { ProviderError } from '../../src/providers/index.ts'
 import type { WireAdapter } from '../../src/providers/wire-adapter.ts'
@@ -66,6 +67,19 @@ function describeCuts(record: WireRecord, body: Uint8Array, adapter: () => WireA
       expectAnswer(record, foldStream(adapter().createStreamReader(), cut), `seed ${seed}`)
     }
   })
+  test(`${record.id} gives the same events and error when a byte is damaged, however it is cut`, () => {
+    const random = seededRandom(20261121)
+    for (let run = 0; run < 15; run++) {
+      const damaged = Uint8Array.from(body)
+      const at = Math.floor(random() * damaged.length)
+      damaged[at] = Math.floor(random() * 256)
+      const whole = outcomeOf(adapter(), [damaged])
+      const one = () => 1
+      expect(outcomeOf(adapter(), pieces(damaged, one)), `byte ${at}`).toEqual(whole)
+      const some = () => 1 + Math.floor(random() * random() * 400)
+      expect(outcomeOf(adapter(), pieces(damaged, some)), `byte ${at}`).toEqual(whole)
+    }
+  })
   test(`${record.id} is a failure, never a short answer, when it stops early`, () => {
     for (const share of [0, 0.1, 0.5, 0.8]) {
       const head = body.subarray(0, Math.floor(body.length * share))
@@ -73,6 +87,32 @@ function describeCuts(record: WireRecord, body: Uint8Array, adapter: () => WireA
       expect(error.errorClass, `share ${share}`).toBe('connection')
     }
   })
+}
+
+/** What a client would see: the text before a failure, and the failure. */
+function outcomeOf(adapter: WireAdapter, body: Iterable<Uint8Array>): unknown {
+  const reader = adapter.createStreamReader()
+  let text = ''
+  let last = ''
+  const take = (events: ReturnType<typeof reader.push>) => {
+    for (const event of events) {
+      if (event.type === 'text') text += event.text
+      else if (event.type === 'chunk') text += JSON.parse(event.contentJson)
+      else if (event.type === 'finish' || event.type === 'usage') last += inspect(event, { depth: 8 })
+    }
+  }
+  try {
+    for (const piece of body) {
+      take(reader.push(piece))
+      const pending = reader.pendingError?.()
+      if (pending) throw pending
+    }
+    take(reader.end())
+    return { text, last }
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    return { text, last, errorClass: error.errorClass, message: error.message, code: error.code }
+  }
 }
 
 function checkRecord(record: WireRecord, body: Uint8Array, adapter: WireAdapter) {

@@ -16,6 +16,7 @@ interface ReaderState {
   begun: boolean
   ended: boolean
   stopReason: string | null
+  messageId: string | null
   usage: JsonObject
   /** Position of tool calls by the index of their content block. */
   toolCalls: Map<unknown, { index: number; sawDelta: boolean; input: JsonObject }>
@@ -23,7 +24,14 @@ interface ReaderState {
 
 /** Reads the event stream of `POST /v1/messages`. The answer's own end is `message_stop`. */
 export function createMessageStreamReader(redact: (text: string) => string): WireStreamReader {
-  const state: ReaderState = { begun: false, ended: false, stopReason: null, usage: {}, toolCalls: new Map() }
+  const state: ReaderState = {
+    begun: false,
+    ended: false,
+    stopReason: null,
+    messageId: null,
+    usage: {},
+    toolCalls: new Map(),
+  }
   return createStreamReader({
     parser: createSseParser({ maximumEventBytes }),
     read: (event) => readEvent(state, event, redact),
@@ -43,6 +51,7 @@ function readEvent(state: ReaderState, event: SseEvent, redact: (text: string) =
     case 'error':
       throw mapError({ status: 200, headers: {}, body: event.data, afterFirstByte: state.begun }, redact)
     case 'message_start':
+      assertSameMessage(state, asString(asObject(data.message).id))
       state.begun = true
       state.usage = asObject(asObject(data.message).usage)
       return []
@@ -62,6 +71,12 @@ function readEvent(state: ReaderState, event: SseEvent, redact: (text: string) =
       // Pings, and kinds of events that are newer than this code.
       return []
   }
+}
+
+/** A proxy that tries again behind our back begins another message: what came of the first one is no whole answer. */
+function assertSameMessage(state: ReaderState, id: string): void {
+  if (state.messageId !== null && state.messageId !== id) throw truncatedStream(true)
+  state.messageId = id
 }
 
 function readBlockStart(state: ReaderState, data: JsonObject): ProviderEvent[] {

@@ -1,4 +1,4 @@
-import { readVectors } from '../embedding-vector.ts'
+import { readVectors, rowsByKind } from '../embedding-vector.ts'
 import type { EmbeddingAnswer, WireModel } from '../port.ts'
 import type { WireAdapter } from '../wire-adapter.ts'
 import { asCount, asObject, decodeJsonObject, type JsonObject } from '../wire-json.ts'
@@ -47,6 +47,12 @@ function toCohereBody(texts: string[], dimensions: number | undefined, purpose: 
   }
 }
 
+/** The second Titan, where types were asked for: one row of each kind. */
+function oneOfKind({ float, int8 }: JsonObject): unknown {
+  const row = float ?? int8
+  return row === undefined ? undefined : [row]
+}
+
 /** Titan: one `embedding`. Cohere: rows under `embeddings`, or under `embeddings.float` where types were asked for. */
 function fromEmbeddings(body: Uint8Array): EmbeddingAnswer {
   const answer = decodeJsonObject(body) ?? {}
@@ -54,7 +60,7 @@ function fromEmbeddings(body: Uint8Array): EmbeddingAnswer {
     ? [answer.embedding]
     : Array.isArray(answer.embeddings)
       ? answer.embeddings
-      : asObject(answer.embeddings).float
+      : (rowsByKind(asObject(answer.embeddings)) ?? oneOfKind(asObject(answer.embeddingsByType)))
   return {
     vectors: readVectors(rows),
     promptTokens: asCount(answer.inputTextTokenCount) ?? null,

@@ -16,10 +16,10 @@ const smallestFrameBytes = 16
 const largestFrameBytes = 17 * 1024 * 1024
 
 export interface FrameParser {
-  /** Frames completed by these bytes. Throws on a checksum or length that cannot be. */
-  push(bytes: Uint8Array): EventFrame[]
+  /** Frames completed by these bytes. Throws at a checksum or length that cannot be, after the frames before it. */
+  push(bytes: Uint8Array): Iterable<EventFrame>
   /** Throws where the bytes end inside a frame. */
-  end(): EventFrame[]
+  end(): Iterable<EventFrame>
 }
 
 export function createFrameParser(): FrameParser {
@@ -38,18 +38,16 @@ export function createFrameParser(): FrameParser {
   }
 
   return {
-    push(bytes) {
-      if (bytes.length === 0) return []
+    *push(bytes) {
+      if (bytes.length === 0) return
       pieces.push(bytes)
       waitingBytes += bytes.length
-      const frames: EventFrame[] = []
       for (let length = frameLength(); length !== undefined && waitingBytes >= length; length = frameLength()) {
         const all = join(pieces)
-        frames.push(readFrame(codec, all.subarray(0, length)))
         pieces = [all.subarray(length)]
         waitingBytes -= length
+        yield readFrame(codec, all.subarray(0, length))
       }
-      return frames
     },
     end() {
       if (waitingBytes > 0) throw new RangeError('the stream ended inside a frame')

@@ -1,6 +1,6 @@
 import type { ProviderAnswer } from '../port.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
-import { asName, asObject, asObjects, asString, decodeJsonObject } from '../wire-json.ts'
+import { asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
 import { mapError } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
@@ -17,7 +17,7 @@ export function fromConverse(
   const blocks = asObjects(message.content)
   const stopReason = asName(response.stopReason)
   return {
-    text: blocks.map((block) => asString(block.text)).join(''),
+    text: blocks.map((block) => asString(block.text) + citedText(block)).join(''),
     reasoningText: blocks
       .map((block) => asString(asObject(asObject(block.reasoningContent).reasoningText).text))
       .join(''),
@@ -36,4 +36,12 @@ export function fromConverse(
     wireFinishReason: stopReason,
     usage: mapUsage(response.usage),
   }
+}
+
+/** Text that Converse wraps with its citations of documents. */
+function citedText(block: JsonObject): string {
+  const { content } = asObject(block.citationsContent)
+  return asObjects(content)
+    .map((part) => asString(part.text))
+    .join('')
 }

@@ -168,6 +168,7 @@ describe('embeddings of Bedrock', () => {
       vectors,
       promptTokens: null,
     })
-    expect(() => embeddings!.fromResponse(bytes({ embeddings: { int8: [[1]] } }))).toThrow(/could not be read/)
+    expect(embeddings!.fromResponse(bytes({ embeddings: { int8: [[1, 2]] } }))).toEqual({ vectors, promptTokens: null })
+    expect(() => embeddings!.fromResponse(bytes({ embeddings: { binary: [[1]] } }))).toThrow(/could not be read/)
   })
 })

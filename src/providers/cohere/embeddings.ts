@@ -1,4 +1,4 @@
-import { readVectors } from '../embedding-vector.ts'
+import { readVectors, rowsByKind } from '../embedding-vector.ts'
 import type { EmbeddingAnswer } from '../port.ts'
 import type { WireAdapter } from '../wire-adapter.ts'
 import { asCount, asObject, decodeJsonObject } from '../wire-json.ts'
@@ -34,7 +34,7 @@ export function cohereEmbeddings(root: string): NonNullable<WireAdapter['embeddi
 function fromEmbeddings(body: Uint8Array): EmbeddingAnswer {
   const answer = decodeJsonObject(body)
   // The first version of the API sends the rows themselves.
-  const rows = Array.isArray(answer?.embeddings) ? answer.embeddings : asObject(answer?.embeddings).float
+  const rows = Array.isArray(answer?.embeddings) ? answer.embeddings : rowsByKind(asObject(answer?.embeddings))
   return {
     vectors: readVectors(rows),
     // The only count there is; embeddings have no preamble that it could leave out.

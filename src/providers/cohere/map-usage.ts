@@ -1,9 +1,10 @@
 import type { TokenUsage } from '../port.ts'
+import { clampedUsage, stateUsage } from '../stated-usage.ts'
 import { asCount, asObject } from '../wire-json.ts'
 
 /**
- * Usage of Cohere in our words: `tokens` counts what the model read and wrote, `cached_tokens` is part of it;
- * `billed_units` leaves out the provider's own preamble and is not what the others count. Null where `tokens` is missing.
+ * Usage of Cohere in our words: `tokens` counts what the model read and wrote, `cached_tokens` is part of it. `billed_units` leaves out
+ * the provider's own preamble: it decides the cost and is not what the others count. Null where `tokens` is missing.
  */
 export function mapUsage(wire: unknown): TokenUsage | null {
   const usage = asObject(wire)
@@ -11,11 +12,17 @@ export function mapUsage(wire: unknown): TokenUsage | null {
   const promptTokens = asCount(tokens.input_tokens)
   const completionTokens = asCount(tokens.output_tokens)
   if (promptTokens === undefined && completionTokens === undefined) return null
-  return {
-    promptTokens: promptTokens ?? 0,
-    completionTokens: completionTokens ?? 0,
-    cachedTokens: Math.min(promptTokens ?? 0, asCount(usage.cached_tokens) ?? 0),
-    cacheWriteTokens: 0,
-    reasoningTokens: 0,
-  }
+  const billed = asObject(usage.billed_units)
+  const inputTokens = asCount(billed.input_tokens)
+  const outputTokens = asCount(billed.output_tokens)
+  const cached = asCount(usage.cached_tokens) ?? 0
+  const reasoning =
+    asCount(tokens.reasoning_tokens) ?? asCount(usage.reasoning_tokens) ?? asCount(billed.reasoning_tokens) ?? 0
+  const prompt = promptTokens ?? 0
+  const isBilled = inputTokens !== undefined && outputTokens !== undefined
+  return stateUsage(clampedUsage({ prompt, completionTokens: completionTokens ?? 0, cached, written: 0, reasoning }), {
+    raw: usage,
+    isClamped: cached > prompt,
+    billedUnits: isBilled ? { inputTokens, outputTokens } : null,
+  })
 }

@@ -1,7 +1,7 @@
 import { readVectors } from '../embedding-vector.ts'
 import type { EmbeddingAnswer, WireModel } from '../port.ts'
 import type { WireAdapter, WireRequest } from '../wire-adapter.ts'
-import { asCount, asObject, asObjects, decodeJsonObject } from '../wire-json.ts'
+import { asCount, asObject, asObjects, decodeJsonObject, type JsonObject } from '../wire-json.ts'
 import { geminiModelPath, vertexModelPath } from './addresses.ts'
 
 type Embeddings = NonNullable<WireAdapter['embeddings']>
@@ -25,23 +25,26 @@ export function geminiEmbeddings(root: string): Embeddings {
       return jsonRequest(`${root}/${path}:batchEmbedContents`, { requests })
     },
     fromResponse(body) {
-      const answer = decodeJsonObject(body)
-      return {
-        vectors: readVectors(
-          // `embedContent`, which takes one text, answers with one.
-          asObjects(answer?.embedding ? [answer.embedding] : answer?.embeddings).map((member) => member.values),
-        ),
-        promptTokens: asCount(asObject(answer?.usageMetadata).promptTokenCount) ?? null,
-      }
+      return readContent(decodeJsonObject(body) ?? {})
     },
     maximumBatch: () => maximumGeminiBatch,
   }
 }
 
-/** `predict` of a text embedding model on Vertex AI. */
+/**
+ * Vertex AI: `predict` of the text embedding models and gemini-embedding-001, `embedContent` of the newer Gemini embedding models
+ * (google.cloud.aiplatform.v1.PredictionService.EmbedContent, 2026-11).
+ */
 export function vertexEmbeddings(root: string): Embeddings {
   return {
     toRequest({ model, texts, dimensions, purpose }) {
+      if (takesContent(model)) {
+        return jsonRequest(`${root}/${vertexModelPath(model.id)}:embedContent`, {
+          content: { parts: texts.map((text) => ({ text })) },
+          taskType: taskTypes[purpose],
+          ...(dimensions !== undefined && { outputDimensionality: dimensions }),
+        })
+      }
       return jsonRequest(`${root}/${vertexModelPath(model.id)}:predict`, {
         instances: texts.map((content) => ({ content, task_type: taskTypes[purpose] })),
         ...(dimensions !== undefined && { parameters: { outputDimensionality: dimensions } }),
@@ -49,6 +52,7 @@ export function vertexEmbeddings(root: string): Embeddings {
     },
     fromResponse(body): EmbeddingAnswer {
       const answer = decodeJsonObject(body)
+      if (answer?.embedding !== undefined) return readContent(answer)
       const counts = asObjects(answer?.predictions).map((prediction) =>
         asCount(asObject(asObject(prediction.embeddings).statistics).token_count),
       )
@@ -59,7 +63,19 @@ export function vertexEmbeddings(root: string): Embeddings {
       }
     },
     // gemini-embedding models take one text per call there.
-    maximumBatch: (model: WireModel) => (model.baseModel.startsWith('gemini-embedding') ? 1 : maximumVertexBatch),
+    maximumBatch: (model: WireModel) => (isGeminiEmbedding(model) ? 1 : maximumVertexBatch),
+  }
+}
+
+const isGeminiEmbedding = ({ baseModel }: WireModel) => baseModel.startsWith('gemini-embedding')
+const takesContent = (model: WireModel) => isGeminiEmbedding(model) && model.baseModel !== 'gemini-embedding-001'
+
+/** An answer of `batchEmbedContents`, or of `embedContent`, which takes one text. */
+function readContent(answer: JsonObject): EmbeddingAnswer {
+  const members = asObjects(answer.embedding ? [answer.embedding] : answer.embeddings)
+  return {
+    vectors: readVectors(members.map((member) => member.values)),
+    promptTokens: asCount(asObject(answer.usageMetadata).promptTokenCount) ?? null,
   }
 }
 

@@ -1,8 +1,8 @@
 import type { ProviderAnswer } from '../port.ts'
-import { unreadableAnswer } from '../wire-failure.ts'
+import { failure, unreadableAnswer } from '../wire-failure.ts'
 import { asObjects, decodeJsonObject } from '../wire-json.ts'
 import { mapError } from './map-error.ts'
-import { mapFinishReason } from './map-finish-reason.ts'
+import { isFailure, mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import { readCandidate } from './read-candidate.ts'
 
@@ -16,15 +16,22 @@ export function fromGenerateContent(
   if (!response) throw unreadableAnswer('an answer', true)
   const reading = readCandidate(response, 0)
   if (asObjects(response.candidates).length === 0 && !reading.promptBlocked) throw unreadableAnswer('an answer', true)
+  if (isFailure(reading.finishReason)) throw failureOfFinish(reading.finishReason, true)
   return {
     text: reading.text,
     reasoningText: reading.reasoningText,
     refusal: null,
     toolCalls: reading.toolCalls,
+    ...(reading.citations.length > 0 && { citations: reading.citations }),
     finishReason: reading.promptBlocked
       ? 'content_filter'
       : mapFinishReason(reading.finishReason, reading.toolCalls.length > 0),
     wireFinishReason: reading.finishReason,
     usage: mapUsage(response.usageMetadata),
   }
+}
+
+export function failureOfFinish(finishReason: string, afterFirstByte: boolean) {
+  const message = `The model ended its answer with ${finishReason}.`
+  return failure('server_error', message, { status: 200, code: finishReason, afterFirstByte })
 }

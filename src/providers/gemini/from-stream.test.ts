@@ -123,8 +123,9 @@ describe('the array parser', () => {
 
   test('bounds a member and refuses what is no array', () => {
     const parser = createJsonArrayParser({ maximumMemberCharacters: 100 })
-    expect(() => parser.push(bytesOf(`[{"a":"${'x'.repeat(200)}`))).toThrow(RangeError)
-    expect(() => createJsonArrayParser({ maximumMemberCharacters: 100 }).push(bytesOf('[<html>'))).toThrow(SyntaxError)
+    expect(() => [...parser.push(bytesOf(`[{"a":"${'x'.repeat(200)}`))]).toThrow(RangeError)
+    const other = createJsonArrayParser({ maximumMemberCharacters: 100 })
+    expect(() => [...other.push(bytesOf('[<html>'))]).toThrow(SyntaxError)
   })
 })
 

@@ -1,12 +1,13 @@
-import { createSseParser } from '../../kernel/index.ts'
-import type { ProviderEvent, TokenUsage } from '../port.ts'
+import { createSseParser, type SseEvent } from '../../kernel/index.ts'
+import type { ProviderEvent, TokenUsage, UrlCitation } from '../port.ts'
 import { createStreamReader } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
 import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
 import { parseJsonObject } from '../wire-json.ts'
 import { createJsonArrayParser } from './json-array-parser.ts'
 import { mapError } from './map-error.ts'
-import { mapFinishReason } from './map-finish-reason.ts'
+import { failureOfFinish } from './from-response.ts'
+import { isFailure, mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import { readCandidate } from './read-candidate.ts'
 
@@ -19,6 +20,8 @@ interface ReaderState {
   promptBlocked: boolean
   toolCallCount: number
   usage: TokenUsage | null
+  /** The last list counts. */
+  citations: UrlCitation[]
 }
 
 /**
@@ -26,7 +29,14 @@ interface ReaderState {
  * whole answer is one whose finish reason (or blocked prompt) came, and as usage may follow it, both go out at the end.
  */
 export function createGenerateContentStreamReader(redact: (text: string) => string): WireStreamReader {
-  const state: ReaderState = { begun: false, finishReason: null, promptBlocked: false, toolCallCount: 0, usage: null }
+  const state: ReaderState = {
+    begun: false,
+    finishReason: null,
+    promptBlocked: false,
+    toolCallCount: 0,
+    usage: null,
+    citations: [],
+  }
   return createStreamReader({
     parser: createChunkParser(),
     read: (chunk) => readChunk(state, chunk, redact),
@@ -46,6 +56,7 @@ function readChunk(state: ReaderState, text: string, redact: (text: string) => s
   state.finishReason = reading.finishReason ?? state.finishReason
   state.promptBlocked ||= reading.promptBlocked
   state.usage = mapUsage(chunk.usageMetadata) ?? state.usage
+  if (reading.citations.length > 0) state.citations = reading.citations
   const events: ProviderEvent[] = []
   if (reading.reasoningText !== '') events.push({ type: 'reasoning', text: reading.reasoningText })
   if (reading.text !== '') events.push({ type: 'text', text: reading.text })
@@ -57,10 +68,13 @@ function readChunk(state: ReaderState, text: string, redact: (text: string) => s
 
 function readEnd(state: ReaderState): ProviderEvent[] {
   if (state.finishReason === null) throw truncatedStream(state.begun)
+  if (isFailure(state.finishReason)) throw failureOfFinish(state.finishReason, true)
   const finishReason = state.promptBlocked
     ? 'content_filter'
     : mapFinishReason(state.finishReason, state.toolCallCount > 0)
-  const events: ProviderEvent[] = [{ type: 'finish', finishReason, wireFinishReason: state.finishReason }]
+  const events: ProviderEvent[] = []
+  if (state.citations.length > 0) events.push({ type: 'citations', citations: state.citations })
+  events.push({ type: 'finish', finishReason, wireFinishReason: state.finishReason })
   if (state.usage) events.push({ type: 'usage', usage: state.usage })
   return events
 }
@@ -77,11 +91,18 @@ function createChunkParser() {
   }
 
   return {
-    push(bytes: Uint8Array): string[] {
+    *push(bytes: Uint8Array): Generator<string, void, void> {
       if (framing === null) choose(bytes)
-      if (framing === null) return []
-      return framing === 'array' ? array.push(bytes) : sse.push(bytes).map((event) => event.data)
+      if (framing === 'array') yield* array.push(bytes)
+      else if (framing === 'sse') yield* dataOf(sse.push(bytes))
     },
-    end: (): string[] => (framing === 'array' ? array.end() : sse.end().map((event) => event.data)),
+    *end(): Generator<string, void, void> {
+      if (framing === 'array') yield* array.end()
+      else yield* dataOf(sse.end())
+    },
   }
+}
+
+function* dataOf(events: Iterable<SseEvent>): Generator<string, void, void> {
+  for (const { data } of events) yield data
 }

@@ -3,9 +3,10 @@
  * Bytes may be cut anywhere, also inside a UTF-8 sequence or an escape.
  */
 export interface JsonArrayParser {
-  push(bytes: Uint8Array): string[]
+  /** Members completed by these bytes. Throws at what is no member, after those before it. */
+  push(bytes: Uint8Array): Iterable<string>
   /** Throws where the array, or a member of it, was not closed. */
-  end(): string[]
+  end(): Iterable<string>
 }
 
 export function createJsonArrayParser({
@@ -48,8 +49,7 @@ export function createJsonArrayParser({
     return false
   }
 
-  function drain(): string[] {
-    const members: string[] = []
+  function* drain(): Generator<string, void, void> {
     while (depth > 0 || skipToMember()) {
       if (depth === 0) {
         buffer = buffer.slice(scanned)
@@ -58,24 +58,28 @@ export function createJsonArrayParser({
       do takeCharacter(buffer[scanned++]!)
       while (depth > 0 && scanned < buffer.length)
       if (depth > 0) break
-      members.push(buffer.slice(0, scanned))
+      const member = buffer.slice(0, scanned)
       buffer = buffer.slice(scanned)
       scanned = 0
+      assertSize(member)
+      yield member
     }
-    if (buffer.length > maximumMemberCharacters) throw new RangeError('a member of the JSON array is too large')
-    return members
+    assertSize(buffer)
+  }
+
+  function assertSize(member: string) {
+    if (member.length > maximumMemberCharacters) throw new RangeError('a member of the JSON array is too large')
   }
 
   return {
-    push(bytes) {
+    *push(bytes) {
       buffer += decoder.decode(bytes, { stream: true })
-      return scanned < buffer.length ? drain() : []
+      if (scanned < buffer.length) yield* drain()
     },
-    end() {
+    *end() {
       buffer += decoder.decode()
-      const members = scanned < buffer.length ? drain() : []
+      if (scanned < buffer.length) yield* drain()
       if (depth > 0 || (opened && !closed)) throw new SyntaxError('the JSON array was not closed')
-      return members
     },
   }
 }

@@ -12,6 +12,21 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   IMAGE_SAFETY: 'content_filter',
   IMAGE_PROHIBITED_CONTENT: 'content_filter',
   IMAGE_RECITATION: 'content_filter',
+  // The language is not supported: the answer is withheld.
+  LANGUAGE: 'content_filter',
+}
+
+/**
+ * The model made a tool call that Google could not read: no answer, and nothing that a client should pay for as one.
+ * (ai.google.dev/api/generate-content#FinishReason, 2026-11)
+ */
+export function isFailure(finishReason: string | null): finishReason is string {
+  return (
+    finishReason !== null &&
+    /^(MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS|MALFORMED_RESPONSE|MISSING_THOUGHT_SIGNATURE)$/.test(
+      finishReason,
+    )
+  )
 }
 
 /** Gemini says STOP also where it calls tools. Unknown words become `stop`; the caller still has the wire's own word. */

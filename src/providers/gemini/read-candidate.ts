@@ -1,4 +1,5 @@
-import { asName, asObject, asObjects, asString, type JsonObject } from '../wire-json.ts'
+import type { UrlCitation } from '../port.ts'
+import { asCount, asName, asObject, asObjects, asString, type JsonObject } from '../wire-json.ts'
 import { encodeToolCallId } from './tool-call-id.ts'
 
 /** What one GenerateContentResponse, whole or a chunk of a stream, says. */
@@ -9,6 +10,8 @@ export interface CandidateReading {
   /** The finish reason of the candidate, or the reason why the prompt was blocked. */
   finishReason: string | null
   promptBlocked: boolean
+  /** Sources of grounding with Google Search. */
+  citations: UrlCitation[]
 }
 
 /** Reads the first candidate; `toolCallsBefore` numbers calls across the chunks of a stream. */
@@ -21,6 +24,7 @@ export function readCandidate(response: JsonObject, toolCallsBefore: number): Ca
     toolCalls: [],
     finishReason: asName(candidate?.finishReason) ?? blockReason,
     promptBlocked: blockReason !== null,
+    citations: readGrounding(asObject(candidate?.groundingMetadata)),
   }
   for (const part of asObjects(asObject(candidate?.content).parts)) {
     if (part.functionCall !== undefined) {
@@ -35,4 +39,24 @@ export function readCandidate(response: JsonObject, toolCallsBefore: number): Ca
     else reading.text += asString(part.text)
   }
   return reading
+}
+
+/** Most places that are passed on; an answer names some dozen. */
+const maximumCitations = 100
+
+/** Each piece of the text with a source it is grounded in; where no pieces are named, the sources alone. Offsets count UTF-8 bytes there. */
+function readGrounding(metadata: JsonObject): UrlCitation[] {
+  const sources = asObjects(metadata.groundingChunks).map((chunk) => asObject(chunk.web ?? chunk.retrievedContext))
+  const cite = (source: JsonObject | undefined, segment: JsonObject): UrlCitation[] => {
+    const url = asString(source?.uri)
+    if (!/^https?:\/\//i.test(url)) return []
+    const title = asString(source?.title) || url
+    return [{ url, title, startIndex: asCount(segment.startIndex) ?? 0, endIndex: asCount(segment.endIndex) ?? 0 }]
+  }
+  const supported = asObjects(metadata.groundingSupports).flatMap((support) => {
+    const indices = Array.isArray(support.groundingChunkIndices) ? support.groundingChunkIndices : []
+    return indices.flatMap((index) => cite(sources[Number(index)], asObject(support.segment)))
+  })
+  const found = supported.length > 0 ? supported : sources.flatMap((source) => cite(source, {}))
+  return found.slice(0, maximumCitations)
 }

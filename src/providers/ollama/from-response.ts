@@ -43,10 +43,20 @@ export function mapDoneReason(word: string | null, calledTools: boolean): Finish
   return calledTools ? 'tool_calls' : 'stop'
 }
 
-/** Null unless both sides were counted: a prompt that was cached is left out by some versions, and zero would be wrong. */
+/**
+ * Null where the output was not counted. Some versions leave out the count of a prompt that was cached: the output's count is kept, and
+ * the prompt is counted by the caller.
+ */
 export function mapCounts(answer: JsonObject): TokenUsage | null {
   const promptTokens = asCount(answer.prompt_eval_count)
   const completionTokens = asCount(answer.eval_count)
-  if (promptTokens === undefined || completionTokens === undefined) return null
-  return { promptTokens, completionTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+  if (completionTokens === undefined) return null
+  return {
+    promptTokens: promptTokens ?? 0,
+    ...(promptTokens === undefined && { promptUncounted: true as const }),
+    completionTokens,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    reasoningTokens: 0,
+  }
 }

@@ -1,34 +1,40 @@
 /** Lines of newline-delimited JSON. */
 export interface LineParser {
-  /** Lines completed by these bytes, which may be cut anywhere. Throws RangeError on a line above the limit. */
-  push(bytes: Uint8Array): string[]
+  /** Lines completed by these bytes, which may be cut anywhere. Throws RangeError at a line above the limit, after those before it. */
+  push(bytes: Uint8Array): Iterable<string>
   /** The line that lacks its end, where there is one. */
-  end(): string[]
+  end(): Iterable<string>
 }
 
 export function createLineParser({ maximumLineBytes }: { maximumLineBytes: number }): LineParser {
   let rest: Uint8Array[] = []
   let restBytes = 0
+  const assertLength = (bytes: number) => {
+    if (bytes > maximumLineBytes) throw new RangeError(`one line is larger than ${maximumLineBytes} bytes`)
+  }
   return {
-    push(bytes) {
+    *push(bytes) {
       // A byte of a longer UTF-8 sequence never looks like a line feed, so whole lines decode by themselves.
-      const end = bytes.lastIndexOf(0x0a) + 1
-      if (end === 0) {
-        rest.push(bytes)
-        restBytes += bytes.length
-        if (restBytes > maximumLineBytes) throw new RangeError(`one line is larger than ${maximumLineBytes} bytes`)
-        return []
+      let start = 0
+      for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
+        const line = bytes.subarray(start, end)
+        assertLength(restBytes + line.length)
+        const whole = rest.length === 0 ? line : Buffer.concat([...rest, line])
+        rest = []
+        restBytes = 0
+        start = end + 1
+        yield Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength).toString('utf8')
       }
-      const lines = Buffer.concat([...rest, bytes.subarray(0, end - 1)]).toString('utf8')
-      rest = [bytes.subarray(end)]
-      restBytes = bytes.length - end
-      return lines.split('\n')
+      if (start === bytes.length) return
+      rest.push(bytes.subarray(start))
+      restBytes += bytes.length - start
+      assertLength(restBytes)
     },
-    end() {
+    *end() {
       const line = Buffer.concat(rest).toString('utf8')
       rest = []
       restBytes = 0
-      return line === '' ? [] : [line]
+      if (line !== '') yield line
     },
   }
 }

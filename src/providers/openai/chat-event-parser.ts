@@ -55,6 +55,7 @@ export function createChatEventParser({ maximumEventBytes }: { maximumEventBytes
 
   function takeLine(line: string): ChatEvent | null {
     if (line === '') return takeEvent()
+    if (line.length > maximumEventBytes) throw new SseTooLargeError(maximumEventBytes)
     const colon = line.indexOf(':')
     const field = colon === -1 ? line : line.slice(0, colon)
     const value = colon === -1 ? '' : line.slice(line.charCodeAt(colon + 1) === 0x20 ? colon + 2 : colon + 1)
@@ -62,6 +63,8 @@ export function createChatEventParser({ maximumEventBytes }: { maximumEventBytes
       data = data === null ? value : `${data}\n${value}`
       if (data.length > maximumEventBytes) throw new SseTooLargeError(maximumEventBytes)
     } else if (field === 'event') event = value
+    // llama.cpp names a failure in the middle of a stream so: `error: {…}`.
+    else if (field === 'error') return { type: 'event', event: 'error', data: value }
     return null
   }
 
@@ -81,7 +84,6 @@ export function createChatEventParser({ maximumEventBytes }: { maximumEventBytes
     if (end === 0 && !returnWaited) {
       rest.push(bytes)
       restBytes += bytes.length
-      if (restBytes > maximumEventBytes) throw new SseTooLargeError(maximumEventBytes)
       return ''
     }
     const lines = bytes.subarray(0, end)
@@ -95,7 +97,11 @@ export function createChatEventParser({ maximumEventBytes }: { maximumEventBytes
     use(learned) {
       template = learned
     },
-    push: (bytes) => readLines(wholeLines(bytes)),
+    *push(bytes) {
+      yield* readLines(wholeLines(bytes))
+      // After the lines before it, as when the bytes come one by one.
+      if (restBytes > maximumEventBytes) throw new SseTooLargeError(maximumEventBytes)
+    },
     *end() {
       yield* readLines(decode(Buffer.concat([...rest, Buffer.of(lineFeed)])))
       rest = []

@@ -33,7 +33,7 @@ export function createEmbeddings(
   }
 }
 
-/** Vectors in the order of the inputs, whatever the order on the wire. Numbers or base64, as the host likes. */
+/** Vectors in the order of the inputs, whatever the order on the wire. Numbers or base64. */
 function fromEmbeddingList(body: Uint8Array, redact: (text: string) => string): EmbeddingAnswer {
   const list = decodeJsonObject(body)
   const error = list && !Array.isArray(list.data) ? errorInside(list, undefined) : null
@@ -45,19 +45,7 @@ function fromEmbeddingList(body: Uint8Array, redact: (text: string) => string): 
   }
   const usage = asObject(list.usage)
   return {
-    vectors: entries.map((entry) =>
-      typeof entry.embedding === 'string' ? readBase64(entry.embedding) : readVector(entry.embedding),
-    ),
+    vectors: entries.map((entry) => readVector(entry.embedding)),
     promptTokens: asCount(usage.prompt_tokens) ?? asCount(usage.total_tokens) ?? null,
   }
-}
-
-/** Little-endian 32-bit floats. */
-function readBase64(text: string): Float32Array {
-  const bytes = Buffer.from(text, 'base64')
-  if (bytes.length === 0 || bytes.length % 4 !== 0) throw unreadableAnswer('embeddings', true)
-  const vector = new Float32Array(bytes.length / 4)
-  for (let index = 0; index < vector.length; index++) vector[index] = bytes.readFloatLE(index * 4)
-  if (!vector.every(Number.isFinite)) throw unreadableAnswer('embeddings', true)
-  return vector
 }

@@ -24,8 +24,13 @@ export interface Flavour {
   streamUsage: 'ask' | 'unasked'
   seedField: 'seed' | 'random_seed'
   requiredToolChoice: 'required' | 'any'
-  /** The wire's completion tokens leave out reasoning tokens, also where no total shows it. */
-  reasoningOutsideCompletion: boolean
+  /**
+   * The wire's completion tokens leave out reasoning tokens: `by_total` where the total shows it or is missing, `always` where the total
+   * leaves them out as well.
+   */
+  reasoningOutsideCompletion: false | 'by_total' | 'always'
+  /** Where the usage states what the call cost; null: nowhere. */
+  statedCost: 'openrouter' | 'perplexity' | 'xai' | null
   /** A `stop` that comes with tool calls means `tool_calls`. */
   stopMayMeanToolCalls: boolean
   /** Vectors are asked for as base64: a quarter of the bytes and no number parsing. */
@@ -49,6 +54,7 @@ const generic: Flavour = {
   seedField: 'seed',
   requiredToolChoice: 'required',
   reasoningOutsideCompletion: false,
+  statedCost: null,
   stopMayMeanToolCalls: false,
   base64Embeddings: false,
   dimensionsField: 'dimensions',
@@ -118,7 +124,8 @@ export const flavours = {
     ...generic,
     baseUrl: 'https://api.x.ai/v1',
     hosts: ['api.x.ai'],
-    reasoningOutsideCompletion: true,
+    reasoningOutsideCompletion: 'by_total',
+    statedCost: 'xai',
   },
   together: { ...generic, baseUrl: 'https://api.together.xyz/v1', hosts: ['together.xyz', 'together.ai'] },
   openrouter: {
@@ -126,6 +133,7 @@ export const flavours = {
     baseUrl: 'https://openrouter.ai/api/v1',
     hosts: ['openrouter.ai'],
     versionPath: '/api/v1',
+    statedCost: 'openrouter',
   },
   perplexity: {
     ...generic,
@@ -134,6 +142,9 @@ export const flavours = {
     versionPath: '',
     rejects: ['metadata', 'service_tier', 'seed', 'stop', 'user'],
     streamUsage: 'unasked',
+    // sonar-deep-research reports tens of thousands of reasoning tokens next to a total of prompt and completion, and bills them.
+    reasoningOutsideCompletion: 'always',
+    statedCost: 'perplexity',
   },
   cerebras: {
     ...generic,

@@ -70,8 +70,9 @@ describe('a whole answer', () => {
 })
 
 describe('usage', () => {
-  const general = { reasoningOutsideCompletion: false }
-  const tokens = (usage: object, options = general) =>
+  type Options = Parameters<typeof mapUsage>[1]
+  const general: Options = { reasoningOutsideCompletion: false, statedCost: null }
+  const tokens = (usage: object, options: Options = general) =>
     mapUsage({ prompt_tokens: 100, completion_tokens: 20, ...usage }, options)
 
   test.each([
@@ -86,7 +87,7 @@ describe('usage', () => {
 
   test('counts reasoning into the completion once, by the total where there is one', () => {
     const reasoning = { completion_tokens_details: { reasoning_tokens: 50 } }
-    const outside = { reasoningOutsideCompletion: true }
+    const outside: Options = { reasoningOutsideCompletion: 'by_total', statedCost: null }
     expect(tokens({ ...reasoning, total_tokens: 170 })).toMatchObject({ completionTokens: 70, reasoningTokens: 50 })
     expect(tokens({ ...reasoning, total_tokens: 170 }, outside)).toMatchObject({ completionTokens: 70 })
     expect(tokens({ ...reasoning, completion_tokens: 60, total_tokens: 160 }, outside)).toMatchObject({

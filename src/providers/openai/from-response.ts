@@ -1,6 +1,7 @@
 import type { ProviderAnswer } from '../port.ts'
 import { failure, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
+import { readCitations } from './citations.ts'
 import type { Flavour } from './flavours.ts'
 import { mapError } from './map-error.ts'
 import { isBrokenOff, mapFinishReason } from './map-finish-reason.ts'
@@ -18,16 +19,20 @@ export function fromCompletion(
   const choice = firstChoice(completion.choices)
   const error = errorInside(completion, choice)
   if (error) throw mapError({ status: 200, headers: {}, body: error }, redact)
-  if (!choice || typeof choice.message !== 'object' || choice.message === null)
+  const word = asName(choice?.finish_reason)
+  // Azure leaves out the message of an answer that its filter withheld.
+  const isWithheld = mapFinishReason(word) === 'content_filter'
+  if (!choice || (!isWithheld && (typeof choice.message !== 'object' || choice.message === null)))
     throw unreadableAnswer('an answer', true)
   const message = asObject(choice.message)
-  const word = asName(choice.finish_reason)
   if (isBrokenOff(word)) throw brokenOffFailure(word, true)
   const toolCalls = readToolCalls(message)
+  const citations = readCitations(completion, message)
   return {
     ...splitParts(message),
     refusal: asName(message.refusal),
     toolCalls,
+    ...(citations && { citations }),
     finishReason: finishReasonOf(word, toolCalls.length > 0, flavour),
     wireFinishReason: word,
     usage: mapUsage(completion.usage ?? asObject(completion.x_groq).usage ?? choice.usage, flavour),
@@ -71,6 +76,12 @@ export function finishReasonOf(word: string | null, hasToolCalls: boolean, flavo
   return reason === 'stop' && hasToolCalls && flavour.stopMayMeanToolCalls ? 'tool_calls' : reason
 }
 
+/** False for the empty objects that some hosts put into every message. */
+export function hasCall(functionCall: unknown): boolean {
+  const { name, arguments: given } = asObject(functionCall)
+  return asString(name) !== '' || readArguments(given) !== ''
+}
+
 function readToolCalls(message: JsonObject): ProviderAnswer['toolCalls'] {
   const calls = asObjects(message.tool_calls).map((call) => {
     const called = asObject(call.function)
@@ -78,8 +89,7 @@ function readToolCalls(message: JsonObject): ProviderAnswer['toolCalls'] {
   })
   if (calls.length > 0) return calls
   // The form before tools.
+  if (!hasCall(message.function_call)) return []
   const called = asObject(message.function_call)
-  return called.name === undefined
-    ? []
-    : [{ id: '', name: asString(called.name), argumentsJson: readArguments(called.arguments) }]
+  return [{ id: '', name: asString(called.name), argumentsJson: readArguments(called.arguments) }]
 }

@@ -1,12 +1,13 @@
-import type { ProviderError, ProviderEvent } from '../port.ts'
+import type { ProviderError, ProviderEvent, UrlCitation } from '../port.ts'
 import { createStreamReader } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
 import { failure, truncatedStream, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asObjects, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
 import { type ChatEvent, createChatEventParser } from './chat-event-parser.ts'
 import { learnTemplate } from './chunk-template.ts'
+import { readCitations } from './citations.ts'
 import type { Flavour } from './flavours.ts'
-import { brokenOffFailure, errorInside, finishReasonOf, firstChoice } from './from-response.ts'
+import { brokenOffFailure, errorInside, finishReasonOf, firstChoice, hasCall } from './from-response.ts'
 import { mapError } from './map-error.ts'
 import { isBrokenOff } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
@@ -24,6 +25,8 @@ interface ReaderState {
   /** The last one counts. */
   usage: unknown
   toolCalls: { wireIndex: unknown; id: string }[]
+  /** The last list counts. */
+  citations: UrlCitation[] | null
 }
 
 /**
@@ -31,7 +34,14 @@ interface ReaderState {
  * both. Finish and usage are handed out at the end, as both may come twice.
  */
 export function createChatStreamReader(flavour: Flavour, redact: (text: string) => string): WireStreamReader {
-  const state: ReaderState = { begun: false, ended: false, finishWord: null, usage: undefined, toolCalls: [] }
+  const state: ReaderState = {
+    begun: false,
+    ended: false,
+    finishWord: null,
+    usage: undefined,
+    toolCalls: [],
+    citations: null,
+  }
   const parser = createChatEventParser({ maximumEventBytes })
   return createStreamReader<ChatEvent>({
     parser,
@@ -41,16 +51,16 @@ export function createChatStreamReader(flavour: Flavour, redact: (text: string) 
         return [{ type: 'chunk', contentJson: wireEvent.contentJson, outputBytes: wireEvent.outputBytes }]
       }
       if (wireEvent.data.trim() === '[DONE]') return takeEnd(state, flavour)
-      const chunk = readObject(wireEvent.data, state)
       if (wireEvent.event === 'error') throw errorOf(wireEvent.data, state, redact)
-      const events = readChunk(chunk, state, redact)
+      const chunk = readObject(wireEvent.data, state)
+      const events = readChunk(chunk, state, flavour, redact)
       const template = learnTemplate(wireEvent.data, chunk)
       if (template) parser.use(template)
       return events
     },
     finish() {
       if (state.ended) return []
-      if (state.finishWord === null) throw truncatedStream(state.begun)
+      if (!state.begun) throw truncatedStream(false)
       return takeEnd(state, flavour)
     },
     begun: () => state.begun,
@@ -67,18 +77,36 @@ function errorOf(body: string, { begun }: ReaderState, redact: (text: string) =>
   return mapError({ status: 200, headers: {}, body, afterFirstByte: begun }, redact)
 }
 
-function readChunk(chunk: JsonObject, state: ReaderState, redact: (text: string) => string): ProviderEvent[] {
+function* readChunk(
+  chunk: JsonObject,
+  state: ReaderState,
+  flavour: Flavour,
+  redact: (text: string) => string,
+): Generator<ProviderEvent, void, void> {
   const choice = firstChoice(chunk.choices)
-  const error = errorInside(chunk, choice)
-  if (error) throw errorOf(error, state, redact)
-  // Moonshot puts it into the choice, Groq into a field of its own.
+  // Moonshot puts it into the choice, Groq into a separate field.
   state.usage = chunk.usage ?? asObject(chunk.x_groq).usage ?? choice?.usage ?? state.usage
-  if (!choice) return []
+  state.citations = readCitations(chunk, asObject(choice?.delta)) ?? state.citations
+  const error = errorInside(chunk, choice)
+  if (error) {
+    // What a failed answer cost is known all the same.
+    yield* usageEvents(state, flavour)
+    throw errorOf(error, state, redact)
+  }
+  if (!choice) return
   state.begun = true
   const word = asName(choice.finish_reason)
-  if (isBrokenOff(word)) throw brokenOffFailure(word, true)
+  yield* readDelta(asObject(choice.delta), state)
+  if (isBrokenOff(word)) {
+    yield* usageEvents(state, flavour)
+    throw brokenOffFailure(word, true)
+  }
   state.finishWord = word ?? state.finishWord
-  return readDelta(asObject(choice.delta), state)
+}
+
+function usageEvents(state: ReaderState, flavour: Flavour): ProviderEvent[] {
+  const usage = mapUsage(state.usage, flavour)
+  return usage ? [{ type: 'usage', usage }] : []
 }
 
 function readDelta(delta: JsonObject, state: ReaderState): ProviderEvent[] {
@@ -89,7 +117,7 @@ function readDelta(delta: JsonObject, state: ReaderState): ProviderEvent[] {
   if (text !== '') events.push({ type: 'text', text })
   if (refusal !== '') events.push({ type: 'refusal', text: refusal })
   for (const call of asObjects(delta.tool_calls)) events.push(readToolCall(call, state))
-  if (typeof delta.function_call === 'object' && delta.function_call !== null) {
+  if (hasCall(delta.function_call)) {
     events.push(readToolCall({ index: 0, function: delta.function_call }, state))
   }
   return events
@@ -116,10 +144,13 @@ function readToolCall(call: JsonObject, state: ReaderState): ProviderEvent {
 
 function takeEnd(state: ReaderState, flavour: Flavour): ProviderEvent[] {
   if (!state.begun) throw failure('connection', 'The provider ended its answer before it began.')
+  // The closing word alone does not say that the answer is whole: proxies send it after a failure, too.
+  if (state.finishWord === null) throw truncatedStream(true)
   state.ended = true
   const finishReason = finishReasonOf(state.finishWord, state.toolCalls.length > 0, flavour)
-  const events: ProviderEvent[] = [{ type: 'finish', finishReason, wireFinishReason: state.finishWord }]
-  const usage = mapUsage(state.usage, flavour)
-  if (usage) events.push({ type: 'usage', usage })
-  return events
+  return [
+    ...(state.citations ? [{ type: 'citations' as const, citations: state.citations }] : []),
+    { type: 'finish', finishReason, wireFinishReason: state.finishWord },
+    ...usageEvents(state, flavour),
+  ]
 }

@@ -43,7 +43,7 @@ describe('the class of an error', () => {
           code: 'rate_limit_exceeded',
         },
       },
-      'rate_limit',
+      'context_length',
     ],
     [500, openai('The server had an error', null, 'server_error'), 'server_error'],
     [503, openai('The engine is currently overloaded', null, 'server_error'), 'overloaded'],
@@ -63,7 +63,7 @@ describe('the class of an error', () => {
     [422, { object: 'error', message: { detail: [{ loc: ['body', 'top_p'], msg: 'too large' }] } }, 'invalid_request'],
     [422, { detail: [{ loc: ['body', 'messages'], msg: 'field required', input: 'the prompt' }] }, 'invalid_request'],
     [429, { message: 'Requests rate limit exceeded' }, 'rate_limit'],
-    [429, { object: 'error', message: 'Service tier capacity exceeded for this model.', code: '3505' }, 'rate_limit'],
+    [429, { object: 'error', message: 'Service tier capacity exceeded for this model.', code: '3505' }, 'overloaded'],
     // Others
     [
       403,
@@ -96,7 +96,7 @@ describe('the class of an error', () => {
       'content_filter',
     ],
     [404, { error: { message: 'No endpoints found for x/y.', code: 404 } }, 'model_not_found'],
-    [413, openai('Request too large', 'rate_limit_exceeded', 'tokens'), 'rate_limit'],
+    [413, openai('Request too large', 'rate_limit_exceeded', 'tokens'), 'context_length'],
     [413, 'Payload Too Large', 'context_length'],
     [
       400,

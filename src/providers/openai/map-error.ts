@@ -1,3 +1,4 @@
+import { saysContextOverflow, saysNoCapacity } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { boundWait, errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asName, asObject, asString, type JsonObject, parseJson } from '../wire-json.ts'
@@ -106,8 +107,6 @@ const quotaCodes =
   /^(insufficient_quota|billing_not_active|billing_hard_limit_reached|insufficient_credits|insufficient_balance|insufficient_user_quota|spend_limit_exceeded|access_terminated|arrearage|payment_required)$/i
 const quotaWords =
   /exceeded your current quota|insufficient (account )?(balance|credits?|quota|funds)|credit (balance|limit)|out of credits|(spend(ing)?|usage|monthly) (limit|cap)\b.*(reached|exceeded)|quota (is|of .* is) used up|account is in arrears|payment required|used all (its |your )?available credits|(reached|exceeded|hit) (its|your|the) (monthly )?(spend(ing)?|usage|billing) limit/i
-const contextWords =
-  /maximum context length|context (window|length|size)|prompt is too long|input is too long|too many (input |prompt )?tokens|reduce the length|maximum prompt length|exceeds? the (model'?s? )?(available |maximum )?(context|input)|maximum (input|number of) tokens|larger than the (max|model)|context_length|tokens.{0,40}must be (<=|less)|context\b.{0,20}\boverflow/i
 const modelWords =
   /(model|deployment)\b[^.]{0,120}?\b(does not exist|doesn'?t exist|not exist|not found|is not available|has been (deprecated|decommissioned|removed)|not a valid model)|(invalid|unknown|no such) model|not a valid model|no endpoints found|unable to access model/i
 const modelCodes =
@@ -118,9 +117,6 @@ const filterCodes =
   /^(content_filter|content_policy_violation|responsibleaipolicyviolation|data_inspection_failed|moderation_blocked)$/i
 const keyWords =
   /(incorrect|invalid|missing|no|expired) api[ _-]?key|api[ _-]?key (is )?(invalid|not valid|incorrect|missing|expired)/i
-const overloadWords =
-  /overloaded|at capacity|over capacity|no (available )?capacity|engine is currently|server is busy|no healthy upstream/i
-
 /** The host's own words first, then the status, then the type. */
 function classify(status: number | null, { message, type, code }: ErrorWords): ProviderErrorClass {
   const client = status === null || status < 500
@@ -129,20 +125,28 @@ function classify(status: number | null, { message, type, code }: ErrorWords): P
     if (filterCodes.test(code) || filterCodes.test(type) || filterWords.test(message)) return 'content_filter'
     if (/^context_length_exceeded$|^exceed_context_size_error$|^max_tokens_exceeded$/i.test(code || type))
       return 'context_length'
-    if (status !== 429 && (status === null || status < 401 || status === 413 || status === 422)) {
-      if (contextWords.test(message)) return 'context_length'
+    if (status === 413 || saysTooLarge(status, message)) return 'context_length'
+    if (status === 429 && saysNoCapacity(message)) return 'overloaded'
+    if (status !== 429 && (status === null || status < 401 || status === 422)) {
+      if (saysContextOverflow(message)) return 'context_length'
       if (modelCodes.test(code) || modelCodes.test(type) || modelWords.test(message)) return 'model_not_found'
       if (keyWords.test(message)) return 'authentication'
     }
     if (/^rate_limit(_exceeded|_error)?$|^ratelimitreached$/i.test(code) || /^rate_limit/i.test(type))
       return 'rate_limit'
-    if (status === 413) return 'context_length'
     // Groq: the flexible tier is full.
     if (status === 498) return 'overloaded'
   }
   if (status === null) return classOfType(type || code)
-  if (status >= 500 && overloadWords.test(message)) return 'overloaded'
+  // llama.cpp answers 500 where the prompt does not fit.
+  if (status === 500 && saysContextOverflow(message)) return 'context_length'
+  if (status >= 500 && saysNoCapacity(message)) return 'overloaded'
   return errorClassOfStatus(status)
+}
+
+/** A 429 that no wait cures: OpenAI's "Request too large for gpt-4o … on tokens per min". */
+function saysTooLarge(status: number | null, message: string): boolean {
+  return status === 429 && /request too large/i.test(message)
 }
 
 /** Errors inside a 200 have only their type. */

@@ -32,14 +32,25 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   function_call: 'tool_calls',
 }
 
-/** Words that say the answer was broken off by trouble at the host: no answer, whatever text came before. */
-const brokenOff: ReadonlySet<string> = new Set(['error', 'abort', 'insufficient_system_resource'])
+/**
+ * Words that say that the answer was broken off by trouble at the host: no answer, whatever text came before. `insufficient_system_resource`
+ * is DeepSeek's, `network_error` z.ai's; hosts invent others of the kind.
+ */
+const brokenOff = /^insufficient_system_resource$|(^|_)(error|abort(ed)?|fail(ed|ure)?|timeout|timed_out|interrupted)$/i
 
 export function isBrokenOff(word: string | null): boolean {
-  return word !== null && brokenOff.has(word)
+  return word !== null && brokenOff.test(word)
 }
 
-/** Unknown words become `stop`; the transport logs them. */
+/** Kinds of words that are not in the list; `sensitive` is z.ai's. */
+const kinds: readonly [RegExp, FinishReason][] = [
+  [/sensitive|safety|filter|prohibit|block|moderat|guardrail/i, 'content_filter'],
+  [/length|max_?(output_|completion_|new_)?tokens|token_limit/i, 'length'],
+]
+
+/** Other unknown words become `stop`; the transport logs them. */
 export function mapFinishReason(word: string | null): FinishReason {
-  return (word !== null && Object.hasOwn(reasons, word) && reasons[word]) || 'stop'
+  if (word === null) return 'stop'
+  const known = Object.hasOwn(reasons, word) ? reasons[word] : undefined
+  return known ?? kinds.find(([pattern]) => pattern.test(word))?.[1] ?? 'stop'
 }

@@ -1,11 +1,15 @@
 import type { TokenUsage } from '../port.ts'
-import { asCount, asObject } from '../wire-json.ts'
+import { clampedUsage, dollarsToAtto, stateUsage } from '../stated-usage.ts'
+import { asCount, asObject, type JsonObject } from '../wire-json.ts'
+import type { Flavour } from './flavours.ts'
+
+type UsageOptions = Pick<Flavour, 'reasoningOutsideCompletion' | 'statedCost'>
 
 /**
  * Usage in the family's words. Null where nothing was counted: a host that sends zeros for an answer has not counted either.
  * Cached tokens stand in four places: OpenAI's details, DeepSeek's hit count, Mistral's and Together's top level.
  */
-export function mapUsage(wire: unknown, options: { reasoningOutsideCompletion: boolean }): TokenUsage | null {
+export function mapUsage(wire: unknown, options: UsageOptions): TokenUsage | null {
   const usage = asObject(wire)
   const promptTokens = asCount(usage.prompt_tokens)
   const total = asCount(usage.total_tokens)
@@ -30,25 +34,46 @@ export function mapUsage(wire: unknown, options: { reasoningOutsideCompletion: b
     asCount(promptDetails.cache_creation_tokens) ??
     asCount(usage.cache_creation_input_tokens) ??
     0
-  // Some hosts report more cached than prompt tokens.
-  const cachedTokens = Math.min(cached, prompt)
-  return {
-    promptTokens: prompt,
-    completionTokens,
-    cachedTokens,
-    cacheWriteTokens: Math.min(written, prompt - cachedTokens),
-    reasoningTokens: Math.min(reasoning, completionTokens),
+  const counted = { prompt, completionTokens, cached, written, reasoning }
+  return stateUsage(clampedUsage(counted), {
+    raw: usage,
+    isClamped: cached + written > prompt || reasoning > completionTokens,
+    costAttoUsd: statedCost(usage, options.statedCost),
+  })
+}
+
+/**
+ * What the host says that the call cost, in attoUsd; null where it says nothing.
+ * OpenRouter: `cost` in dollars; with a key of one's own there, it is their fee and the host's price stands next to it
+ * (openrouter.ai/docs/use-cases/usage-accounting, 2026-11). Perplexity: `cost.total_cost` in dollars, search fees included
+ * (docs.perplexity.ai/api-reference/chat-completions-post, 2026-11). xAI: `cost_in_usd_ticks` of 1e-10 dollars (docs.x.ai, 2026-11).
+ */
+function statedCost(usage: JsonObject, host: Flavour['statedCost']): bigint | null {
+  switch (host) {
+    case 'openrouter': {
+      const own = usage.is_byok === true ? asObject(usage.cost_details).upstream_inference_cost : 0
+      return typeof usage.cost === 'number' ? dollarsToAtto(usage.cost + (typeof own === 'number' ? own : 0)) : null
+    }
+    case 'perplexity':
+      return dollarsToAtto(asObject(usage.cost).total_cost)
+    case 'xai': {
+      const ticks = asCount(usage.cost_in_usd_ticks)
+      return ticks === undefined ? null : BigInt(ticks) * 100_000_000n
+    }
+    case null:
+      return null
   }
 }
 
 /** The total decides where there is one; xAI leaves reasoning out of the completion. */
 function reasoningIsOutside(
   count: { prompt: number; completionTokens: number; reasoning: number; total: number | undefined },
-  { reasoningOutsideCompletion }: { reasoningOutsideCompletion: boolean },
+  { reasoningOutsideCompletion }: UsageOptions,
 ): boolean {
   if (count.reasoning === 0) return false
+  if (reasoningOutsideCompletion === 'always') return true
   const withoutReasoning = count.prompt + count.completionTokens
   if (count.total === withoutReasoning + count.reasoning) return true
   if (count.total === withoutReasoning) return false
-  return reasoningOutsideCompletion || count.reasoning > count.completionTokens
+  return reasoningOutsideCompletion === 'by_total' || count.reasoning > count.completionTokens
 }
