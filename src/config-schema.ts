@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { modelTraitsSchema } from './contract/model-traits.ts'
 import { parsePicoUsd } from './kernel/index.ts'
 
 /**
@@ -108,6 +109,10 @@ const provider = z.strictObject({
       systemRole: z.enum(['system', 'developer']).optional(),
       rejects: z.array(z.string()).optional(),
       streamOptions: z.boolean().optional(),
+      promptCaching: z
+        .boolean()
+        .optional()
+        .describe('Marks the beginning of long prompts for the cache of the provider (Claude).'),
     })
     .optional(),
   limits: z
@@ -128,6 +133,7 @@ const deployment = z.strictObject({
   region: z.string().optional(),
   weight: z.number().positive().default(1),
   prices: prices.optional().describe('Default: the price snapshot.'),
+  traits: modelTraitsSchema.optional(),
 })
 
 const model = z.strictObject({
@@ -143,6 +149,7 @@ const model = z.strictObject({
   acceptsTemperature: z.boolean().optional(),
   reasoning: z.boolean().optional(),
   baseModel: z.string().optional().describe('Name in the price snapshot, where the id is your own.'),
+  traits: modelTraitsSchema.optional(),
   deployments: z.array(deployment).min(1),
 })
 

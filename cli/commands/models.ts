@@ -274,10 +274,21 @@ function printDeployment(output: Output, deployment: DeploymentBody) {
     ['id on the wire', deployment.wireId],
     ['hosting', deployment.region === null ? deployment.hosting : `${deployment.hosting} (${deployment.region})`],
     ['weight', deployment.weight],
+    ...describeTraits(deployment),
     ['circuit', deployment.health.circuit],
     ['problem', deployment.problem ?? 'none'],
   ])
   printPrices(output, deployment.prices)
+}
+
+/** One line each; lists and words as JSON, which PUT takes back. */
+function describeTraits({ reasoning, acceptsTemperature, traits }: DeploymentBody): [string, string][] {
+  const { sources, ...facts } = traits
+  const shown = { reasoning, acceptsTemperature, ...facts }
+  return [
+    ...Object.entries(shown).map(([name, value]): [string, string] => [`accepts: ${name}`, JSON.stringify(value)]),
+    ...sources.map(({ source, checked }): [string, string] => ['source', `${source} (${checked})`]),
+  ]
 }
 
 function printPrices(output: Output, prices: PriceBody[]) {

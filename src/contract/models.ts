@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { modelTraitsSchema, shownTraitsSchema } from './model-traits.ts'
 import { headerValueRule, isHeaderValue, isKey, keyRule } from './secret-text.ts'
 
 /** The operator's API of providers, models, deployments and prices, and what is stored of them. */
@@ -88,6 +89,10 @@ export const providerDeclarationSchema = z.strictObject({
       systemRole: z.enum(['system', 'developer']).optional(),
       rejects: z.array(z.string().max(60)).max(50).optional(),
       streamOptions: z.boolean().optional(),
+      promptCaching: z
+        .boolean()
+        .optional()
+        .describe('Marks the beginning of long prompts for the cache of the provider (Claude).'),
     })
     .optional(),
   limits: z
@@ -159,6 +164,7 @@ export const putDeploymentSchema = z
       .describe('The model behind a name of your own; finds facts and prices in the snapshot.'),
     acceptsTemperature: z.boolean().optional(),
     reasoning: z.boolean().optional(),
+    traits: modelTraitsSchema.optional(),
     hosting: hosting.optional(),
     region: z.string().max(100).nullable().optional(),
     weight: z.number().positive().max(1_000_000).optional(),
@@ -225,6 +231,7 @@ export const deploymentSchema = z
     baseModel: z.string(),
     acceptsTemperature: z.boolean(),
     reasoning: z.boolean(),
+    traits: shownTraitsSchema,
     hosting: z.string(),
     region: z.string().nullable(),
     weight: z.number(),

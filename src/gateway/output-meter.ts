@@ -52,6 +52,7 @@ export function createOutputMeter(): OutputMeter {
             visible.push(event)
             break
           case 'citations':
+          case 'replay':
             visible.push(event)
             break
           case 'finish':

@@ -1,7 +1,7 @@
 import type { Receipt, Surface } from '../billing/index.ts'
 import type { RequestId, SpaceId } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
-import type { FinishReason, ProviderRequest, TokenUsage, UrlCitation } from '../providers/index.ts'
+import type { FinishReason, ProviderRequest, ReasoningReplay, TokenUsage, UrlCitation } from '../providers/index.ts'
 
 /** One completion through the one door: routing, hold, provider call, settlement. Space chat calls it too. */
 export interface CompletionCall {
@@ -32,6 +32,8 @@ export type CompletionEvent =
   | { type: 'refusal'; text: string }
   | { type: 'tool_call'; index: number; id?: string; name?: string; argumentsDelta: string }
   | { type: 'citations'; citations: UrlCitation[] }
+  /** For the loop of Space chat; never shown to clients. */
+  | { type: 'replay'; replay: ReasoningReplay }
   /** Visible text as the JSON string literal that the provider sent; see ProviderEvent. */
   | { type: 'chunk'; contentJson: string }
   | { type: 'finish'; finishReason: FinishReason; usage: TokenUsage; estimated: boolean; receipt: Receipt }

@@ -81,6 +81,7 @@ export function createChunkRenderer(identity: AnswerIdentity, { includeUsage }: 
         // Hidden reasoning and tool calls are no part of the public format's first version.
         case 'reasoning':
         case 'tool_call':
+        case 'replay':
           return ''
       }
     },

@@ -1,4 +1,5 @@
 import type { PriceSchedule } from '../billing/index.ts'
+import { hostOf, type ResolvedTraits, resolveTraits } from '../providers/index.ts'
 import { type Deployment, type Model, euPrefix, sideOf } from './catalogue.ts'
 import type { Declarations, DeploymentDeclaration, ModelDeclaration, ProviderDeclaration } from './declarations.ts'
 import { findInLists, snapshotSchedules } from './price-lists.ts'
@@ -21,6 +22,8 @@ export interface DeclaredProvider extends ProviderDeclaration {
 
 interface DeclaredDeployment {
   readonly deployment: Deployment
+  /** What its model accepts, as far as it is known. */
+  readonly traits: ResolvedTraits
   readonly origin: Declarations['origin'] | 'snapshot'
   /** Why it cannot serve; null: it can. */
   readonly problem: string | null
@@ -130,11 +133,16 @@ function buildDeployment(
   declared: DeploymentDeclaration,
   providers: ReadonlyMap<string, ProviderDeclaration>,
   dated: readonly PriceSchedule[],
-): { deployment: Deployment; problem: string | null } {
+): Pick<DeclaredDeployment, 'deployment' | 'traits' | 'problem'> {
   const provider = providers.get(declared.providerId)
   const baseModel = declared.baseModel ?? declared.modelId
   const listed = findInLists(snapshot, provider?.priceLists ?? [], baseModel)?.model
-  const known = listed ?? findAnywhere(snapshot, baseModel)
+  const known = listed ?? findFacts(snapshot, provider, declared)
+  const wireId = declared.wireId ?? listed?.wire ?? baseModel
+  // Of an id of the operator's own the one on the wire says more.
+  const names = { id: wireId, baseModel: known?.id ?? declared.baseModel ?? wireId }
+  const traits = resolveTraits(provider ? hostOf(provider.settings) : '', { ...names, traits: declared.traits })
+  const contextTokens = known?.contextTokens ?? traits.contextTokens
   const stated = declared.prices
     ? [declared.prices]
     : listed
@@ -146,18 +154,20 @@ function buildDeployment(
     id: declared.id,
     providerId: declared.providerId,
     wire: {
-      id: declared.wireId ?? listed?.wire ?? baseModel,
-      baseModel: listed?.id ?? known?.id ?? baseModel,
-      acceptsTemperature: declared.acceptsTemperature ?? known?.temperature !== false,
-      reasoning: declared.reasoning ?? known?.reasoningModel === true,
-      maxOutputTokens: known?.maxOutputTokens ?? unknownContextTokens,
+      ...names,
+      acceptsTemperature: declared.acceptsTemperature ?? traits.acceptsTemperature ?? known?.temperature !== false,
+      reasoning: declared.reasoning ?? traits.reasoning ?? known?.reasoningModel === true,
+      maxOutputTokens:
+        declared.traits?.maxOutputTokens ?? known?.maxOutputTokens ?? traits.maxOutputTokens ?? unknownContextTokens,
+      ...(contextTokens !== undefined && { contextTokens }),
+      ...(declared.traits && { traits: declared.traits }),
     },
     hosting,
     region: declared.region ?? provider?.settings.region ?? null,
     weight: declared.weight ?? 1,
     prices: [...dated, ...stated.filter((schedule) => schedule.validFrom < earliest)],
   }
-  return { deployment, problem: problemOf(declared, provider, deployment) }
+  return { deployment, traits, problem: problemOf(declared, provider, deployment) }
 }
 
 function problemOf(
@@ -178,9 +188,19 @@ function discovered(provider: ProviderDeclaration | undefined): PriceSchedule[] 
   return provider?.models === 'discovered' && provider.discoveredPrices ? [provider.discoveredPrices] : []
 }
 
-/** Facts only: a price from another provider's list is nobody's price. */
-function findAnywhere(snapshot: PriceSnapshot, id: string): SnapshotModel | undefined {
-  return findInLists(snapshot, Object.keys(snapshot.lists), id)?.model
+/**
+ * Facts only: a price from another provider's list is nobody's price. An id of the operator's own without a base model has the facts of
+ * its id on the wire.
+ */
+function findFacts(
+  snapshot: PriceSnapshot,
+  provider: ProviderDeclaration | undefined,
+  { modelId, baseModel = modelId, wireId }: DeploymentDeclaration,
+): SnapshotModel | undefined {
+  const lists = [...(provider?.priceLists ?? []), ...Object.keys(snapshot.lists)]
+  const known = findInLists(snapshot, lists, baseModel)
+  return (known ?? (baseModel === modelId && wireId !== undefined ? findInLists(snapshot, lists, wireId) : undefined))
+    ?.model
 }
 
 function buildModel(
@@ -194,23 +214,35 @@ function buildModel(
   const known = all.map(({ deployment }) => {
     const lists = providers.get(deployment.providerId)?.priceLists ?? []
     const base = declarations.get(deployment.id)?.baseModel ?? declared.id
-    return findInLists(snapshot, lists, base) ?? findInLists(snapshot, Object.keys(snapshot.lists), base)
+    const listed = findInLists(snapshot, lists, base) ?? findInLists(snapshot, Object.keys(snapshot.lists), base)
+    if (listed) return listed
+    const model = findFacts(snapshot, providers.get(deployment.providerId), declarations.get(deployment.id)!)
+    return model && { model, ownedBy: undefined }
   })
   const listed = known.filter((entry) => entry !== undefined)
   const models = listed.map((entry) => entry.model)
   const contextTokens =
-    declared.contextTokens ?? largest(models.map((model) => model.contextTokens)) ?? unknownContextTokens
+    declared.contextTokens ??
+    largest(all.flatMap(({ deployment }) => deployment.wire.contextTokens ?? [])) ??
+    unknownContextTokens
   const usable = all.filter((entry) => entry.problem === null).map((entry) => entry.deployment)
   const retirements = models.map((model) => (model.retires === undefined ? null : Date.parse(model.retires)))
   const tier = declared.tier ?? tierOf(usable)
   const kind = declared.kind ?? models[0]?.kind ?? 'chat'
   const maxOutputTokens =
-    declared.maxOutputTokens ?? largest(models.map((model) => model.maxOutputTokens)) ?? contextTokens
-  const withCap = (deployment: Deployment): Deployment =>
-    declared.maxOutputTokens === undefined
-      ? deployment
-      : { ...deployment, wire: { ...deployment.wire, maxOutputTokens: declared.maxOutputTokens } }
-  const deployments = usable.map(withCap)
+    declared.maxOutputTokens ??
+    largest(models.map((model) => model.maxOutputTokens)) ??
+    largest(all.flatMap(({ traits }) => traits.maxOutputTokens ?? [])) ??
+    contextTokens
+  const withLimits = (deployment: Deployment): Deployment => ({
+    ...deployment,
+    wire: {
+      ...deployment.wire,
+      maxOutputTokens: declared.maxOutputTokens ?? deployment.wire.maxOutputTokens,
+      ...(declared.contextTokens !== undefined && { contextTokens: declared.contextTokens }),
+    },
+  })
+  const deployments = usable.map(withLimits)
   return {
     id: declared.id,
     kind,
@@ -236,7 +268,7 @@ function buildModel(
       eu: deployments.filter((deployment) => sideOf(deployment.hosting) === 'eu'),
       other: deployments.filter((deployment) => sideOf(deployment.hosting) === 'other'),
     },
-    all: all.map((entry) => ({ ...entry, deployment: withCap(entry.deployment) })),
+    all: all.map((entry) => ({ ...entry, deployment: withLimits(entry.deployment) })),
   }
 }
 

@@ -230,6 +230,51 @@ describe('what is closed', () => {
   })
 })
 
+describe('what a model accepts', () => {
+  const prices = { input: 1, output: 1 }
+  const anthropic: ConfiguredProvider = { id: 'mine', format: 'anthropic', hosting: 'us' }
+
+  test('follows from the id on the wire where the model has an id of its own', async () => {
+    const { resolve } = await setUp({
+      configuration: {
+        providers: [anthropic, { id: 'x', format: 'openai', flavour: 'openai', apiKey: 'k' }],
+        models: [
+          model('house', [{ provider: 'mine', wireId: 'claude-3-haiku-20240307', prices }]),
+          model('other', [{ provider: 'x', wireId: 'big', prices }]),
+          model('chat', [{ provider: 'x', wireId: 'gpt-5', prices }], { baseModel: 'gpt-4o' }),
+        ],
+      },
+    })
+    expect(resolve('house')).toMatchObject({
+      model: { maxOutputTokens: 4096 },
+      deployments: [{ wire: { id: 'claude-3-haiku-20240307', maxOutputTokens: 4096 } }],
+    })
+    expect(resolve('other')).toMatchObject({
+      model: { contextTokens: 200_000, maxOutputTokens: 32_000 },
+      deployments: [{ wire: { baseModel: 'big', reasoning: true, acceptsTemperature: false, contextTokens: 200_000 } }],
+    })
+    // A base model that is stated says more than a name on the wire.
+    expect(resolve('chat')?.deployments[0]!.wire).toMatchObject({ reasoning: false, acceptsTemperature: true })
+  })
+
+  test('can be declared for a model and for a deployment, which wins', async () => {
+    const { resolve } = await setUp({
+      configuration: {
+        providers: [anthropic],
+        models: [
+          model('house', [{ provider: 'mine', prices, traits: { tools: false, maxOutputTokens: 100 } }], {
+            traits: { tools: true, refuses: ['seed'] },
+          }),
+        ],
+      },
+    })
+    expect(resolve('house')?.deployments[0]!.wire).toMatchObject({
+      maxOutputTokens: 100,
+      traits: { tools: false, refuses: ['seed'], maxOutputTokens: 100 },
+    })
+  })
+})
+
 describe('precedence', () => {
   test('a name with and without :latest is the same model, unless both exist', async () => {
     const prices = { input: 1, output: 1 }

@@ -1,6 +1,6 @@
 import type { PriceSchedule } from '../billing/index.ts'
 import type { Plan } from '../organisations/index.ts'
-import type { ProviderSettings } from '../providers/index.ts'
+import type { ModelTraits, ProviderSettings } from '../providers/index.ts'
 import type { Hosting, Model } from './catalogue.ts'
 
 /**
@@ -47,10 +47,15 @@ export interface DeploymentDeclaration {
   readonly enabled?: boolean
   /** Default: the id in the price list, else the model's id. */
   readonly wireId?: string
-  /** The model behind a deployment name or an id of the operator's own; finds facts and prices. Default: the model's id. */
+  /**
+   * The model behind a deployment name or an id of the operator's own; finds facts and prices. Default: the model's id; facts of an id that
+   * nobody knows are those of the id on the wire.
+   */
   readonly baseModel?: string
   readonly acceptsTemperature?: boolean
   readonly reasoning?: boolean
+  /** Each field wins over what is known of the model. */
+  readonly traits?: ModelTraits
   readonly hosting?: Hosting
   readonly region?: string | null
   readonly weight?: number

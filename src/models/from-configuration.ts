@@ -1,5 +1,5 @@
 import type { Plan } from '../organisations/index.ts'
-import type { ProviderSettings } from '../providers/index.ts'
+import type { ModelTraits, ProviderSettings } from '../providers/index.ts'
 import type { Hosting } from './catalogue.ts'
 import {
   type Declarations,
@@ -43,6 +43,7 @@ export interface ConfiguredModel {
   readonly acceptsTemperature?: boolean | undefined
   readonly reasoning?: boolean | undefined
   readonly baseModel?: string | undefined
+  readonly traits?: DeepReadonly<ModelTraits> | undefined
   readonly deployments: readonly {
     readonly provider: string
     readonly wireId?: string | undefined
@@ -50,6 +51,8 @@ export interface ConfiguredModel {
     readonly region?: string | undefined
     readonly weight?: number | undefined
     readonly prices?: StatedPrices | undefined
+    /** Field by field over those of the model. */
+    readonly traits?: DeepReadonly<ModelTraits> | undefined
   }[]
 }
 
@@ -149,6 +152,7 @@ function toDeployments(model: ConfiguredModel): DeploymentDeclaration[] {
       ...(model.baseModel === undefined ? {} : { baseModel: model.baseModel }),
       ...(model.acceptsTemperature === undefined ? {} : { acceptsTemperature: model.acceptsTemperature }),
       ...(model.reasoning === undefined ? {} : { reasoning: model.reasoning }),
+      ...((model.traits || deployment.traits) && { traits: { ...model.traits, ...deployment.traits } as ModelTraits }),
       ...(deployment.hosting === undefined ? {} : { hosting: deployment.hosting }),
       ...(deployment.region === undefined ? {} : { region: deployment.region }),
       ...(deployment.weight === undefined ? {} : { weight: deployment.weight }),

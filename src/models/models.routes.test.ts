@@ -144,6 +144,18 @@ describe('a provider, a deployment and a price, one after the other', () => {
     expect(instances[0]!.ids()).not.toContain('eu/org/llama')
   })
 
+  test('show what the model accepts, and take what the operator says of it', async () => {
+    const at = '/api/deployments/configured%2Fbig'
+    const shown = await call('GET', at)
+    expect(shown.body.traits).toMatchObject({ maxOutputTokens: 32_000, contextTokens: 200_000, userCharacters: 64 })
+    expect(shown.body.traits.sources[0]).toMatchObject({ source: expect.stringContaining('https://') })
+    expect((await call('PUT', at, { traits: { refuses: ['stop'], tools: false } })).status).toBe(200)
+    const model = await call('GET', '/api/models/big')
+    expect(model.body.deployments[0].traits).toMatchObject({ refuses: ['stop'], tools: false, contextTokens: 200_000 })
+    expect((await call('PUT', at, { traits: { refuse: ['stop'] } })).status).toBe(400)
+    expect((await call('DELETE', at)).status).toBe(204)
+  })
+
   test('a price override replaces the snapshot’s from now on, and gives it back when removed', async () => {
     const priced = await call('POST', '/api/deployments/configured%2Fbig/prices', {
       input: '9.999999999999',

@@ -1,9 +1,9 @@
 import type { PriceSchedule, TokenPrices } from '../billing/index.ts'
 import type { DeploymentBody, ModelBody, PriceBody, ProviderBody } from '../contract/models.ts'
 import { formatPicoUsd } from '../kernel/index.ts'
-import type { ProviderSettings } from '../providers/index.ts'
+import type { ProviderSettings, ResolvedTraits } from '../providers/index.ts'
 import type { BuiltModel, DeclaredProvider } from './build-catalogue.ts'
-import { euPrefix } from './catalogue.ts'
+import { type Deployment, euPrefix } from './catalogue.ts'
 import type { HealthView } from './deployment-health.ts'
 import { priceInForce } from './find-model.ts'
 
@@ -64,7 +64,7 @@ export function renderModel(model: BuiltModel, context: RenderContext): ModelBod
 
 export function renderDeployment(
   model: BuiltModel,
-  { deployment, origin, problem }: BuiltModel['all'][number],
+  { deployment, traits, origin, problem }: BuiltModel['all'][number],
   context: RenderContext,
 ): DeploymentBody {
   const { blockedUntil, lastError, accountError, ...health } = context.health(deployment.id)
@@ -78,6 +78,7 @@ export function renderDeployment(
     baseModel: deployment.wire.baseModel,
     acceptsTemperature: deployment.wire.acceptsTemperature,
     reasoning: deployment.wire.reasoning,
+    traits: renderTraits(deployment, traits),
     hosting: deployment.hosting,
     region: deployment.region,
     weight: deployment.weight,
@@ -88,6 +89,13 @@ export function renderDeployment(
       lastError: lastError === null ? null : { ...lastError, at: new Date(lastError.at).toISOString() },
     },
   }
+}
+
+/** Limits as they are in force; reasoning and temperature stand beside the traits. */
+function renderTraits({ wire }: Deployment, traits: ResolvedTraits): DeploymentBody['traits'] {
+  const { reasoning: _reasoning, acceptsTemperature: _temperature, ...rest } = traits
+  const { maxOutputTokens, contextTokens } = wire
+  return { ...rest, maxOutputTokens, ...(contextTokens !== undefined && { contextTokens }) } as DeploymentBody['traits']
 }
 
 function describeAccountError(

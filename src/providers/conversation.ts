@@ -6,17 +6,21 @@ export interface Conversation<Block> {
   /** Texts of system and developer messages, in order, blank ones left out. */
   system: string[]
   turns: { role: 'user' | 'assistant'; blocks: Block[] }[]
+  /** The assistant began; a turn of the user was put in front. */
+  opened: boolean
 }
 
 /**
  * Takes system texts out of the row and merges neighbours of one role into one turn; tool results speak as the user.
- * A message that maps to no blocks is left out.
+ * A message that maps to no blocks is left out. A conversation that the assistant begins gets `opening` in front: these formats refuse
+ * one that the user does not begin.
  */
 export function shapeConversation<Block>(
   messages: ProviderMessage[],
   toBlocks: (message: ProviderMessage) => Block[],
+  opening: Block,
 ): Conversation<Block> {
-  const conversation: Conversation<Block> = { system: [], turns: [] }
+  const conversation: Conversation<Block> = { system: [], turns: [], opened: false }
   for (const message of messages) {
     if (message.role === 'system' || message.role === 'developer') {
       if (!isBlank(message.content)) conversation.system.push(message.content)
@@ -28,6 +32,10 @@ export function shapeConversation<Block>(
     const last = conversation.turns.at(-1)
     if (last?.role === role) last.blocks.push(...blocks)
     else conversation.turns.push({ role, blocks })
+  }
+  if (conversation.turns[0]?.role === 'assistant') {
+    conversation.turns.unshift({ role: 'user', blocks: [opening] })
+    conversation.opened = true
   }
   return conversation
 }

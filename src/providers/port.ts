@@ -3,6 +3,8 @@
  * map-error) behind `Provider`; this file is what the rest of Portico knows of them.
  */
 
+import type { ModelTraits } from './model-traits/index.ts'
+
 /** Words of the compatible API; `tool_calls` occurs only where tools were sent (Space chat). */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
 
@@ -48,6 +50,20 @@ export interface ProviderMessage {
   toolCalls?: { id: string; name: string; argumentsJson: string }[]
   /** On tool turns: which call this answers. */
   toolCallId?: string
+  /** On assistant turns that called tools: what the provider gave to be sent back with them. */
+  replay?: ReasoningReplay
+  /** What stands up to here comes again in later calls: a mark for the provider's cache goes behind it, where it is long enough. */
+  cacheUpToHere?: boolean
+}
+
+/**
+ * Reasoning as the format gave it. Models refuse the second round of a conversation with tools without it, or think again. Never shown
+ * to clients; an adapter of another format leaves it out.
+ */
+export interface ReasoningReplay {
+  format: 'openai' | 'anthropic' | 'bedrock'
+  /** Blocks, in order, in the words of the format. */
+  blocks: Record<string, unknown>[]
 }
 
 export interface ToolDefinition {
@@ -86,8 +102,12 @@ export interface WireModel {
   acceptsTemperature: boolean
   /** True: reasoning model; system → developer and max_completion_tokens in the OpenAI family. */
   reasoning: boolean
-  /** Where a provider requires a cap and the client gave none. */
+  /** Most tokens of one answer: sent where a provider requires a cap and the client gave none; a client's cap above it is lowered. */
   maxOutputTokens: number
+  /** Size of the context, where it is known. */
+  contextTokens?: number
+  /** What the operator says of the model beyond the fields above; wins over what is known (model-traits/). */
+  traits?: ModelTraits
 }
 
 export interface ProviderCall {
@@ -110,6 +130,8 @@ export interface ProviderAnswer {
   wireFinishReason: string | null
   /** Sources that the provider names, in its order: `[1]` in the text is the first. Absent: none. */
   citations?: UrlCitation[]
+  /** Present on answers that call tools, where the format wants its reasoning back. */
+  replay?: ReasoningReplay
   /** null: the wire carried none; the caller counts and marks it as estimated. Never invented zeros. */
   usage: TokenUsage | null
   /** The provider's own id of the answer, for the log. */
@@ -132,6 +154,8 @@ export type ProviderEvent =
   | { type: 'chunk'; contentJson: string; outputBytes: number }
   /** Sources that the provider names; the last one counts and comes before `finish`. */
   | { type: 'citations'; citations: UrlCitation[] }
+  /** Comes before `finish` of an answer that calls tools. */
+  | { type: 'replay'; replay: ReasoningReplay }
   | { type: 'finish'; finishReason: FinishReason; wireFinishReason: string | null }
   /** The last one counts; adapters emit it when its value is final. */
   | { type: 'usage'; usage: TokenUsage }
@@ -275,6 +299,8 @@ export interface ProviderSettings {
     rejects?: string[]
     /** False where `stream_options` is refused. */
     streamOptions?: boolean
+    /** True: marks the beginning of long prompts for the provider's cache, where the model has one that needs marks (Claude). */
+    promptCaching?: boolean
   }
   /** A preset of quirks of the OpenAI-compatible family: `openai`, `mistral`, `groq`, `deepseek`, `xai`, `together`, `openrouter`, `perplexity`, `cerebras`, `ollama`, `vllm` … */
   flavour?: string

@@ -158,6 +158,7 @@ function eventsOfWhole(answer: Omit<ProviderAnswer, 'adjusted' | 'providerReques
     events.push({ type: 'tool_call', index, id: call.id, name: call.name, argumentsDelta: call.argumentsJson })
   }
   if (answer.citations) events.push({ type: 'citations', citations: answer.citations })
+  if (answer.replay) events.push({ type: 'replay', replay: answer.replay })
   events.push({ type: 'finish', finishReason: answer.finishReason, wireFinishReason: answer.wireFinishReason })
   if (answer.usage) events.push({ type: 'usage', usage: answer.usage })
   return events

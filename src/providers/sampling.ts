@@ -1,7 +1,8 @@
-import type { ProviderCall, ProviderRequest, ProviderSettings } from './port.ts'
+import type { ModelTraits } from './model-traits/index.ts'
+import type { ProviderCall, ProviderRequest } from './port.ts'
 
 /** Names of request fields in the compatible API's words, for `x-adjusted-params`. */
-const publicNames = {
+export const publicNames = {
   temperature: 'temperature',
   topP: 'top_p',
   stop: 'stop',
@@ -16,6 +17,7 @@ const publicNames = {
 } as const satisfies Partial<Record<keyof ProviderRequest, string>>
 
 type AdjustableField = keyof typeof publicNames
+export const publicFieldNames = Object.keys(publicNames) as AdjustableField[]
 
 /** Collects what an adapter changed; each name once, in order. */
 export interface Adjustments {
@@ -48,49 +50,40 @@ function asksForSomething(request: ProviderRequest, field: AdjustableField): boo
   return request[field] !== undefined
 }
 
-/** The call without the fields that the operator declared as refused by this host (`quirks.rejects`, in public names). */
-export function withoutRejected(
-  call: ProviderCall,
-  settings: ProviderSettings,
-  adjustments: Adjustments,
-): ProviderCall {
-  const rejects = settings.quirks?.rejects ?? []
-  if (rejects.length === 0) return call
-  const request = { ...call.request }
-  for (const field of Object.keys(publicNames) as AdjustableField[]) {
-    if (!rejects.includes(publicNames[field])) continue
-    adjustments.drop(request, field)
-    delete request[field]
-  }
-  return { ...call, request }
-}
-
 /**
- * temperature and top_p as the wire takes them. `factor` maps our 0..2 to the provider's range; `together: false` where the
- * provider rejects both at once (temperature wins). A model that rejects them gets neither.
+ * temperature and top_p as the model takes them. `factor` maps our 0..2 to the provider's range. A model that rejects them, or knows one
+ * value only, gets neither; a value that it would have used anyway is not reported then.
  */
 export function mapSampling(
-  call: ProviderCall,
-  options: { factor: number; together: boolean; maximumTopP?: number },
+  { model, request }: ProviderCall,
+  { factor, traits, maximumTopP = 1 }: { factor: number; traits: ModelTraits; maximumTopP?: number },
   adjustments: Adjustments,
 ): { temperature?: number; topP?: number } {
-  const { temperature, topP } = call.request
-  if (!call.model.acceptsTemperature) {
-    adjustments.drop(call.request, 'temperature', 'topP')
+  const sampling: { temperature?: number; topP?: number } = {}
+  const { topP } = request
+  const temperature = request.temperature === undefined ? undefined : scaleTemperature(request.temperature, factor)
+  if (!model.acceptsTemperature) {
+    adjustments.drop(request, 'temperature', 'topP')
     return {}
   }
-  const sampling: { temperature?: number; topP?: number } = {}
-  if (temperature !== undefined) {
-    sampling.temperature = scaleTemperature(temperature, options.factor)
-    if (sampling.temperature !== temperature) adjustments.note('temperature')
+  const fixed = { temperature: traits.fixedTemperature, topP: traits.fixedTopP }
+  if (temperature !== undefined && fixed.temperature !== undefined) {
+    // Where the model's own value is 1, a client that asks for 1 gets it, whatever the scale.
+    if (temperature !== fixed.temperature && request.temperature !== fixed.temperature) adjustments.note('temperature')
+  } else if (temperature !== undefined) {
+    sampling.temperature = temperature
+    if (temperature !== request.temperature) adjustments.note('temperature')
   }
   if (topP === undefined) return sampling
-  if (temperature !== undefined && !options.together) {
-    adjustments.note('topP')
-    return sampling
+  if (fixed.topP !== undefined) {
+    if (topP !== fixed.topP) adjustments.note('topP')
+  } else if (traits.temperatureOrTopP && sampling.temperature !== undefined) {
+    // All tokens stay in play without it.
+    if (topP !== 1) adjustments.note('topP')
+  } else {
+    sampling.topP = Math.min(topP, maximumTopP)
+    if (sampling.topP !== topP) adjustments.note('topP')
   }
-  sampling.topP = options.maximumTopP === undefined ? topP : Math.min(topP, options.maximumTopP)
-  if (sampling.topP !== topP) adjustments.note('topP')
   return sampling
 }
 

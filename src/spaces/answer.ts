@@ -129,9 +129,9 @@ async function* generate(
   const rewriter = createCitationRewriter(sources, { inline: call.inlineSources })
   const question = call.messages.at(-1)!.content
   const conversation: ProviderMessage[] = [
-    { role: 'system', content: prepared.system },
+    { role: 'system', content: prepared.system, cacheUpToHere: true },
     ...prepared.earlier,
-    { role: 'user', content: `${fencePassages(passages, boundary)}\n\n${question}` },
+    { role: 'user', content: `${fencePassages(passages, boundary)}\n\n${question}`, cacheUpToHere: call.agentic },
   ]
   let isBlank = true
   for (let round = 0; ; round++) {
@@ -148,8 +148,18 @@ async function* generate(
     // Where no tools are allowed, calls are not followed: the answer ends.
     if (!mayCall || toolCalls.length === 0) break
     isBlank = true
-    conversation.push({ role: 'assistant', content: turn.text(), toolCalls: toolCalls.map(toSentCall) })
-    await window.add(turn.text() + toolCalls.map((toolCall) => toolCall.argumentsJson).join(' '))
+    const replay = turn.replay()
+    conversation.push({
+      role: 'assistant',
+      content: turn.text(),
+      toolCalls: toolCalls.map(toSentCall),
+      ...(replay && { replay }),
+    })
+    await window.add(
+      JSON.stringify(replay?.blocks ?? '') +
+        turn.text() +
+        toolCalls.map((toolCall) => toolCall.argumentsJson).join(' '),
+    )
     for (const [index, toolCall] of toolCalls.entries()) {
       const { content, found } = await runTool(dependencies, call, window, toolCall, {
         searches: index < maximumCallsPerRound,

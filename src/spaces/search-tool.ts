@@ -1,5 +1,5 @@
 import type { CompletionEvent } from '../gateway/index.ts'
-import type { ToolDefinition } from '../providers/index.ts'
+import type { ReasoningReplay, ToolDefinition } from '../providers/index.ts'
 
 /** The one tool of an agentic answer: a search in the Space's own files. The model chooses the words, never the Space. */
 
@@ -39,8 +39,11 @@ export interface ToolCall {
 export function createTurn() {
   const calls = new Map<number, ToolCall>()
   let said = ''
+  let replay: ReasoningReplay | undefined
   return {
     text: () => said,
+    /** What the provider wants back together with the calls. */
+    replay: () => replay,
     /** In order, with ids that differ. */
     toolCalls(): ToolCall[] {
       const ids = new Set<string>()
@@ -59,6 +62,7 @@ export function createTurn() {
         // Relayed text is a JSON literal: the public gateway passes it on unread, the chat has to read it.
         else if (event.type === 'chunk') text += JSON.parse(event.contentJson) as string
         else if (event.type === 'tool_call') takeCall(calls, event)
+        else if (event.type === 'replay') replay = event.replay
       }
       said += text
       return text

@@ -17,6 +17,8 @@ export function fromMessage(
   if (!message || !Array.isArray(message.content)) throw unreadableAnswer('an answer', true)
   const blocks = asObjects(message.content)
   const stopReason = asName(message.stop_reason)
+  const thinking = blocks.filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
+  const replayed = thinking.length > 0 && blocks.some(({ type }) => type === 'tool_use')
   return {
     text: textOf(blocks, 'text', 'text'),
     reasoningText: textOf(blocks, 'thinking', 'thinking'),
@@ -28,6 +30,7 @@ export function fromMessage(
         name: asString(block.name),
         argumentsJson: JSON.stringify(asObject(block.input)),
       })),
+    ...(replayed && { replay: { format: 'anthropic', blocks: thinking } }),
     finishReason: mapFinishReason(stopReason),
     wireFinishReason: stopReason,
     usage: mapUsage(message.usage),

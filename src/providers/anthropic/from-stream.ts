@@ -20,6 +20,8 @@ interface ReaderState {
   usage: JsonObject
   /** Position of tool calls by the index of their content block. */
   toolCalls: Map<unknown, { index: number; sawDelta: boolean; input: JsonObject }>
+  /** Blocks of thinking by the index of their content block. */
+  thinking: Map<unknown, JsonObject>
 }
 
 /** Reads the event stream of `POST /v1/messages`. The answer's own end is `message_stop`. */
@@ -31,6 +33,7 @@ export function createMessageStreamReader(redact: (text: string) => string): Wir
     messageId: null,
     usage: {},
     toolCalls: new Map(),
+    thinking: new Map(),
   }
   return createStreamReader({
     parser: createSseParser({ maximumEventBytes }),
@@ -83,6 +86,7 @@ function readBlockStart(state: ReaderState, data: JsonObject): ProviderEvent[] {
   const block = asObject(data.content_block)
   state.begun = true
   if (block.type === 'text') return textEvent('text', block.text)
+  if (block.type === 'thinking' || block.type === 'redacted_thinking') state.thinking.set(data.index, { ...block })
   if (block.type === 'thinking') return textEvent('reasoning', block.thinking)
   if (block.type !== 'tool_use') return []
   const index = state.toolCalls.size
@@ -94,6 +98,11 @@ function readDelta(state: ReaderState, data: JsonObject): ProviderEvent[] {
   const delta = asObject(data.delta)
   state.begun = true
   if (delta.type === 'text_delta') return textEvent('text', delta.text)
+  const thinking = state.thinking.get(data.index)
+  if (thinking) {
+    thinking.thinking = asString(thinking.thinking) + asString(delta.thinking)
+    if (delta.type === 'signature_delta') thinking.signature = asString(thinking.signature) + asString(delta.signature)
+  }
   if (delta.type === 'thinking_delta') return textEvent('reasoning', delta.thinking)
   const call = state.toolCalls.get(data.index)
   const argumentsDelta = asString(delta.partial_json)
@@ -111,7 +120,10 @@ function readBlockStop(state: ReaderState, data: JsonObject): ProviderEvent[] {
 
 function readEnd(state: ReaderState): ProviderEvent[] {
   state.ended = true
+  const blocks = [...state.thinking.values()]
+  const replayed = state.toolCalls.size > 0 && blocks.length > 0
   const events: ProviderEvent[] = [
+    ...(replayed ? [{ type: 'replay' as const, replay: { format: 'anthropic' as const, blocks } }] : []),
     { type: 'finish', finishReason: mapFinishReason(state.stopReason), wireFinishReason: state.stopReason },
   ]
   const usage = mapUsage(state.usage)

@@ -1,7 +1,9 @@
-import { knowsEffort } from '../claude-traits.ts'
+import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
 import { isBlank, shapeConversation, toolArguments } from '../conversation.ts'
+import { resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
-import { type Adjustments, createAdjustments, mapSampling, withoutRejected } from '../sampling.ts'
+import { type CachePlan, planCache } from '../prompt-cache.ts'
+import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -18,7 +20,7 @@ export function toMessagesRequest(
   settings: ProviderSettings,
 ): WireRequest {
   const adjustments = createAdjustments()
-  const body = toMessagesBody(withoutRejected(call, settings, adjustments), options, settings, adjustments)
+  const body = toMessagesBody(call, options, settings, adjustments)
   return {
     method: 'POST',
     url: `${apiRoot(settings)}/v1/messages`,
@@ -42,31 +44,52 @@ export function versionHeader(settings: ProviderSettings): Record<string, string
 }
 
 function toMessagesBody(
-  call: ProviderCall,
+  original: ProviderCall,
   options: { stream: boolean },
   settings: ProviderSettings,
   adjustments: Adjustments,
 ): JsonObject {
+  const traits = resolveTraits('anthropic', original.model)
+  const call = acceptCall(original, settings, traits, adjustments)
   const { request, model } = call
-  const { system, turns } = shapeConversation(request.messages, toContentBlocks)
+  const cache = planCache(call, settings, traits)
+  const opening = { type: 'text', text: openingText }
+  const { system, turns, opened } = shapeConversation(request.messages, (message) => toBlocks(message, cache), opening)
+  if (opened) adjustments.noteName('messages')
   const factor = settings.quirks?.temperatureFactor ?? temperatureFactor
-  const { temperature, topP } = mapSampling(call, { factor, together: false }, adjustments)
-  const effort = mapEffort(call, adjustments)
+  const { temperature, topP } = mapSampling(call, { factor, traits }, adjustments)
+  const effort = mapEffort(call, traits, adjustments)
   const stop = mapStop(request, adjustments)
-  adjustments.drop(request, 'seed', 'presencePenalty', 'frequencyPenalty', 'metadata', 'serviceTier')
+  adjustments.drop(request, 'seed', 'presencePenalty', 'frequencyPenalty', 'metadata')
   return {
     model: model.id,
     max_tokens: request.maxOutputTokens ?? model.maxOutputTokens,
-    ...(system.length > 0 && { system: system.join('\n\n') }),
+    ...(system.length > 0 && { system: toSystem(system.join('\n\n'), cache) }),
     messages: turns.map((turn) => ({ role: turn.role, content: plainWherePossible(turn.blocks) })),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
     ...(stop !== undefined && { stop_sequences: stop }),
     ...(effort !== undefined && { output_config: { effort } }),
     ...(request.user !== undefined && { metadata: { user_id: request.user } }),
+    ...(request.serviceTier !== undefined && { service_tier: request.serviceTier }),
     ...toTools(request),
     ...(options.stream && { stream: true }),
   }
+}
+
+const cacheMark = { cache_control: { type: 'ephemeral' } }
+
+function toSystem(text: string, { system }: CachePlan): JsonObject[] | string {
+  return system ? [{ type: 'text', text, ...cacheMark }] : text
+}
+
+/** Thinking goes back before what it led to, unchanged: its signature is checked. */
+function toBlocks(message: ProviderMessage, { marked }: CachePlan): JsonObject[] {
+  const thinking = message.replay?.format === 'anthropic' ? message.replay.blocks : []
+  const blocks = toContentBlocks(message)
+  const last = blocks.at(-1)
+  if (last && marked.has(message)) blocks[blocks.length - 1] = { ...last, ...cacheMark }
+  return [...thinking, ...blocks]
 }
 
 /** The API refuses blank text blocks, so a blank text gives none. Tool results come before text of the same turn by order. */
@@ -86,7 +109,8 @@ function toContentBlocks(message: ProviderMessage): JsonObject[] {
 
 function plainWherePossible(blocks: JsonObject[]): JsonObject[] | string {
   const [first] = blocks
-  return blocks.length === 1 && first?.type === 'text' ? String(first.text) : blocks
+  const plain = blocks.length === 1 && first?.type === 'text' && first.cache_control === undefined
+  return plain ? String(first.text) : blocks
 }
 
 function toTools(request: ProviderRequest): JsonObject {
@@ -108,24 +132,4 @@ function mapStop(request: ProviderRequest, adjustments: Adjustments): string[] |
   const usable = request.stop.filter((sequence) => !isBlank(sequence))
   if (usable.length !== request.stop.length) adjustments.note('stop')
   return usable.length > 0 ? usable : undefined
-}
-
-/**
- * `xhigh` and `max` depend on the model and on thinking, so what lies above `high` is sent as `high`; models that know no
- * effort get none.
- */
-function mapEffort(call: ProviderCall, adjustments: Adjustments): string | undefined {
-  const wanted = call.request.reasoningEffort
-  if (wanted === undefined) return undefined
-  const levels: Record<string, string> = {
-    minimal: 'low',
-    low: 'low',
-    medium: 'medium',
-    high: 'high',
-    xhigh: 'high',
-    max: 'high',
-  }
-  const effort = knowsEffort(call.model.baseModel) ? levels[wanted] : undefined
-  if (effort !== wanted) adjustments.note('reasoningEffort')
-  return effort
 }

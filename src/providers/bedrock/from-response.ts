@@ -16,6 +16,8 @@ export function fromConverse(
   if (!response || !Array.isArray(message.content)) throw unreadableAnswer('an answer', true)
   const blocks = asObjects(message.content)
   const stopReason = asName(response.stopReason)
+  const reasoning = blocks.filter((block) => block.reasoningContent !== undefined)
+  const replayed = reasoning.length > 0 && blocks.some((block) => block.toolUse !== undefined)
   return {
     text: blocks.map((block) => asString(block.text) + citedText(block)).join(''),
     reasoningText: blocks
@@ -32,6 +34,7 @@ export function fromConverse(
           argumentsJson: JSON.stringify(asObject(call.input)),
         }
       }),
+    ...(replayed && { replay: { format: 'bedrock', blocks: reasoning } }),
     finishReason: mapFinishReason(stopReason),
     wireFinishReason: stopReason,
     usage: mapUsage(response.usage),

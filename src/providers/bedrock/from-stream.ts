@@ -15,11 +15,19 @@ interface ReaderState {
   usageSent: boolean
   /** Position of tool calls by the index of their content block. */
   toolCalls: Map<unknown, { index: number; sawDelta: boolean }>
+  /** Reasoning by the index of its content block. */
+  reasoning: Map<unknown, JsonObject>
 }
 
 /** Reads the frames of ConverseStream. The answer's own end is `messageStop`; usage follows in `metadata`. */
 export function createConverseStreamReader(redact: (text: string) => string): WireStreamReader {
-  const state: ReaderState = { begun: false, stopped: false, usageSent: false, toolCalls: new Map() }
+  const state: ReaderState = {
+    begun: false,
+    stopped: false,
+    usageSent: false,
+    toolCalls: new Map(),
+    reasoning: new Map(),
+  }
   return createStreamReader({
     parser: createFrameParser(),
     read: (frame) => readFrame(state, frame, redact),
@@ -65,6 +73,8 @@ function readDelta(state: ReaderState, payload: JsonObject): ProviderEvent[] {
   const delta = asObject(payload.delta)
   const text = asString(delta.text)
   if (text !== '') return [{ type: 'text', text }]
+  if (delta.reasoningContent !== undefined)
+    takeReasoning(state, payload.contentBlockIndex, asObject(delta.reasoningContent))
   const reasoning = asString(asObject(delta.reasoningContent).text)
   if (reasoning !== '') return [{ type: 'reasoning', text: reasoning }]
   const call = state.toolCalls.get(payload.contentBlockIndex)
@@ -72,6 +82,19 @@ function readDelta(state: ReaderState, payload: JsonObject): ProviderEvent[] {
   if (!call || argumentsDelta === '') return []
   call.sawDelta = true
   return [{ type: 'tool_call', index: call.index, argumentsDelta }]
+}
+
+/** In the shape in which it goes back: text with its signature, or what Bedrock hides. */
+function takeReasoning(state: ReaderState, index: unknown, { text, signature, redactedContent }: JsonObject) {
+  const block = asObject(state.reasoning.get(index)?.reasoningContent)
+  if (redactedContent !== undefined) {
+    state.reasoning.set(index, { reasoningContent: { redactedContent } })
+    return
+  }
+  const known = asObject(block.reasoningText)
+  const signed = asString(known.signature) + asString(signature)
+  const reasoningText = { text: asString(known.text) + asString(text), ...(signed !== '' && { signature: signed }) }
+  state.reasoning.set(index, { reasoningContent: { reasoningText } })
 }
 
 /** A call without arguments may end without a delta that says anything. */
@@ -84,7 +107,12 @@ function readStop(state: ReaderState, payload: JsonObject): ProviderEvent[] {
   if (state.stopped) return []
   state.stopped = true
   const wireFinishReason = asName(payload.stopReason)
-  return [{ type: 'finish', finishReason: mapFinishReason(wireFinishReason), wireFinishReason }]
+  const blocks = [...state.reasoning.values()]
+  const replayed = state.toolCalls.size > 0 && blocks.length > 0
+  return [
+    ...(replayed ? [{ type: 'replay' as const, replay: { format: 'bedrock' as const, blocks } }] : []),
+    { type: 'finish', finishReason: mapFinishReason(wireFinishReason), wireFinishReason },
+  ]
 }
 
 function readMetadata(state: ReaderState, payload: JsonObject): ProviderEvent[] {

@@ -1,7 +1,9 @@
-import { knowsEffort } from '../claude-traits.ts'
+import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
 import { isBlank, shapeConversation, toolArguments } from '../conversation.ts'
+import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
-import { type Adjustments, createAdjustments, mapSampling, withoutRejected } from '../sampling.ts'
+import { type CachePlan, planCache } from '../prompt-cache.ts'
+import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -10,10 +12,12 @@ const temperatureFactor = 0.5
 /** `requestMetadata`: at most 16 pairs of limited characters, else the call is refused. */
 const maximumMetadataPairs = 16
 const metadataPattern = /^[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}$/
-/** A conversation must begin with the user; one that begins with a greeting of the assistant gets this in front. */
-const openingTurn = { role: 'user' as const, blocks: [{ text: '(The conversation begins.)' }] }
+const cachePoint = { cachePoint: { type: 'default' } }
 
-/** A call as a request to `Converse` or `ConverseStream`. */
+/**
+ * A call as a request to `Converse` or `ConverseStream`. Some models cannot call tools in a stream: they are asked for the whole answer,
+ * which the reader of streams takes as well.
+ */
 export function toConverseRequest(
   call: ProviderCall,
   options: { stream: boolean },
@@ -21,46 +25,57 @@ export function toConverseRequest(
   root: string,
 ): WireRequest {
   const adjustments = createAdjustments()
-  const body = toBody(withoutRejected(call, settings, adjustments), settings, adjustments)
+  const traits = resolveTraits('bedrock', call.model)
+  const accepted = acceptCall(call, settings, traits, adjustments)
+  const body = toBody(accepted, traits, settings, adjustments)
+  const stream = options.stream && !(body.toolConfig && traits.streamedTools === false)
   return {
     method: 'POST',
-    url: `${root}/model/${encodeURIComponent(call.model.id)}/${options.stream ? 'converse-stream' : 'converse'}`,
+    url: `${root}/model/${encodeURIComponent(call.model.id)}/${stream ? 'converse-stream' : 'converse'}`,
     headers: {
       'content-type': 'application/json',
-      accept: options.stream ? 'application/vnd.amazon.eventstream' : 'application/json',
+      accept: stream ? 'application/vnd.amazon.eventstream' : 'application/json',
     },
     body,
     adjusted: adjustments.names(),
   }
 }
 
-function toBody(call: ProviderCall, settings: ProviderSettings, adjustments: Adjustments): JsonObject {
+function toBody(
+  call: ProviderCall,
+  traits: ModelTraits,
+  settings: ProviderSettings,
+  adjustments: Adjustments,
+): JsonObject {
   const { request } = call
-  const { system, turns } = shapeConversation(request.messages, toContentBlocks)
-  if (turns[0]?.role === 'assistant') {
-    turns.unshift(openingTurn)
-    adjustments.noteName('messages')
-  }
-  const inferenceConfig = toInferenceConfig(call, settings, adjustments)
+  const cache = planCache(call, settings, traits)
+  const opening = { text: openingText }
+  const { system, turns, opened } = shapeConversation(request.messages, (message) => toBlocks(message, cache), opening)
+  if (opened) adjustments.noteName('messages')
+  const inferenceConfig = toInferenceConfig(call, traits, settings, adjustments)
   const toolConfig = toToolConfig(request, adjustments)
   adjustments.drop(request, 'seed', 'presencePenalty', 'frequencyPenalty', 'user', 'serviceTier')
   return {
     messages: turns.map((turn) => ({ role: turn.role, content: turn.blocks })),
-    ...(system.length > 0 && { system: system.map((text) => ({ text })) }),
+    ...(system.length > 0 && { system: [...system.map((text) => ({ text })), ...(cache.system ? [cachePoint] : [])] }),
     ...(Object.keys(inferenceConfig).length > 0 && { inferenceConfig }),
     ...(toolConfig && { toolConfig }),
-    ...toEffort(call, adjustments),
+    ...toEffort(call, traits, adjustments),
     ...toMetadata(request, adjustments),
   }
 }
 
-function toInferenceConfig(call: ProviderCall, settings: ProviderSettings, adjustments: Adjustments): JsonObject {
-  const { request, model } = call
-  const claude = isClaude(model.baseModel)
+function toInferenceConfig(
+  call: ProviderCall,
+  traits: ModelTraits,
+  settings: ProviderSettings,
+  adjustments: Adjustments,
+): JsonObject {
+  const { request } = call
   const factor = settings.quirks?.temperatureFactor ?? temperatureFactor
-  const { temperature, topP } = mapSampling(call, { factor, together: !claude }, adjustments)
-  // Claude refuses stop sequences of white space, every model an empty one.
-  const stop = request.stop?.filter((sequence) => (claude ? !isBlank(sequence) : sequence !== ''))
+  const { temperature, topP } = mapSampling(call, { factor, traits }, adjustments)
+  // Every model refuses an empty one.
+  const stop = request.stop?.filter((sequence) => (traits.refusesBlankStop ? !isBlank(sequence) : sequence !== ''))
   if (stop && stop.length !== request.stop?.length) adjustments.note('stop')
   return {
     ...(request.maxOutputTokens !== undefined && { maxTokens: request.maxOutputTokens }),
@@ -70,8 +85,11 @@ function toInferenceConfig(call: ProviderCall, settings: ProviderSettings, adjus
   }
 }
 
-function isClaude(baseModel: string): boolean {
-  return baseModel.includes('claude')
+/** Reasoning goes back before what it led to, unchanged: its signature is checked. */
+function toBlocks(message: ProviderMessage, { marked }: CachePlan): JsonObject[] {
+  const blocks = toContentBlocks(message)
+  const reasoning = message.replay?.format === 'bedrock' ? message.replay.blocks : []
+  return [...reasoning, ...blocks, ...(blocks.length > 0 && marked.has(message) ? [cachePoint] : [])]
 }
 
 /** Blank text blocks are refused, so a blank text gives none; a tool's blank result must say something. */
@@ -104,17 +122,14 @@ function toToolConfig(request: ProviderRequest, adjustments: Adjustments): JsonO
   return request.toolChoice === 'auto' ? { tools, toolChoice: { auto: {} } } : { tools }
 }
 
-/** Claude takes an effort by a field of Converse, gpt-oss by its own one; other models know none. */
-function toEffort(call: ProviderCall, adjustments: Adjustments): JsonObject {
-  const { reasoningEffort } = call.request
-  if (reasoningEffort === undefined) return {}
-  const common = ['low', 'medium', 'high'].includes(reasoningEffort)
-  if (common && knowsEffort(call.model.baseModel)) return { outputConfig: { effort: reasoningEffort } }
-  if (common && call.model.baseModel.includes('gpt-oss')) {
-    return { additionalModelRequestFields: { reasoning_effort: reasoningEffort } }
-  }
-  adjustments.note('reasoningEffort')
-  return {}
+/** Claude takes an effort by a field of Converse, others by a field of their own, which Converse passes on. */
+function toEffort(call: ProviderCall, traits: ModelTraits, adjustments: Adjustments): JsonObject {
+  // A field that a model does not know is refused: of one of which nothing is known none is sent.
+  const effort = mapEffort(call, { ...traits, efforts: traits.efforts ?? {} }, adjustments)
+  if (effort === undefined) return {}
+  return traits.effortField === 'output_config'
+    ? { outputConfig: { effort } }
+    : { additionalModelRequestFields: { reasoning_effort: effort } }
 }
 
 function toMetadata(request: ProviderRequest, adjustments: Adjustments): JsonObject {

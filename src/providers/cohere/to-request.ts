@@ -1,6 +1,8 @@
+import { acceptCall } from '../accept-call.ts'
 import { isBlank } from '../conversation.ts'
+import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
-import { type Adjustments, createAdjustments, mapSampling, withoutRejected } from '../sampling.ts'
+import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -20,7 +22,8 @@ export function toChatRequest(
   settings: ProviderSettings,
 ): WireRequest {
   const adjustments = createAdjustments()
-  const body = toBody(withoutRejected(call, settings, adjustments), settings, adjustments)
+  const traits = resolveTraits('cohere', call.model)
+  const body = toBody(acceptCall(call, settings, traits, adjustments), traits, settings, adjustments)
   return {
     method: 'POST',
     url: `${apiRoot(settings)}/v2/chat`,
@@ -36,15 +39,20 @@ export function apiRoot(settings: ProviderSettings): string {
   return (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, '').replace(/\/v[12]$/, '')
 }
 
-function toBody(call: ProviderCall, settings: ProviderSettings, adjustments: Adjustments): JsonObject {
+function toBody(
+  call: ProviderCall,
+  traits: ModelTraits,
+  settings: ProviderSettings,
+  adjustments: Adjustments,
+): JsonObject {
   const { request, model } = call
   const factor = settings.quirks?.temperatureFactor ?? temperatureFactor
-  const { temperature, topP } = mapSampling(call, { factor, together: true, maximumTopP }, adjustments)
+  const { temperature, topP } = mapSampling(call, { factor, traits, maximumTopP }, adjustments)
   const frequencyPenalty = mapPenalty(request, 'frequencyPenalty', adjustments)
   const presencePenalty = mapPenalty(request, 'presencePenalty', adjustments)
   const stop = request.stop?.slice(0, maximumStopSequences)
   if (stop && stop.length !== request.stop?.length) adjustments.note('stop')
-  adjustments.drop(request, 'user', 'metadata', 'serviceTier')
+  adjustments.drop(request, 'user', 'metadata')
   return {
     model: model.id,
     messages: request.messages.map(toMessage).filter((message) => message !== null),

@@ -1,6 +1,8 @@
+import { acceptCall, openingText } from '../accept-call.ts'
 import { isBlank, nameOfAnsweredTool, shapeConversation, toolArguments } from '../conversation.ts'
+import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
-import { type Adjustments, createAdjustments, mapSampling, withoutRejected } from '../sampling.ts'
+import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import { type JsonObject, parseJsonObject } from '../wire-json.ts'
 import { mapThinking } from './map-thinking.ts'
@@ -21,7 +23,8 @@ export function toGenerateContentRequest(
   modelUrl: string,
 ): WireRequest {
   const adjustments = createAdjustments()
-  const body = toBody(withoutRejected(call, settings, adjustments), settings, adjustments)
+  const traits = resolveTraits(settings.format, call.model)
+  const body = toBody(acceptCall(call, settings, traits, adjustments), traits, settings, adjustments)
   return {
     method: 'POST',
     url: options.stream ? `${modelUrl}:streamGenerateContent?alt=sse` : `${modelUrl}:generateContent`,
@@ -31,14 +34,22 @@ export function toGenerateContentRequest(
   }
 }
 
-function toBody(call: ProviderCall, settings: ProviderSettings, adjustments: Adjustments): JsonObject {
+function toBody(
+  call: ProviderCall,
+  traits: ModelTraits,
+  settings: ProviderSettings,
+  adjustments: Adjustments,
+): JsonObject {
   const { request } = call
-  const signed = needsSignatures(call.model.baseModel)
-  const { system, turns } = shapeConversation(request.messages, (message) =>
-    message.role === 'tool' ? [toFunctionResponse(message, request.messages)] : toParts(message, signed),
+  const signed = traits.signedToolCalls === true
+  const { system, turns, opened } = shapeConversation<JsonObject>(
+    request.messages,
+    (message) => (message.role === 'tool' ? [toFunctionResponse(message, request.messages)] : toParts(message, signed)),
+    { text: openingText },
   )
-  const generationConfig = toGenerationConfig(call, settings, adjustments)
-  adjustments.drop(request, 'user', 'metadata', 'serviceTier')
+  if (opened) adjustments.noteName('messages')
+  const generationConfig = toGenerationConfig(call, traits, settings, adjustments)
+  adjustments.drop(request, 'user', 'metadata')
   return {
     ...(system.length > 0 && { systemInstruction: { parts: system.map((text) => ({ text })) } }),
     contents: turns.map((turn) => ({ role: turn.role === 'assistant' ? 'model' : 'user', parts: turn.blocks })),
@@ -47,11 +58,16 @@ function toBody(call: ProviderCall, settings: ProviderSettings, adjustments: Adj
   }
 }
 
-function toGenerationConfig(call: ProviderCall, settings: ProviderSettings, adjustments: Adjustments): JsonObject {
-  const { request, model } = call
+function toGenerationConfig(
+  call: ProviderCall,
+  traits: ModelTraits,
+  settings: ProviderSettings,
+  adjustments: Adjustments,
+): JsonObject {
+  const { request } = call
   const factor = settings.quirks?.temperatureFactor ?? 1
-  const { temperature, topP } = mapSampling(call, { factor, together: true }, adjustments)
-  const thinkingConfig = mapThinking(model.baseModel, request.reasoningEffort, adjustments)
+  const { temperature, topP } = mapSampling(call, { factor, traits }, adjustments)
+  const thinkingConfig = mapThinking(traits, request.reasoningEffort, adjustments)
   const stop = request.stop?.slice(0, maximumStopSequences)
   if (stop && stop.length !== request.stop?.length) adjustments.note('stop')
   return {
@@ -60,9 +76,8 @@ function toGenerationConfig(call: ProviderCall, settings: ProviderSettings, adju
     ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
     ...(stop && stop.length > 0 && { stopSequences: stop }),
     ...(request.seed !== undefined && { seed: mapSeed(request.seed, adjustments) }),
-    // Several models refuse penalties as such, so one of 0, which asks for nothing, stays at home.
-    ...(request.presencePenalty && { presencePenalty: request.presencePenalty }),
-    ...(request.frequencyPenalty && { frequencyPenalty: request.frequencyPenalty }),
+    ...(request.presencePenalty !== undefined && { presencePenalty: request.presencePenalty }),
+    ...(request.frequencyPenalty !== undefined && { frequencyPenalty: request.frequencyPenalty }),
     ...(thinkingConfig && { thinkingConfig }),
   }
 }
@@ -71,10 +86,6 @@ function mapSeed(seed: number, adjustments: Adjustments): number {
   if (Math.abs(seed) <= maximumSeed) return seed
   adjustments.note('seed')
   return seed % maximumSeed
-}
-
-function needsSignatures(baseModel: string): boolean {
-  return /gemini-([3-9]|\d\d)/.test(baseModel)
 }
 
 function toParts(message: ProviderMessage, signed: boolean): JsonObject[] {

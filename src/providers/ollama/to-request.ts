@@ -1,8 +1,11 @@
+import { acceptCall } from '../accept-call.ts'
 import { nameOfAnsweredTool, toolArguments } from '../conversation.ts'
+import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderSettings } from '../port.ts'
-import { type Adjustments, createAdjustments, mapSampling, withoutRejected } from '../sampling.ts'
+import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
+import { contextSize } from './context-size.ts'
 
 /** A call as a request to `POST /api/chat`. */
 export function toOllamaRequest(
@@ -12,7 +15,8 @@ export function toOllamaRequest(
   root: string,
 ): WireRequest {
   const adjustments = createAdjustments()
-  const accepted = withoutRejected(call, settings, adjustments)
+  const traits = resolveTraits('ollama', call.model)
+  const accepted = acceptCall(call, settings, traits, adjustments)
   return {
     method: 'POST',
     url: `${root}/api/chat`,
@@ -20,21 +24,22 @@ export function toOllamaRequest(
       'content-type': 'application/json',
       accept: options.stream ? 'application/x-ndjson' : 'application/json',
     },
-    body: toBody(accepted, options, settings, adjustments),
+    body: toBody(accepted, traits, options, settings, adjustments),
     adjusted: adjustments.names(),
   }
 }
 
 function toBody(
   call: ProviderCall,
+  traits: ModelTraits,
   { stream }: { stream: boolean },
   settings: ProviderSettings,
   adjustments: Adjustments,
 ): JsonObject {
   const { model, request } = call
   const factor = settings.quirks?.temperatureFactor ?? 1
-  const { temperature, topP } = mapSampling(call, { factor, together: true }, adjustments)
-  adjustments.drop(request, 'user', 'metadata', 'serviceTier')
+  const { temperature, topP } = mapSampling(call, { factor, traits }, adjustments)
+  adjustments.drop(request, 'user', 'metadata')
   if (request.tools && request.toolChoice !== undefined && request.toolChoice !== 'auto') adjustments.note('toolChoice')
   const offersTools = request.tools && request.tools.length > 0 && request.toolChoice !== 'none'
   return {
@@ -42,6 +47,7 @@ function toBody(
     messages: request.messages.map((message) => toMessage(message, request.messages)),
     stream,
     options: {
+      num_ctx: contextSize(call, traits),
       ...(temperature !== undefined && { temperature }),
       ...(topP !== undefined && { top_p: topP }),
       ...(request.maxOutputTokens !== undefined && { num_predict: request.maxOutputTokens }),
@@ -50,7 +56,7 @@ function toBody(
       ...(request.presencePenalty !== undefined && { presence_penalty: request.presencePenalty }),
       ...(request.frequencyPenalty !== undefined && { frequency_penalty: request.frequencyPenalty }),
     },
-    ...mapThinking(call, adjustments),
+    ...mapThinking(call, traits, adjustments),
     ...(offersTools && {
       tools: request.tools!.map((tool) => ({
         type: 'function',
@@ -60,16 +66,18 @@ function toBody(
   }
 }
 
-/** gpt-oss takes levels, other thinking models only on and off; a model that cannot think refuses the field. */
-function mapThinking({ model, request }: ProviderCall, adjustments: Adjustments): JsonObject {
+/** Some models take levels, other thinking models only on and off; a model that cannot think refuses the field. */
+function mapThinking({ model, request }: ProviderCall, { efforts }: ModelTraits, adjustments: Adjustments): JsonObject {
   const { reasoningEffort } = request
   if (reasoningEffort === undefined) return {}
   if (!model.reasoning) {
     adjustments.note('reasoningEffort')
     return {}
   }
-  if (/gpt-oss/.test(model.baseModel) && ['low', 'medium', 'high'].includes(reasoningEffort)) {
-    return { think: reasoningEffort }
+  const level = efforts && Object.hasOwn(efforts, reasoningEffort) ? efforts[reasoningEffort] : undefined
+  if (level !== undefined) {
+    if (level !== reasoningEffort) adjustments.note('reasoningEffort')
+    return { think: level }
   }
   adjustments.note('reasoningEffort')
   return { think: reasoningEffort !== 'none' }

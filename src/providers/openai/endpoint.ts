@@ -1,8 +1,13 @@
 import type { ProviderSettings } from '../port.ts'
 import type { Flavour } from './flavours.ts'
 
-/** Azure's newest dated version that is generally available; `v1` addresses need none. */
-const defaultAzureVersion = '2024-10-21'
+/**
+ * Azure's newest dated version: the newest one without `preview` (2024-10-21) knows neither the o-series nor the role `developer`
+ * (learn.microsoft.com/azure/ai-services/openai/how-to/reasoning, read 2026-11-21). `v1` addresses need none.
+ */
+const defaultAzureVersion = '2025-04-01-preview'
+/** The model inference addresses (`…/models`) have versions of their own. */
+const defaultInferenceVersion = '2024-05-01-preview'
 
 /** The address of a resource (`chat/completions`, `embeddings`, `models`) for one model. */
 export type Endpoint = (resource: string, wireModelId: string) => string
@@ -29,7 +34,7 @@ function createAzureEndpoint(settings: ProviderSettings): Endpoint {
   if (path.endsWith('/v1')) {
     return (resource) => `${base.origin}${path}/${resource}${dated === null ? '' : versionQuery(dated)}`
   }
-  const query = versionQuery(dated ?? defaultAzureVersion)
+  const query = versionQuery(dated ?? (path.endsWith('/models') ? defaultInferenceVersion : defaultAzureVersion))
   if (path.endsWith('/models') || path.includes('/deployments/')) {
     return (resource) => `${base.origin}${path}/${resource}${query}`
   }

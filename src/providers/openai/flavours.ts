@@ -16,7 +16,7 @@ export interface Flavour {
   temperatureForZero?: number
   /** How the output cap is called for models that do not reason; those that do take `max_completion_tokens` where `reasoningCap`. */
   capField: 'max_tokens' | 'max_completion_tokens'
-  /** Reasoning models take the cap as `max_completion_tokens` and system texts as `developer`, and refuse penalties. */
+  /** Reasoning models take the cap as `max_completion_tokens` and system texts as `developer`. */
   openAiReasoning: boolean
   /** Public names of optional fields that the host refuses or does not know. */
   rejects: readonly string[]
@@ -182,19 +182,18 @@ export const flavours = {
 
 type FlavourName = keyof typeof flavours
 
-/** The named flavour; else the one that the address's host belongs to; without an address OpenAI itself, else `generic`. */
-export function chooseFlavour(settings: { format: string; flavour?: string; baseUrl?: string }): Flavour {
-  if (settings.format === 'azure') return flavours.azure
-  if (settings.flavour !== undefined) return byName(settings.flavour)
-  if (settings.baseUrl === undefined) return flavours.openai
+/**
+ * Name of the flavour: the one that is set; else the one that the address's host belongs to; without an address OpenAI itself, else
+ * `generic`. An unknown name is a host of the family that needs nothing special.
+ */
+export function flavourName(settings: { format: string; flavour?: string; baseUrl?: string }): FlavourName {
+  if (settings.format === 'azure') return 'azure'
+  if (settings.flavour !== undefined)
+    return Object.hasOwn(flavours, settings.flavour) ? (settings.flavour as FlavourName) : 'generic'
+  if (settings.baseUrl === undefined) return 'openai'
   const host = URL.parse(settings.baseUrl)?.hostname ?? ''
-  const known = Object.values<Flavour>(flavours).find((flavour) =>
+  const known = Object.entries<Flavour>(flavours).find(([, flavour]) =>
     flavour.hosts.some((suffix) => host === suffix || host.endsWith(`.${suffix}`)),
   )
-  return known ?? generic
-}
-
-/** An unknown name is a host of the family that needs nothing special. */
-function byName(name: string): Flavour {
-  return Object.hasOwn(flavours, name) ? flavours[name as FlavourName] : generic
+  return (known?.[0] ?? 'generic') as FlavourName
 }

@@ -7,6 +7,7 @@ import { mapError } from './map-error.ts'
 import { isBrokenOff, mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import { readArguments, readTextParts } from './message-parts.ts'
+import { createReplayCollector } from './replay.ts'
 
 /** A whole completion. Throws ProviderError when the body is an error inside HTTP 200 or no completion. */
 export function fromCompletion(
@@ -33,10 +34,18 @@ export function fromCompletion(
     refusal: asName(message.refusal),
     toolCalls,
     ...(citations && { citations }),
+    ...(toolCalls.length > 0 && toReplay(message)),
     finishReason: finishReasonOf(word, toolCalls.length > 0, flavour),
     wireFinishReason: word,
     usage: mapUsage(completion.usage ?? asObject(completion.x_groq).usage ?? choice.usage, flavour),
   }
+}
+
+function toReplay(message: JsonObject): Pick<ProviderAnswer, 'replay'> {
+  const collector = createReplayCollector()
+  collector.take(message, readTextParts(message).reasoning)
+  const replay = collector.replay()
+  return replay ? { replay } : {}
 }
 
 function splitParts(message: JsonObject): { text: string; reasoningText: string } {

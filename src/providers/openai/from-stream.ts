@@ -12,6 +12,7 @@ import { mapError } from './map-error.ts'
 import { isBrokenOff } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import { readArguments, readTextParts } from './message-parts.ts'
+import { createReplayCollector } from './replay.ts'
 
 /** Largest single event; one delta is a few hundred bytes, a whole tool call stays far below. */
 const maximumEventBytes = 4 * 1024 * 1024
@@ -27,6 +28,7 @@ interface ReaderState {
   toolCalls: { wireIndex: unknown; id: string }[]
   /** The last list counts. */
   citations: UrlCitation[] | null
+  replay: ReturnType<typeof createReplayCollector>
 }
 
 /**
@@ -41,6 +43,7 @@ export function createChatStreamReader(flavour: Flavour, redact: (text: string) 
     usage: undefined,
     toolCalls: [],
     citations: null,
+    replay: createReplayCollector(),
   }
   const parser = createChatEventParser({ maximumEventBytes })
   return createStreamReader<ChatEvent>({
@@ -113,6 +116,7 @@ function readDelta(delta: JsonObject, state: ReaderState): ProviderEvent[] {
   const events: ProviderEvent[] = []
   const { text, reasoning } = readTextParts(delta)
   const refusal = asString(delta.refusal)
+  state.replay.take(delta, reasoning)
   if (reasoning !== '') events.push({ type: 'reasoning', text: reasoning })
   if (text !== '') events.push({ type: 'text', text })
   if (refusal !== '') events.push({ type: 'refusal', text: refusal })
@@ -148,8 +152,10 @@ function takeEnd(state: ReaderState, flavour: Flavour): ProviderEvent[] {
   if (state.finishWord === null) throw truncatedStream(true)
   state.ended = true
   const finishReason = finishReasonOf(state.finishWord, state.toolCalls.length > 0, flavour)
+  const replay = state.toolCalls.length > 0 ? state.replay.replay() : null
   return [
     ...(state.citations ? [{ type: 'citations' as const, citations: state.citations }] : []),
+    ...(replay ? [{ type: 'replay' as const, replay }] : []),
     { type: 'finish', finishReason, wireFinishReason: state.finishWord },
     ...usageEvents(state, flavour),
   ]

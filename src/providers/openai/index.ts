@@ -4,7 +4,7 @@ import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObjects, parseJson } from '../wire-json.ts'
 import { createEmbeddings } from './embeddings.ts'
 import { createEndpoint } from './endpoint.ts'
-import { chooseFlavour } from './flavours.ts'
+import { type Flavour, flavourName, flavours } from './flavours.ts'
 import { fromCompletion } from './from-response.ts'
 import { createChatStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
@@ -12,10 +12,11 @@ import { toChatRequest } from './to-request.ts'
 
 /** Chat completions of OpenAI, Azure OpenAI and every host that speaks their format; `flavours.ts` says how they differ. */
 export const createOpenAiAdapter: CreateWireAdapter = (settings) => {
-  const flavour = chooseFlavour(settings)
+  const host = flavourName(settings)
+  const flavour: Flavour = flavours[host]
   const endpoint = createEndpoint(settings, flavour)
   const redact = createSecretCutter(settings)
-  const context = { settings, flavour, endpoint }
+  const context = { settings, host, flavour, endpoint }
   const credentials = toCredentials(settings)
   return {
     toRequest: (call, options) => toChatRequest(call, options, context),

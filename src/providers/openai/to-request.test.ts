@@ -198,7 +198,7 @@ describe('an address', () => {
     [{ flavour: 'groq', baseUrl: undefined }, 'https://api.groq.com/openai/v1/chat/completions'],
     [
       { format: 'azure', baseUrl: 'https://r.openai.azure.com' },
-      'https://r.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21',
+      'https://r.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2025-04-01-preview',
     ],
     [
       { format: 'azure', baseUrl: 'https://r.openai.azure.com/openai/', apiVersion: '2025-01-01-preview' },

@@ -1,26 +1,29 @@
+import { acceptCall, mapEffort, shapeMessages } from '../accept-call.ts'
+import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
-import { type Adjustments, createAdjustments, mapSampling, withoutRejected } from '../sampling.ts'
+import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Flavour } from './flavours.ts'
+import { toReplayedFields } from './replay.ts'
 
 export interface RequestContext {
   settings: ProviderSettings
+  /** Name of the flavour. */
+  host: string
   flavour: Flavour
   endpoint: Endpoint
 }
 
 /** A call as a request to `POST …/chat/completions`. */
-export function toChatRequest(
-  call: ProviderCall,
-  options: { stream: boolean },
-  { settings, flavour, endpoint }: RequestContext,
-): WireRequest {
+export function toChatRequest(call: ProviderCall, options: { stream: boolean }, context: RequestContext): WireRequest {
+  const { settings, host, flavour, endpoint } = context
   const adjustments = createAdjustments()
   const rejects = [...flavour.rejects, ...(settings.quirks?.rejects ?? [])]
-  const accepted = withoutRejected(call, { ...settings, quirks: { rejects } }, adjustments)
-  const body = toChatBody(accepted, options, { settings, flavour }, adjustments)
+  const traits = resolveTraits(host, call.model)
+  const accepted = acceptCall(call, { ...settings, quirks: { rejects } }, traits, adjustments)
+  const body = toChatBody(accepted, options, { ...context, traits }, adjustments)
   return {
     method: 'POST',
     url: endpoint('chat/completions', call.model.id),
@@ -37,26 +40,32 @@ export function toChatRequest(
 function toChatBody(
   call: ProviderCall,
   options: { stream: boolean },
-  { settings, flavour }: Pick<RequestContext, 'settings' | 'flavour'>,
+  { settings, flavour, traits }: Pick<RequestContext, 'settings' | 'flavour'> & { traits: ModelTraits },
   adjustments: Adjustments,
 ): JsonObject {
   const { model, request } = call
   const { quirks } = settings
-  const reasoningFamily = flavour.openAiReasoning && model.reasoning
   const factor = quirks?.temperatureFactor ?? flavour.temperatureFactor
-  const { temperature, topP } = mapSampling(call, { factor, together: true }, adjustments)
-  const capField = quirks?.capField ?? (reasoningFamily ? 'max_completion_tokens' : flavour.capField)
-  const systemRole = quirks?.systemRole ?? (reasoningFamily ? 'developer' : 'system')
+  const { temperature, topP } = mapSampling(call, { factor, traits }, adjustments)
+  const effort = mapEffort(call, traits, adjustments)
+  const capField =
+    quirks?.capField ??
+    (reasonsAsOpenAi(call, flavour) ? 'max_completion_tokens' : (traits.capField ?? flavour.capField))
+  const roles = {
+    system: quirks?.systemRole ?? (reasonsAsOpenAi(call, flavour) ? 'developer' : (traits.systemRole ?? 'system')),
+  }
+  const messages = shapeMessages(request.messages, traits, adjustments)
   return {
     model: model.id,
-    messages: request.messages.map((message) => toWireMessage(message, systemRole)),
+    messages: messages.map((message) => toWireMessage(message, roles.system, call, traits)),
     ...(temperature !== undefined && { temperature: aboveZero(temperature, flavour, adjustments) }),
     ...(topP !== undefined && { top_p: topP }),
     ...(request.maxOutputTokens !== undefined && { [capField]: request.maxOutputTokens }),
-    ...(request.stop && request.stop.length > 0 && mapStop(call, reasoningFamily, adjustments)),
+    ...(request.stop && { stop: request.stop }),
     ...(request.seed !== undefined && { [flavour.seedField]: request.seed }),
-    ...mapPenalties(request, reasoningFamily, adjustments),
-    ...mapEffort(call, adjustments),
+    ...(request.presencePenalty !== undefined && { presence_penalty: request.presencePenalty }),
+    ...(request.frequencyPenalty !== undefined && { frequency_penalty: request.frequencyPenalty }),
+    ...(effort !== undefined && { reasoning_effort: effort }),
     ...(request.user !== undefined && { user: request.user }),
     ...(request.metadata !== undefined && { metadata: request.metadata }),
     ...(request.serviceTier !== undefined && { service_tier: request.serviceTier }),
@@ -65,7 +74,15 @@ function toChatBody(
   }
 }
 
-function toWireMessage(message: ProviderMessage, systemRole: string): JsonObject {
+/** An operator may declare a reasoning model of OpenAI under a name that no rule knows. */
+const reasonsAsOpenAi = ({ model }: ProviderCall, flavour: Flavour) => flavour.openAiReasoning && model.reasoning
+
+function toWireMessage(
+  message: ProviderMessage,
+  systemRole: string,
+  { model }: ProviderCall,
+  traits: ModelTraits,
+): JsonObject {
   if (message.role === 'system' || message.role === 'developer') return { role: systemRole, content: message.content }
   if (message.role === 'tool') {
     return { role: 'tool', tool_call_id: message.toolCallId ?? '', content: message.content }
@@ -74,6 +91,7 @@ function toWireMessage(message: ProviderMessage, systemRole: string): JsonObject
   return {
     role: message.role,
     content: message.content === '' ? null : message.content,
+    ...toReplayedFields(message, model, traits),
     tool_calls: message.toolCalls.map((call) => ({
       id: call.id,
       type: 'function',
@@ -86,35 +104,6 @@ function aboveZero(temperature: number, flavour: Flavour, adjustments: Adjustmen
   if (temperature !== 0 || flavour.temperatureForZero === undefined) return temperature
   adjustments.note('temperature')
   return flavour.temperatureForZero
-}
-
-/** o3, o4-mini and the fifth generation refuse stop sequences; o1 and o3-mini take them. */
-function mapStop(call: ProviderCall, reasoningFamily: boolean, adjustments: Adjustments): JsonObject {
-  if (reasoningFamily && /^(o3(?!-mini)|o4|gpt-[5-9])/.test(call.model.baseModel)) {
-    adjustments.note('stop')
-    return {}
-  }
-  return { stop: call.request.stop }
-}
-
-/** OpenAI's reasoning models refuse penalties, even those of 0. */
-function mapPenalties(request: ProviderRequest, reasoningFamily: boolean, adjustments: Adjustments): JsonObject {
-  if (reasoningFamily) {
-    adjustments.drop(request, 'presencePenalty', 'frequencyPenalty')
-    return {}
-  }
-  return {
-    ...(request.presencePenalty !== undefined && { presence_penalty: request.presencePenalty }),
-    ...(request.frequencyPenalty !== undefined && { frequency_penalty: request.frequencyPenalty }),
-  }
-}
-
-/** Models that do not reason refuse the field. */
-function mapEffort({ model, request }: ProviderCall, adjustments: Adjustments): JsonObject {
-  if (request.reasoningEffort === undefined) return {}
-  if (model.reasoning) return { reasoning_effort: request.reasoningEffort }
-  adjustments.note('reasoningEffort')
-  return {}
 }
 
 function toTools(request: ProviderRequest, flavour: Flavour): JsonObject {

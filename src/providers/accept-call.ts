@@ -1,0 +1,127 @@
+import { isBlank } from './conversation.ts'
+import type { ModelTraits } from './model-traits/index.ts'
+import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from './port.ts'
+import { type Adjustments, publicFieldNames, publicNames } from './sampling.ts'
+
+/**
+ * The call as this model takes it, the same for every format: without what the host (`quirks.rejects`) or the model refuses, without
+ * values that change nothing, with words and limits that it knows. What changes the meaning is noted.
+ */
+export function acceptCall(
+  call: ProviderCall,
+  settings: ProviderSettings,
+  traits: ModelTraits,
+  adjustments: Adjustments,
+): ProviderCall {
+  const request = withoutNeutral(call.request)
+  const rejects = new Set([...(settings.quirks?.rejects ?? []), ...(traits.refuses ?? [])])
+  for (const field of publicFieldNames) {
+    if (!rejects.has(publicNames[field])) continue
+    adjustments.drop(request, field)
+    delete request[field]
+  }
+  mapTier(request, traits, adjustments)
+  if (traits.tools === false) leaveOutTools(request, adjustments)
+  clampCap(request, call.model.maxOutputTokens, adjustments)
+  if (request.user !== undefined) request.user = request.user.slice(0, traits.userCharacters ?? defaultUserCharacters)
+  return { ...call, request }
+}
+
+/** Of hosts that state none. */
+const defaultUserCharacters = 64
+
+/** A penalty of 0, an empty list and an empty object ask for nothing, yet some models refuse the field. */
+function withoutNeutral(original: ProviderRequest): ProviderRequest {
+  const request = { ...original }
+  if (request.presencePenalty === 0) delete request.presencePenalty
+  if (request.frequencyPenalty === 0) delete request.frequencyPenalty
+  if (request.stop?.length === 0) delete request.stop
+  if (request.metadata && Object.keys(request.metadata).length === 0) delete request.metadata
+  return request
+}
+
+/** `auto` is every host's own choice; it is sent only where the host has a word for it that means more. */
+function mapTier(request: ProviderRequest, { serviceTiers = {} }: ModelTraits, adjustments: Adjustments) {
+  const wanted = request.serviceTier
+  if (wanted === undefined) return
+  const sent = Object.hasOwn(serviceTiers, wanted) ? serviceTiers[wanted] : undefined
+  if (sent === undefined) {
+    adjustments.drop(request, 'serviceTier')
+    delete request.serviceTier
+  } else request.serviceTier = sent
+}
+
+/** Rounds of tools that another deployment made become plain text. */
+function leaveOutTools(request: ProviderRequest, adjustments: Adjustments) {
+  if (request.tools && request.tools.length > 0) adjustments.noteName('tools')
+  delete request.tools
+  delete request.toolChoice
+  request.messages = request.messages.map(({ toolCalls: _calls, toolCallId: _id, replay: _replay, ...message }) =>
+    message.role === 'tool' ? { ...message, role: 'user' } : message,
+  )
+}
+
+function clampCap(request: ProviderRequest, maximum: number, adjustments: Adjustments) {
+  if (request.maxOutputTokens === undefined || maximum <= 0 || request.maxOutputTokens <= maximum) return
+  request.maxOutputTokens = maximum
+  adjustments.noteName('max_completion_tokens')
+}
+
+/** The word for `reasoning_effort` on the wire, or undefined where none is sent. */
+export function mapEffort(call: ProviderCall, traits: ModelTraits, adjustments: Adjustments): string | undefined {
+  const { model, request } = call
+  const wanted = request.reasoningEffort
+  const forced = request.tools && request.tools.length > 0 && model.reasoning ? traits.effortWithTools : undefined
+  if (forced !== undefined) {
+    if (wanted !== undefined && wanted !== forced) adjustments.note('reasoningEffort')
+    return forced
+  }
+  if (wanted === undefined) return undefined
+  // Claude's effort is no matter of reasoning alone.
+  if (!model.reasoning && !traits.reasoning && traits.effortField === undefined) {
+    if (wanted !== 'none') adjustments.note('reasoningEffort')
+    return undefined
+  }
+  const sent = effortWord(wanted, traits)
+  if (sent !== wanted) adjustments.note('reasoningEffort')
+  return sent
+}
+
+/** Of a model of which nothing is known the client's word is sent. */
+export function effortWord(wanted: string, { efforts }: ModelTraits): string | undefined {
+  if (efforts === undefined) return wanted
+  return Object.hasOwn(efforts, wanted) ? efforts[wanted] : undefined
+}
+
+/** The turn in front of a conversation that the assistant begins, where the user must begin. */
+export const openingText = '(The conversation begins.)'
+
+/** Messages of the OpenAI-compatible family, for hosts that refuse blank ones or want the roles to alternate. */
+export function shapeMessages(
+  messages: ProviderMessage[],
+  { blankTurns, turns }: ModelTraits,
+  adjustments: Adjustments,
+): ProviderMessage[] {
+  const kept = blankTurns === false ? messages.filter(saysSomething) : messages
+  if (turns !== 'alternating') return kept
+  const shaped: ProviderMessage[] = []
+  for (const message of kept) {
+    const last = shaped.at(-1)
+    if (isInstruction(message)) shaped.push(message)
+    else if (!last || isInstruction(last)) {
+      if (message.role === 'assistant') {
+        shaped.push({ role: 'user', content: openingText })
+        adjustments.noteName('messages')
+      }
+      shaped.push(message)
+    } else if (last.role === message.role && !message.toolCalls && !last.toolCalls && message.role !== 'tool') {
+      shaped[shaped.length - 1] = { ...last, content: `${last.content}\n\n${message.content}` }
+    } else shaped.push(message)
+  }
+  return shaped
+}
+
+const isInstruction = ({ role }: ProviderMessage) => role === 'system' || role === 'developer'
+
+const saysSomething = (message: ProviderMessage) =>
+  message.role === 'tool' || (message.toolCalls?.length ?? 0) > 0 || !isBlank(message.content)

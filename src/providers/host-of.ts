@@ -1,0 +1,7 @@
+import { flavourName } from './openai/flavours.ts'
+import type { ProviderSettings } from './port.ts'
+
+/** The host's name in the rules of model-traits/: a flavour of the OpenAI-compatible family, or the format. */
+export function hostOf(settings: ProviderSettings): string {
+  return settings.format === 'openai' ? flavourName(settings) : settings.format
+}

@@ -1,0 +1,74 @@
+import { nearestOf } from './efforts.ts'
+import type { TraitRule } from './traits.ts'
+
+const hosts = ['anthropic', 'bedrock', 'vertex']
+const checked = '2026-11-21'
+const models = 'https://platform.claude.com/docs/en/about-claude/models/overview'
+const effort = 'https://platform.claude.com/docs/en/build-with-claude/effort'
+const caching = 'https://platform.claude.com/docs/en/build-with-claude/prompt-caching'
+
+/** Claude, at Anthropic and in the clouds. */
+export const claudeRules: readonly TraitRule[] = [
+  {
+    hosts: ['anthropic'],
+    // The least of all models there: what is unknown must not ask for more than it can give.
+    traits: { temperatureOrTopP: true, maxOutputTokens: 4_096, turns: 'alternating', userCharacters: 256 },
+    source: 'https://platform.claude.com/docs/en/api/messages',
+    checked,
+  },
+  {
+    hosts,
+    models: /^claude/,
+    traits: {
+      temperatureOrTopP: true,
+      refusesBlankStop: true,
+      turns: 'alternating',
+      // The least of those since the fourth generation.
+      maxOutputTokens: 32_000,
+      contextTokens: 200_000,
+      cachePrefixTokens: 4_096,
+      efforts: {},
+      effortField: 'output_config',
+    },
+    source: models,
+    checked,
+  },
+  { hosts, models: /^claude-(2|instant)/, traits: { maxOutputTokens: 4_096 }, source: models, checked },
+  { hosts, models: /^claude-3-(opus|sonnet|haiku)/, traits: { maxOutputTokens: 4_096 }, source: models, checked },
+  { hosts, models: /^claude-3-5/, traits: { maxOutputTokens: 8_192 }, source: models, checked },
+  {
+    hosts,
+    models: /^claude-(3-7|sonnet-4|haiku-4|opus-4-[5-9])/,
+    traits: { maxOutputTokens: 64_000 },
+    source: models,
+    checked,
+  },
+  {
+    hosts,
+    models: /^claude-(3-[57]-sonnet|sonnet-[4-9]|opus-4(-[01]|-8|-2\d{7}|$)|opus-[5-9]|fable|mythos)/,
+    traits: { cachePrefixTokens: 1_024 },
+    source: caching,
+    checked,
+  },
+  {
+    hosts,
+    models: /^claude-(3-haiku|3-5-haiku|opus-4-7)/,
+    traits: { cachePrefixTokens: 2_048 },
+    source: caching,
+    checked,
+  },
+  {
+    hosts,
+    models: /^claude-(opus-4-[5-9]|sonnet-4-[6-9]|[a-z]+-([5-9]|[1-9]\d)(?!\d))/,
+    traits: { efforts: nearestOf('low', 'medium', 'high') },
+    source: effort,
+    checked,
+  },
+  {
+    hosts,
+    models: /^claude-(opus-4-[7-9]|[a-z]+-([5-9]|[1-9]\d)(?!\d))/,
+    traits: { efforts: nearestOf('low', 'medium', 'high', 'xhigh', 'max'), acceptsTemperature: false },
+    source: effort,
+    checked,
+  },
+]

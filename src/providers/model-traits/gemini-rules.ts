@@ -1,0 +1,55 @@
+import { nearestOf } from './efforts.ts'
+import type { TraitRule } from './traits.ts'
+
+const hosts = ['gemini', 'vertex']
+const checked = '2026-11-21'
+const thinking = 'https://ai.google.dev/gemini-api/docs/thinking'
+const compatibility = 'https://ai.google.dev/gemini-api/docs/openai'
+
+/** Budgets that Google's own OpenAI-compatible endpoint gives the words. */
+const budgets = { minimal: 1_024, low: 1_024, medium: 8_192, high: 24_576, xhigh: 24_576, max: 24_576 }
+
+/** Gemini, at Google's two interfaces. */
+export const geminiRules: readonly TraitRule[] = [
+  { hosts, models: /^gemini/, traits: { turns: 'alternating', efforts: {} }, source: compatibility, checked },
+  {
+    hosts,
+    models: /^gemini-2\.5/,
+    traits: { reasoning: true, thinkingBudgets: budgets },
+    source: compatibility,
+    checked,
+  },
+  {
+    hosts,
+    // 2.5 Pro cannot be kept from thinking.
+    models: /^gemini-2\.5-flash/,
+    traits: { thinkingBudgets: { none: 0, ...budgets } },
+    source: thinking,
+    checked,
+  },
+  {
+    hosts,
+    models: /^gemini-([3-9]|\d\d)/,
+    traits: {
+      reasoning: true,
+      signedToolCalls: true,
+      efforts: { ...nearestOf('low', 'medium', 'high'), none: 'low' },
+    },
+    source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
+    checked,
+  },
+  {
+    hosts,
+    models: /^gemini-([3-9]|\d\d)[\d.]*-flash/,
+    traits: { efforts: { ...nearestOf('minimal', 'low', 'medium', 'high'), none: 'minimal' } },
+    source: thinking,
+    checked,
+  },
+  {
+    hosts,
+    models: /^gemini-3-pro/,
+    traits: { efforts: { ...nearestOf('low', 'high'), none: 'low' } },
+    source: thinking,
+    checked,
+  },
+]

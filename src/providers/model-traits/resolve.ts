@@ -1,0 +1,53 @@
+import { claudeRules } from './claude-rules.ts'
+import { geminiRules } from './gemini-rules.ts'
+import { hostRules } from './host-rules.ts'
+import { modelRules } from './model-rules.ts'
+import { openAiRules } from './openai-rules.ts'
+import type { ModelTraits, ResolvedTraits, TraitRule } from './traits.ts'
+
+const rules: readonly TraitRule[] = [...hostRules, ...modelRules, ...openAiRules, ...claudeRules, ...geminiRules]
+
+export interface NamedModel {
+  baseModel: string
+  /** What the operator says; wins over the rules. */
+  traits?: ModelTraits | undefined
+}
+
+/** Resolved rules by host and model: catalogues hold hundreds of models, so the bound is never met in practice. */
+const resolved = new Map<string, ResolvedTraits>()
+const maximumResolved = 4_096
+
+/** What a model accepts at a host. */
+export function resolveTraits(host: string, model: NamedModel): ResolvedTraits {
+  const key = `${host}\n${model.baseModel}`
+  let known = resolved.get(key)
+  if (!known) {
+    known = mergeRules(host, plainName(model.baseModel))
+    if (resolved.size >= maximumResolved) resolved.clear()
+    resolved.set(key, known)
+  }
+  return model.traits ? { ...known, ...model.traits } : known
+}
+
+function mergeRules(host: string, name: string): ResolvedTraits {
+  const applied = rules.filter(
+    ({ hosts, models }) => (hosts === '*' || hosts.includes(host)) && (models === undefined || models.test(name)),
+  )
+  const sources = new Map(applied.map(({ source, checked }) => [source, { source, checked }]))
+  return Object.assign({}, ...applied.map(({ traits }) => traits), { sources: [...sources.values()] }) as ResolvedTraits
+}
+
+/**
+ * The name of a model without what hosts put around it: path (`openai/gpt-oss-20b`), inference profile and vendor of Bedrock
+ * (`eu.anthropic.claude-…`), `ft:`, and in lower case. Dots between digits become dashes for Claude only, which writes both.
+ */
+export function plainName(id: string): string {
+  const last = id.toLowerCase().split('/').at(-1)!
+  const plain = last
+    .replace(/^ft:/, '')
+    .replace(
+      /^(?:[a-z-]{2,8}\.)?(?:ai21|amazon|anthropic|cohere|deepseek|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen|writer|xai|zai)\./,
+      '',
+    )
+  return plain.startsWith('claude') ? plain.replaceAll('.', '-') : plain
+}

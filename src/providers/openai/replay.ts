@@ -1,0 +1,60 @@
+import type { ModelTraits } from '../model-traits/index.ts'
+import type { ProviderMessage, ReasoningReplay, WireModel } from '../port.ts'
+import { asObjects, asString, type JsonObject } from '../wire-json.ts'
+
+/** Longest reasoning that is kept to be sent back, characters; beyond it the model begins to think again. */
+const maximumReplayedCharacters = 2_000_000
+
+/** Collects the reasoning of one answer in both forms of the family: a text, and OpenRouter's list of details. */
+export function createReplayCollector() {
+  let content = ''
+  let characters = 0
+  const details: JsonObject[] = []
+  return {
+    /** A message, or a delta of one. */
+    take(message: JsonObject, reasoning: string): void {
+      characters += reasoning.length
+      if (characters > maximumReplayedCharacters) return
+      content += reasoning
+      for (const detail of asObjects(message.reasoning_details)) {
+        characters += asString(detail.data).length
+        addDetail(details, detail)
+      }
+    },
+    replay(): ReasoningReplay | null {
+      if (characters > maximumReplayedCharacters || (content === '' && details.length === 0)) return null
+      return { format: 'openai', blocks: [{ content, details }] }
+    },
+  }
+}
+
+/** Pieces of one detail share type and index; their texts belong together. */
+function addDetail(details: JsonObject[], piece: JsonObject): void {
+  const last = details.at(-1)
+  if (!last || last.type !== piece.type || last.index !== piece.index || piece.type === 'reasoning.encrypted') {
+    details.push({ ...piece })
+    return
+  }
+  for (const [name, value] of Object.entries(piece)) {
+    if (name === 'text' || name === 'summary') last[name] = asString(last[name]) + asString(value)
+    else if (value !== null && value !== undefined) last[name] = value
+  }
+}
+
+/**
+ * The reasoning behind a turn's tool calls, as the model wants it back. Models with `reasoning_content` refuse such a turn without it, also
+ * where another model made the calls: a blank text then says that there is none.
+ */
+export function toReplayedFields(
+  { replay }: ProviderMessage,
+  model: WireModel,
+  { reasoningReplay }: ModelTraits,
+): JsonObject {
+  const block = replay?.format === 'openai' ? replay.blocks[0] : undefined
+  if (reasoningReplay === 'reasoning_details') {
+    const details = asObjects(block?.details)
+    return details.length > 0 ? { reasoning_details: details } : {}
+  }
+  if (reasoningReplay !== 'reasoning_content' || !model.reasoning) return {}
+  return { reasoning_content: asString(block?.content) || ' ' }
+}
