@@ -37,6 +37,8 @@ interface Receipt {
   hosting: string | null
   billedUsd: string
   writtenOffUsd: string
+  costBasis: string
+  rawUsage: Record<string, unknown> | null
   estimated: boolean
   ending: string
   usage: { promptTokens: number; completionTokens: number; cachedTokens: number }
