@@ -35,6 +35,7 @@ export interface Document {
   error: { code: DocumentFailureCode; message: string } | null
   warnings: DocumentWarning[]
   sizeBytes: number
+  /** Without parameters. */
   mimeType: string
   createdAt: Date
   updatedAt: Date
@@ -48,6 +49,7 @@ export interface NewDocument {
   name: string
   metadata: Metadata | null
   format: DocumentFormat
+  /** With the `charset` that the upload declared, which reading the file needs. */
   mimeType: string
   sizeBytes: number
   contentSha256: Uint8Array

@@ -201,7 +201,7 @@ async function moveUploadKey(transaction: Queryable, document: NewDocument, docu
 /** Documents as clients see them: one whose new content is being processed is `processing`, and still served. */
 const selectDocuments = `select ${publicId('d')} as id, d.organisation_id, d.space_id, d.name,
     case when n.id is null then d.status else 'processing' end as status, d.metadata::text as metadata, d.error_code,
-    d.error_message, d.warnings, d.size_bytes, d.mime_type, d.created_at, d.updated_at
+    d.error_message, d.warnings, d.size_bytes, split_part(d.mime_type, ';', 1) as mime_type, d.created_at, d.updated_at
   from documents d left join documents n on ${publicId('n')} = ${publicId('d')} and not n.is_current
   where d.is_current`
 

@@ -39,7 +39,7 @@ const progressOf = `(select ${publicId('d')} as id, d.organisation_id as "organi
     coalesce(n.stage, d.stage) as stage, case when n.id is null then d.parts_done else n.parts_done end as "partsDone",
     case when n.id is null then d.parts_total else n.parts_total end as "partsTotal",
     d.error_code as "errorCode", d.error_message as "errorMessage", d.warnings, d.size_bytes as "sizeBytes",
-    d.mime_type as "mimeType", d.chunk_count as "chunkCount", d.created_at as "createdAt", d.updated_at as "updatedAt"
+    split_part(d.mime_type, ';', 1) as "mimeType", d.chunk_count as "chunkCount", d.created_at as "createdAt", d.updated_at as "updatedAt"
   from documents d left join documents n on ${publicId('n')} = ${publicId('d')} and not n.is_current
   where d.organisation_id = $1 and d.space_id = $2 and d.is_current) as progress`
 

@@ -102,8 +102,10 @@ describe('a document', () => {
     }
     const declared = await send('text/plain; charset=x-mac-cyrillic')
     expect(declared.text).toContain('Цена 5 руб')
-    expect(declared.document).toMatchObject({ status: 'ready', mimeType: 'text/plain; charset=x-mac-cyrillic' })
+    expect(declared.document).toMatchObject({ status: 'ready', mimeType: 'text/plain' })
     expect(declared.document.warnings).toBeUndefined()
+    const listed = await portico.operator('GET', `/api/spaces/${chosen.id}/documents`)
+    expect(expectStatus(listed, 200).items[0].mimeType).toBe('text/plain')
     const guessed = await send('text/plain')
     expect(guessed.document).toMatchObject({ mimeType: 'text/plain', warnings: [{ code: 'encoding_guessed' }] })
   })
