@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, Queryable, SqlValue } from '../database/index.ts'
-import { createTimeSlices, createUuid } from '../kernel/index.ts'
-import { analyseChunks, type AnalysedChunk, termsVersion } from './analysis/analyse-text.ts'
+import { createUuid } from '../kernel/index.ts'
+import { type AnalysedChunk, analyseInSlices, termsVersion } from './analysis/analyse-text.ts'
 import { type Generation, generationColumns, vectorParameter, vectorTable } from './generations.store.ts'
 import type { ChunkBatch, IndexedChunk, IndexRun, IndexWriter } from './port.ts'
 import { IndexRunEndedError } from './port.ts'
@@ -51,7 +51,8 @@ export function createIndexWriter(
         const end = start + rowsPerTransaction
         const part = { ...batch, chunks: batch.chunks.slice(start, end), vectors: batch.vectors.slice(start, end) }
         // Outside the transaction: on the embedded engine everything else waits for it.
-        const analysed = await analyse(part)
+        const texts = part.chunks.map((chunk) => searchableText(part.documentName, chunk))
+        const analysed = await analyseInSlices(part.run.spaceId, texts)
         let tookMs = 0
         const staged = await database.transaction(async (transaction) => {
           // From here on the connection is ours: before it, others were served.
@@ -129,20 +130,6 @@ async function loadGeneration(transaction: Queryable, embedderId: string): Promi
   if (!generation)
     throw new Error(`the index has no place for vectors of the embedder ${embedderId}: prepare() it first`)
   return generation
-}
-
-/** Chunks that are analysed together, so that those without function words take the language of their neighbours: about 5 ms. */
-const chunksPerAnalysis = 8
-
-async function analyse({ run, documentName, chunks }: ChunkBatch): Promise<AnalysedChunk[]> {
-  const slice = createTimeSlices()
-  const analysed: AnalysedChunk[] = []
-  for (let start = 0; start < chunks.length; start += chunksPerAnalysis) {
-    await slice()
-    const texts = chunks.slice(start, start + chunksPerAnalysis).map((chunk) => searchableText(documentName, chunk))
-    analysed.push(...analyseChunks(run.spaceId, texts))
-  }
-  return analysed
 }
 
 /** Returns the ids of the new chunks. */

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '../database/index.ts'
 import { createUuid, type SpaceId } from '../kernel/index.ts'
-import { analyseChunks, termsVersion } from './analysis/analyse-text.ts'
+import { analyseInSlices, termsVersion } from './analysis/analyse-text.ts'
 import { searchableText } from './index-writer.store.ts'
 import type { IndexedChunk } from './port.ts'
 import type { ResidentIndex } from './resident/resident-index.ts'
@@ -20,7 +20,7 @@ export async function replaceTerms(
   { documentId, spaceId, name }: { documentId: string; spaceId: SpaceId; name: string },
   chunks: readonly StoredText[],
 ): Promise<void> {
-  const analysed = analyseChunks(
+  const analysed = await analyseInSlices(
     spaceId,
     chunks.map((chunk) => searchableText(name, chunk)),
   )

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { analyseChunks, analyseQuery, maximumQueryWords } from './analyse-text.ts'
+import { analyseChunks, analyseInSlices, analyseQuery, maximumQueryWords } from './analyse-text.ts'
 import { formerTerms } from './former-terms.ts'
 import { detectLatinLanguage } from './languages.ts'
 import { tokenize } from './tokenize.ts'
@@ -55,6 +55,22 @@ describe('terms', () => {
     const [, table] = analyseChunks('space', languages)
     const wanted = await termsOf('Schraube', ['de'])
     expect(table!.terms.some((term) => wanted.includes(term))).toBe(true)
+  })
+
+  it('of many chunks let the event loop run in between', async () => {
+    const texts = Array.from({ length: 32 }, (_, chunk) =>
+      Array.from({ length: 1_500 }, (_, word) => `word${chunk}x${word}`).join(' '),
+    )
+    let turns = 0
+    const turn = () => {
+      turns += 1
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
+    const analysed = await analyseInSlices('space', texts)
+    clearImmediate(next)
+    expect(turns).toBeGreaterThan(1)
+    expect(analysed).toEqual(texts.flatMap((text) => analyseChunks('space', [text])))
   })
 
   it('of a word are the same whatever language its text was taken for', async () => {
