@@ -82,7 +82,7 @@ function takeToken(counts: Counts, perMinute: number, nowMs: number): NonNullabl
   if (counts.tokens < 1) {
     throw new AppError(
       'rate_limit_exceeded',
-      `This organisation may begin ${perMinute} requests a minute. Try again later, or ask the operator for a higher limit.`,
+      `This organisation may begin ${perMinute} requests a minute. Try again after the time in \`retry-after\`.`,
       {
         retryAfterSeconds: (1 - counts.tokens) / perMs / 1000,
         rateLimit: { limit: perMinute, remaining: 0, resetSeconds: resetSeconds() },
@@ -97,7 +97,7 @@ function tooManyAtOnce(kind: LimitedKind, limit: number): AppError {
   const what = kind === 'call' ? 'completions and chats' : 'uploads'
   return new AppError(
     'rate_limit_exceeded',
-    `This organisation may run ${limit} ${what} at the same time. Try again when one of them has ended, or ask the operator for a higher limit.`,
+    `This organisation may run ${limit} ${what} at the same time. Try again when one of them has ended.`,
     {
       retryAfterSeconds: busyRetrySeconds,
       rateLimit: { limit, remaining: 0, resetSeconds: busyRetrySeconds },

@@ -359,15 +359,18 @@ it('fields that are not known are ignored and named in a header', async () => {
 })
 
 describe('a model that writes anything', () => {
+  // Without what would make a link, a definition or an index expression of a marker: those are text (src/spaces/citations.test.ts).
   const piece = fc.oneof(
     {
       weight: 3,
       arbitrary: fc.constantFrom('[1]', '[2]', '[3]', '【1†source】', '[^2]', '[1-2]', '［1］', '[Source 1]', '[7]'),
     },
-    { weight: 2, arbitrary: fc.constantFrom('word', ' ', '. ', '\n', '\n\n', '**', '(', ')', '- ', '> ') },
+    { weight: 2, arbitrary: fc.constantFrom('word', ' ', '. ', '\n', '\n\n', '**', ' (', ') ', '- ', '> ') },
     {
       weight: 1,
-      arbitrary: fc.string({ unit: 'grapheme', maxLength: 5 }).map((text) => text.replaceAll(/[[\]`~\\\t ]/g, '')),
+      arbitrary: fc
+        .string({ unit: 'grapheme', maxLength: 5 })
+        .map((text) => text.replaceAll(/[[\]`~\\\t ()=:\w$]/g, '')),
     },
   )
 
