@@ -12,7 +12,7 @@ let databases: TestDatabases
 let receiver: Server
 let url: string
 let statuses: number[]
-const received: { signature: string; body: string }[] = []
+const received: { signature: string; agent: string; body: string }[] = []
 
 beforeAll(async () => {
   databases = await openTestDatabases()
@@ -20,7 +20,8 @@ beforeAll(async () => {
     let body = ''
     request.on('data', (bytes: Buffer) => (body += bytes.toString()))
     request.on('end', () => {
-      received.push({ signature: String(request.headers['portico-signature']), body })
+      const { 'portico-signature': signature, 'user-agent': agent } = request.headers
+      received.push({ signature: String(signature), agent: String(agent), body })
       response.writeHead(statuses.shift() ?? 200, { location: 'http://127.0.0.1:1/' }).end()
     })
   })
@@ -113,6 +114,7 @@ describe('webhooks', () => {
     expect(await sender.deliverDue()).toBe(2)
     expect(await sender.deliverDue()).toBe(0)
     expect(received).toHaveLength(2)
+    for (const { agent } of received) expect(agent).toMatch(/^portico\/\d/)
     const now = Math.floor(Date.now() / 1000)
     for (const { signature, body } of received) {
       expect(verifyWebhook(secret, body, signature, now)).toBe(true)

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { type Clock, describeError, type Log, type OrganisationId } from '../kernel/index.ts'
+import { type Clock, describeError, type Log, type OrganisationId, userAgent } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
 import { claimDue, finishEvent, type OutboxEvent, putOffEvent } from './outbox.store.ts'
 
@@ -57,7 +57,7 @@ export function createWebhookDelivery(deps: WebhookDeliveryDeps): WebhookDeliver
         redirect: 'manual',
         headers: {
           'content-type': 'application/json',
-          'user-agent': 'Portico-Webhook/1',
+          'user-agent': userAgent,
           'portico-event': event.kind,
           'portico-signature': signWebhook(target.secret, event.body, Math.floor(clock.now() / 1000)),
         },

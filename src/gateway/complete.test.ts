@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import type { Hold, Ledger, Outcome, Receipt } from '../billing/index.ts'
-import { AppError, type Clock, createRequestId, silentLog, systemClock } from '../kernel/index.ts'
+import { AppError, type Clock, createPseudonyms, createRequestId, silentLog, systemClock } from '../kernel/index.ts'
 import { type Catalogue, type Deployment, createRouter } from '../models/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { type Provider, type ProviderAnswer, ProviderError, type ProviderEvent } from '../providers/index.ts'
@@ -50,6 +50,7 @@ function arrange(
     router: createRouter({ clock, random: () => 0.5, log: silentLog }),
     ledger: { hold: async () => hold } as unknown as Ledger,
     tokens: createTokenCounting({ log: silentLog }),
+    pseudonyms: createPseudonyms('k'.repeat(32)),
     clock,
     log: silentLog,
   })
@@ -70,6 +71,26 @@ function arrange(
 
 const untilAborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+
+describe('the user of a request', () => {
+  it('reaches the provider under another name, the same for each call', async () => {
+    const users: (string | undefined)[] = []
+    const { completions, call } = arrange(() => ({
+      complete: async ({ request, deployment }) => {
+        users.push(request.user)
+        throw new ProviderError('invalid_request', `${deployment} has heard enough`, { retryable: false })
+      },
+    }))
+    for (const user of ['ada@example.org', 'ada@example.org', 'bob@example.org']) {
+      const asked = call(false)
+      await completions.complete({ ...asked, request: { ...asked.request, user } }).catch(() => {})
+    }
+    const [first, second, other] = users
+    expect(first).toMatch(/^[0-9a-f]{64}$/)
+    expect(second).toBe(first)
+    expect(other).not.toBe(first)
+  })
+})
 
 describe('a client that leaves', () => {
   it('while the hold of its stream is being written leaves no open hold, though nobody reads the stream', async () => {

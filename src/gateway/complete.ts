@@ -1,5 +1,5 @@
 import type { Ledger, Outcome } from '../billing/index.ts'
-import { type AppError, type Clock, type Log, raceSignal, withDeadline } from '../kernel/index.ts'
+import { type AppError, type Clock, type Log, type Pseudonyms, raceSignal, withDeadline } from '../kernel/index.ts'
 import type { Catalogue, Deployment, Router } from '../models/index.ts'
 import { assertSubscription } from '../organisations/index.ts'
 import type { Provider, ProviderAnswer, ProviderCall } from '../providers/index.ts'
@@ -33,6 +33,8 @@ export interface CompletionsDependencies {
   router: Router
   ledger: Ledger
   tokens: TokenCounting
+  /** Providers learn no names of users. */
+  pseudonyms: Pseudonyms
   clock: Clock
   log: Log
 }
@@ -60,6 +62,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
             request,
             signal,
             tenant: call.organisation.id,
+            deployment: candidate.id,
             requestId: call.requestId,
           }),
         ),
@@ -104,7 +107,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
 }
 
 async function open(
-  { catalogue, router, ledger, tokens, clock, log, readOn }: CompletionsDependencies & { readOn: ReadOn },
+  { catalogue, router, ledger, tokens, pseudonyms, clock, log, readOn }: CompletionsDependencies & { readOn: ReadOn },
   call: CompletionCall,
 ): Promise<OpenedCall> {
   const now = clock.now()
@@ -141,7 +144,11 @@ async function open(
     hold,
     work,
     working: null,
-    request: hold.outputCapTokens === null ? call.request : { ...call.request, maxOutputTokens: hold.outputCapTokens },
+    request: {
+      ...call.request,
+      ...(call.request.user !== undefined && { user: pseudonyms(call.organisation.id, call.request.user) }),
+      ...(hold.outputCapTokens !== null && { maxOutputTokens: hold.outputCapTokens }),
+    },
     promptTokensEstimate: prompt.estimate,
     outputTokensBound: hold.outputCapTokens ?? Math.min(call.request.maxOutputTokens ?? Infinity, maximumTokens),
     readOn,

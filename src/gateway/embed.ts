@@ -6,7 +6,13 @@ import { assertRecorded, noUsage } from './opened-call.ts'
 import type { Embeddings } from './port.ts'
 
 /** Embeddings through the same door as completions: model → hold → provider → settle. Throws AppError. */
-export function createEmbeddings({ catalogue, router, ledger, tokens, clock }: CompletionsDependencies): Embeddings {
+export function createEmbeddings({
+  catalogue,
+  router,
+  ledger,
+  tokens,
+  clock,
+}: Omit<CompletionsDependencies, 'pseudonyms'>): Embeddings {
   return {
     async embed({ organisation, spaceId, model, texts, purpose, signal }) {
       const resolved = catalogue.resolve(organisation, model, clock.now())

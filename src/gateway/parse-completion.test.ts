@@ -61,6 +61,11 @@ describe('a completion request', () => {
       code: 'invalid_request',
       param: 'messages.1.role',
     })
+    for (const blank of ['', ' \n\t', []]) {
+      expect(refusal({ model: 'm', messages: [user, assistant, { role: 'user', content: blank }] })).toMatchObject({
+        param: 'messages.2.content',
+      })
+    }
     expect(refusal({ model: 'm', messages: [user, assistant] })).toMatchObject({ param: 'messages.1.role' })
     expect(refusal({ model: 'm', messages: [system] })).toMatchObject({ param: 'messages.0.role' })
   })

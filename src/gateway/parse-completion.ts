@@ -189,6 +189,13 @@ function assertMessageOrder(messages: ProviderMessage[]) {
       param: `messages.${messages.length - 1}.role`,
     })
   }
+  // Several providers refuse it, each in words of its own.
+  if (messages.at(-1)!.content.trim() === '') {
+    const param = `messages.${messages.length - 1}.content`
+    throw new AppError('invalid_request', `\`${param}\` must not be blank: the last message asks the question.`, {
+      param,
+    })
+  }
 }
 
 function outputCap(maxCompletionTokens: number | undefined, maxTokens: number | undefined): number | undefined {

@@ -52,6 +52,12 @@ export function createMetrics() {
       labelNames: ['deployment', 'outcome'],
       registers,
     }),
+    learnedRefusals: new Counter({
+      name: 'portico_learned_refusals_total',
+      help: 'Request fields that a deployment turned out to refuse, each left out for an hour.',
+      labelNames: ['deployment', 'field'],
+      registers,
+    }),
     budgetLeftUsd: new Gauge({
       name: 'portico_budget_left_usd',
       help: 'What is left of the running budget period; at most 500 organisations, the smallest share left first.',

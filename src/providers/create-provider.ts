@@ -18,9 +18,10 @@ export interface ProviderDependencies {
   proxies?: ProxySettings | undefined
   /** PEM certificates trusted beside the system's own, for every provider. */
   certificateAuthority?: string | undefined
+  /** A host refused a field: it is left out from now on, for an hour. */
+  onRefusal?: (refusal: { deployment: string; field: string }) => void
   /** The offline model only, which needs it. */
   tokens?: TokenCounting
-  /** The offline model only. */
   clock?: Clock
   /** The offline model only: pause before each word of a stream. */
   offlineDelayMs?: number

@@ -1,4 +1,4 @@
-import { type Log, silentLog } from '../kernel/index.ts'
+import { type Clock, type Log, silentLog, userAgent } from '../kernel/index.ts'
 import { type ConnectionPool, type ProxySettings, createConnectionPool, defaultLimits } from './connection-pool.ts'
 import { type Exchange, exchange, readStart, readWhole } from './http-exchange.ts'
 import {
@@ -9,6 +9,7 @@ import {
   type ProviderSettings,
   type ProviderStream,
 } from './port.ts'
+import { createLearnedRefusals, type LearnedRefusals } from './learned-refusals.ts'
 import { isUnknownStop, openStream } from './read-stream.ts'
 import { encodeBody } from './encode-body.ts'
 import type { EncodedRequest, WireAdapter, WireRequest } from './wire-adapter.ts'
@@ -18,6 +19,8 @@ export interface HttpProviderOptions {
   settings: ProviderSettings
   adapter: WireAdapter
   log?: Log
+  clock?: Clock
+  onRefusal?: (refusal: { deployment: string; field: string }) => void
   proxies?: ProxySettings | undefined
   /** PEM certificates trusted beside the system's own. */
   certificateAuthority?: string | undefined
@@ -31,6 +34,8 @@ export function createHttpProvider({
   settings,
   adapter,
   log = silentLog,
+  clock,
+  onRefusal,
   proxies,
   certificateAuthority,
 }: HttpProviderOptions): Provider {
@@ -40,6 +45,11 @@ export function createHttpProvider({
     adapter,
     extraHeaders: lowerCaseNames(settings.headers ?? {}),
     maximumBytes: settings.limits?.maximumResponseBytes ?? defaultLimits.maximumResponseBytes,
+    refusals: createLearnedRefusals(clock ? { now: () => clock.now() } : {}),
+    onRefusal(refusal) {
+      log.info({ provider: settings.id, ...refusal }, 'a field that the provider refuses is left out for an hour')
+      onRefusal?.(refusal)
+    },
   }
   const { embeddings, models } = adapter
   const onUnknownWord = (word: string) =>
@@ -47,8 +57,7 @@ export function createHttpProvider({
   return {
     id: settings.id,
     async complete(call) {
-      const request = adapter.toRequest(call, { stream: false })
-      const answer = await send(wire, request, call)
+      const { request, answer } = await sendCall(wire, call, { stream: false })
       const body = await readWhole(answer.body)
       const mapped = readAnswer(() => adapter.fromResponse(body))
       if (isUnknownStop(mapped.finishReason, mapped.wireFinishReason)) onUnknownWord(mapped.wireFinishReason)
@@ -59,8 +68,7 @@ export function createHttpProvider({
       }
     },
     async stream(call): Promise<ProviderStream> {
-      const request = adapter.toRequest(call, { stream: true })
-      const answer = await send(wire, request, call)
+      const { request, answer } = await sendCall(wire, call, { stream: true })
       return {
         events: await openStream(answer, adapter, onUnknownWord),
         adjusted: request.adjusted,
@@ -91,6 +99,36 @@ interface Wire {
   adapter: WireAdapter
   extraHeaders: Record<string, string>
   maximumBytes: number
+  refusals: LearnedRefusals
+  onRefusal: (refusal: { deployment: string; field: string }) => void
+}
+
+/** Bodies of refusals that may name a field, for as long as the error is in the hand. */
+const refusalBodies = new WeakMap<ProviderError, string>()
+
+/** Sends a completion. One whose refusal names a field is sent once more without it: no byte of an answer has come by then. */
+async function sendCall(wire: Wire, call: ProviderCall, options: { stream: boolean }) {
+  const prepare = () => wire.refusals.prepare(call, (prepared) => wire.adapter.toRequest(prepared, options))
+  const request = prepare()
+  const learn = (error: unknown, refused: WireRequest) => {
+    const body = error instanceof ProviderError ? refusalBodies.get(error) : undefined
+    const learned = body === undefined ? null : wire.refusals.learn(call, refused, body)
+    if (learned) wire.onRefusal({ deployment: call.deployment ?? call.model.id, field: learned.field })
+    return learned !== null
+  }
+  try {
+    return { request, answer: await send(wire, request, call) }
+  } catch (error) {
+    if (!learn(error, request)) throw error
+  }
+  const repeated = prepare()
+  try {
+    return { request: repeated, answer: await send(wire, repeated, call) }
+  } catch (error) {
+    // The next call leaves this one out as well.
+    learn(error, repeated)
+    throw error
+  }
 }
 
 /** Resolves with a 2xx answer of a plausible type; everything else is a ProviderError. */
@@ -108,7 +146,10 @@ async function send(wire: Wire, request: WireRequest, { signal, tenant = service
   }
   const answer = await exchange({
     dispatcher: wire.pool.dispatcher,
-    request: { ...encoded, headers: { ...encoded.headers, ...credentials, ...wire.extraHeaders } },
+    request: {
+      ...encoded,
+      headers: { 'user-agent': userAgent, ...encoded.headers, ...credentials, ...wire.extraHeaders },
+    },
     signal,
     maximumBytes: wire.maximumBytes,
     onClosed: leave,
@@ -148,7 +189,11 @@ async function refusal(adapter: WireAdapter, answer: Exchange): Promise<Provider
   }
   // The status says enough where the body breaks off.
   const body = await readStart(answer.body, maximumErrorBytes).catch(() => '')
-  return adapter.mapError({ status: answer.status, headers: answer.headers, body })
+  const error = adapter.mapError({ status: answer.status, headers: answer.headers, body })
+  // Some words for a field that the model does not know read like those for a model that is not known.
+  const mayNameField = error.errorClass === 'invalid_request' || error.errorClass === 'model_not_found'
+  if (mayNameField && (answer.status === 400 || answer.status === 422)) refusalBodies.set(error, body)
+  return error
 }
 
 /** Names of headers mean the same in either case, but as keys of an object they would be sent twice. */

@@ -117,6 +117,8 @@ export interface ProviderCall {
   signal: AbortSignal
   /** Whose share of the connections the call uses; absent: the service's own. */
   tenant?: string
+  /** Id of the deployment, by which refused fields are remembered; absent: the model's id on the wire. */
+  deployment?: string
   /** Ours; sent on as a header where the provider knows one. */
   requestId: string
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { createChangeFeed, openDatabases } from '../database/index.ts'
 import { createMetrics } from '../http/index.ts'
-import { type Clock, createSecretBox, type Log } from '../kernel/index.ts'
+import { type Clock, createPseudonyms, createSecretBox, type Log } from '../kernel/index.ts'
 import { createTokenCounting } from '../tokens/index.ts'
 import { openSecretKey } from './resources.ts'
 
@@ -19,7 +19,9 @@ export interface FoundationOptions {
 /** Both databases with every migration in them, the change feed, token counting, metrics and the box that seals secrets. */
 export async function openFoundation({ config, log, clock, onStop }: FoundationOptions) {
   const { settings, secrets } = config
-  const secretBox = createSecretBox(await openSecretKey(config))
+  const secretKey = await openSecretKey(config)
+  const secretBox = createSecretBox(secretKey)
+  const pseudonyms = createPseudonyms(secretKey)
   const databases = await openDatabases({
     dataFolder: settings.dataFolder,
     databaseUrl: secrets.databaseUrl,
@@ -34,5 +36,17 @@ export async function openFoundation({ config, log, clock, onStop }: FoundationO
   onStop(() => changeFeed.close())
   const tokens = createTokenCounting({ log })
   onStop(() => tokens.close())
-  return { config, log, clock, onStop, tokens, metrics: createMetrics(), secretBox, control, corpus, changeFeed }
+  return {
+    config,
+    log,
+    clock,
+    onStop,
+    tokens,
+    metrics: createMetrics(),
+    secretBox,
+    pseudonyms,
+    control,
+    corpus,
+    changeFeed,
+  }
 }

@@ -9,7 +9,7 @@ export type Gateway = Awaited<ReturnType<typeof openGateway>>
 
 /** The two doors to models, completions and embeddings, and the ledger that every call through them is written into. */
 export async function openGateway(
-  { control, metrics, tokens, clock, log, onStop }: Foundation,
+  { control, metrics, tokens, pseudonyms, clock, log, onStop }: Foundation,
   { organisations }: Access,
   { catalogue, router }: Models,
 ) {
@@ -28,7 +28,7 @@ export async function openGateway(
     },
   })
   onStop(() => ledger.close())
-  const dependencies = { catalogue, router, ledger, tokens, clock, log }
+  const dependencies = { catalogue, router, ledger, tokens, pseudonyms, clock, log }
   const completions = createCompletions(dependencies)
   onStop(() => completions.close())
   return { ledger, completions, embeddings: createEmbeddings(dependencies) }

@@ -24,7 +24,14 @@ export async function openModels(foundation: Foundation) {
     store,
     changes: changeFeed,
     createProvider: (provider) =>
-      createProvider(provider, { log, clock, tokens, proxies: config.proxies, certificateAuthority }),
+      createProvider(provider, {
+        log,
+        clock,
+        tokens,
+        proxies: config.proxies,
+        certificateAuthority,
+        onRefusal: (refusal) => metrics.learnedRefusals.inc(refusal),
+      }),
     clock,
     log,
   })

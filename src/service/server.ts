@@ -1,14 +1,12 @@
-import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type MetricsServer, startMetricsServer } from '../http/index.ts'
 import { createServer } from '../http/server.ts'
-import { AppError } from '../kernel/index.ts'
+import { AppError, version } from '../kernel/index.ts'
 import { createOrganisationLimiter } from '../organisations/index.ts'
 import { createRoutes, type Parts } from './routes.ts'
 import { createScrape } from './scrape.ts'
 
-const packageFile = new URL('../../package.json', import.meta.url)
 /** After the grace of a stop: how long what was ended may take to settle and to tell its client. */
 const lastWordsMs = 2_000
 
@@ -16,7 +14,6 @@ const lastWordsMs = 2_000
 export function openServer(parts: Parts) {
   const { config, metrics, log } = parts
   const { server, metrics: metricsSettings } = config.settings
-  const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
   const shutdown = new AbortController()
   let stopping = false
   const app = createServer({

@@ -1,6 +1,6 @@
 import { Sha256 } from '@aws-crypto/sha256-js'
 import { SignatureV4 } from '@smithy/signature-v4'
-import { AppError, raceSignal } from '../../kernel/index.ts'
+import { AppError, raceSignal, userAgent } from '../../kernel/index.ts'
 import type { ProviderSettings } from '../port.ts'
 import { hashBody } from '../encode-body.ts'
 import type { EncodedRequest } from '../wire-adapter.ts'
@@ -89,7 +89,9 @@ function createDefaultChain(): LoadAwsCredentials {
   let chain: Promise<LoadAwsCredentials> | undefined
   return async () => {
     // Loaded on first use: providers without AWS must not pay for it at start.
-    chain ??= import('@aws-sdk/credential-provider-node').then(({ defaultProvider }) => defaultProvider())
+    chain ??= import('@aws-sdk/credential-provider-node').then(({ defaultProvider }) =>
+      defaultProvider({ clientConfig: { customUserAgent: userAgent } }),
+    )
     return (await chain)()
   }
 }

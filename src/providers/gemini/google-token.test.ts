@@ -17,11 +17,13 @@ const signal = new AbortController().signal
 /** A token endpoint that answers with `status`, and keeps what it was sent. */
 function tokenEndpoint(status: number, body: unknown) {
   const sent: string[] = []
+  const agents: (string | null)[] = []
   const answer = (async (_input: unknown, init?: RequestInit) => {
     sent.push(String(init?.body))
+    agents.push(new Headers(init?.headers).get('user-agent'))
     return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
   }) as typeof fetch
-  return { sent, fetch: answer }
+  return { sent, agents, fetch: answer }
 }
 
 describe('tokens of Google', () => {
@@ -31,6 +33,7 @@ describe('tokens of Google', () => {
     expect(await load(signal)).toBe('ya29.t')
     expect(await load(signal)).toBe('ya29.t')
     expect(endpoint.sent).toHaveLength(1)
+    expect(endpoint.agents[0]).toMatch(/^portico\/\d/)
     const [head, claims, signature] = (new URLSearchParams(endpoint.sent[0]).get('assertion') ?? '').split('.')
     const verifier = createVerify('RSA-SHA256').update(`${head}.${claims}`)
     expect(verifier.verify(publicKey, Buffer.from(signature!, 'base64url'))).toBe(true)

@@ -1,4 +1,4 @@
-import { AppError, raceSignal } from '../../kernel/index.ts'
+import { AppError, raceSignal, userAgent } from '../../kernel/index.ts'
 import type { ProviderSettings } from '../port.ts'
 import { failure } from '../wire-failure.ts'
 import { asCount, asObject, asString, parseJsonObject } from '../wire-json.ts'
@@ -23,7 +23,8 @@ export function createGoogleTokenLoader(
   async function createClient() {
     // Loaded on first use: providers without Google must not pay for it at start.
     const { GoogleAuth, JWT } = await import('google-auth-library')
-    const transporterOptions = options.fetch ? { fetchImplementation: options.fetch } : {}
+    const headers = { 'user-agent': userAgent }
+    const transporterOptions = { headers, ...(options.fetch && { fetchImplementation: options.fetch }) }
     if (account) return new JWT({ ...account, scopes, transporterOptions })
     return new GoogleAuth({ scopes, clientOptions: { transporterOptions } }).getClient()
   }

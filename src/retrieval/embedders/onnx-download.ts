@@ -3,6 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { userAgent } from '../../kernel/index.ts'
 
 /** Downloads the files of a model once from the hub into `cacheFolder/MODEL`, in the hub's layout. */
 
@@ -45,7 +46,10 @@ export async function downloadModel({ cacheFolder, modelId, weights, hubUrl }: D
 
 async function downloadFile(url: string, target: string, required: boolean): Promise<void> {
   if (existsSync(target)) return
-  const response = await fetch(url, { signal: AbortSignal.timeout(downloadTimeoutMs) })
+  const response = await fetch(url, {
+    headers: { 'user-agent': userAgent },
+    signal: AbortSignal.timeout(downloadTimeoutMs),
+  })
   if (response.status === 404 && !required) {
     await response.body?.cancel()
     return

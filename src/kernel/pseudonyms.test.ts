@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { createPseudonyms } from './pseudonyms.ts'
+
+test('a pseudonym is stable for a person of an organisation, and differs for every other one and installation', () => {
+  const here = createPseudonyms('k'.repeat(32))
+  const elsewhere = createPseudonyms('l'.repeat(32))
+  const name = here('org-1', 'ada@example.org')
+  expect(name).toMatch(/^[0-9a-f]{64}$/)
+  expect(here('org-1', 'ada@example.org')).toBe(name)
+  const others = [
+    here('org-2', 'ada@example.org'),
+    here('org-1', 'bob@example.org'),
+    elsewhere('org-1', 'ada@example.org'),
+  ]
+  expect(new Set([name, ...others]).size).toBe(4)
+})

@@ -1,0 +1,180 @@
+import { findRefusal, type Refusal } from './find-refusal.ts'
+import type { ProviderCall } from './port.ts'
+import type { WireRequest } from './wire-adapter.ts'
+import { asObject, type JsonObject } from './wire-json.ts'
+
+/**
+ * What hosts turned out to refuse, by deployment: a 400 that names a field is remembered for an hour, and the field is left out until then.
+ * In memory only: after a restart one call learns it again.
+ */
+export interface LearnedRefusals {
+  /** The call and its request without what is known to be refused. */
+  prepare(call: ProviderCall, toRequest: (call: ProviderCall) => WireRequest): WireRequest
+  /** Remembers what the body of an error names. Null: nothing in the request can be left out, so sending it again is of no use. */
+  learn(call: ProviderCall, request: WireRequest, body: string): { field: string } | null
+}
+
+const rememberedMs = 60 * 60_000
+const maximumDeployments = 1_000
+const maximumRefusals = 20
+
+/** Never left out or changed: a call without them is another call. Caps are renamed at most. In the form of `plain`. */
+const keptFields = new Set([
+  'model',
+  'modelid',
+  'messages',
+  'contents',
+  'content',
+  'system',
+  'systeminstruction',
+  'input',
+  'prompt',
+  'stream',
+  'maxtokens',
+  'maxcompletiontokens',
+  'maxoutputtokens',
+  'numpredict',
+  'numctx',
+])
+
+/** Names on the wire (in the form of `plain`) as clients know them. */
+const publicNames: Readonly<Record<string, string>> = {
+  temperature: 'temperature',
+  topp: 'top_p',
+  p: 'top_p',
+  stop: 'stop',
+  stopsequences: 'stop',
+  seed: 'seed',
+  randomseed: 'seed',
+  presencepenalty: 'presence_penalty',
+  frequencypenalty: 'frequency_penalty',
+  reasoningeffort: 'reasoning_effort',
+  effort: 'reasoning_effort',
+  outputconfig: 'reasoning_effort',
+  thinking: 'reasoning_effort',
+  think: 'reasoning_effort',
+  thinkingconfig: 'reasoning_effort',
+  thinkinglevel: 'reasoning_effort',
+  thinkingbudget: 'reasoning_effort',
+  user: 'user',
+  userid: 'user',
+  metadata: 'metadata',
+  requestmetadata: 'metadata',
+  servicetier: 'service_tier',
+  tools: 'tools',
+  toolconfig: 'tools',
+  toolchoice: 'tool_choice',
+  streamoptions: 'stream_options',
+  cachecontrol: 'cache_control',
+}
+
+export function createLearnedRefusals({ now = Date.now }: { now?: () => number } = {}): LearnedRefusals {
+  const known = new Map<string, Map<string, { refusal: Refusal; untilMs: number }>>()
+  const keyOf = ({ deployment, model }: ProviderCall) => deployment ?? model.id
+
+  function inForce(call: ProviderCall): Refusal[] {
+    const refusals = known.get(keyOf(call))
+    if (!refusals) return []
+    for (const [key, { untilMs }] of refusals) if (untilMs <= now()) refusals.delete(key)
+    return [...refusals.values()].map(({ refusal }) => refusal)
+  }
+
+  return {
+    prepare(call, toRequest) {
+      const refusals = inForce(call)
+      if (refusals.length === 0) return toRequest(call)
+      const unstreamed = refusals.some(({ kind }) => kind === 'streamed_tools')
+      let request = toRequest(unstreamed ? withoutStreamedTools(call) : call)
+      for (const refusal of refusals) request = applied(request, refusal) ?? request
+      return request
+    },
+    learn(call, request, body) {
+      const refusal = findRefusal(body)
+      if (!refusal) return null
+      const useful = refusal.kind === 'streamed_tools' ? carriesTools(request) : applied(request, refusal) !== null
+      if (!useful) return null
+      const refusals = known.get(keyOf(call)) ?? new Map()
+      if (refusals.size >= maximumRefusals) refusals.delete(refusals.keys().next().value!)
+      refusals.set(JSON.stringify(refusal), { refusal, untilMs: now() + rememberedMs })
+      known.delete(keyOf(call))
+      if (known.size >= maximumDeployments) known.delete(known.keys().next().value!)
+      known.set(keyOf(call), refusals)
+      return { field: labelOf(refusal) }
+    },
+  }
+}
+
+function withoutStreamedTools(call: ProviderCall): ProviderCall {
+  return { ...call, model: { ...call.model, traits: { ...call.model.traits, streamedTools: false } } }
+}
+
+const carriesTools = ({ body }: WireRequest) => ['tools', 'toolConfig'].some((field) => field in asObject(body))
+
+/** The request without what is refused; null where it does not carry it, or must. */
+function applied(request: WireRequest, refusal: Refusal): WireRequest | null {
+  const body = asObject(request.body)
+  switch (refusal.kind) {
+    case 'streamed_tools':
+      return null
+    case 'with_tools':
+      if (!carriesTools(request) || body[refusal.field] === refusal.value || keptFields.has(plain(refusal.field)))
+        return null
+      return { ...request, body: { ...body, [refusal.field]: refusal.value }, adjusted: adding(request, refusal.field) }
+    case 'renamed': {
+      const { [refusal.field]: value, ...rest } = body
+      return value === undefined ? null : { ...request, body: { ...rest, [refusal.name]: value } }
+    }
+    case 'field': {
+      const without = leaveOut(body, refusal.field)
+      return without && { ...request, body: without, adjusted: adding(request, refusal.field) }
+    }
+  }
+}
+
+/** A copy of the body without the field, wherever it stands: at the top, or inside an object there (`generationConfig`). */
+function leaveOut(body: JsonObject, field: string): JsonObject | null {
+  // An index leads into a list, and lists hold messages and tools.
+  const steps = field.split(/[.[\]]+/).filter((step) => step !== '')
+  if (steps.some((step) => /^\d+$/.test(step) || keptFields.has(plain(step)))) return null
+  const wanted = plain(steps.at(-1) ?? '')
+  const copy = { ...body }
+  let found = false
+  for (const [key, value] of Object.entries(body)) {
+    if (keptFields.has(plain(key))) continue
+    if (plain(key) === wanted && (steps.length === 1 || !isPlainObject(value))) {
+      delete copy[key]
+      found = true
+    } else if (isPlainObject(value) && key !== 'toolConfig') {
+      const inner = Object.entries(value).filter(([name]) => plain(name) !== wanted)
+      if (inner.length === Object.keys(value).length) continue
+      found = true
+      if (inner.length === 0) delete copy[key]
+      else copy[key] = Object.fromEntries(inner)
+    }
+  }
+  if (!found) return null
+  // A choice among tools that are not there is refused in turn.
+  if (wanted === 'tools') delete copy.tool_choice
+  return copy
+}
+
+/** Hosts write `presencePenalty` of a field that came as `presence_penalty`. */
+const plain = (field: string) => field.toLowerCase().replaceAll('_', '')
+
+function adding({ adjusted }: WireRequest, field: string): string[] {
+  const name = publicNameOf(field)
+  return name === null || adjusted.includes(name) ? adjusted : [...adjusted, name]
+}
+
+const publicNameOf = (field: string) => publicNames[plain(field.split('.').at(-1)!)] ?? null
+
+/** One of a few words, fit for a metric. */
+function labelOf(refusal: Refusal): string {
+  if (refusal.kind === 'streamed_tools') return 'streamed_tools'
+  if (refusal.kind === 'renamed') return 'max_completion_tokens'
+  return publicNameOf(refusal.field) ?? 'other'
+}
+
+function isPlainObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
