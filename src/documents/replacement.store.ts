@@ -104,7 +104,7 @@ export async function deleteRows(
   await removeRows(transaction, rows)
 }
 
-/** `version`: null for a document of its own. */
+/** `version`: null for a separate document. */
 export async function insertRow(
   transaction: Queryable,
   document: NewDocument & { version: { publicId: DocumentId; isCurrent: boolean; createdAt: Date } | null },

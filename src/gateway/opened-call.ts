@@ -16,7 +16,7 @@ export interface OpenedCall {
   reportFailure: Router['reportFailure']
   hold: Hold
   /**
-   * Ends the provider's work. Not the client's own signal: what a provider goes on to bill is read on for a while after the client
+   * Ends the provider's work. Not the client's own signal: what a provider continues to bill is read on for a while after the client
    * has left.
    */
   work: AbortController

@@ -189,7 +189,7 @@ function assertMessageOrder(messages: ProviderMessage[]) {
       param: `messages.${messages.length - 1}.role`,
     })
   }
-  // Several providers refuse it, each in words of its own.
+  // Several providers refuse it, each in different words.
   if (messages.at(-1)!.content.trim() === '') {
     const param = `messages.${messages.length - 1}.content`
     throw new AppError('invalid_request', `\`${param}\` must not be blank: the last message asks the question.`, {

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { AppError, type BodyReader } from '../kernel/index.ts'
 import type { BodyResult, BodyTask } from './body-messages.ts'
 
-/** Reads bodies in a thread of its own, one at a time, organisations in turn. Waiting bodies are bounded by the body budget. */
+/** Reads bodies in a separate thread, one at a time, organisations in turn. Waiting bodies are bounded by the body budget. */
 export interface BodyThread {
   read<Body>(bytes: Buffer, reader: BodyReader<Body>, owner: string, signal: AbortSignal): Promise<Body>
   close(): Promise<void>

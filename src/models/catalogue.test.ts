@@ -234,7 +234,7 @@ describe('what a model accepts', () => {
   const prices = { input: 1, output: 1 }
   const anthropic: ConfiguredProvider = { id: 'mine', format: 'anthropic', hosting: 'us' }
 
-  test('follows from the id on the wire where the model has an id of its own', async () => {
+  test('follows from the id on the wire where the model has another id', async () => {
     const { resolve } = await setUp({
       configuration: {
         providers: [anthropic, { id: 'x', format: 'openai', flavour: 'openai', apiKey: 'k' }],

@@ -91,7 +91,7 @@ export function renderDeployment(
   }
 }
 
-/** Limits as they are in force; reasoning and temperature stand beside the traits. */
+/** Limits as they are in force; reasoning and temperature are separate from the traits. */
 function renderTraits({ wire }: Deployment, traits: ResolvedTraits): DeploymentBody['traits'] {
   const { reasoning: _reasoning, acceptsTemperature: _temperature, ...rest } = traits
   const { maxOutputTokens, contextTokens } = wire

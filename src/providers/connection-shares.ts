@@ -113,7 +113,7 @@ export function createConnectionShares(total: number): ConnectionShares {
 
 function refusal({ held }: Tenant, total: number) {
   const full = { retryAfterSeconds: 1 }
-  // Without a connection of its own the tenant is not the reason.
+  // A tenant without a connection is not the reason.
   return held === 0
     ? failure('capacity', `All ${total} connections to this provider are in use.`, full)
     : failure('share_exhausted', `${held} of ${total} connections to this provider serve this organisation.`, full)

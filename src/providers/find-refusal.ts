@@ -87,7 +87,7 @@ function fieldOfText(text: string): string | null {
   return null
 }
 
-/** OpenAI names the field beside the text. */
+/** OpenAI names the field next to the text. */
 function fieldOfParam(error: JsonObject, text: string): string | null {
   const says = `${asString(error.code)} ${text}`
   return /unsupported|not supported|unrecognized|unknown_parameter|not permitted|not allowed/i.test(says)

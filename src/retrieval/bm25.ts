@@ -9,7 +9,7 @@ export const maximumRankedWords = 64
 export interface QueryTerm {
   /** The terms it may have in the Space, one for each way to stem it; they count as one word. */
   variants: readonly number[]
-  /** By how often it stands in the query; less for a part of a word that is there as well. */
+  /** By how often it occurs in the query; less for a part of a word that is there as well. */
   weight: number
 }
 

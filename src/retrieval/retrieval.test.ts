@@ -101,7 +101,7 @@ describe.each([
       expect(middle!.documentId).toBe(id)
     })
 
-    it('ranks by how often a word stands in the question', async () => {
+    it('ranks by how often a word occurs in the question', async () => {
       const spaceId = createSpaceId()
       const otter = await fixture.add(['An otter by the lake.'], { spaceId })
       const heron = await fixture.add(['A heron by the lake.'], { spaceId })
@@ -110,7 +110,7 @@ describe.each([
       expect(await bestOf('otter heron heron heron')).toBe(heron.id)
     })
 
-    it('is not led astray by a chunk that is taken for another language', async () => {
+    it('ranks the same when another language is detected for one chunk', async () => {
       const spaceId = createSpaceId()
       await fixture.add(
         Array.from(

@@ -192,7 +192,7 @@ function complete(
   { round, mayCall }: { round: number; mayCall: boolean },
 ) {
   return completions.stream({
-    // Each completion is a usage record of its own; the first carries the request's id.
+    // Each completion is a separate usage record; the first carries the request's id.
     requestId: (round === 0 ? call.requestId : `${call.requestId}_${round}`) as RequestId,
     organisation: call.organisation,
     surface: 'space_chat',

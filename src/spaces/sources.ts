@@ -4,7 +4,7 @@ import type { Passage } from '../retrieval/index.ts'
 import type { CitedSource } from './citations.ts'
 
 /**
- * What a Space tells its model. The system message holds the instructions only. Passages are text of uploaded files, which anybody may
+ * What a Space sends to its model. The system message holds the instructions only. Passages are text of uploaded files, which anybody may
  * have written: they go into the user's message or a tool's result, between two lines with a code that no document can contain.
  */
 

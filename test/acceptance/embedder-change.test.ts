@@ -51,7 +51,7 @@ describe.runIf(onnx)(`another embedding model${onnx ? '' : ' (skipped: run `npm 
     rmSync(models, { recursive: true, force: true })
   })
 
-  /** The document found first for a word that stands in none: only a model that knows its meaning finds the right one. */
+  /** The document found first for a word that occurs in none: only a model that knows its meaning finds the right one. */
   async function findDoctor(options: StartOptions): Promise<string | undefined> {
     await using portico = await startPortico({ ...options, place })
     const signal = AbortSignal.timeout(30_000)
@@ -66,7 +66,7 @@ describe.runIf(onnx)(`another embedding model${onnx ? '' : ' (skipped: run `npm 
     return passages[0]?.documentName
   }
 
-  it('is answered by the former model until all documents are embedded anew, and by the new one from then on', async () => {
+  it('is answered by the former model until all documents are embedded again, and by the new one from then on', async () => {
     expect(await findDoctor(withModel)).toBe('doctor.txt')
     expect(await findDoctor(withoutWorkers)).toBe('doctor.txt')
     await using portico = await startPortico({ place })

@@ -41,7 +41,7 @@ function startStream(model: string, organisation: TestOrganisation): ClientReque
 }
 
 describe('an organisation whose calls stall at a provider', () => {
-  it('leaves connections for others, and is told by a 429 that its share is used up', async () => {
+  it('leaves connections for others, and gets 429 when its share is used up', async () => {
     const greedy = stage.organisation
     const other = await stage.portico.createOrganisation({ monthlyBudgetUsd: '1000' })
     const body = chatStreamBody(['Half', ' an answer'])

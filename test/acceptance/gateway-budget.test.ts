@@ -241,7 +241,7 @@ describe('usage', () => {
     }
   })
 
-  it('of a removed organisation stays readable in the days of its own zone', async () => {
+  it('of a removed organisation stays readable in the days of its time zone', async () => {
     const organisation = await organisationWith({ timeZone: 'Asia/Tokyo' })
     expectStatus(await stage.complete('plain', {}, organisation), 200)
     const path = `/api/organisations/${organisation.id}`

@@ -136,7 +136,7 @@ async function startWithNpm(prefix: string[] = []) {
   const [command, ...words] = [...prefix, 'npm', 'start']
   const npm: ChildProcess = spawn(command!, words, {
     cwd: repository,
-    // A group of its own, so that a signal to the group does not reach the test.
+    // A separate process group, so that a signal to the group does not reach the test.
     detached: true,
     env: {
       PATH: process.env.PATH,

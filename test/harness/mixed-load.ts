@@ -14,7 +14,7 @@ import {
 import { leaveAfterFirstBytes, stallingModel, startStallingUpstream } from './stalling-upstream.ts'
 
 /**
- * Requests of every kind against the service in a process of its own, to see what memory they leave behind. The mix has what was
+ * Requests of every kind against the service in a separate process, to see what memory they leave behind. The mix has what was
  * expensive or leaked before: lists of 100 documents with large metadata, streams that the client leaves, searches, errors.
  */
 export interface MixedLoad {

@@ -198,7 +198,7 @@ export interface PorticoProcess {
   kill(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** Portico in a process of its own, with organisations made through its API. */
+/** Portico in a separate process, with organisations made through its API. */
 export interface SeparatePortico extends Pick<TestPortico, 'url' | 'operator' | 'operatorToken'> {
   pid: number
   place: DatabasePlace

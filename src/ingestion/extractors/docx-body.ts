@@ -47,7 +47,7 @@ interface Table {
   cells: string[]
   cell: string[] | null
   span: number
-  /** The cell goes on with the one above it. */
+  /** The cell continues the one above it. */
   isMerged: boolean
   /** Texts by column of cells that may go on in the next rows. */
   merged: (string | undefined)[]
@@ -147,7 +147,7 @@ export function createDocxBody({ styleOf, numbering, links, notes }: DocxContext
     if (name === 'w:tc') {
       const column = table.cells.length
       const own = (table.cell ?? []).join(' ')
-      // Each row is read alone, so that a merged cell stands in each of its rows.
+      // Each row is read alone, so that a merged cell is repeated in each of its rows.
       const text = table.isMerged && own === '' ? (table.merged[column] ?? '') : own
       if (!table.isMerged) table.merged[column] = table.startsMerge ? text : undefined
       table.cells.push(text, ...Array.from({ length: table.span - 1 }, () => ''))

@@ -58,7 +58,7 @@ test('keeps heads of odd and even pages once, as text and not as headings', asyn
   for (let page = 1; page <= 12; page += 1) expect(occurrences(blocks, `page ${page} has a line`)).toBe(20)
 })
 
-test('drops page numbers, Roman ones too, and keeps each chapter name beside them once', async () => {
+test('drops page numbers, Roman ones too, and keeps each chapter name next to them once', async () => {
   const blocks = await read(
     pages(12, (page) => [
       { text: `Part ${'abc'[Math.floor((page - 1) / 4)]} of the story`, x: 80, y: 740, bold: true },

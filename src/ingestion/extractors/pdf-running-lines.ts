@@ -102,7 +102,7 @@ export function createRunningLineFilter() {
 /** The running lines of a page with their keys. */
 function runningLines(current: KnownPage, others: KnownPage[]): Map<Line, string> {
   const found = new Set(current.entries.filter((entry) => recurs(entry, others)))
-  // What stands beside a running line is part of it: a chapter's name beside the page number.
+  // What is next to a running line is part of it: a chapter's name next to the page number.
   for (const entry of current.entries)
     if ([...found].some((other) => other.zone === entry.zone && Math.abs(other.middle - entry.middle) < tolerance))
       found.add(entry)
@@ -223,7 +223,7 @@ function lineText(line: Line): string {
 
 /** Fewest numbers of a strip that counts a page's lines. */
 const minimumStripNumbers = 10
-/** Share of the lines beside a strip that begin in lower case, as prose does and lists and tables do not. */
+/** Share of the lines next to a strip that begin in lower case, as prose does and lists and tables do not. */
 const minimumProse = 0.3
 
 /** The segments without the numbers that count the lines at the side of a page of prose. */

@@ -50,7 +50,7 @@ describe('terms', () => {
     expect(await matches('Die Straße ist gesperrt.', 'strasse')).toBe(true)
   })
 
-  it('keep a table, which has no function words, findable beside text in another language', async () => {
+  it('keep a table, which has no function words, findable next to text in another language', async () => {
     const languages = ['Der Preis ist in der Tabelle und gilt für alle Kunden.', 'Schrauben; 4,20; 100']
     const [, table] = analyseChunks('space', languages)
     const wanted = await termsOf('Schraube', ['de'])
@@ -73,7 +73,7 @@ describe('terms', () => {
     expect(analysed).toEqual(texts.flatMap((text) => analyseChunks('space', [text])))
   })
 
-  it('of a word are the same whatever language its text was taken for', async () => {
+  it('of a word are the same whatever language was detected for its text', async () => {
     // Spanish function words outnumber the English ones: the chunk is mistaken for Spanish.
     const [mistaken] = analyseChunks('space', [
       'Los Angeles, El Paso, San Juan, La Jolla, De La Cruz: the map of the north',

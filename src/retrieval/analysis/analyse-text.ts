@@ -24,7 +24,7 @@ export const maximumQueryWords = 40_000
 export const maximumChunkTerms = 16_000
 /** A Han character counts less than the pairs that it is in: it finds other words of the same root. */
 const characterWeight = 0.3
-/** A word that stands in a query a thousand times weighs as one that stands there nine times; twice is 1.8. */
+/** A word that occurs a thousand times in a query weighs as much as one that occurs nine times; twice is 1.8. */
 const saturation = 8
 /** Different words that tell the language of a query. */
 const wordsForLanguage = 1_000

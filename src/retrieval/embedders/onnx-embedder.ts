@@ -27,7 +27,7 @@ export type { OnnxEmbedderOptions } from './onnx-model-files.ts'
 const maximumBatchTexts = 16
 const maximumBatchTokens = 8_192
 
-/** A local sentence-embedding model in a thread of its own. Throws with what to do when it cannot be loaded. */
+/** A local sentence-embedding model in a separate thread. Throws with what to do when it cannot be loaded. */
 export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Embedder> {
   assertOnnxRuntime()
   const source = sourceOf(options)

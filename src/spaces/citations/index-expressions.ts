@@ -1,4 +1,4 @@
-/** Tells `a[1]`, `f(x)[1]` and `[text][1]` from a citation behind a word, as in `The sky is blue[1]`. Pure. */
+/** Distinguishes `a[1]`, `f(x)[1]` and `[text][1]` from a citation behind a word, as in `The sky is blue[1]`. Pure. */
 
 /** Most of the line before a bracket that is looked at, UTF-16 units. */
 export const maximumContextLength = 64
