@@ -27,8 +27,9 @@ export function bedrockEmbeddings(root: string): NonNullable<WireAdapter['embedd
   }
 }
 
-function isCohere(model: WireModel): boolean {
-  return model.baseModel.includes('cohere')
+/** The wire's id names the vendor; behind an inference profile's address only Cohere's name of the model (`embed-multilingual`) does. */
+function isCohere({ id, baseModel }: WireModel): boolean {
+  return [id, baseModel].some((name) => /(^|\.)cohere\.|^(cohere[./-])?embed-/.test(name))
 }
 
 /** The first Titan takes the text alone. */

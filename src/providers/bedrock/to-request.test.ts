@@ -157,6 +157,19 @@ describe('embeddings of Bedrock', () => {
     })
   })
 
+  test('of Cohere are known by the id on the wire, or by the catalogue’s name behind an inference profile', () => {
+    const listed = { id: 'cohere.embed-english-v3', baseModel: 'embed-english' }
+    const profile = {
+      id: 'arn:aws:bedrock:eu-central-1:1:application-inference-profile/x',
+      baseModel: 'embed-multilingual',
+    }
+    for (const names of [listed, profile]) {
+      const { model } = providerCall({}, names)
+      const { body } = embeddings!.toRequest({ model, texts: ['a', 'b'], purpose: 'document' })
+      expect(body).toMatchObject({ texts: ['a', 'b'], input_type: 'search_document' })
+    }
+  })
+
   test('come back from each of the bodies that these models send', () => {
     const vectors = [new Float32Array([1, 2])]
     expect(embeddings!.fromResponse(bytes({ embedding: [1, 2], inputTextTokenCount: 3 }))).toEqual({

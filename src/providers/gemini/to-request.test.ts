@@ -36,6 +36,14 @@ describe('a request to Gemini', () => {
     expect(adjusted).toEqual(['temperature', 'top_p', 'seed', 'user', 'metadata'])
   })
 
+  test.each(['gemini-2.5-flash', 'gemini-3-flash-preview'])('leaves penalties out, which %s refuses', (id) => {
+    const { config, adjusted } = send({ presencePenalty: 0.5, frequencyPenalty: 0.5 }, { id, baseModel: id })
+    expect(config).toEqual({})
+    expect(adjusted).toEqual(['presence_penalty', 'frequency_penalty'])
+    const older = send({ presencePenalty: 0.5 }, { id: 'gemini-2.0-flash', baseModel: 'gemini-2.0-flash' })
+    expect(older.config).toEqual({ presencePenalty: 0.5 })
+  })
+
   test('leaves out what the operator declared as refused', () => {
     const adapter = createGeminiAdapter({ ...settings, quirks: { rejects: ['frequency_penalty', 'seed'] } })
     const wire = adapter.toRequest(providerCall({ frequencyPenalty: 1, presencePenalty: 0.5, seed: 1 }), {

@@ -20,6 +20,14 @@ export const geminiRules: readonly TraitRule[] = [
     checked,
   },
   {
+    // Vertex is left as it is: the reports are of the Gemini API.
+    hosts: ['gemini'],
+    models: /^gemini-(2\.5|[3-9]|\d\d)/,
+    traits: { refuses: ['presence_penalty', 'frequency_penalty'] },
+    source: 'https://github.com/google-gemini/cookbook/issues/1290',
+    checked,
+  },
+  {
     hosts,
     // 2.5 Pro cannot be kept from thinking.
     models: /^gemini-2\.5-flash/,
