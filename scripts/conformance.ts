@@ -1,11 +1,14 @@
 /**
- * Replays recorded provider answers and says which differ from what they must come out as.
+ * Replays recorded provider answers and says which differ from what they must come out as; compares the requests that belong to
+ * them, and a table of calls, with what the AI SDK sends.
  *
- *   npm run conformance                      the shared recordings; writes docs/conformance.md
- *   npm run conformance -- --data FOLDER     any folder with index.json or wire/index.json; writes nothing
- *   npm run conformance -- --check           the shared recordings; fails where docs/conformance.md is out of date
+ *   npm run conformance                      the shared recordings and the table; writes docs/conformance.md
+ *   npm run conformance -- --data FOLDER     any folder with index.json or wire/index.json, alone; writes nothing
+ *   npm run conformance -- --check           as without options; fails where docs/conformance.md is out of date
+ *   npm run conformance -- --suggest         also prints entries for test/upstream/requests/known-differences.ts
  *
- * The last line is `N passed, N failed`; the exit code is 1 where one failed.
+ * The last line is `N passed, N failed`; the exit code is 1 where one failed. Requests that hold what Portico does not offer are
+ * compared in part and counted on the line before.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -13,13 +16,27 @@ import { parseArgs } from 'node:util'
 import { sharedDataFolder } from '../test/harness/shared-data.ts'
 import { type RecordResult, renderConformancePage } from '../test/upstream/conformance-report.ts'
 import { replayRecord } from '../test/upstream/replay-record.ts'
+import {
+  checkOwnRequests,
+  checkRecordedRequests,
+  problemsOf,
+  type RequestResults,
+  staleEntries,
+} from '../test/upstream/requests/check-requests.ts'
+import { outcomeOf } from '../test/upstream/requests/requests-report.ts'
+import { suggestEntries } from '../test/upstream/requests/suggest-entries.ts'
 import { startUpstream } from '../test/upstream/upstream.ts'
-import { readWireIndex } from '../test/upstream/wire-index.ts'
+import { readWireIndex, type WireIndex } from '../test/upstream/wire-index.ts'
 
 const page = path.join(import.meta.dirname, '../docs/conformance.md')
 
 const { values: options } = parseArgs({
-  options: { data: { type: 'string' }, write: { type: 'boolean' }, check: { type: 'boolean' } },
+  options: {
+    data: { type: 'string' },
+    write: { type: 'boolean' },
+    check: { type: 'boolean' },
+    suggest: { type: 'boolean' },
+  },
 })
 process.exitCode = await run()
 
@@ -29,23 +46,37 @@ async function run(): Promise<number> {
     console.error('The shared recordings are not here; name a folder with --data FOLDER or PORTICO_SHARED_DATA.')
     return 1
   }
-  const results = await replayFolder(folder)
+  const index = readWireIndex(folder)
+  const results = await replayFolder(index)
+  const own = options.data === undefined ? await checkOwnRequests() : { table: [], written: [] }
+  const requests: RequestResults = { recorded: await checkRecordedRequests(index), ...own }
+  const checked = [...requests.recorded, ...requests.table, ...requests.written]
   for (const { record, differences } of results) {
     for (const line of differences) console.log(`${record.id}: ${line}`)
   }
-  const text = renderConformancePage(results)
+  for (const result of checked) for (const line of problemsOf(result)) console.log(`${result.id}: ${line}`)
+  // Other folders need not hold every difference.
+  const stale = options.data === undefined ? staleEntries(requests) : []
+  for (const { paths, reason } of stale) console.log(`known difference no longer seen: ${paths.join(', ')}: ${reason}`)
+  if (options.suggest) for (const entry of suggestEntries(checked)) console.log(entry)
+  const text = renderConformancePage(results, requests)
   let outdated = false
   if (options.check) {
     outdated = readFileSync(page, 'utf8') !== text
     if (outdated) console.log('docs/conformance.md is out of date: run npm run conformance')
   } else if (options.data === undefined || options.write) writeFileSync(page, text)
-  const failed = results.filter(({ differences }) => differences.length > 0).length
-  console.log(`${results.length - failed} passed, ${failed} failed`)
+  const outcomes = checked.map(outcomeOf)
+  const inPart = outcomes.filter((outcome) => outcome === 'in part').length
+  const failedAnswers = results.filter(({ differences }) => differences.length > 0).length
+  const failed = failedAnswers + outcomes.filter((outcome) => outcome === 'failed').length + stale.length
+  const passed = results.length - failedAnswers + outcomes.filter((outcome) => outcome === 'passed').length
+  if (inPart > 0)
+    console.log(`${inPart} requests in part: they also ask for what Portico does not offer; the rest is as expected`)
+  console.log(`${passed} passed, ${failed} failed`)
   return failed > 0 || outdated ? 1 : 0
 }
 
-async function replayFolder(folder: string): Promise<RecordResult[]> {
-  const index = readWireIndex(folder)
+async function replayFolder(index: WireIndex): Promise<RecordResult[]> {
   const upstream = await startUpstream()
   try {
     const results: RecordResult[] = []

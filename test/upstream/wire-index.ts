@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { decodeJsonObject, type JsonObject } from '../../src/providers/wire-json.ts'
 
 /** One recorded answer, as index.json describes it; the README of the data folder says what the fields mean. */
 export interface WireRecord {
@@ -13,6 +14,8 @@ export interface WireRecord {
   content_type?: string
   headers?: Record<string, string>
   file: string
+  /** The body that the recording client sent. */
+  request_file?: string | null
   /** A failure inside a 200 answer. */
   during?: string
   /** Offsets of awkward places: inside a UTF-8 sequence, a CRLF, a frame. */
@@ -39,6 +42,8 @@ export interface WireExpectation {
 export interface WireIndex {
   records: WireRecord[]
   bodyOf(record: WireRecord): Uint8Array
+  /** The recorded request of a record that names one; null: the file is missing or holds no JSON object. */
+  requestOf(record: WireRecord): JsonObject | null
 }
 
 /** Reads `FOLDER/index.json` or `FOLDER/wire/index.json`. Throws Error where neither is there or it is no index. */
@@ -47,11 +52,16 @@ export function readWireIndex(folder: string): WireIndex {
   if (root === undefined) throw new Error(`no index.json and no wire/index.json in ${folder}`)
   const index = JSON.parse(readFileSync(path.join(root, 'index.json'), 'utf8')) as { records?: unknown }
   if (!Array.isArray(index.records)) throw new Error(`${path.join(root, 'index.json')} has no list called records`)
+  const placeOf = (file: string) => {
+    const places = [root, folder, path.dirname(root)].map((place) => path.join(place, file))
+    return places.find((place) => existsSync(place)) ?? places[0]!
+  }
   return {
     records: index.records as WireRecord[],
-    bodyOf(record) {
-      const places = [root, folder, path.dirname(root)].map((place) => path.join(place, record.file))
-      return readFileSync(places.find((place) => existsSync(place)) ?? places[0]!)
+    bodyOf: (record) => readFileSync(placeOf(record.file)),
+    requestOf({ request_file: file }) {
+      if (!file || !existsSync(placeOf(file))) return null
+      return decodeJsonObject(readFileSync(placeOf(file))) ?? null
     },
   }
 }

@@ -1,0 +1,113 @@
+import { openingText } from '../../../src/providers/accept-call.ts'
+import { resolveTraits } from '../../../src/providers/model-traits/index.ts'
+import { asObject, asObjects, type JsonObject } from '../../../src/providers/wire-json.ts'
+import type { BodyDifference } from './diff-bodies.ts'
+import type { OurBody } from './our-body.ts'
+import type { RequestCall } from './request-call.ts'
+
+/** What our body is compared with. */
+export type Other = 'ai-sdk' | 'recorded'
+export type Who = 'ours' | 'theirs' | 'both'
+
+export interface DifferenceContext {
+  difference: BodyDifference
+  host: string
+  call: RequestCall
+  ours: OurBody
+  /** Canonical: ours and the other one. */
+  bodies: readonly [JsonObject, JsonObject]
+}
+
+/** Why a body of ours differs from another's, by rule: no entry names a recording. */
+export interface KnownDifference {
+  /** Formats or flavours; `*`: all. */
+  hosts: readonly string[] | '*'
+  /** Without positions; what lies inside one belongs to it. */
+  paths: readonly string[]
+  /** Whose body has something there; `both`: two values. */
+  who: readonly Who[]
+  /** Absent: both. */
+  against?: Other
+  holds?(context: DifferenceContext): boolean
+  reason: string
+  source: string
+}
+
+/** Left out, or changed to what the model knows, and named in `x-adjusted-params`: silence is an unlisted difference. */
+const adjustedFields: readonly { name: string; who: readonly Who[]; paths: readonly string[] }[] = [
+  { name: 'temperature', who: ['theirs'], paths: inEveryFormat('temperature') },
+  { name: 'top_p', who: ['theirs', 'both'], paths: ['p', ...inEveryFormat('top_p', 'topP')] },
+  { name: 'stop', who: ['theirs', 'both'], paths: ['stop_sequences', ...inEveryFormat('stop', 'stopSequences')] },
+  { name: 'seed', who: ['theirs', 'both'], paths: inEveryFormat('seed') },
+  { name: 'presence_penalty', who: ['theirs'], paths: inEveryFormat('presence_penalty', 'presencePenalty') },
+  { name: 'frequency_penalty', who: ['theirs'], paths: inEveryFormat('frequency_penalty', 'frequencyPenalty') },
+  {
+    name: 'reasoning_effort',
+    who: ['ours', 'theirs', 'both'],
+    paths: [
+      'reasoning_effort',
+      'output_config.effort',
+      'outputConfig.effort',
+      'additionalModelRequestFields.output_config.effort',
+      'additionalModelRequestFields.reasoning_effort',
+      'additionalModelRequestFields.reasoning',
+      'additionalModelRequestFields.reasoningConfig',
+      'generationConfig.thinkingConfig',
+      'thinking',
+      'think',
+    ],
+  },
+  { name: 'user', who: ['theirs'], paths: ['user', 'metadata.user_id'] },
+  { name: 'metadata', who: ['theirs', 'both'], paths: ['metadata', 'requestMetadata'] },
+  { name: 'service_tier', who: ['theirs', 'both'], paths: ['service_tier'] },
+]
+
+export const adjustedEntries: readonly KnownDifference[] = adjustedFields.map(
+  ({ name, who, paths }): KnownDifference => ({
+    hosts: '*',
+    paths,
+    who,
+    holds: ({ ours }) => ours.adjusted.includes(name),
+    reason: `The model or the host does not take \`${name}\` as it was asked for; \`x-adjusted-params\` names it.`,
+    source: 'src/providers/model-traits and the flavours, each fact with its own',
+  }),
+)
+
+/** Where a sampling field stands: at the top, or inside the object that the format has for them. */
+export function inEveryFormat(snake: string, camel = snake): string[] {
+  return [snake, `options.${snake}`, `generationConfig.${camel}`, `inferenceConfig.${camel}`]
+}
+
+/** Other turns, but the same words in the same order. */
+export function sameWordsInOtherTurns({ bodies }: DifferenceContext): boolean {
+  const [ours, theirs] = bodies.map((body) => asObjects(body.messages ?? body.contents))
+  return ours!.length !== theirs!.length && wordsOf(ours) === wordsOf(theirs)
+}
+
+function wordsOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(wordsOf).join('')
+  if (typeof value === 'string') return value.replace(openingText, '').replace(/\s/g, '')
+  const { content, parts, text } = asObject(value)
+  return wordsOf(content ?? parts ?? text ?? [])
+}
+
+/** Values that ask for what happens anyway, by the last part of their path. */
+const neutralValues: Readonly<Record<string, readonly unknown[]>> = {
+  presence_penalty: [0],
+  frequency_penalty: [0],
+  presencePenalty: [0],
+  frequencyPenalty: [0],
+  service_tier: ['auto', 'default'],
+}
+
+export function isNeutral({ difference: { path, theirs } }: DifferenceContext): boolean {
+  return neutralValues[path.split('.').at(-1)!]?.includes(theirs) ?? false
+}
+
+export const traitsOf = ({ host, ours }: DifferenceContext) => resolveTraits(host, ours.wireModel)
+export const temperatureOf = ({ call }: DifferenceContext) =>
+  call.kind === 'chat' ? (call.request.temperature ?? 0) : 0
+export const forbidsTools = ({ call }: DifferenceContext) => call.kind === 'chat' && call.request.toolChoice === 'none'
+export const sameEffort = ({ ours: { adjusted }, bodies: [ours, theirs] }: DifferenceContext) =>
+  adjusted.includes('reasoning_effort') ||
+  asObject(ours.outputConfig).effort === asObject(asObject(theirs.additionalModelRequestFields).output_config).effort

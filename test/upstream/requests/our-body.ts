@@ -1,0 +1,60 @@
+import { loadPriceSnapshot } from '../../../src/models/snapshot.ts'
+import { buildCatalogue } from '../../../src/models/build-catalogue.ts'
+import { noDeclarations } from '../../../src/models/declarations.ts'
+import { defaultPriceLists } from '../../../src/models/price-lists.ts'
+import { createAdapter } from '../../../src/providers/create-provider.ts'
+import type { ProviderSettings, WireModel } from '../../../src/providers/index.ts'
+import { asObject, type JsonObject, parseJson } from '../../../src/providers/wire-json.ts'
+import type { RequestCall } from './request-call.ts'
+
+export interface OurBody {
+  body: JsonObject
+  /** Public names of the fields that `x-adjusted-params` would name. */
+  adjusted: string[]
+  wireModel: WireModel
+}
+
+const snapshot = loadPriceSnapshot()
+
+/** The body that our adapter sends for a call, to the model as the catalogue describes it; null: the format has no embeddings. */
+export function ourBody(settings: ProviderSettings, call: RequestCall): OurBody | null {
+  const adapter = createAdapter(settings)
+  const model = wireModelOf(settings, call.model)
+  if (call.kind === 'embeddings') {
+    if (!adapter.embeddings) return null
+    const { texts, purpose, dimensions } = call
+    const sized = dimensions !== undefined && { dimensions }
+    return { ...toOurs(adapter.embeddings.toRequest({ model, texts, purpose, ...sized })), wireModel: model }
+  }
+  const { signal } = new AbortController()
+  const request = adapter.toRequest(
+    { model, request: call.request, signal, requestId: 'req_conformance' },
+    { stream: call.stream },
+  )
+  return { ...toOurs(request), wireModel: model }
+}
+
+function toOurs({ body, adjusted }: { body: unknown; adjusted: string[] }): Omit<OurBody, 'wireModel'> {
+  return { body: asObject(typeof body === 'string' ? parseJson(body) : body), adjusted }
+}
+
+/** As an operator's catalogue has it who declares this model at this provider and says nothing more about it. */
+function wireModelOf(settings: ProviderSettings, id: string): WireModel {
+  const catalogue = buildCatalogue(snapshot, [
+    {
+      ...noDeclarations,
+      origin: 'configuration',
+      providers: [
+        {
+          settings,
+          enabled: true,
+          hosting: 'global',
+          priceLists: defaultPriceLists(settings, 'global'),
+          models: 'declared',
+        },
+      ],
+      deployments: [{ id: 'conformance', modelId: id, providerId: settings.id, wireId: id }],
+    },
+  ])
+  return catalogue.models.get(id)!.all[0]!.deployment.wire
+}

@@ -1,0 +1,34 @@
+import type { WireFormat } from '../../../src/providers/index.ts'
+import type { JsonObject } from '../../../src/providers/wire-json.ts'
+import { readAnthropicBody } from './read-anthropic.ts'
+import { readBedrockBody } from './read-bedrock.ts'
+import { readGeminiBody } from './read-gemini.ts'
+import { readChatBody } from './read-openai.ts'
+import type { ReadBody } from './request-call.ts'
+
+/** What stands around a recorded body. */
+export interface BodyContext {
+  format: WireFormat
+  kind: 'chat' | 'embeddings'
+  /** From the address, where the format names the model there. */
+  model: string
+  stream: boolean
+  /** The host's number for a temperature (or penalty) of 1 in our words: what is read is divided by it. */
+  temperatureFactor: number
+  penaltyFactor: number
+}
+
+/** Reads a canonical body back into the call that asks for it. */
+export function readBody(body: JsonObject, context: BodyContext): ReadBody {
+  switch (context.format) {
+    case 'anthropic':
+      return readAnthropicBody(body, context)
+    case 'gemini':
+    case 'vertex':
+      return readGeminiBody(body, context)
+    case 'bedrock':
+      return readBedrockBody(body, context)
+    default:
+      return readChatBody(body, context)
+  }
+}
