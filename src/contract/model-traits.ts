@@ -27,6 +27,16 @@ export const modelTraitsSchema = z
     maxOutputTokens: z.int().min(1).optional(),
     contextTokens: z.int().min(1).optional(),
     cachePrefixTokens: z.int().min(1).optional().describe('Smallest prefix that is cached at a mark (Claude).'),
+    embeddingForm: z.enum(['texts', 'text_only', 'content']).optional(),
+    embeddingBatch: z.int().min(1).max(10_000).optional().describe('Most texts of one embedding call.'),
+    toolCallIds: z
+      .strictObject({
+        characters: z.enum(['alphanumeric', 'word']),
+        least: z.int().min(1).max(64),
+        most: z.int().min(1).max(64),
+      })
+      .optional()
+      .describe('Form of the ids of tool calls.'),
     userCharacters: z.int().min(1).max(10_000).optional().describe('Longest `user`.'),
   })
   .describe('What the model accepts; each field wins over what Portico knows of it.')

@@ -33,10 +33,11 @@ export function estimateSmallPrompt(messages: readonly ProviderMessage[]): Token
 
 function estimateMessages(messages: readonly ProviderMessage[]): TokenEstimate {
   return sumOf(
-    messages.flatMap(({ content, toolCalls = [] }) => [
+    messages.flatMap(({ content, toolCalls = [], replay }) => [
       perMessage,
       estimateTokens(content),
       ...toolCalls.map((call) => ({ estimate: 0, bound: Buffer.byteLength(call.argumentsJson) + call.name.length })),
+      ...(replay ? [{ estimate: 0, bound: Buffer.byteLength(JSON.stringify(replay.blocks)) }] : []),
     ]),
   )
 }

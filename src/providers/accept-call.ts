@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isBlank } from './conversation.ts'
 import type { ModelTraits } from './model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from './port.ts'
@@ -22,6 +23,7 @@ export function acceptCall(
   }
   mapTier(request, traits, adjustments)
   if (traits.tools === false) leaveOutTools(request, adjustments)
+  if (traits.toolCallIds) request.messages = withToolCallIds(request.messages, traits.toolCallIds)
   clampCap(request, call.model.maxOutputTokens, adjustments)
   if (request.user !== undefined) request.user = request.user.slice(0, traits.userCharacters ?? defaultUserCharacters)
   return { ...call, request }
@@ -59,6 +61,23 @@ function leaveOutTools(request: ProviderRequest, adjustments: Adjustments) {
   request.messages = request.messages.map(({ toolCalls: _calls, toolCallId: _id, replay: _replay, ...message }) =>
     message.role === 'tool' ? { ...message, role: 'user' } : message,
   )
+}
+
+/** In a conversation that another provider began, its ids may have a form that this one refuses. Calls and their results keep together. */
+function withToolCallIds(
+  messages: ProviderMessage[],
+  { characters, least, most }: NonNullable<ModelTraits['toolCallIds']>,
+): ProviderMessage[] {
+  const form = characters === 'word' ? /^[\w-]+$/ : /^[a-zA-Z0-9]+$/
+  const fitting = (id: string) =>
+    form.test(id) && id.length >= least && id.length <= most
+      ? id
+      : createHash('sha256').update(id).digest('hex').slice(0, most)
+  return messages.map((message) => {
+    if (message.toolCallId !== undefined) return { ...message, toolCallId: fitting(message.toolCallId) }
+    if (!message.toolCalls) return message
+    return { ...message, toolCalls: message.toolCalls.map((call) => ({ ...call, id: fitting(call.id) })) }
+  })
 }
 
 function clampCap(request: ProviderRequest, maximum: number, adjustments: Adjustments) {

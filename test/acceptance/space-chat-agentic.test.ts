@@ -18,7 +18,8 @@ const call = (args: string) => ({
 })
 
 it('with the agentic workflow on, the model searches again, cites what it found, and each call is billed', async () => {
-  const requests: { messages: { role: string; content: string }[]; tools?: unknown[] }[] = []
+  const requests: { messages: { role: string; content: string; reasoning_content?: string }[]; tools?: unknown[] }[] =
+    []
   const upstream = await startUpstream(({ body }) => {
     const request = JSON.parse(body) as (typeof requests)[number]
     requests.push(request)
@@ -27,6 +28,8 @@ it('with the agentic workflow on, the model searches again, cites what it found,
       request.messages.at(-1)!.role === 'tool'
         ? chunk({ role: 'assistant', content: `Forty herons [${found}].` }) + chunk({}, 'stop')
         : chunk({ role: 'assistant', content: null }) +
+          chunk({ reasoning_content: 'Prices are not asked for ' }) +
+          chunk({ reasoning_content: 'here.' }) +
           chunk(call('{"query": "herons')) +
           chunk({ tool_calls: [{ index: 0, function: { arguments: ' in the pond"}' } }] }) +
           chunk({}, 'tool_calls')
@@ -49,7 +52,8 @@ it('with the agentic workflow on, the model searches again, cites what it found,
           id: 'm',
           maxOutputTokens: 100,
           contextTokens: 10_000,
-          deployments: [{ provider: 'p', prices: { input: '1', output: '2' } }],
+          reasoning: true,
+          deployments: [{ provider: 'p', wireId: 'deepseek-v4-pro', prices: { input: '1', output: '2' } }],
         },
       ],
     },
@@ -77,6 +81,11 @@ it('with the agentic workflow on, the model searches again, cites what it found,
   expect(answer).toMatchObject({ content: 'Forty herons [1].', references: [{ id: 1, title: 'herons.txt' }] })
   expect(requests).toHaveLength(2)
   expect(requests[0]!.tools).toHaveLength(1)
+  // The model refuses its own call without the reasoning behind it; visitors never see it.
+  expect(requests[1]!.messages.find(({ role }) => role === 'assistant')).toMatchObject({
+    reasoning_content: 'Prices are not asked for here.',
+  })
+  expect(JSON.stringify(answer)).not.toContain('not asked for')
   const today = new Date().toISOString().slice(0, 10)
   const usage = expectStatus(
     await portico.operator('GET', `/api/organisations/${organisation.id}/usage?from=${today}&to=${today}&by=surface`),

@@ -1,19 +1,20 @@
 import { readVectors, rowsByKind } from '../embedding-vector.ts'
+import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { EmbeddingAnswer, WireModel } from '../port.ts'
 import type { WireAdapter } from '../wire-adapter.ts'
 import { asCount, asObject, decodeJsonObject, type JsonObject } from '../wire-json.ts'
 
 const inputTypes = { document: 'search_document', query: 'search_query' } as const
-/** Cohere's own limit of texts in one call. */
-const maximumCohereBatch = 96
 
 /** InvokeModel of the Titan and Cohere embedding models; each keeps its own body. */
 export function bedrockEmbeddings(root: string): NonNullable<WireAdapter['embeddings']> {
   return {
     toRequest({ model, texts, dimensions, purpose }) {
-      const body = isCohere(model)
-        ? toCohereBody(texts, dimensions, purpose)
-        : toTitanBody(model, texts[0] ?? '', dimensions)
+      const { embeddingForm } = traitsOf(model)
+      const body =
+        embeddingForm === 'texts'
+          ? toCohereBody(texts, dimensions, purpose)
+          : toTitanBody(embeddingForm, texts[0] ?? '', dimensions)
       return {
         method: 'POST',
         url: `${root}/model/${encodeURIComponent(model.id)}/invoke`,
@@ -23,19 +24,23 @@ export function bedrockEmbeddings(root: string): NonNullable<WireAdapter['embedd
       }
     },
     fromResponse: fromEmbeddings,
-    maximumBatch: (model) => (isCohere(model) ? maximumCohereBatch : 1),
+    maximumBatch: (model) => traitsOf(model).embeddingBatch ?? 1,
   }
 }
 
-/** The wire's id names the vendor; behind an inference profile's address only Cohere's name of the model (`embed-multilingual`) does. */
-function isCohere({ id, baseModel }: WireModel): boolean {
-  return [id, baseModel].some((name) => /(^|\.)cohere\.|^(cohere[./-])?embed-/.test(name))
+/** Of a name of the operator's own, which says nothing, the id on the wire. */
+function traitsOf(model: WireModel): ModelTraits {
+  const traits = resolveTraits('bedrock', model)
+  return traits.embeddingForm ? traits : resolveTraits('bedrock', { baseModel: model.id, traits: model.traits })
 }
 
 /** The first Titan takes the text alone. */
-function toTitanBody(model: WireModel, inputText: string, dimensions: number | undefined): JsonObject {
-  if (model.baseModel.includes('titan-embed-text-v1') || model.baseModel.includes('titan-embed-g1'))
-    return { inputText }
+function toTitanBody(
+  form: ModelTraits['embeddingForm'],
+  inputText: string,
+  dimensions: number | undefined,
+): JsonObject {
+  if (form === 'text_only') return { inputText }
   return { inputText, normalize: true, ...(dimensions !== undefined && { dimensions }) }
 }
 

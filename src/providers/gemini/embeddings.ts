@@ -1,4 +1,5 @@
 import { readVectors } from '../embedding-vector.ts'
+import { resolveTraits } from '../model-traits/index.ts'
 import type { EmbeddingAnswer, WireModel } from '../port.ts'
 import type { WireAdapter, WireRequest } from '../wire-adapter.ts'
 import { asCount, asObject, asObjects, decodeJsonObject, type JsonObject } from '../wire-json.ts'
@@ -38,7 +39,7 @@ export function geminiEmbeddings(root: string): Embeddings {
 export function vertexEmbeddings(root: string): Embeddings {
   return {
     toRequest({ model, texts, dimensions, purpose }) {
-      if (takesContent(model)) {
+      if (traitsOf(model).embeddingForm === 'content') {
         return jsonRequest(`${root}/${vertexModelPath(model.id)}:embedContent`, {
           content: { parts: texts.map((text) => ({ text })) },
           taskType: taskTypes[purpose],
@@ -62,13 +63,11 @@ export function vertexEmbeddings(root: string): Embeddings {
         promptTokens: counted.length < counts.length ? null : counted.reduce((sum, count) => sum + count, 0),
       }
     },
-    // gemini-embedding models take one text per call there.
-    maximumBatch: (model: WireModel) => (isGeminiEmbedding(model) ? 1 : maximumVertexBatch),
+    maximumBatch: (model) => traitsOf(model).embeddingBatch ?? maximumVertexBatch,
   }
 }
 
-const isGeminiEmbedding = ({ baseModel }: WireModel) => baseModel.startsWith('gemini-embedding')
-const takesContent = (model: WireModel) => isGeminiEmbedding(model) && model.baseModel !== 'gemini-embedding-001'
+const traitsOf = (model: WireModel) => resolveTraits('vertex', model)
 
 /** An answer of `batchEmbedContents`, or of `embedContent`, which takes one text. */
 function readContent(answer: JsonObject): EmbeddingAnswer {

@@ -28,6 +28,20 @@ export const geminiRules: readonly TraitRule[] = [
     checked,
   },
   {
+    hosts: ['vertex'],
+    models: /^gemini-embedding/,
+    traits: { embeddingBatch: 1 },
+    source: 'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings',
+    checked,
+  },
+  {
+    hosts: ['vertex'],
+    models: /^gemini-embedding(?!-001)/,
+    traits: { embeddingForm: 'content' },
+    source: 'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings',
+    checked,
+  },
+  {
     hosts,
     // 2.5 Pro cannot be kept from thinking.
     models: /^gemini-2\.5-flash/,

@@ -42,8 +42,20 @@ export const hostRules: readonly TraitRule[] = [
   },
   {
     hosts: ['mistral'],
-    traits: { blankTurns: false },
+    traits: { blankTurns: false, toolCallIds: { characters: 'alphanumeric', least: 9, most: 9 } },
     source: 'https://docs.mistral.ai/api/#tag/chat',
+    checked,
+  },
+  {
+    hosts: ['openai', 'azure'],
+    traits: { toolCallIds: { characters: 'word', least: 1, most: 40 } },
+    source: 'https://platform.openai.com/docs/api-reference/chat/create#chat_create-messages',
+    checked,
+  },
+  {
+    hosts: ['anthropic', 'bedrock'],
+    traits: { toolCallIds: { characters: 'word', least: 1, most: 64 } },
+    source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html',
     checked,
   },
   {

@@ -165,4 +165,18 @@ export const modelRules: readonly TraitRule[] = [
       'https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html',
     checked,
   },
+  {
+    hosts: ['bedrock'],
+    models: /^(embed-|cohere)/,
+    traits: { embeddingForm: 'texts', embeddingBatch: 96 },
+    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-embed.html',
+    checked,
+  },
+  {
+    hosts: ['bedrock'],
+    models: /^titan-embed-(text-v1|g1)/,
+    traits: { embeddingForm: 'text_only' },
+    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html',
+    checked,
+  },
 ]

@@ -195,6 +195,30 @@ describe('a conversation', () => {
   })
 })
 
+describe('ids of tool calls that another provider made', () => {
+  const foreign = 'gemini.eyJuIjoid2VhdGhlciJ9.and-much-more-that-makes-it-longer-than-any-host-takes'
+  const messages = toolConversation.map((message) => ({
+    ...message,
+    ...(message.toolCallId === 'call_1' && { toolCallId: foreign }),
+    ...(message.toolCalls && {
+      toolCalls: message.toolCalls.map((call) => (call.id === 'call_1' ? { ...call, id: foreign } : call)),
+    }),
+  }))
+
+  test.each([
+    [{ flavour: 'mistral' }, /^[a-zA-Z0-9]{9}$/],
+    [{ flavour: 'openai' }, /^[\w-]{1,40}$/],
+    [{ format: 'anthropic' }, /^[\w-]{1,64}$/],
+    [{ format: 'bedrock' }, /^[\w-]{1,64}$/],
+  ] as const)('have the form that %o takes, the same for a call and its result', (host, form) => {
+    const { body } = send(host, 'm', { messages, tools: [weatherTool] })
+    const ids = [...body.matchAll(/"(?:id|tool_call_id|tool_use_id|toolUseId)":"([^"]+)"/g)].map((match) => match[1]!)
+    expect(ids).toHaveLength(4)
+    for (const id of ids) expect(id).toMatch(form)
+    expect(new Set(ids).size).toBe(2)
+  })
+})
+
 describe('tools on Bedrock', () => {
   const bedrock = { format: 'bedrock' as const }
 

@@ -46,6 +46,15 @@ export interface ModelTraits {
   contextTokens?: number
   /** Smallest prefix that its host caches at a marked position, tokens. Absent: no marks are sent. */
   cachePrefixTokens?: number
+  /**
+   * Body of an embedding call where a host has several: several texts at once (`texts`), a text without options (`text_only`), or the
+   * content of a message (`content`).
+   */
+  embeddingForm?: 'texts' | 'text_only' | 'content'
+  /** Most texts of one embedding call. */
+  embeddingBatch?: number
+  /** Form of the ids of tool calls; ids of other providers are replaced. */
+  toolCallIds?: { characters: 'alphanumeric' | 'word'; least: number; most: number }
   /** Longest `user`, characters. */
   userCharacters?: number
 }
