@@ -308,15 +308,14 @@ describe('a client that leaves while its answer is generated', () => {
     expect(stage.outcomes).toMatchObject([{ ending: 'client_closed', estimated: true, usage: { reasoningTokens: 0 } }])
   })
 
-  it('pays for a whole answer that the provider finishes all the same', async () => {
+  it('pays for a whole answer of a model with hidden reasoning that the provider finishes all the same', async () => {
     const answer = Promise.withResolvers<ProviderAnswer>()
     const begun = Promise.withResolvers<void>()
-    const stage = arrange(() => ({
-      complete: () => {
-        begun.resolve()
-        return answer.promise
-      },
-    }))
+    const complete = () => {
+      begun.resolve()
+      return answer.promise
+    }
+    const stage = arrange(() => ({ complete }), undefined, undefined, { deployments: thinking })
     const completion = stage.completions.complete(stage.call(false))
     await begun.promise
     stage.leave()

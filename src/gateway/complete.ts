@@ -190,14 +190,14 @@ async function countAnswer(opened: OpenedCall, { usage, text, reasoningText, ref
 }
 
 /**
- * A whole answer is billed by the provider although its client has left: it is awaited for a while, to bill what it really costs.
- * False: nothing is awaited, since no provider works or too many answers are.
+ * Hidden reasoning is billed by the provider and was never seen here: the answer is awaited for a while, to bill what it really costs.
+ * False: the provider's call ends with its client, because nothing is hidden, no provider works or too many answers are awaited.
  */
 function readOnWhole(
   opened: OpenedCall,
   answering: Promise<{ value: ProviderAnswer; deployment: Deployment }>,
 ): boolean {
-  if (!opened.working) return false
+  if (!opened.working?.deployment.wire.reasoning) return false
   return opened.readOn.start(opened.call.organisation.id, async (signal) => {
     try {
       const { value: answer, deployment } = await raceSignal(answering, signal)
@@ -229,10 +229,10 @@ function abandonedOutcome(
   opened: OpenedCall,
   ending: (Outcome & { kind: 'answered' })['ending'],
 ): [Deployment, Parameters<typeof settleLater>[2]] | undefined {
-  const { call, working } = opened
+  const { working } = opened
   if (!working || (ending !== 'client_closed' && ending !== 'shutdown')) return undefined
   const prompt = { ...noUsage, promptTokens: opened.promptTokensEstimate }
-  const isHidden = ending === 'client_closed' && (!call.stream || working.deployment.wire.reasoning)
+  const isHidden = ending === 'client_closed' && working.deployment.wire.reasoning
   const usage = isHidden ? usageByTime(opened, prompt, 0) : prompt
   return [working.deployment, { ending, usage, estimated: true, finishReason: null }]
 }

@@ -393,15 +393,16 @@ describe('clients that leave at the very moment of the answer', () => {
       // The calls come in any order: the one that asks now is the one that leaves now, some steps before its answer.
       const { body } = stage.calls('leaving')[call]!
       for (let step = 0; step < call % 4; step++) await new Promise((resolve) => setImmediate(resolve))
-      leaving.get(body.user)!.destroy()
+      leaving.get(body.messages[0].content)!.destroy()
       for (let step = 0; step < (call >> 2) % 4; step++) await new Promise((resolve) => setImmediate(resolve))
       answered++
       return body.stream ? chatStream(['Too', ' late.']) : chatAnswer('Too late.')
     })
     const organisation = await stage.portico.createOrganisation()
     for (let index = 0; index < clients; index++) {
-      const user = `client-${index}`
-      leaving.set(user, leavingClient({ model: 'leaving', user, stream: index % 4 !== 0 }, organisation.apiKey))
+      const content = `client-${index}`
+      const messages = [{ role: 'user', content }]
+      leaving.set(content, leavingClient({ model: 'leaving', messages, stream: index % 4 !== 0 }, organisation.apiKey))
     }
     await expect.poll(() => answered, { timeout: 10_000 }).toBe(clients)
     const path = `/api/organisations/${organisation.id}/usage`

@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net'
 const server = http.createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
   const ms = Number(searchParams.get('ms') ?? 0)
-  const untilMs = performance.now() + ms
-  if (pathname === '/spin') while (performance.now() < untilMs);
+  // CPU time, so that a crowded machine blocks for no less.
+  const cpuMs = () => Object.values(process.cpuUsage()).reduce((sum, micros) => sum + micros, 0) / 1000
+  const untilMs = cpuMs() + ms
+  if (pathname === '/spin') while (cpuMs() < untilMs);
   if (pathname === '/sleep') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
   response.end('{}')
 })

@@ -31,6 +31,8 @@ export interface Flavour {
   reasoningOutsideCompletion: false | 'by_total' | 'always'
   /** Where the usage states what the call cost; null: nowhere. */
   statedCost: 'openrouter' | 'perplexity' | 'xai' | null
+  /** Streams have no finish reason: their closing word alone is the end of a whole answer. */
+  endsWithoutFinish: boolean
   /** A `stop` that comes with tool calls means `tool_calls`. */
   stopMayMeanToolCalls: boolean
   /** Vectors are asked for as base64: a quarter of the bytes and no number parsing. */
@@ -55,6 +57,7 @@ const generic: Flavour = {
   requiredToolChoice: 'required',
   reasoningOutsideCompletion: false,
   statedCost: null,
+  endsWithoutFinish: false,
   stopMayMeanToolCalls: false,
   base64Embeddings: false,
   dimensionsField: 'dimensions',
@@ -174,6 +177,14 @@ export const flavours = {
     hosts: ['ollama.com'],
     rejects: ['metadata', 'service_tier', 'user'],
     stopMayMeanToolCalls: true,
+  },
+  // Streams of Cortex end with [DONE] alone (docs.snowflake.com, Cortex REST API, 2026-11).
+  snowflake: {
+    ...generic,
+    hosts: ['snowflakecomputing.com'],
+    versionPath: '/api/v2/cortex/v1',
+    capField: 'max_completion_tokens',
+    endsWithoutFinish: true,
   },
   vllm: { ...generic, baseUrl: 'http://127.0.0.1:8000/v1', base64Embeddings: true },
   lmstudio: { ...generic, baseUrl: 'http://127.0.0.1:1234/v1', rejects: ['metadata', 'service_tier', 'user'] },

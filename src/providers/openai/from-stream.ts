@@ -53,7 +53,7 @@ export function createChatStreamReader(flavour: Flavour, redact: (text: string) 
       if (wireEvent.type === 'relayed') {
         return [{ type: 'chunk', contentJson: wireEvent.contentJson, outputBytes: wireEvent.outputBytes }]
       }
-      if (wireEvent.data.trim() === '[DONE]') return takeEnd(state, flavour)
+      if (wireEvent.data.trim() === '[DONE]') return takeEnd(state, flavour, true)
       if (wireEvent.event === 'error') throw errorOf(wireEvent.data, state, redact)
       const chunk = readObject(wireEvent.data, state)
       const events = readChunk(chunk, state, flavour, redact)
@@ -64,7 +64,7 @@ export function createChatStreamReader(flavour: Flavour, redact: (text: string) 
     finish() {
       if (state.ended) return []
       if (!state.begun) throw truncatedStream(false)
-      return takeEnd(state, flavour)
+      return takeEnd(state, flavour, false)
     },
     begun: () => state.begun,
   })
@@ -146,10 +146,11 @@ function readToolCall(call: JsonObject, state: ReaderState): ProviderEvent {
   }
 }
 
-function takeEnd(state: ReaderState, flavour: Flavour): ProviderEvent[] {
+/** `isClosed`: the closing word came. */
+function takeEnd(state: ReaderState, flavour: Flavour, isClosed: boolean): ProviderEvent[] {
   if (!state.begun) throw failure('connection', 'The provider ended its answer before it began.')
   // The closing word alone does not say that the answer is whole: proxies send it after a failure, too.
-  if (state.finishWord === null) throw truncatedStream(true)
+  if (state.finishWord === null && !(isClosed && flavour.endsWithoutFinish)) throw truncatedStream(true)
   state.ended = true
   const finishReason = finishReasonOf(state.finishWord, state.toolCalls.length > 0, flavour)
   const replay = state.toolCalls.length > 0 ? state.replay.replay() : null
