@@ -22,6 +22,7 @@ export const modelTraitsSchema = z
     signedToolCalls: z.boolean().optional().describe('Gemini: tool calls go back with a signature.'),
     turns: z.enum(['any', 'alternating']).optional(),
     blankTurns: z.boolean().optional().describe('false: it refuses messages without text.'),
+    textWithToolCalls: z.boolean().optional().describe('false: a turn has text or tool calls, never both.'),
     systemRole: z.enum(['system', 'developer']).optional(),
     capField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
     maxOutputTokens: z.int().min(1).optional(),

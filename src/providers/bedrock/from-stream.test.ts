@@ -127,6 +127,28 @@ describe('a stream of Bedrock', () => {
     ])
   })
 
+  test('hands out reasoning with its signature where it calls tools, to be sent back', () => {
+    const reasoned = (index: number, reasoningContent: object) =>
+      event('contentBlockDelta', { contentBlockIndex: index, delta: { reasoningContent } })
+    const call = event('contentBlockStart', {
+      contentBlockIndex: 2,
+      start: { toolUse: { toolUseId: 't1', name: 'weather' } },
+    })
+    const thought = [reasoned(0, { text: 'I ' }), reasoned(0, { text: 'look.' }), reasoned(0, { signature: 'c2ln' })]
+    const frames = [start, ...thought, reasoned(1, { redactedContent: 'aGlk' }), call, stop('tool_use'), usage]
+    const events = adapter.createStreamReader().push(Buffer.concat(frames))
+    expect(events.find(({ type }) => type === 'replay')).toEqual({
+      type: 'replay',
+      replay: {
+        format: 'bedrock',
+        blocks: [
+          { reasoningContent: { reasoningText: { text: 'I look.', signature: 'c2ln' } } },
+          { reasoningContent: { redactedContent: 'aGlk' } },
+        ],
+      },
+    })
+  })
+
   test('that a guardrail stopped is filtered', () => {
     const answer = foldStream(adapter.createStreamReader(), [start, text('No.'), stop('guardrail_intervened')])
     expect(answer).toMatchObject({ finishReason: 'content_filter', usage: null })

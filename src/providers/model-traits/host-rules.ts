@@ -47,6 +47,12 @@ export const hostRules: readonly TraitRule[] = [
     checked,
   },
   {
+    hosts: ['mistral'],
+    traits: { textWithToolCalls: false },
+    source: 'https://github.com/github/copilot-cli/issues/4884',
+    checked,
+  },
+  {
     hosts: ['openai', 'azure'],
     traits: { toolCallIds: { characters: 'word', least: 1, most: 40 } },
     source: 'https://platform.openai.com/docs/api-reference/chat/create#chat_create-messages',

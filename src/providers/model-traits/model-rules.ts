@@ -91,6 +91,13 @@ export const modelRules: readonly TraitRule[] = [
     checked,
   },
   {
+    hosts: ['moonshotai'],
+    models: /^(kimi-)?k[3-9]/,
+    traits: { efforts: nearestOf('low', 'high', 'max'), capField: 'max_completion_tokens' },
+    source: 'https://platform.kimi.ai/docs/guide/kimi-k3-quickstart',
+    checked,
+  },
+  {
     hosts: '*',
     models: /^kimi-(k2-thinking|k2\.[5-9]|k[3-9]|for-coding|thinking)/,
     traits: { reasoning: true },
@@ -143,7 +150,8 @@ export const modelRules: readonly TraitRule[] = [
   },
   {
     hosts: ['bedrock'],
-    models: /^llama/,
+    // Also Mistral's, Writer's and DeepSeek's: a whole answer costs time only, a refused stream the answer.
+    models: /^(llama|mistral|mixtral|ministral|pixtral|magistral|palmyra|v3)/,
     traits: { streamedTools: false, efforts: {} },
     source:
       'https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html',

@@ -71,6 +71,8 @@ describe('a request to one model of a host', () => {
     ['xai', 'grok-4.20-0309-reasoning', 'low', undefined],
     ['deepseek', 'deepseek-v4-pro', 'medium', 'high'],
     ['openai', 'gpt-5-chat-latest', 'low', undefined],
+    ['moonshotai', 'kimi-k3', 'medium', 'high'],
+    ['moonshotai', 'kimi-k2.6', 'high', undefined],
     ['generic', 'a-model-nobody-knows', 'minimal', 'minimal'],
   ])('of %s maps the effort for %s: %s as %s', (flavour, id, asked, sent) => {
     const host = flavour === 'azure' ? { format: 'azure' as const } : { flavour }
@@ -186,6 +188,11 @@ describe('a conversation', () => {
     expect(adjusted).toEqual(['messages'])
   })
 
+  test('with Mistral has text or tool calls in a turn, never both', () => {
+    const sent = send({ flavour: 'mistral' }, 'devstral-latest', tools).json.messages as Record<string, unknown>[]
+    expect(sent[1]).toMatchObject({ role: 'assistant', content: null, tool_calls: [{}, {}] })
+  })
+
   test('with Perplexity has no tools, and rounds of another provider become text', () => {
     const { json, adjusted, body } = send({ flavour: 'perplexity' }, 'sonar', tools)
     expect(json).not.toHaveProperty('tools')
@@ -225,6 +232,7 @@ describe('tools on Bedrock', () => {
   test('are called unstreamed where the model cannot stream them', () => {
     const llama = 'eu.meta.llama3-3-70b-instruct-v1:0'
     expect(send(bedrock, llama, tools, {}, true).url).toMatch(/\/converse$/)
+    expect(send(bedrock, 'mistral.mistral-large-2402-v1:0', tools, {}, true).url).toMatch(/\/converse$/)
     expect(send(bedrock, llama, {}, {}, true).url).toMatch(/\/converse-stream$/)
     expect(send(bedrock, 'eu.anthropic.claude-sonnet-4-6', tools, {}, true).url).toMatch(/\/converse-stream$/)
   })

@@ -38,6 +38,8 @@ export interface ModelTraits {
   turns?: 'any' | 'alternating'
   /** False: it refuses messages without text. */
   blankTurns?: boolean
+  /** False: it refuses a turn that has both text and tool calls; the text is left out. */
+  textWithToolCalls?: boolean
   systemRole?: 'system' | 'developer'
   capField?: 'max_tokens' | 'max_completion_tokens'
   /** Most tokens of one answer, where the price list does not know the model. */

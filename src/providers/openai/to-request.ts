@@ -90,7 +90,7 @@ function toWireMessage(
   if (!message.toolCalls || message.toolCalls.length === 0) return { role: message.role, content: message.content }
   return {
     role: message.role,
-    content: message.content === '' ? null : message.content,
+    content: message.content === '' || traits.textWithToolCalls === false ? null : message.content,
     ...toReplayedFields(message, model, traits),
     tool_calls: message.toolCalls.map((call) => ({
       id: call.id,
