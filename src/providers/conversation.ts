@@ -40,6 +40,20 @@ export function shapeConversation<Block>(
   return conversation
 }
 
+/**
+ * The turns without white space at the end of a last turn of the assistant, which Claude refuses at Anthropic and on Bedrock
+ * (https://github.com/vercel/ai/pull/3115).
+ */
+export function trimFinalTurn(turns: Conversation<JsonObject>['turns']): Conversation<JsonObject>['turns'] {
+  const final = turns.at(-1)
+  if (final?.role !== 'assistant') return turns
+  const at = final.blocks.findLastIndex(({ text }) => typeof text === 'string')
+  const blocks = final.blocks.map((block, position) =>
+    position === at ? { ...block, text: String(block.text).trimEnd() } : block,
+  )
+  return [...turns.slice(0, -1), { role: 'assistant', blocks }]
+}
+
 export function isBlank(text: string): boolean {
   return text.trim() === ''
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { providerCall, toolConversation, weatherTool } from '../../../test/harness/provider-call.ts'
 import type { ProviderRequest, ProviderSettings, WireModel } from '../port.ts'
+import { createBedrockAdapter } from '../bedrock/index.ts'
 import { createAnthropicAdapter } from './index.ts'
 
 const settings: ProviderSettings = { id: 'claude', format: 'anthropic', apiKey: 'sk-ant-secret-of-test' }
@@ -9,6 +10,25 @@ function send(request: Partial<ProviderRequest>, model: Partial<WireModel> = {},
   const wire = createAnthropicAdapter(settings).toRequest(providerCall(request, model), { stream })
   return { wire, body: JSON.parse(JSON.stringify(wire.body)) as Record<string, unknown>, adjusted: wire.adjusted }
 }
+
+test.each([
+  ['anthropic', createAnthropicAdapter({ id: 'x', format: 'anthropic', apiKey: 'k' })],
+  ['bedrock', createBedrockAdapter({ id: 'x', format: 'bedrock', region: 'eu-central-1', apiKey: 'k' })],
+])(
+  'white space at the end of a last turn of the assistant, which Claude refuses, does not reach %s',
+  (_format, adapter) => {
+    const messages = [
+      { role: 'user' as const, content: 'Hello ' },
+      { role: 'assistant' as const, content: ' Hi \n' },
+    ]
+    const ending = adapter.toRequest(providerCall({ messages }), { stream: false }).body
+    expect(JSON.stringify(ending)).toContain('" Hi"')
+    const more = [...messages, { role: 'user' as const, content: 'And?' }]
+    expect(JSON.stringify(adapter.toRequest(providerCall({ messages: more }), { stream: false }).body)).toContain(
+      '" Hi \\n"',
+    )
+  },
+)
 
 describe('a request to Anthropic', () => {
   test("always carries a cap: the client's, else the model's maximum", () => {

@@ -1,5 +1,5 @@
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
-import { isBlank, shapeConversation, toolArguments } from '../conversation.ts'
+import { isBlank, shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
@@ -65,7 +65,7 @@ function toMessagesBody(
     model: model.id,
     max_tokens: request.maxOutputTokens ?? model.maxOutputTokens,
     ...(system.length > 0 && { system: toSystem(system.join('\n\n'), cache) }),
-    messages: turns.map((turn) => ({ role: turn.role, content: plainWherePossible(turn.blocks) })),
+    messages: trimFinalTurn(turns).map((turn) => ({ role: turn.role, content: plainWherePossible(turn.blocks) })),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
     ...(stop !== undefined && { stop_sequences: stop }),

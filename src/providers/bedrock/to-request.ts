@@ -1,5 +1,5 @@
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
-import { isBlank, shapeConversation, toolArguments } from '../conversation.ts'
+import { isBlank, shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
@@ -56,7 +56,7 @@ function toBody(
   const toolConfig = toToolConfig(request, adjustments)
   adjustments.drop(request, 'seed', 'presencePenalty', 'frequencyPenalty', 'user', 'serviceTier')
   return {
-    messages: turns.map((turn) => ({ role: turn.role, content: turn.blocks })),
+    messages: trimFinalTurn(turns).map((turn) => ({ role: turn.role, content: turn.blocks })),
     ...(system.length > 0 && { system: [...system.map((text) => ({ text })), ...(cache.system ? [cachePoint] : [])] }),
     ...(Object.keys(inferenceConfig).length > 0 && { inferenceConfig }),
     ...(toolConfig && { toolConfig }),

@@ -24,6 +24,8 @@ export interface Flavour {
   streamUsage: 'ask' | 'unasked'
   seedField: 'seed' | 'random_seed'
   requiredToolChoice: 'required' | 'any'
+  /** A last turn of the assistant, which the answer goes on from, must say so with `prefix: true`. */
+  marksPrefix?: boolean
   /**
    * The wire's completion tokens leave out reasoning tokens: `by_total` where the total shows it or is missing, `always` where the total
    * leaves them out as well.
@@ -102,6 +104,8 @@ export const flavours = {
     streamUsage: 'unasked',
     seedField: 'random_seed',
     requiredToolChoice: 'any',
+    // "Expected last role User or Tool (or Assistant with prefix True)": https://github.com/huggingface/smolagents/issues/757
+    marksPrefix: true,
     dimensionsField: 'output_dimension',
     // At most 16,384 tokens in one request.
     embeddingBatch: 32,

@@ -16,6 +16,16 @@ function send(call: ProviderCall, settings: Partial<ProviderSettings> = {}, stre
   return { ...request, json: JSON.parse(JSON.stringify(request.body)) as Record<string, unknown> }
 }
 
+test('to Mistral a last turn of the assistant is marked as the beginning of the answer, which it refuses otherwise', () => {
+  const messages = [
+    { role: 'user' as const, content: 'Hello' },
+    { role: 'assistant' as const, content: 'Hi' },
+  ]
+  const last = (flavour: string) => (send(providerCall({ messages }), { flavour }).json.messages as unknown[]).at(-1)
+  expect(last('mistral')).toEqual({ role: 'assistant', content: 'Hi', prefix: true })
+  expect(last('groq')).toEqual({ role: 'assistant', content: 'Hi' })
+})
+
 describe('a request', () => {
   test('carries every field under the name of the wire, and reports none as adjusted', () => {
     const call = providerCall({

@@ -57,7 +57,10 @@ function toChatBody(
   const messages = shapeMessages(request.messages, traits, adjustments)
   return {
     model: model.id,
-    messages: messages.map((message) => toWireMessage(message, roles.system, call, traits)),
+    messages: markPrefix(
+      messages.map((message) => toWireMessage(message, roles.system, call, traits)),
+      flavour,
+    ),
     ...(temperature !== undefined && { temperature: aboveZero(temperature, flavour, adjustments) }),
     ...(topP !== undefined && { top_p: topP }),
     ...(request.maxOutputTokens !== undefined && { [capField]: request.maxOutputTokens }),
@@ -98,6 +101,12 @@ function toWireMessage(
       function: { name: call.name, arguments: call.argumentsJson },
     })),
   }
+}
+
+function markPrefix(messages: JsonObject[], { marksPrefix }: Flavour): JsonObject[] {
+  const last = messages.at(-1)
+  if (!marksPrefix || last?.role !== 'assistant' || last.tool_calls !== undefined) return messages
+  return [...messages.slice(0, -1), { ...last, prefix: true }]
 }
 
 function aboveZero(temperature: number, flavour: Flavour, adjustments: Adjustments): number {
