@@ -87,6 +87,7 @@ const features: Readonly<Record<string, Partial<ProviderRequest>>> = {
   },
   'two turns of the user': { messages: [user, { role: 'user', content: 'And in Lyon?' }] },
   'the assistant begins': { messages: [{ role: 'assistant', content: 'Hello!' }, user] },
+  'the assistant ends': { messages: [user, { role: 'assistant', content: 'The sky is ' }] },
   'blank turn': { messages: [user, { role: 'assistant', content: '' }, { role: 'user', content: 'Well?' }] },
   temperature: { temperature: 0.8 },
   'high temperature': { temperature: 1.6 },

@@ -33,8 +33,8 @@ export const synonyms: readonly { formats: string; what: string; reason: string 
   { formats: 'gemini', what: '`responseModalities: ["TEXT"]`', reason: 'what a text model answers with anyway' },
   {
     formats: 'gemini',
-    what: '`snake_case` and `camelCase`; the role of `systemInstruction`; role `function` as `user`',
-    reason: 'protocol buffers take both; the role is not read; an older name',
+    what: '`snake_case` and `camelCase`; the role of `systemInstruction`; role `function` as `user`; case of `thinkingLevel`',
+    reason: 'protocol buffers take both; the role is not read; an older name; Google reads both',
   },
   {
     formats: 'gemini',
@@ -207,7 +207,7 @@ function canonicalGemini(source: JsonObject): JsonObject {
     ...body,
     model,
     requests,
-    generationConfig: withoutTextModality(asObject(generationConfig)),
+    generationConfig: canonicalGenerationConfig(asObject(generationConfig)),
     ...(systemInstruction !== undefined && {
       systemInstruction: {
         parts:
@@ -230,8 +230,17 @@ function canonicalGemini(source: JsonObject): JsonObject {
   }
 }
 
-function withoutTextModality({ responseModalities: modalities, ...config }: JsonObject): JsonObject {
-  return JSON.stringify(modalities) === '["TEXT"]' ? config : { ...config, responseModalities: modalities }
+function canonicalGenerationConfig({
+  responseModalities: modalities,
+  thinkingConfig,
+  ...config
+}: JsonObject): JsonObject {
+  const { thinkingLevel: level, ...thinking } = asObject(thinkingConfig)
+  return {
+    ...config,
+    ...(JSON.stringify(modalities) !== '["TEXT"]' && { responseModalities: modalities }),
+    thinkingConfig: { ...thinking, thinkingLevel: typeof level === 'string' ? level.toLowerCase() : level },
+  }
 }
 
 function canonicalGeminiTool({ functionDeclarations, ...tool }: JsonObject): JsonObject {

@@ -47,7 +47,7 @@ export function readGeminiBody(body: JsonObject, context: BodyContext): ReadBody
     seed: numberOf(seed),
     presencePenalty: numberOf(presencePenalty),
     frequencyPenalty: numberOf(frequencyPenalty),
-    reasoningEffort: stringOf(thinkingLevel)?.toLowerCase(),
+    reasoningEffort: stringOf(thinkingLevel),
     tools: tools === undefined ? undefined : asObjects(tools).flatMap((tool) => readTools(tool, notOffered)),
     toolChoice: readChoice(toolConfig, notOffered),
   })

@@ -92,13 +92,26 @@ function effortOf(
   if (typeof think === 'string') return think
   if (typeof think === 'boolean') return think ? 'high' : 'none'
   if (thinking === undefined) return undefined
-  if (format === 'cohere') return asObject(thinking).type === 'disabled' ? 'none' : 'high'
+  if (format === 'cohere') {
+    const { type, ...rest } = asObject(thinking)
+    notOffered.addAll(rest, 'thinking.')
+    return type === 'disabled' ? 'none' : 'high'
+  }
   notOffered.add('thinking')
   return undefined
 }
 
 function readMessage(message: JsonObject, notOffered: NotOffered): ProviderMessage[] {
-  const { role, content, tool_calls: calls, tool_call_id: callId, tool_name: _tool, tool_plan: plan, ...rest } = message
+  const {
+    role,
+    content,
+    tool_calls: calls,
+    tool_call_id: callId,
+    tool_name: _tool,
+    tool_plan: plan,
+    prefix: _prefix,
+    ...rest
+  } = message
   notOffered.addAll(rest, 'messages[].')
   if (!['system', 'developer', 'user', 'assistant', 'tool'].includes(asString(role))) {
     notOffered.add('messages')
@@ -173,7 +186,7 @@ function readEmbeddingBody(body: JsonObject, context: BodyContext): ReadBody {
   notOffered.addAll(rest)
   const read = textsOf(input) ?? textsOf(texts) ?? []
   // Token ids and images.
-  if (read.length === 0) notOffered.add(input === undefined ? 'texts' : 'input')
+  if (read.length === 0) for (const field of ['input', 'texts']) notOffered.add(field)
   if (type !== undefined && !asString(type).startsWith('search_')) notOffered.add('input_type')
   const size = numberOf(dimensions) ?? numberOf(cohere)
   return {

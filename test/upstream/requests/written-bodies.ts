@@ -99,6 +99,52 @@ export const writtenBodies: readonly RecordedBody[] = [
     body: { model: 'kimi-k2.5', messages: [{ role: 'user', content: 'Hello' }], temperature: 1, top_p: 0.95 },
   },
   {
+    id: 'moonshotai/tool-results',
+    settings: { id: 'moonshotai', format: 'openai', flavour: 'moonshotai', apiKey: 'k' },
+    body: {
+      model: 'kimi-k2-thinking',
+      messages: [
+        { role: 'user', content: 'Weather?' },
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: 'Sunny' },
+      ],
+    },
+  },
+  {
+    id: 'gemini/nullable',
+    settings: { id: 'gemini', format: 'gemini', apiKey: 'k' },
+    model: 'gemini-2.5-pro',
+    body: {
+      contents: { parts: { text: 'Weather?' } },
+      generationConfig: { thinkingConfig: { thinkingLevel: 'HIGH' }, responseModalities: ['TEXT'] },
+      tools: [
+        {
+          functionDeclarations: [
+            {
+              name: 'weather',
+              parameters: { type: 'OBJECT', properties: { city: { type: 'STRING', nullable: true } } },
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    id: 'anthropic/prefill',
+    settings: { id: 'anthropic', format: 'anthropic', apiKey: 'k' },
+    body: {
+      model: 'claude-sonnet-4-5',
+      max_tokens: 10,
+      messages: [
+        { role: 'user', content: 'Weather?' },
+        { role: 'assistant', content: 'It is ' },
+      ],
+    },
+  },
+  {
     id: 'unknown-host/plain',
     settings: {
       id: 'unknown-host',
