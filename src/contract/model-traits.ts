@@ -23,7 +23,10 @@ export const modelTraitsSchema = z
     turns: z.enum(['any', 'alternating']).optional(),
     blankTurns: z.boolean().optional().describe('false: it refuses messages without text.'),
     textWithToolCalls: z.boolean().optional().describe('false: a turn has text or tool calls, never both.'),
-    systemRole: z.enum(['system', 'developer']).optional(),
+    systemRole: z
+      .enum(['system', 'developer', 'user'])
+      .optional()
+      .describe('Who speaks instructions; `user`: the model knows none, and they stand before its first question.'),
     capField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
     maxOutputTokens: z.int().min(1).optional(),
     contextTokens: z.int().min(1).optional(),

@@ -44,6 +44,16 @@ describe('a request to Gemini', () => {
     expect(older.config).toEqual({ presencePenalty: 0.5 })
   })
 
+  test('puts instructions before the question for Gemma, which knows none', () => {
+    const messages = [
+      { role: 'system' as const, content: 'Be brief.' },
+      { role: 'user' as const, content: 'Hello' },
+    ]
+    expect(send({ messages }, { id: 'gemma-3-27b-it', baseModel: 'gemma-3-27b-it' }).body).toEqual({
+      contents: [{ role: 'user', parts: [{ text: 'Be brief.\n\n' }, { text: 'Hello' }] }],
+    })
+  })
+
   test('leaves out what the operator declared as refused', () => {
     const adapter = createGeminiAdapter({ ...settings, quirks: { rejects: ['frequency_penalty', 'seed'] } })
     const wire = adapter.toRequest(providerCall({ frequencyPenalty: 1, presencePenalty: 0.5, seed: 1 }), {

@@ -43,7 +43,7 @@ function toBody(
   const { request } = call
   const signed = traits.signedToolCalls === true
   const { system, turns, opened } = shapeConversation<JsonObject>(
-    request.messages,
+    traits.systemRole === 'user' ? withoutInstructions(request.messages) : request.messages,
     (message) => (message.role === 'tool' ? [toFunctionResponse(message, request.messages)] : toParts(message, signed)),
     { text: openingText },
   )
@@ -56,6 +56,15 @@ function toBody(
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
     ...toTools(request),
   }
+}
+
+/** Instructions as words of the user, before what follows them. */
+function withoutInstructions(messages: ProviderMessage[]): ProviderMessage[] {
+  return messages.map((message) =>
+    message.role === 'system' || message.role === 'developer'
+      ? { role: 'user', content: isBlank(message.content) ? '' : `${message.content}\n\n` }
+      : message,
+  )
 }
 
 function toGenerationConfig(

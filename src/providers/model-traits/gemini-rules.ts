@@ -20,6 +20,14 @@ export const geminiRules: readonly TraitRule[] = [
     checked,
   },
   {
+    // "Developer instruction is not enabled for models/gemma-3-27b-it"
+    hosts: ['gemini'],
+    models: /^gemma/,
+    traits: { systemRole: 'user', turns: 'alternating' },
+    source: 'https://github.com/vercel/ai/pull/6928',
+    checked,
+  },
+  {
     // Vertex is left as it is: the reports are of the Gemini API.
     hosts: ['gemini'],
     models: /^gemini-(2\.5|[3-9]|\d\d)/,

@@ -80,6 +80,13 @@ export const openAiRules: readonly TraitRule[] = [
   },
   {
     hosts,
+    models: /^gpt-4o(-mini)?-search-preview/,
+    traits: { refuses: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty'] },
+    source: 'https://github.com/vercel/ai/pull/5647',
+    checked,
+  },
+  {
+    hosts,
     models: /^gpt-5-chat/,
     traits: {
       reasoning: false,

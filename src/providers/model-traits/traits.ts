@@ -40,7 +40,8 @@ export interface ModelTraits {
   blankTurns?: boolean
   /** False: it refuses a turn that has both text and tool calls; the text is left out. */
   textWithToolCalls?: boolean
-  systemRole?: 'system' | 'developer'
+  /** Who speaks instructions; `user`: the model knows no instructions, and they stand before its first question. */
+  systemRole?: 'system' | 'developer' | 'user'
   capField?: 'max_tokens' | 'max_completion_tokens'
   /** Most tokens of one answer, where the price list does not know the model. */
   maxOutputTokens?: number

@@ -16,6 +16,14 @@ function send(call: ProviderCall, settings: Partial<ProviderSettings> = {}, stre
   return { ...request, json: JSON.parse(JSON.stringify(request.body)) as Record<string, unknown> }
 }
 
+test('OpenAI’s search models get no sampling, which they refuse', () => {
+  const id = 'gpt-4o-mini-search-preview-2025-03-11'
+  const { json } = send(providerCall({ temperature: 0.5, topP: 0.5, presencePenalty: 1 }, { id, baseModel: id }), {
+    flavour: 'openai',
+  })
+  expect(Object.keys(json)).toEqual(['model', 'messages'])
+})
+
 test('to Mistral a last turn of the assistant is marked as the beginning of the answer, which it refuses otherwise', () => {
   const messages = [
     { role: 'user' as const, content: 'Hello' },
