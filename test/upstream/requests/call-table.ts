@@ -12,7 +12,7 @@ export interface TableCall {
 const hosts: readonly { settings: Partial<ProviderSettings>; models: readonly string[]; embeddings?: string }[] = [
   {
     settings: { flavour: 'openai' },
-    models: ['gpt-4o', 'gpt-5-mini', 'gpt-5.4', 'o3-mini'],
+    models: ['gpt-4o', 'gpt-4o-search-preview', 'gpt-5-mini', 'gpt-5.4', 'o3-mini'],
     embeddings: 'text-embedding-3-small',
   },
   {
@@ -34,7 +34,7 @@ const hosts: readonly { settings: Partial<ProviderSettings>; models: readonly st
   { settings: { format: 'anthropic' }, models: ['claude-sonnet-4-5', 'claude-opus-4-6'] },
   {
     settings: { format: 'gemini' },
-    models: ['gemini-2.5-flash', 'gemini-3-flash-preview'],
+    models: ['gemini-2.5-flash', 'gemini-3-flash-preview', 'gemma-3-27b-it'],
     embeddings: 'gemini-embedding-001',
   },
   { settings: { format: 'vertex', project: 'p', region: 'europe-west4' }, models: ['gemini-2.5-flash'] },

@@ -10,7 +10,7 @@ export const synonyms: readonly { formats: string; what: string; reason: string 
   },
   {
     formats: 'all',
-    what: '`stream: false`, `tool_choice: auto`, `n: 1`, an empty tool description',
+    what: '`stream: false`, `tool_choice: auto`, `n: 1`, `prefix: false`, an empty tool description',
     reason: 'the default of every host',
   },
   { formats: 'all', what: 'a text as a string, as one text part or as several', reason: 'hosts join the parts' },
@@ -22,12 +22,12 @@ export const synonyms: readonly { formats: string; what: string; reason: string 
   },
   {
     formats: 'anthropic, gemini, bedrock',
-    what: 'neighbours of one role as one turn',
+    what: 'neighbours of one role as one turn; results of tools before words in a turn',
     reason: 'the hosts merge them or demand it',
   },
   {
     formats: 'anthropic',
-    what: '`system` as a string or as blocks; a tool of type `custom`',
+    what: '`system` as a string or as blocks, blank or absent; a tool of type `custom`',
     reason: 'both are documented; the default',
   },
   { formats: 'gemini', what: '`responseModalities: ["TEXT"]`', reason: 'what a text model answers with anyway' },
@@ -106,11 +106,12 @@ function canonicalChat(body: JsonObject): JsonObject {
   }
 }
 
-function canonicalMessage({ content, tool_calls: calls, ...rest }: JsonObject): JsonObject {
+function canonicalMessage({ content, tool_calls: calls, prefix, ...rest }: JsonObject): JsonObject {
   const text = joinTexts(content)
   const said = text === '' && calls !== undefined ? undefined : text
   return {
     ...rest,
+    ...(prefix !== false && { prefix }),
     ...(said !== undefined && { content: said }),
     ...(calls !== undefined && {
       tool_calls: asObjects(calls).map((call) => {
@@ -148,7 +149,7 @@ function canonicalAnthropic({ system, stream, tool_choice: choice, ...body }: Js
   return {
     ...body,
     ...(stream !== false && { stream }),
-    ...(system !== undefined && { system: typeof system === 'string' ? system : texts.join('\n\n') }),
+    ...(system !== undefined && system !== '' && { system: typeof system === 'string' ? system : texts.join('\n\n') }),
     ...(asObject(choice).type !== 'auto' && { tool_choice: choice }),
     messages: mergeTurns(asObjects(body.messages).map(canonicalClaudeTurn), 'content'),
     ...(body.tools !== undefined && { tools: asObjects(body.tools).map(canonicalClaudeTool) }),
@@ -221,12 +222,24 @@ function canonicalGemini(source: JsonObject): JsonObject {
           : asObjects(Array.isArray(contents) ? contents : [contents])
         ).map(({ role, parts }) => ({
           role: role === undefined || role === 'function' ? 'user' : role,
-          parts: Array.isArray(parts) ? parts : [parts],
+          parts: asObjects(Array.isArray(parts) ? parts : [parts]).map(canonicalPart),
         })),
         'parts',
       ),
     }),
     ...(tools !== undefined && { tools: asObjects(Array.isArray(tools) ? tools : [tools]).map(canonicalGeminiTool) }),
+  }
+}
+
+/** A call without arguments has an empty object of them, and one without an id none. */
+function canonicalPart({ functionCall, functionResponse, ...part }: JsonObject): JsonObject {
+  const withoutBlankId = ({ id, ...rest }: JsonObject) => (id === '' ? rest : { ...rest, id })
+  return {
+    ...part,
+    ...(functionCall !== undefined && {
+      functionCall: { ...withoutBlankId(asObject(functionCall)), args: asObject(asObject(functionCall).args) },
+    }),
+    ...(functionResponse !== undefined && { functionResponse: withoutBlankId(asObject(functionResponse)) }),
   }
 }
 
@@ -294,7 +307,13 @@ function mergeTurns(turns: JsonObject[], list: 'content' | 'parts'): JsonObject[
     if (last && last.role === turn.role) last.blocks.push(...blocks)
     else merged.push({ role: turn.role, blocks: [...blocks] })
   }
-  return merged.map(({ role, blocks }) => ({ role, [list]: mergeTexts(blocks) }))
+  return merged.map(({ role, blocks }) => ({ role, [list]: mergeTexts(resultsFirst(blocks)) }))
+}
+
+function resultsFirst(blocks: JsonObject[]): JsonObject[] {
+  const isResult = (block: JsonObject) =>
+    block.type === 'tool_result' || block.toolResult !== undefined || block.functionResponse !== undefined
+  return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
 }
 
 function mergeTexts(blocks: JsonObject[]): JsonObject[] {

@@ -111,3 +111,5 @@ export const forbidsTools = ({ call }: DifferenceContext) => call.kind === 'chat
 export const sameEffort = ({ ours: { adjusted }, bodies: [ours, theirs] }: DifferenceContext) =>
   adjusted.includes('reasoning_effort') ||
   asObject(ours.outputConfig).effort === asObject(asObject(theirs.additionalModelRequestFields).output_config).effort
+
+export const isMistralId = (id: unknown) => typeof id === 'string' && /^[a-zA-Z0-9]{9}$/.test(id)

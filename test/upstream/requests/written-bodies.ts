@@ -114,6 +114,15 @@ export const writtenBodies: readonly RecordedBody[] = [
     },
   },
   {
+    id: 'gemini/gemma',
+    settings: { id: 'gemini', format: 'gemini', apiKey: 'k' },
+    model: 'gemma-3-27b-it',
+    body: {
+      systemInstruction: { parts: [{ text: 'Be brief.' }] },
+      contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
+    },
+  },
+  {
     id: 'gemini/nullable',
     settings: { id: 'gemini', format: 'gemini', apiKey: 'k' },
     model: 'gemini-2.5-pro',
@@ -141,6 +150,22 @@ export const writtenBodies: readonly RecordedBody[] = [
       messages: [
         { role: 'user', content: 'Weather?' },
         { role: 'assistant', content: 'It is ' },
+      ],
+    },
+  },
+  {
+    id: 'mistral/tool-results',
+    settings: { id: 'mistral', format: 'openai', flavour: 'mistral', apiKey: 'k' },
+    body: {
+      model: 'mistral-small-latest',
+      messages: [
+        { role: 'user', content: 'Weather?' },
+        {
+          role: 'assistant',
+          content: '',
+          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'call_1', name: 'weather', content: 'Sunny' },
       ],
     },
   },
