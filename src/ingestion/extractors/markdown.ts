@@ -6,7 +6,7 @@ import { gfm } from 'micromark-extension-gfm'
 import type { ExtractedBlock } from '../extraction.ts'
 import { cleanLine, cleanText } from './clean-text.ts'
 import { createBlockBatch, type ExtractorInput } from './extractor.ts'
-import { tableRowText } from './table-row.ts'
+import { tableRow, tableRowText } from './table-row.ts'
 import { readMarkdownPieces } from './markdown-pieces.ts'
 import { decodeTextFile } from './text-decoding.ts'
 import { cutLongLine } from './txt.ts'
@@ -106,7 +106,7 @@ function* table(node: MarkdownNode, source: string): Generator<ExtractedBlock> {
   let row = 0
   for (const cells of rows) {
     row += 1
-    yield { kind: 'table_row', text: tableRowText(cells), row, ...(named ? { header } : {}) }
+    yield { kind: 'table_row', ...tableRow(cells), row, ...(named ? { header } : {}) }
   }
 }
 

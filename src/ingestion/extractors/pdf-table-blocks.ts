@@ -6,7 +6,7 @@ import { isBeside, type Segment } from './pdf-lines.ts'
 
 import { isRightToLeft, visualRows } from './pdf-reading-order.ts'
 import type { PdfTable } from './pdf-table.ts'
-import { tableRowText } from './table-row.ts'
+import { tableRow } from './table-row.ts'
 
 /** Turns the tables of a document into blocks, page by page. */
 export interface PdfTableReader {
@@ -63,7 +63,7 @@ export function createPdfTableReader(joinParted: (before: string, after: string)
       const add = (cells: string[], row?: number) =>
         blocks.push({
           kind: 'table_row',
-          text: tableRowText(cells),
+          ...tableRow(cells),
           ...(open!.header ? { header: open!.header } : {}),
           ...(row === undefined ? {} : { row }),
           page,
