@@ -53,7 +53,7 @@ describe('a folder of recordings not seen before', () => {
     expect(lines.at(-2)).toMatch(/^4 requests in part/)
   })
 
-  test('fails for a format that nothing speaks, and goes on with the rest', async () => {
+  test('fails for a format that nothing speaks, and judges the rest', async () => {
     const body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] }
     writeIndex('.', [{ ...writeRecord('odd', body), api: 'carrier-pigeon' }, writeRecord('plain', body)])
     expect(await run('--data', folder)).toMatchObject({ code: 1, lastLine: '2 passed, 1 failed' })

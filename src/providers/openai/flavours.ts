@@ -24,7 +24,7 @@ export interface Flavour {
   streamUsage: 'ask' | 'unasked'
   seedField: 'seed' | 'random_seed'
   requiredToolChoice: 'required' | 'any'
-  /** A last turn of the assistant, which the answer goes on from, must say so with `prefix: true`. */
+  /** A last turn of the assistant is the beginning of the answer and must say so with `prefix: true`. */
   marksPrefix?: boolean
   /**
    * The wire's completion tokens leave out reasoning tokens: `by_total` where the total shows it or is missing, `always` where the total

@@ -73,7 +73,7 @@ export const adjustedEntries: readonly KnownDifference[] = adjustedFields.map(
   }),
 )
 
-/** Where a sampling field stands: at the top, or inside the object that the format has for them. */
+/** Paths of a sampling field: at the top, or inside the object that the format has for them. */
 export function inEveryFormat(snake: string, camel = snake): string[] {
   return [snake, `options.${snake}`, `generationConfig.${camel}`, `inferenceConfig.${camel}`]
 }

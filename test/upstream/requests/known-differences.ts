@@ -253,7 +253,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     hosts: ['mistral'],
     paths: ['messages[].name'],
     who: ['theirs'],
-    reason: 'The name of a tool beside its result is optional; the id names the call.',
+    reason: 'The message of a result may name its tool, but the id is enough.',
     source: 'https://docs.mistral.ai/capabilities/function_calling/',
   },
   {
@@ -355,7 +355,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['contents[].parts[].functionResponse.response'],
     who: ['ours', 'theirs', 'both'],
     against: 'ai-sdk',
-    reason: 'A result that is no object stands in `result`; the AI SDK repeats the name and says `content`.',
+    reason: 'A result that is no object is sent as `result`; the AI SDK repeats the name and says `content`.',
     source: 'https://ai.google.dev/api/caching#FunctionResponse',
   },
   {

@@ -6,7 +6,7 @@ import { readGeminiBody } from './read-gemini.ts'
 import { readChatBody } from './read-openai.ts'
 import type { ReadBody } from './request-call.ts'
 
-/** What stands around a recorded body. */
+/** What a reader knows of a recorded body beforehand. */
 export interface BodyContext {
   format: WireFormat
   kind: 'chat' | 'embeddings'

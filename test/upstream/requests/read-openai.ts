@@ -82,7 +82,7 @@ function readSampling(
   return { sampling, rest }
 }
 
-/** Cohere's and Ollama's words for it; DeepSeek's and others' switch stands beside an effort and is not offered. */
+/** Cohere's and Ollama's words for it; the switch that DeepSeek and others have as well is not offered. */
 function effortOf(
   { format }: BodyContext,
   thinking: unknown,

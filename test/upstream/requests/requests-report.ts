@@ -1,9 +1,9 @@
-import { synonyms } from './canonical-body.ts'
 import { problemsOf, type RequestResults } from './check-requests.ts'
 import type { JudgedDifference, RequestResult } from './check-request.ts'
 import { liesIn, withoutPositions } from './diff-bodies.ts'
 import type { KnownDifference } from './difference-rules.ts'
 import { knownDifferences } from './known-differences.ts'
+import { synonyms } from './synonyms.ts'
 
 /** `passed`: compared whole. `in part`: it holds what the product does not offer, and the rest was compared. */
 export type Outcome = 'passed' | 'in part' | 'failed'
@@ -38,7 +38,7 @@ export function renderRequests(results: RequestResults): string[] {
     '',
     '### Not offered',
     '',
-    'Recorded requests ask for these; the compatible API of Portico has no field for them. They are left out of the comparison,',
+    'Recorded and written requests ask for these; the compatible API of Portico has no field for them. They are left out of the comparison,',
     'and such a request counts as “in part”, never as passed.',
     '',
     ...notOfferedTable([...results.recorded, ...results.written]),
@@ -80,7 +80,7 @@ function summaryTable({ recorded, table, written }: RequestResults): string[] {
 function differenceTable({ recorded, table, written }: RequestResults): string[] {
   const all = [...recorded, ...table, ...written].flatMap(({ differences }) => differences)
   return [
-    '| Field | Sent by | Hosts | Beside | Reason | Source |',
+    '| Field | Sent by | Hosts | Compared with | Reason | Source |',
     '|---|---|---|---|---|---|',
     ...knownDifferences.map((entry) =>
       differenceRow(

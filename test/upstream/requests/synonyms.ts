@@ -1,0 +1,48 @@
+/** What is treated as equal, for the page. canonical-body.ts does it. */
+export const synonyms: readonly { formats: string; what: string; reason: string }[] = [
+  {
+    formats: 'all',
+    what: 'order of members; `null`; empty lists and objects',
+    reason: 'JSON has no order, and these ask for nothing',
+  },
+  {
+    formats: 'all',
+    what: '`stream: false`, `tool_choice: auto`, `n: 1`, `prefix: false`, an empty tool description',
+    reason: 'the default of every host',
+  },
+  { formats: 'all', what: 'a text as a string, as one text part or as several', reason: 'hosts join the parts' },
+  { formats: 'openai, cohere, ollama', what: '`stop` as a string or a list of one', reason: 'both are documented' },
+  {
+    formats: 'openai, cohere, ollama',
+    what: 'arguments of a tool call as JSON text or as the object',
+    reason: 'spaces in the text mean nothing',
+  },
+  {
+    formats: 'anthropic, gemini, bedrock',
+    what: 'neighbours of one role as one turn; results of tools before words in a turn',
+    reason: 'the hosts merge them or demand it',
+  },
+  {
+    formats: 'anthropic',
+    what: '`system` as a string or as blocks, blank or absent; a tool of type `custom`',
+    reason: 'both are documented; the default',
+  },
+  { formats: 'gemini', what: '`responseModalities: ["TEXT"]`', reason: 'what a text model answers with anyway' },
+  {
+    formats: 'gemini',
+    what: '`snake_case` and `camelCase`; the role of `systemInstruction`; role `function` as `user`; case of `thinkingLevel`',
+    reason: 'protocol buffers take both; the role is not read; an older name; Google reads both',
+  },
+  {
+    formats: 'gemini',
+    what: '`parameters` and `parametersJsonSchema`',
+    reason: 'two places for one schema; JSON Schema against the subset of OpenAPI',
+  },
+  { formats: 'gemini', what: '`embedContent` and a batch of one', reason: 'two resources for one text' },
+  { formats: 'openai', what: 'one `input` as a string or a list of one', reason: 'both are documented' },
+  {
+    formats: 'anthropic, bedrock',
+    what: 'marks of the prompt cache',
+    reason: 'an operator switches them on; they do not change the answer',
+  },
+]
