@@ -76,12 +76,13 @@ describe('reading', () => {
   })
 
   test('a slow consumer holds the child back, and its time does not count against the file', async () => {
-    startPool({ timeLimitMs: 1000 })
+    // Above what the file takes on a crowded machine, below what the consumer takes.
+    startPool({ timeLimitMs: 4000 })
     await pool.ready()
     const { chunks } = pool.extract(await put('slow.txt', lines(20_000)))
     const all: Chunk[] = []
     for await (const batch of chunks) {
-      if (all.length === 0) await new Promise((resolve) => setTimeout(resolve, 1200))
+      if (all.length === 0) await new Promise((resolve) => setTimeout(resolve, 4500))
       all.push(...batch)
     }
     expect(all).toHaveLength(20_000)
