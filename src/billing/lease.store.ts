@@ -206,7 +206,7 @@ export async function returnLease(
   })
 }
 
-/** The lease as it stands in the database, after every earlier operation on it. Throws FencedError. */
+/** The current lease in the database, after every earlier operation on it. Throws FencedError. */
 export async function loadLease(
   database: Database,
   key: Pick<LeaseRequest, 'organisationId' | 'period' | 'instanceId'>,

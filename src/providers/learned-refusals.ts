@@ -1,7 +1,7 @@
 import { findRefusal, type Refusal } from './find-refusal.ts'
 import type { ProviderCall } from './port.ts'
 import type { WireRequest } from './wire-adapter.ts'
-import { asObject, type JsonObject } from './wire-json.ts'
+import { asObject, isObject, type JsonObject } from './wire-json.ts'
 
 /**
  * What hosts turned out to refuse, by deployment: a 400 that names a field is remembered for an hour, and the field is left out until then.
@@ -141,10 +141,10 @@ function leaveOut(body: JsonObject, field: string): JsonObject | null {
   let found = false
   for (const [key, value] of Object.entries(body)) {
     if (keptFields.has(plain(key))) continue
-    if (plain(key) === wanted && (steps.length === 1 || !isPlainObject(value))) {
+    if (plain(key) === wanted && (steps.length === 1 || !isObject(value))) {
       delete copy[key]
       found = true
-    } else if (isPlainObject(value) && key !== 'toolConfig') {
+    } else if (isObject(value) && key !== 'toolConfig') {
       const inner = Object.entries(value).filter(([name]) => plain(name) !== wanted)
       if (inner.length === Object.keys(value).length) continue
       found = true
@@ -173,8 +173,4 @@ function labelOf(refusal: Refusal): string {
   if (refusal.kind === 'streamed_tools') return 'streamed_tools'
   if (refusal.kind === 'renamed') return 'max_completion_tokens'
   return publicNameOf(refusal.field) ?? 'other'
-}
-
-function isPlainObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -9,11 +9,11 @@ const probeTimeoutMs = 2_000
 
 /**
  * Throws where a connection pooler hands the server's connections out by transaction (PgBouncer's pool_mode = transaction): session
- * settings such as search_path, and LISTEN, would belong to whoever gets the connection next. A pooler in session mode is fine.
+ * settings such as search_path, and LISTEN, would apply to the next user of the connection. A pooler in session mode is fine.
  */
 export async function assertOwnSession(client: pg.Client, url: string, name: LogicalDatabase): Promise<void> {
   const processId = await processIdOf(client)
-  // A pooler answers the greeting itself, with a number of its own.
+  // A pooler answers the greeting itself, with another process number.
   if (processId === (client as unknown as { processID: number | null }).processID) return
   const others: pg.Client[] = []
   try {

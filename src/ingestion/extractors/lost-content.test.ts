@@ -59,7 +59,7 @@ function pages(contents: string[], fields: string[] = []): Buffer {
 }
 
 describe('pages without text', () => {
-  test('among pages with text are named, also under a stamp; empty pages and pages with pictures beside text are not', async () => {
+  test('among pages with text are named, also under a stamp; empty pages and pages with pictures next to text are not', async () => {
     const long = 'A page with a picture and a text that is longer than any stamp of a scanner.'
     const { text, warnings } = await read(
       'pdf',
