@@ -1,6 +1,7 @@
 import type { Ledger, Outcome } from '../billing/index.ts'
 import { type AppError, type Clock, type Log, type Pseudonyms, raceSignal, withDeadline } from '../kernel/index.ts'
-import type { Catalogue, Deployment, Router } from '../models/index.ts'
+import type { Catalogue, Deployment } from '../models/index.ts'
+import type { Router } from '../routing/index.ts'
 import { assertSubscription } from '../organisations/index.ts'
 import type { Provider, ProviderAnswer, ProviderCall } from '../providers/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'

@@ -1,5 +1,6 @@
 import { AppError, createRequestId } from '../kernel/index.ts'
-import { type Deployment, toClientError } from '../models/index.ts'
+import type { Deployment } from '../models/index.ts'
+import { toClientError } from '../routing/index.ts'
 import type { CompletionsDependencies } from './complete.ts'
 import { estimateTokens } from '../tokens/index.ts'
 import { assertRecorded, noUsage } from './opened-call.ts'

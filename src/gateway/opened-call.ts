@@ -1,6 +1,7 @@
 import type { BilledUsage, Hold, Outcome, Receipt } from '../billing/index.ts'
 import { AppError, type Clock, isAppError, type Log } from '../kernel/index.ts'
-import { type Catalogue, type Deployment, type Router, toClientError } from '../models/index.ts'
+import type { Catalogue, Deployment } from '../models/index.ts'
+import { type Router, toClientError } from '../routing/index.ts'
 import type { ProviderRequest, TokenUsage } from '../providers/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import type { OutputMeter } from './output-meter.ts'

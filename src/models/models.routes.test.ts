@@ -7,11 +7,11 @@ import { createServer } from '../http/server.ts'
 import { createSecretBox, silentLog, systemClock } from '../kernel/index.ts'
 import { createAdminLog } from '../organisations/index.ts'
 import type { Provider, ProviderSettings } from '../providers/index.ts'
+import { createRouter } from '../routing/index.ts'
 import { createCatalogueStore } from './catalogue.store.ts'
 import { type LiveCatalogue, createCatalogue } from './create-catalogue.ts'
 import { modelRoutes } from './models.routes.ts'
 import { createOperatorCatalogue } from './operator-catalogue.ts'
-import { createRouter } from './router.ts'
 import { testOrganisation, testSnapshot } from './testing.fixture.ts'
 
 const key = 'sk-live-0123456789abcdef'
@@ -50,7 +50,7 @@ async function startInstance(secretKey = masterKey) {
   const operator = createOperatorCatalogue({
     store,
     catalogue,
-    router,
+    deploymentHealth: router,
     changes,
     snapshotDate: testSnapshot.date,
     clock: systemClock,

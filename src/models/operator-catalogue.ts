@@ -15,8 +15,8 @@ import type { Actor } from '../organisations/index.ts'
 import type { BuiltModel } from './build-catalogue.ts'
 import type { CatalogueStore } from './catalogue.store.ts'
 import type { LiveCatalogue } from './create-catalogue.ts'
+import type { DeploymentHealth } from './deployment-health.ts'
 import { type RenderContext, renderDeployment, renderModel, renderPrices, renderProvider } from './render-catalogue.ts'
-import type { Router } from './router.ts'
 import { testProvider } from './test-provider.ts'
 
 /** The operator's changes while Portico runs: checked, recorded, and in force on this instance when a call here resolves. */
@@ -46,21 +46,21 @@ const pastToleranceMs = 60_000
 export function createOperatorCatalogue({
   store,
   catalogue,
-  router,
+  deploymentHealth,
   changes,
   snapshotDate,
   clock,
 }: {
   store: CatalogueStore
   catalogue: LiveCatalogue
-  router: Pick<Router, 'health' | 'reset' | 'reportSuccess' | 'reportFailure'>
+  deploymentHealth: DeploymentHealth
   changes: { caughtUp(): Promise<void> }
   snapshotDate: string
   clock: Clock
 }): OperatorCatalogue {
   const context = (): RenderContext => ({
     nowMs: clock.now(),
-    health: router.health,
+    health: deploymentHealth.health,
     priceId: (deploymentId: string, schedule: PriceSchedule) => catalogue.operatorPriceId(deploymentId, schedule),
   })
 
@@ -92,7 +92,7 @@ export function createOperatorCatalogue({
   /** What was seen under the old settings says nothing about the new ones. */
   async function settle(deploymentIds: readonly string[]) {
     await changes.caughtUp()
-    router.reset(deploymentIds)
+    deploymentHealth.reset(deploymentIds)
   }
 
   async function removed(what: string, id: string, there: Promise<boolean>, deploymentIds: readonly string[]) {
@@ -134,7 +134,7 @@ export function createOperatorCatalogue({
       )
       return testProvider(
         { providerId: id, model, entries, requestId },
-        { provider: () => catalogue.provider({ providerId: id }), router, clock },
+        { provider: () => catalogue.provider({ providerId: id }), deploymentHealth, clock },
       )
     },
     models: () => {

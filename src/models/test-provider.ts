@@ -2,8 +2,8 @@ import type { ProviderTest } from '../contract/models.ts'
 import { AppError, type Clock, type RequestId, describeError } from '../kernel/index.ts'
 import { type Provider, ProviderError } from '../providers/index.ts'
 import type { BuiltModel } from './build-catalogue.ts'
+import type { DeploymentHealth } from './deployment-health.ts'
 import { priceInForce } from './find-model.ts'
-import type { Router } from './router.ts'
 
 /** A test answers within this time or has failed. */
 const testTimeoutMs = 30_000
@@ -26,9 +26,13 @@ export async function testProvider(
   }: { providerId: string; model: string | undefined; entries: readonly Entry[]; requestId: RequestId },
   {
     provider,
-    router,
+    deploymentHealth,
     clock,
-  }: { provider: () => Provider; router: Pick<Router, 'reportSuccess' | 'reportFailure'>; clock: Clock },
+  }: {
+    provider: () => Provider
+    deploymentHealth: Pick<DeploymentHealth, 'reportSuccess' | 'reportFailure'>
+    clock: Clock
+  },
 ): Promise<ProviderTest> {
   const entry = chooseEntry(entries, model, clock.now())
   if (!entry) throw nothingToCall(providerId, model)
@@ -44,7 +48,7 @@ export async function testProvider(
   })
   try {
     await callOnce(provider(), entry, requestId)
-    router.reportSuccess(
+    deploymentHealth.reportSuccess(
       deployment.id,
       entries.map((one) => one.deployment.id),
     )
@@ -54,7 +58,7 @@ export async function testProvider(
       return result({ class: 'server_error', status: null, message: describeError(error) })
     }
     const concerned = error.errorClass === 'authentication' ? entries : [entry]
-    for (const one of concerned) router.reportFailure(one.deployment.id, error)
+    for (const one of concerned) deploymentHealth.reportFailure(one.deployment.id, error)
     return result({ class: error.errorClass, status: error.status, message: error.message })
   }
 }

@@ -1,12 +1,7 @@
 import { recordChange } from '../database/index.ts'
-import {
-  createCatalogue,
-  createCatalogueStore,
-  createOperatorCatalogue,
-  createRouter,
-  loadPriceSnapshot,
-} from '../models/index.ts'
+import { createCatalogue, createCatalogueStore, createOperatorCatalogue, loadPriceSnapshot } from '../models/index.ts'
 import { createProvider } from '../providers/index.ts'
+import { createRouter } from '../routing/index.ts'
 import type { Foundation } from './foundation.ts'
 import { readCertificates, toCatalogueConfiguration } from './resources.ts'
 
@@ -46,7 +41,7 @@ export async function openModels(foundation: Foundation) {
   const operatorCatalogue = createOperatorCatalogue({
     store,
     catalogue,
-    router,
+    deploymentHealth: router,
     changes: changeFeed,
     snapshotDate: snapshot.date,
     clock,

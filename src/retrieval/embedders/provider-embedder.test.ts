@@ -8,7 +8,7 @@ import { createFakeClock, type FakeClock } from '../../../test/harness/fake-cloc
 import { sharedDataFolder } from '../../../test/harness/shared-data.ts'
 import type { Embeddings } from '../../gateway/index.ts'
 import { createOrganisationId, createSpaceId, isAppError, silentLog } from '../../kernel/index.ts'
-import { toClientError } from '../../models/index.ts'
+import { toClientError } from '../../routing/index.ts'
 import { testDeployment, testOrganisation } from '../../models/testing.fixture.ts'
 import { createProvider, type Provider } from '../../providers/index.ts'
 import { createTokenCounting } from '../../tokens/index.ts'

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import { silentLog } from '../kernel/index.ts'
 import type { ProviderErrorClass } from '../providers/index.ts'
-import type { Deployment } from './catalogue.ts'
-import { failuresToOpen, firstOpenMs } from './deployment-health.ts'
+import type { Deployment } from '../models/index.ts'
+import { failuresToOpen, firstOpenMs } from './circuit-breaker.ts'
 import { RoutingFailure, createRouter } from './router.ts'
-import { connectRefused, providerError, testDeployment } from './testing.fixture.ts'
+import { connectRefused, providerError, testDeployment } from '../models/testing.fixture.ts'
 
 function setUp({ random = () => 0 }: { random?: () => number } = {}) {
   const clock = createFakeClock()

@@ -1,13 +1,13 @@
 import { AppError, type Clock, type Log, raceSignal } from '../kernel/index.ts'
 import { ProviderError } from '../providers/index.ts'
-import { type Deployment, sideOf } from './catalogue.ts'
+import { type Deployment, type DeploymentHealth, sideOf } from '../models/index.ts'
 import { backoffMs, chooseByWeight } from './choose-deployment.ts'
 import { createDeadlines } from './deadlines.ts'
-import { type HealthView, createDeploymentHealth } from './deployment-health.ts'
+import { createCircuitBreakers } from './circuit-breaker.ts'
 import { judgeFailure } from './retry-policy.ts'
 
 /** Sends one call to the deployments of one model and side until one answers, or sending it again would be wrong. */
-export interface Router {
+export interface Router extends DeploymentHealth {
   /**
    * Resolves with the first answer. Rejects with RoutingFailure (cause: the last ProviderError), with the signal's reason
    * when it aborts, or with whatever else `attempt` throws. The signal given to `attempt` also follows the caller's after the
@@ -19,16 +19,6 @@ export interface Router {
   ): Promise<{ value: T; deployment: Deployment; attempts: AttemptRecord[] }>
   /** Those that would be called now. */
   available(deployments: readonly Deployment[]): Deployment[]
-  /** A failure after `attempt` had resolved, in the middle of a stream. */
-  reportFailure(deploymentId: string, error: ProviderError): void
-  /**
-   * A call outside `run` was answered by the first deployment: the operator's test. The others are of the same provider, whose key
-   * so works for them too.
-   */
-  reportSuccess(deploymentId: string, others: readonly string[]): void
-  health(deploymentId: string): HealthView
-  /** Forgets what was seen, after a change of their settings. */
-  reset(deploymentIds: readonly string[]): void
 }
 
 interface RoutedCall {
@@ -89,7 +79,7 @@ export function createRouter({
   log: Log
   metrics?: RouterMetrics
 }): Router {
-  const health = createDeploymentHealth({ clock })
+  const health = createCircuitBreakers({ clock })
   const deadlines = createDeadlines({ clock })
 
   async function tryOne<T>(
