@@ -11,8 +11,8 @@ import { createSecretCutter } from '../src/providers/secret-cutter.ts'
 import { analyseChunks, analyseQuery } from '../src/retrieval/analysis/analyse-text.ts'
 import { tokenize } from '../src/retrieval/analysis/tokenize.ts'
 import type { Passage } from '../src/retrieval/index.ts'
-import { createCitationRewriter } from '../src/spaces/citations.ts'
-import { fencePassages } from '../src/spaces/sources.ts'
+import { createCitationRewriter } from '../src/chat/citations/citation-rewriter.ts'
+import { fencePassages } from '../src/chat/context/prompt.ts'
 import { createTokenCounter, estimateTokens, loadVocabulary } from '../src/tokens/index.ts'
 
 /**

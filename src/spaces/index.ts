@@ -1,4 +1,3 @@
-export { chatRoutes } from './chat.routes.ts'
 export type { Space } from './space.ts'
 export { makeSpace } from './space-change.ts'
 export { createSpaceRemovals } from './space-removals.ts'

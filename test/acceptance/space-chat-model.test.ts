@@ -359,7 +359,7 @@ it('fields that are not known are ignored and named in a header', async () => {
 })
 
 describe('a model that writes anything', () => {
-  // Without what would make a link, a definition or an index expression of a marker: those are text (src/spaces/citations.test.ts).
+  // Without what would make a link, a definition or an index expression of a marker: those are text (src/chat/citations/citation-rewriter.test.ts).
   const piece = fc.oneof(
     {
       weight: 3,

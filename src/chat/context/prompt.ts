@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { toWebUrl } from '../kernel/index.ts'
-import type { Passage } from '../retrieval/index.ts'
-import type { CitedSource } from './citations.ts'
+import { toWebUrl } from '../../kernel/index.ts'
+import type { Passage } from '../../retrieval/index.ts'
+import type { CitedSource } from '../citations/citation-rewriter.ts'
 
 /**
  * What a Space sends to its model. The system message holds the instructions only. Passages are text of uploaded files, which anybody may

@@ -1,6 +1,6 @@
-import { createCodeSpans } from './citations/code-spans.ts'
-import { createErasingWriter, createNumberingWriter, type MarkerWriter } from './citations/marker-writers.ts'
-import { createScanner } from './citations/scanner.ts'
+import { createCodeSpans } from './code-spans.ts'
+import { createErasingWriter, createNumberingWriter, type MarkerWriter } from './marker-writers.ts'
+import { createScanner } from './scanner.ts'
 
 /**
  * Makes the markers that leave true: whatever form the model gives them, they name a passage it was given. Passages are numbered in

@@ -7,7 +7,7 @@ import { AppError, formatSseEvent, type Log } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { type AnswerCall, type AnswerDependencies, type AnswerEvent, answer, prepareAnswer } from './answer.ts'
 import { chatBody, type ReadChat } from './chat-body.ts'
-import type { Space } from './space.ts'
+import type { Space } from '../spaces/index.ts'
 import { toVisitorError } from './visitor-error.ts'
 
 export interface ChatRoutesDependencies extends AnswerDependencies {

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AppError } from '../kernel/index.ts'
-import type { Passage } from '../retrieval/index.ts'
-import type { ProviderMessage } from '../providers/index.ts'
-import { estimateTokens, type TokenCounting } from '../tokens/index.ts'
-import { fenceTokens, formatSource } from './sources.ts'
+import { AppError } from '../../kernel/index.ts'
+import type { Passage } from '../../retrieval/index.ts'
+import type { ProviderMessage } from '../../providers/index.ts'
+import { estimateTokens, type TokenCounting } from '../../tokens/index.ts'
+import { fenceTokens, formatSource } from './prompt.ts'
 
 /** What the context window of a Space's model has room for: instructions, question, passages, earlier turns and the answer. */
 export interface ContextWindow {

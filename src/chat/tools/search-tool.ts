@@ -1,5 +1,5 @@
-import type { CompletionEvent } from '../gateway/index.ts'
-import type { ReasoningReplay, ToolDefinition } from '../providers/index.ts'
+import type { CompletionEvent } from '../../gateway/index.ts'
+import type { ReasoningReplay, ToolDefinition } from '../../providers/index.ts'
 
 /** The one tool of an agentic answer: a search in the Space's own files. The model chooses the words, never the Space. */
 

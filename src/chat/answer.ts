@@ -6,8 +6,8 @@ import { type Organisation, assertSubscription } from '../organisations/index.ts
 import type { ProviderMessage } from '../providers/index.ts'
 import type { Passage, Retrieval } from '../retrieval/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
-import { createCitationRewriter, removeMarkers } from './citations.ts'
-import { type ContextWindow, maximumPassageBytes, openContextWindow } from './context-window.ts'
+import { createCitationRewriter, removeMarkers } from './citations/citation-rewriter.ts'
+import { type ContextWindow, maximumPassageBytes, openContextWindow } from './context/context-window.ts'
 import {
   createTurn,
   maximumCallsPerRound,
@@ -16,9 +16,9 @@ import {
   searchTool,
   type ToolCall,
   toSentCall,
-} from './search-tool.ts'
-import { composeSystemPrompt, createBoundary, fencePassages, toCitedSource } from './sources.ts'
-import type { Space } from './space.ts'
+} from './tools/search-tool.ts'
+import { composeSystemPrompt, createBoundary, fencePassages, toCitedSource } from './context/prompt.ts'
+import type { Space } from '../spaces/index.ts'
 import { toVisitorError } from './visitor-error.ts'
 
 /** What an answer is made of, in order; the JSON answer is the fold of these, the stream shows them one by one. */

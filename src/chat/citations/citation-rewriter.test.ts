@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createCitationRewriter, removeMarkers } from './citations.ts'
+import { createCitationRewriter, removeMarkers } from './citation-rewriter.ts'
 
 const [a, b, c] = ['a', 'b', 'c'].map((documentId) => ({ documentId, title: `${documentId}.pdf`, url: null }))
 /** Passages 1 and 3 are of one document. */
