@@ -1,17 +1,13 @@
-import { type Clock, describeError, type Log } from '../kernel/index.ts'
+import { type ChangeSource, type Clock, describeError, type Log } from '../kernel/index.ts'
 import type { Database, Queryable } from './port.ts'
 
 /**
  * Tells every instance, within a second, that something it holds in memory has changed. Not a log of what changed: a topic
  * and an id; the reader loads the row.
  */
-export interface ChangeFeed {
-  /** `onChange` gets the ids that changed since the last call, or 'all' when changes may have been missed. */
-  subscribe(topic: string, onChange: (ids: string[] | 'all') => Promise<void>): () => void
+export interface ChangeFeed extends ChangeSource {
   /** Calls every subscriber with 'all', so that what it loads has no gap before the first change; rejects when one fails. */
   start(): Promise<void>
-  /** Resolves when everything that was committed before the call has been delivered here: read-your-writes for our own API. */
-  caughtUp(): Promise<void>
   close(): Promise<void>
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from '../database/index.ts'
-import { type Organisation, type OrganisationStore, serviceActor } from '../organisations/index.ts'
+import { serviceActor } from '../operators/index.ts'
+import type { Organisation, OrganisationStore } from '../organisations/index.ts'
 import type { Space, SpaceStore } from '../spaces/index.ts'
 
 export interface DemoStore {

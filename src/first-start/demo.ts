@@ -8,7 +8,8 @@ import {
   parsePicoUsd,
   type SpaceId,
 } from '../kernel/index.ts'
-import { makeOrganisation, type Organisation, serviceActor } from '../organisations/index.ts'
+import { serviceActor } from '../operators/index.ts'
+import { makeOrganisation, type Organisation } from '../organisations/index.ts'
 import type { Service } from '../service.ts'
 import { makeSpace, type Space } from '../spaces/index.ts'
 import { createDemoStore } from './demo.store.ts'

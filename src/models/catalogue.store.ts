@@ -10,7 +10,7 @@ import {
 } from '../contract/models.ts'
 import type { Database, Queryable, RecordChange } from '../database/index.ts'
 import { AppError, type Clock, type Log, type SecretBox, createUuid, describeError } from '../kernel/index.ts'
-import { type Actor, changedFields, recordAdminChange } from '../organisations/index.ts'
+import { type Actor, changedFields, recordAdminChange } from '../operators/index.ts'
 import { modelsTopic, providersTopic } from './create-catalogue.ts'
 import type { Declarations } from './declarations.ts'
 import { type ProviderSecrets, type StoredCatalogue, toDeclarations } from './from-operator.ts'

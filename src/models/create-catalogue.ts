@@ -1,5 +1,5 @@
 import type { PriceSchedule } from '../billing/index.ts'
-import type { Clock, Log } from '../kernel/index.ts'
+import type { ChangeSource, Clock, Log } from '../kernel/index.ts'
 import type { Provider, ProviderSettings } from '../providers/index.ts'
 import { type BuiltCatalogue, buildCatalogue } from './build-catalogue.ts'
 import type { Catalogue } from './catalogue.ts'
@@ -14,17 +14,12 @@ import type { PriceSnapshot } from './snapshot.ts'
 export const providersTopic = 'providers'
 export const modelsTopic = 'models'
 
-/** What the catalogue needs of the change feed. */
-interface ChangeSource {
-  subscribe(topic: string, onChange: (ids: string[] | 'all') => Promise<void>): () => void
-}
-
 export interface CatalogueDependencies {
   configuration: CatalogueConfiguration
   snapshot: PriceSnapshot
   /** The operator's declarations; absent: none (tests, benches). */
   store?: { loadDeclarations(): Promise<Declarations> }
-  changes?: ChangeSource
+  changes?: Pick<ChangeSource, 'subscribe'>
   createProvider: (settings: ProviderSettings) => Provider
   clock: Clock
   log: Log

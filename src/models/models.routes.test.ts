@@ -5,7 +5,7 @@ import { type ChangeFeed, createChangeFeed, recordChange } from '../database/ind
 import { createMetrics } from '../http/metrics.ts'
 import { createServer } from '../http/server.ts'
 import { createSecretBox, silentLog, systemClock } from '../kernel/index.ts'
-import { createAdminLog } from '../organisations/index.ts'
+import { createAdminLog } from '../operators/index.ts'
 import type { Provider, ProviderSettings } from '../providers/index.ts'
 import { createRouter } from '../routing/index.ts'
 import { createCatalogueStore } from './catalogue.store.ts'

@@ -10,8 +10,8 @@ import type {
   ProviderTest,
   PutProvider,
 } from '../contract/models.ts'
-import { AppError, type Clock, type RequestId } from '../kernel/index.ts'
-import type { Actor } from '../organisations/index.ts'
+import { AppError, type ChangeSource, type Clock, type RequestId } from '../kernel/index.ts'
+import type { Actor } from '../operators/index.ts'
 import type { BuiltModel } from './build-catalogue.ts'
 import type { CatalogueStore } from './catalogue.store.ts'
 import type { LiveCatalogue } from './create-catalogue.ts'
@@ -54,7 +54,7 @@ export function createOperatorCatalogue({
   store: CatalogueStore
   catalogue: LiveCatalogue
   deploymentHealth: DeploymentHealth
-  changes: { caughtUp(): Promise<void> }
+  changes: Pick<ChangeSource, 'caughtUp'>
   snapshotDate: string
   clock: Clock
 }): OperatorCatalogue {

@@ -57,6 +57,9 @@ interface ApiKeySummary {
   readonly createdAt: number
 }
 
+/** What usage reports need of an organisation that no longer exists. */
+export type RemovedOrganisation = Pick<Organisation, 'id' | 'timeZone' | 'periodAnchorDay'>
+
 /** An organisation with what is shown and looked up of its key. */
 export interface OrganisationRecord {
   readonly organisation: Organisation

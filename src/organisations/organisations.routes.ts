@@ -19,7 +19,7 @@ import {
 import type { App, Routes } from '../http/index.ts'
 import type { Clock } from '../kernel/index.ts'
 import { AppError } from '../kernel/index.ts'
-import type { Actor } from './admin-log.ts'
+import type { Actor } from '../operators/index.ts'
 import { describeOrganisation } from './describe-organisation.ts'
 import { isSubscriptionActive } from './gate.ts'
 import type { Organisation, OrganisationRecord } from './organisation.ts'

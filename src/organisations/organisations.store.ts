@@ -1,10 +1,8 @@
 import type { Database, Queryable, RecordChange } from '../database/index.ts'
-import { AppError, type OrganisationId, isUuid } from '../kernel/index.ts'
-import { type Actor, changedFields } from './admin-log.ts'
-import { recordAdminChange } from './admin-log.store.ts'
-import type { StoredCredential } from './credential.ts'
+import { AppError, type OrganisationId, isUuid, type StoredCredential } from '../kernel/index.ts'
+import { type Actor, changedFields, recordAdminChange } from '../operators/index.ts'
 import { describeOrganisation } from './describe-organisation.ts'
-import type { Organisation, OrganisationRecord, Plan, Subscription } from './organisation.ts'
+import type { Organisation, OrganisationRecord, Plan, RemovedOrganisation, Subscription } from './organisation.ts'
 
 /** The topic under which the change feed tells of organisations and their keys. */
 export const organisationsTopic = 'organisations'
@@ -18,6 +16,8 @@ export interface OrganisationStore {
   loadAll(): Promise<OrganisationRecord[]>
   loadMany(ids: readonly string[]): Promise<OrganisationRecord[]>
   loadPage(filter: { search?: string; limit: number; offset: number }): Promise<OrganisationsPage>
+  /** From the admin log, which keeps the values at the removal; undefined where no such organisation was removed. */
+  loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
   insert(organisation: Organisation, actor: Actor): Promise<void>
   /** The same inside a transaction of the caller. */
   insertWithin(transaction: Queryable, organisation: Organisation, actor: Actor): Promise<void>
@@ -95,6 +95,15 @@ export function createOrganisationStore(database: Database, recordChange: Record
         [search ?? null, limit, offset],
       )
       return { total: Number(counted?.total ?? 0n), records: rows.map(toRecord) }
+    },
+    async loadRemoved(id) {
+      if (!isUuid(id)) return undefined
+      const [removed] = await database.query<Omit<RemovedOrganisation, 'id'>>(
+        `SELECT before->>'timeZone' AS "timeZone", (before->>'periodAnchorDay')::int4 AS "periodAnchorDay" FROM admin_log
+          WHERE organisation_id = $1::uuid AND action = 'organisation.removed' ORDER BY at DESC LIMIT 1`,
+        [id],
+      )
+      return removed && { id: id as OrganisationId, ...removed }
     },
     insert: (organisation, actor) =>
       database.transaction((transaction) => insertWithin(transaction, organisation, actor)),

@@ -1,8 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import { AppError, type Clock, type Log, type SecretBox, createOrganisationId } from '../kernel/index.ts'
-import type { Actor } from './admin-log.ts'
-import { createCredential, isWellFormed, lookupHash, storedLookupHash } from './credential.ts'
-import type { Organisation, OrganisationRecord } from './organisation.ts'
+import {
+  AppError,
+  type ChangeSource,
+  type Clock,
+  createCredential,
+  createOrganisationId,
+  createSnapshotReloader,
+  isWellFormed,
+  type Log,
+  lookupHash,
+  type SecretBox,
+  storedLookupHash,
+} from '../kernel/index.ts'
+import type { Actor } from '../operators/index.ts'
+import type { Organisation, OrganisationRecord, RemovedOrganisation } from './organisation.ts'
 import {
   type NewOrganisation,
   type OrganisationChange,
@@ -10,7 +21,6 @@ import {
   makeOrganisation,
 } from './organisation-change.ts'
 import { type OrganisationStore, organisationsTopic } from './organisations.store.ts'
-import { type ChangeSource, createSnapshotReloader } from './snapshot-reloader.ts'
 
 /** An API key in clear: shown once, then only its hash is left. */
 interface NewApiKey {
@@ -34,6 +44,8 @@ export interface Organisations {
     total: number
     records: OrganisationRecord[]
   }>
+  /** Undefined where no organisation of this id was removed. */
+  loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
   create(given: NewOrganisation, actor: Actor): Promise<Organisation>
   update(id: string, change: OrganisationChange, actor: Actor): Promise<Organisation>
   /** Throws `conflict` while it has Spaces. Usage records stay. */
@@ -97,6 +109,7 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
       return record
     },
     loadPage: store.loadPage,
+    loadRemoved: store.loadRemoved,
     async create(given, actor) {
       const organisation = makeOrganisation(createOrganisationId(), given, clock.now())
       await store.insert(organisation, actor)

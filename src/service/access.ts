@@ -1,11 +1,6 @@
 import { recordChange } from '../database/index.ts'
-import {
-  createAdminLog,
-  createOperatorTokenStore,
-  createOperatorTokens,
-  createOrganisationStore,
-  createOrganisations,
-} from '../organisations/index.ts'
+import { createAdminLog, createOperatorTokenStore, createOperatorTokens } from '../operators/index.ts'
+import { createOrganisationStore, createOrganisations } from '../organisations/index.ts'
 import type { Foundation } from './foundation.ts'
 
 export type Access = Awaited<ReturnType<typeof openAccess>>

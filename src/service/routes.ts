@@ -6,7 +6,8 @@ import { gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { operationsRoutes, type Routes } from '../http/index.ts'
 import { ingestionRoutes } from '../ingestion/index.ts'
 import { modelRoutes } from '../models/index.ts'
-import { auditRoutes, findingsOfCounts, operatorRoutes, organisationRoutes } from '../organisations/index.ts'
+import { auditRoutes, findingsOfCounts, operatorRoutes } from '../operators/index.ts'
+import { organisationRoutes } from '../organisations/index.ts'
 import { spaceRoutes } from '../spaces/index.ts'
 import type { Access } from './access.ts'
 import type { OpenDocuments } from './documents.ts'
@@ -62,11 +63,7 @@ export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] 
     spaceRoutes({ spaces }),
     ingestionRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
     modelRoutes({ catalogue: operatorCatalogue }),
-    usageRoutes({
-      ledger,
-      organisations: { get: (id) => organisations.get(id), loadRemoved: (id) => adminLog.loadRemovedOrganisation(id) },
-      clock,
-    }),
+    usageRoutes({ ledger, organisations, clock }),
     operationsRoutes({
       isReady: async () => !isStopping() && ledger.isAccepting() && (await areAnswering([control, corpus])),
     }),

@@ -12,7 +12,7 @@ import {
 } from '../contract/operator.ts'
 import type { App, Routes } from '../http/index.ts'
 import { AppError, type OrganisationId } from '../kernel/index.ts'
-import type { Actor } from '../organisations/index.ts'
+import type { Actor } from '../operators/index.ts'
 import { describeSpace } from './describe-space.ts'
 import type { Space } from './space.ts'
 import type { Spaces } from './spaces.ts'

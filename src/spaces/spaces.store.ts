@@ -1,6 +1,6 @@
 import type { Database, Queryable, RecordChange } from '../database/index.ts'
 import { AppError, type EndpointId, type OrganisationId, type SpaceId, isUuid } from '../kernel/index.ts'
-import { type Actor, changedFields, recordAdminChange } from '../organisations/index.ts'
+import { type Actor, changedFields, recordAdminChange } from '../operators/index.ts'
 import { describeSpaceForLog } from './describe-space.ts'
 import type { Space, SpaceSettings } from './space.ts'
 import { defaultSpaceSettings } from './space-change.ts'

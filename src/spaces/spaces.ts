@@ -1,12 +1,14 @@
 import {
   AppError,
+  type ChangeSource,
   type Clock,
   type Log,
   type OrganisationId,
   createEndpointId,
+  createSnapshotReloader,
   createSpaceId,
 } from '../kernel/index.ts'
-import { type Actor, type ChangeSource, createSnapshotReloader } from '../organisations/index.ts'
+import type { Actor } from '../operators/index.ts'
 import { type NewSpace, type SpaceChange, changeSpace, makeSpace } from './space-change.ts'
 import type { Space } from './space.ts'
 import type { SpaceRemovals } from './space-removals.ts'

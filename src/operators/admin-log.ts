@@ -34,10 +34,6 @@ export interface AdminLog {
     total: number
     entries: AdminLogEntry[]
   }>
-  /** What usage reports need of an organisation that was removed; undefined where none was. */
-  loadRemovedOrganisation(
-    id: string,
-  ): Promise<{ id: OrganisationId; timeZone: string; periodAnchorDay: number } | undefined>
 }
 
 /** The members of `after` that differ from `before`, from both sides; null where nothing differs. Values must be JSON. */

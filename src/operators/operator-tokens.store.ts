@@ -1,7 +1,7 @@
 import type { Database, RecordChange } from '../database/index.ts'
+import type { StoredCredential } from '../kernel/index.ts'
 import type { Actor } from './admin-log.ts'
 import { recordAdminChange } from './admin-log.store.ts'
-import type { StoredCredential } from './credential.ts'
 
 export const operatorTokenTopic = 'operator-token'
 /** The topic has one row, so its changes need no id of their own. */

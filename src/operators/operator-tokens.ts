@@ -1,9 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../kernel/index.ts'
+import {
+  type ChangeSource,
+  type Clock,
+  createCredential,
+  createSnapshotReloader,
+  isWellFormed,
+  lookupHash,
+  storedLookupHash,
+} from '../kernel/index.ts'
 import { type Actor, serviceActor } from './admin-log.ts'
-import { createCredential, isWellFormed, lookupHash, storedLookupHash } from './credential.ts'
 import { type OperatorTokenStore, operatorTokenTopic } from './operator-tokens.store.ts'
-import { type ChangeSource, createSnapshotReloader } from './snapshot-reloader.ts'
 
 export interface OperatorTokens {
   /** True for the stored token and for the configured one; from memory. */

@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../database/index.ts'
-import { createUuid, isUuid, type OrganisationId } from '../kernel/index.ts'
+import { createUuid } from '../kernel/index.ts'
 import type { AdminLog, AdminLogEntry, NewAdminLogEntry } from './admin-log.ts'
 
 /** Writes one record. Call inside the transaction that makes the change, so that neither exists without the other. */
@@ -38,15 +38,6 @@ export function createAdminLog({ database }: { database: Database }): AdminLog {
         [organisationId ?? null, limit, offset],
       )
       return { total: Number(counted?.total ?? 0n), entries }
-    },
-    async loadRemovedOrganisation(id) {
-      if (!isUuid(id)) return undefined
-      const [removed] = await database.query<{ timeZone: string; periodAnchorDay: number }>(
-        `SELECT before->>'timeZone' AS "timeZone", (before->>'periodAnchorDay')::int4 AS "periodAnchorDay" FROM admin_log
-          WHERE organisation_id = $1::uuid AND action = 'organisation.removed' ORDER BY at DESC LIMIT 1`,
-        [id],
-      )
-      return removed && { id: id as OrganisationId, ...removed }
     },
   }
 }

@@ -1,5 +1,6 @@
-/** What a snapshot needs of the change feed (src/database/change-feed.ts). */
+/** Notifies about changes of rows that are held in memory; src/database/change-feed.ts implements it. */
 export interface ChangeSource {
+  /** `onChange` receives the ids that changed since the last call, or 'all' when changes may have been missed. */
   subscribe(topic: string, onChange: (ids: string[] | 'all') => Promise<void>): () => void
   /** Resolves when every change committed before the call has been delivered here. */
   caughtUp(): Promise<void>
