@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
-import type { Organisation } from '../organisations/index.ts'
+import type { Caller } from './route.ts'
 
-/** What the authentication hook asks: both answers come from memory. */
+/** Looks credentials up in memory; undefined or false where one is not valid. */
 export interface Authenticators {
-  organisations: { authenticate(key: string): Organisation | undefined }
+  organisations: { authenticate(key: string): Caller | undefined }
   operatorTokens: { authenticate(token: string): boolean }
 }
 
@@ -12,7 +12,7 @@ export interface Authenticators {
  * The organisation whose API key the request carries. `x-api-key` and `Authorization: Bearer` are taken on every endpoint; a key
  * that is absent, malformed, revoked or unknown, and two that differ, get the same 401 (decisions.md, Keys).
  */
-export function authenticateOrganisation(request: FastifyRequest, { organisations }: Authenticators): Organisation {
+export function authenticateOrganisation(request: FastifyRequest, { organisations }: Authenticators): Caller {
   const key = readKey(request)
   const organisation = key === undefined ? undefined : organisations.authenticate(key)
   if (!organisation) {

@@ -14,17 +14,18 @@ import type { Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { answerOddRequests, answerParserError } from './parser-errors.ts'
 import { assertReadable } from './readable-request.ts'
-import type { OrganisationLimiter } from '../organisations/index.ts'
-import type { App, Routes } from './route.ts'
+import type { App, Caller, RequestLimiter, Routes } from './route.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { createUnknownRoutes, type UnknownRoutes } from './unknown-routes.ts'
 
 export interface ServerOptions {
   authenticators: Authenticators
-  limiter: OrganisationLimiter
+  limiter: RequestLimiter
+  /** Throws where the organisation may not use the gateway. */
+  assertGatewayAccess: (caller: Caller) => void
   metrics: Metrics
   log: Log
-  /** Groups of routes, in order: with this file they are the map of the HTTP surface. */
+  /** Groups of routes, in the order of their registration. */
   routes: Routes[]
   /** JSON bodies of completions and chats above it are a 413. Uploads and the other routes have limits of their own. */
   maximumJsonBytes: number
@@ -80,7 +81,7 @@ export function createServer(options: ServerOptions): App {
   app.decorateRequest('clientSignal', null as never)
   app.decorateRequest('bodyAccount', undefined)
 
-  const unknownRoutes = createUnknownRoutes(options.authenticators)
+  const unknownRoutes = createUnknownRoutes(options.authenticators, options.assertGatewayAccess)
   app.addHook('onRoute', ({ method, url }) => unknownRoutes.add(method, url))
   addHooks(app, options, unknownRoutes)
   addJsonBodies(app, options)
@@ -204,7 +205,7 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
 }
 
 /** Counts the request until its connection is done with it. Throws where the organisation's limit is reached. */
-function enterLimits(limiter: OrganisationLimiter, request: FastifyRequest, reply: FastifyReply): void {
+function enterLimits(limiter: RequestLimiter, request: FastifyRequest, reply: FastifyReply): void {
   const { limited } = request.routeOptions.config
   if (limited === undefined) return
   const { leave, rate } = limiter.enter(request.organisation, limited)

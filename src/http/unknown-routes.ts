@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
-import { assertGatewayAccess } from '../organisations/index.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
+import type { Caller } from './route.ts'
 
 /** Longest part of a path that an error quotes. */
 const shownPathLength = 200
@@ -15,9 +15,12 @@ export interface UnknownRoutes {
 
 /**
  * 405 with `allow` where the path exists with other methods, else 404. Below the gateway's prefix the key and the organisation's access
- * come first, whatever the path.
+ * are checked first, whatever the path. `assertGatewayAccess` throws where the organisation may not use the gateway.
  */
-export function createUnknownRoutes(authenticators: Authenticators): UnknownRoutes {
+export function createUnknownRoutes(
+  authenticators: Authenticators,
+  assertGatewayAccess: (caller: Caller) => void,
+): UnknownRoutes {
   const known: { methods: Set<string>; pattern: RegExp }[] = []
   return {
     add(method, url) {

@@ -82,6 +82,7 @@ beforeAll(async () => {
     maximumJsonBytesInFlight: 1024 * 1024,
     maximumJsonBytes: 1024 * 1024,
     limiter: { enter: () => ({ leave() {}, rate: null }) },
+    assertGatewayAccess() {},
     stalledClientMs: 60_000,
     isStopping: () => false,
     publicUrl: undefined,

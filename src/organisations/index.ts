@@ -1,6 +1,6 @@
 export { assertGatewayAccess, assertSubscription } from './gate.ts'
 export type { Organisation, Plan } from './organisation.ts'
-export { createOrganisationLimiter, type LimitedKind, type OrganisationLimiter } from './organisation-limiter.ts'
+export { createOrganisationLimiter } from './organisation-limiter.ts'
 export { makeOrganisation } from './organisation-change.ts'
 export { createOrganisations } from './organisations.ts'
 export { organisationRoutes } from './organisations.routes.ts'

@@ -1,4 +1,4 @@
-import { AppError, type Clock } from '../kernel/index.ts'
+import { AppError, type Clock, type RateLimitState } from '../kernel/index.ts'
 import type { Organisation } from './organisation.ts'
 
 /** What is counted: a completion or a chat, or an upload. */
@@ -8,7 +8,7 @@ export interface LimitedEntry {
   /** Call it once, when the request has ended. */
   leave(): void
   /** Of the requests a minute, where they are limited; for the `x-ratelimit-*` headers. */
-  rate: { limit: number; remaining: number; resetSeconds: number } | null
+  rate: RateLimitState | null
 }
 
 /** Counts what each organisation has running on this instance, and refuses what is above its limits (Organisation.limits). */
@@ -74,7 +74,7 @@ export function createOrganisationLimiter({ clock }: { clock: Clock }): Organisa
 }
 
 /** Token bucket: a full minute's requests may come at once, then they come back evenly. */
-function takeToken(counts: Counts, perMinute: number, nowMs: number): NonNullable<LimitedEntry['rate']> {
+function takeToken(counts: Counts, perMinute: number, nowMs: number): RateLimitState {
   const perMs = perMinute / 60_000
   counts.tokens = Math.min(perMinute, counts.tokens + (nowMs - counts.refilledAtMs) * perMs)
   counts.refilledAtMs = nowMs

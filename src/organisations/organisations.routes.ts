@@ -26,6 +26,11 @@ import type { Organisation, OrganisationRecord } from './organisation.ts'
 import { type OrganisationChange, parseMarkup, parseMonthlyBudget } from './organisation-change.ts'
 import type { Organisations } from './organisations.ts'
 
+declare module '../http/route.ts' {
+  /** `request.organisation` of routes with `auth: 'organisation'`. */
+  interface Caller extends Organisation {}
+}
+
 const tags = ['Operator: organisations']
 const config = { auth: 'operator' } as const
 const params = idParamsSchema

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type MetricsServer, startMetricsServer } from '../http/index.ts'
 import { createServer } from '../http/server.ts'
 import { AppError, version } from '../kernel/index.ts'
-import { createOrganisationLimiter } from '../organisations/index.ts'
+import { assertGatewayAccess, createOrganisationLimiter } from '../organisations/index.ts'
 import { createRoutes, type Parts } from './routes.ts'
 import { createScrape } from './scrape.ts'
 
@@ -19,6 +19,7 @@ export function openServer(parts: Parts) {
   const app = createServer({
     authenticators: parts,
     limiter: createOrganisationLimiter(parts),
+    assertGatewayAccess,
     metrics,
     log,
     maximumJsonBytes: server.maximumJsonBytes,
