@@ -31,12 +31,11 @@ const allowedRooms: Record<string, string[]> = {
   routing: ['models', 'providers'],
   gateway: ['contract', 'http', 'organisations', 'billing', 'models', 'routing', 'providers', 'tokens'],
   documents: ['contract', 'database', 'http', 'jobs', 'organisations'],
-  retrieval: ['contract', 'database', 'gateway', 'jobs', 'organisations', 'ingestion', 'providers', 'tokens'],
-  ingestion: ['contract', 'database', 'jobs', 'documents', 'gateway', 'retrieval', 'organisations', 'http', 'tokens'],
+  retrieval: ['contract', 'database', 'gateway', 'jobs', 'organisations', 'providers', 'tokens'],
+  ingestion: ['contract', 'database', 'jobs', 'documents', 'retrieval', 'tokens'],
   spaces: ['contract', 'database', 'http', 'operators', 'organisations'],
   chat: ['contract', 'http', 'organisations', 'billing', 'gateway', 'retrieval', 'providers', 'tokens', 'spaces'],
-  console: ['contract', 'http', 'organisations', 'billing', 'models', 'documents', 'spaces', 'ingestion', 'retrieval'],
-  http: ['contract', 'organisations'],
+  http: ['contract'],
 }
 
 /** Composition: files directly in src/ with the parts that they read from. They may know every room's index; no room knows them. */

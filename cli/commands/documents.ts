@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { DocumentBody, DocumentWarning } from '../../src/contract/documents.ts'
-import type { DocumentProgressBody } from '../../src/contract/ingestion.ts'
+import type { DocumentProgressBody } from '../../src/contract/document-progress.ts'
 import type { CliProcess } from '../cli-process.ts'
 import { type Context, readTextFile } from '../context.ts'
 import { action, assertConfirmed, examples, givenFields, parseWhole } from '../define.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ChunkBody, ChunkPageBody } from '../../src/contract/ingestion.ts'
+import type { ChunkBody, ChunkPageBody } from '../../src/contract/document-progress.ts'
 import type { DocumentBody } from '../../src/contract/documents.ts'
 
 /** What became of an uploaded file. */

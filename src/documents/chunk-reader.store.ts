@@ -1,5 +1,5 @@
+import type { ChunkBody } from '../contract/document-progress.ts'
 import type { Database } from '../database/index.ts'
-import type { Chunk } from './extraction.ts'
 
 /** Reads what documents became, for people who want to see it. */
 export function createChunkReader(database: Database) {
@@ -14,7 +14,7 @@ export function createChunkReader(database: Database) {
       )
       if (!document) return undefined
       if (document.searchable !== true) return { total: 0, items: [] }
-      const items = await database.query<Chunk>(
+      const items = await database.query<ChunkBody>(
         `select chunk_index as index, content as text, heading_path as "headingPath", table_header as "tableHeader", tokens,
            page_from as "pageFrom", page_to as "pageTo", character_from as "characterFrom", character_to as "characterTo",
            row_from as "rowFrom", row_to as "rowTo"
@@ -25,5 +25,3 @@ export function createChunkReader(database: Database) {
     },
   }
 }
-
-export type ChunkReader = ReturnType<typeof createChunkReader>

@@ -1,14 +1,13 @@
-import type { DocumentProgressRow, DocumentStore } from '../documents/index.ts'
 import { AppError, anySignal, type Clock, isAppError } from '../kernel/index.ts'
-
-type Counts = Awaited<ReturnType<DocumentStore['loadProgressPage']>>['counts']
+import type { DocumentCounts, DocumentProgressRow } from './document.ts'
+import type { DocumentStore } from './documents.store.ts'
 
 /** What a watcher of a Space is told, in order: a snapshot, then changes; a new snapshot where changes may have been missed. */
 export type DocumentEvent =
-  | { type: 'snapshot'; counts: Counts; items: DocumentProgressRow[] }
+  | { type: 'snapshot'; counts: DocumentCounts; items: DocumentProgressRow[] }
   | { type: 'document'; document: DocumentProgressRow }
   | { type: 'removed'; id: string }
-  | { type: 'counts'; counts: Counts }
+  | { type: 'counts'; counts: DocumentCounts }
 
 export interface DocumentWatch {
   /** Ends when `signal` aborts or the service stops. Throws AppError `overloaded` where too many watch already. */

@@ -69,3 +69,33 @@ export interface DocumentProgress {
   partsDone: number | null
   partsTotal: number | null
 }
+
+/** A document as people who look after it see it: how far it is, and why it failed. */
+export interface DocumentProgressRow {
+  id: string
+  organisationId: string
+  spaceId: string
+  name: string
+  status: DocumentStatus
+  stage: ProcessingStage
+  partsDone: number | null
+  partsTotal: number | null
+  errorCode: DocumentFailureCode | null
+  errorMessage: string | null
+  warnings: DocumentWarning[] | null
+  sizeBytes: bigint
+  mimeType: string
+  chunkCount: number | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+/** How many documents of a Space have each status. */
+export type DocumentCounts = Record<DocumentStatus, number>
+
+/** `total` counts the documents with the status that was asked for, `counts` all of the Space. */
+export interface DocumentProgressPage {
+  total: number
+  counts: DocumentCounts
+  items: DocumentProgressRow[]
+}

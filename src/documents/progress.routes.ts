@@ -7,19 +7,31 @@ import {
   documentEventSchema,
   documentProgressPageSchema,
   documentProgressQuerySchema,
+  type ChunkPageBody,
   type DocumentProgressBody,
-} from '../contract/ingestion.ts'
+} from '../contract/document-progress.ts'
 import { idParamsSchema } from '../contract/operator.ts'
-import type { DocumentProgressRow, DocumentStore } from '../documents/index.ts'
 import { type App, type Routes, startEventStream } from '../http/index.ts'
 import { AppError, describeError, isAppError, isUuid, type Log } from '../kernel/index.ts'
-import type { ChunkReader } from './chunk-reader.ts'
+import type { DocumentProgressPage, DocumentProgressRow, DocumentStatus } from './document.ts'
 import type { DocumentEvent, DocumentWatch } from './document-watch.ts'
 
-export interface IngestionRoutesDependencies {
-  documents: Pick<DocumentStore, 'loadProgressPage'>
+export interface ProgressRoutesDependencies {
+  documents: {
+    loadProgressPage(
+      organisationId: string,
+      spaceId: string,
+      filter: { status: DocumentStatus | undefined; limit: number; offset: number },
+    ): Promise<DocumentProgressPage>
+  }
   watch: DocumentWatch
-  chunks: ChunkReader
+  chunks: {
+    /** Undefined where there is no such document. */
+    loadChunks(
+      documentId: string,
+      page: { limit: number; offset: number },
+    ): Promise<Pick<ChunkPageBody, 'total' | 'items'> | undefined>
+  }
   /** Undefined where there is no such Space. */
   findSpace: (id: string) => { id: string; organisationId: string } | undefined
   log: Log
@@ -30,7 +42,7 @@ const config = { auth: 'operator' } as const
 const params = idParamsSchema
 
 /** `/api/spaces/{id}/documents`, its event stream, and `/api/documents/{id}/chunks`. */
-export function ingestionRoutes(dependencies: IngestionRoutesDependencies): Routes {
+export function documentProgressRoutes(dependencies: ProgressRoutesDependencies): Routes {
   return (app) => {
     addProgress(app, dependencies)
     addEvents(app, dependencies)
@@ -38,7 +50,7 @@ export function ingestionRoutes(dependencies: IngestionRoutesDependencies): Rout
   }
 }
 
-function addProgress(app: App, { documents, findSpace }: IngestionRoutesDependencies) {
+function addProgress(app: App, { documents, findSpace }: ProgressRoutesDependencies) {
   app.get(
     '/api/spaces/:id/documents',
     {
@@ -64,7 +76,7 @@ function addProgress(app: App, { documents, findSpace }: IngestionRoutesDependen
   }
 }
 
-function addEvents(app: App, { watch, findSpace, log }: IngestionRoutesDependencies) {
+function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependencies) {
   app.get(
     '/api/spaces/:id/documents/events',
     {
@@ -99,7 +111,7 @@ function addEvents(app: App, { watch, findSpace, log }: IngestionRoutesDependenc
   )
 }
 
-function addChunks(app: App, { chunks }: IngestionRoutesDependencies) {
+function addChunks(app: App, { chunks }: ProgressRoutesDependencies) {
   app.get(
     '/api/documents/:id/chunks',
     {

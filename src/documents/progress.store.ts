@@ -1,27 +1,6 @@
-import type { DocumentWarning } from '../contract/documents.ts'
 import type { Database } from '../database/index.ts'
-import type { DocumentFailureCode, DocumentStatus, ProcessingStage } from './document.ts'
+import type { DocumentProgressPage, DocumentProgressRow, DocumentStatus } from './document.ts'
 import { publicId } from './replacement.store.ts'
-
-/** A document as people who look after it see it: how far it is, and why it failed. */
-export interface DocumentProgressRow {
-  id: string
-  organisationId: string
-  spaceId: string
-  name: string
-  status: DocumentStatus
-  stage: ProcessingStage
-  partsDone: number | null
-  partsTotal: number | null
-  errorCode: DocumentFailureCode | null
-  errorMessage: string | null
-  warnings: DocumentWarning[] | null
-  sizeBytes: bigint
-  mimeType: string
-  chunkCount: number | null
-  createdAt: Date
-  updatedAt: Date
-}
 
 export interface DocumentChange {
   spaceId: string
@@ -51,7 +30,7 @@ export function createProgressStore(database: Database) {
       organisationId: string,
       spaceId: string,
       { status, limit, offset }: { status: DocumentStatus | undefined; limit: number; offset: number },
-    ) {
+    ): Promise<DocumentProgressPage> {
       const counted = await database.query<{ status: DocumentStatus; documents: number }>(
         `select status, count(*)::int as documents from ${progressOf} group by status`,
         [organisationId, spaceId],

@@ -1,5 +1,7 @@
 import {
+  createChunkReader,
   createDocumentSweeper,
+  createDocumentWatch,
   createDocuments,
   deleteBlobJob,
   processDocumentJob,
@@ -8,8 +10,6 @@ import {
 } from '../documents/index.ts'
 import {
   chunkingFor,
-  createChunkReader,
-  createDocumentWatch,
   createExtractorPool,
   createIndexKeeper,
   createPipeline,

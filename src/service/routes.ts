@@ -1,10 +1,9 @@
 import { usageRoutes } from '../billing/index.ts'
 import { chatRoutes } from '../chat/index.ts'
 import type { Database } from '../database/index.ts'
-import { createDocumentAudit, documentRoutes } from '../documents/index.ts'
+import { createDocumentAudit, documentProgressRoutes, documentRoutes } from '../documents/index.ts'
 import { gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { operationsRoutes, type Routes } from '../http/index.ts'
-import { ingestionRoutes } from '../ingestion/index.ts'
 import { modelRoutes } from '../models/index.ts'
 import { auditRoutes, findingsOfCounts, operatorRoutes } from '../operators/index.ts'
 import { organisationRoutes } from '../organisations/index.ts'
@@ -61,7 +60,7 @@ export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] 
     }),
     organisationRoutes({ organisations, canonicalModelId: (id) => catalogue.canonicalId(id), clock }),
     spaceRoutes({ spaces }),
-    ingestionRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
+    documentProgressRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
     modelRoutes({ catalogue: operatorCatalogue }),
     usageRoutes({ ledger, organisations, clock }),
     operationsRoutes({
