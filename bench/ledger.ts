@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 import { createLedger, type Hold, type HoldRequest } from '../src/billing/index.ts'
-import { answered, callOf, organisationWith } from '../src/billing/ledger-fixtures.ts'
+import { answered, callOf, organisationWith } from '../src/billing/testing/ledger-fixture.ts'
 import { silentLog, systemClock } from '../src/kernel/index.ts'
 import { openTestDatabases } from '../test/harness/database.ts'
 import { prepareTemplate } from '../test/harness/database-template.ts'

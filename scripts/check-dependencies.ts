@@ -95,6 +95,7 @@ function checkImport({ from, to, typeOnly }: Import) {
   const say = (rule: string) => violations.push(`${from} imports ${to}: ${rule}`)
   const room = roomOf(from)
   const target = roomOf(to)
+  if (isTest(to)) return say('only tests, benches and scripts import fixtures (test/README.md)')
   const isPackage =
     !to.startsWith('src/') && !to.startsWith('cli/') && !to.startsWith('web/') && !to.endsWith('package.json')
   if (room === 'kernel' && target !== 'kernel' && !to.startsWith('node:'))
@@ -162,6 +163,7 @@ function roomOf(file: string): string | undefined {
   return /^src\/([a-z]+)\//.exec(file)?.[1]
 }
 
+/** Tests and their fixtures: test/README.md. */
 function isTest(file: string): boolean {
-  return file.endsWith('.test.ts')
+  return file.endsWith('.test.ts') || file.includes('/testing/')
 }

@@ -1,5 +1,5 @@
 import { costOf, createLedger, type HoldRequest, type LedgerService } from '../../src/billing/index.ts'
-import { answered, callOf, fixturePrices, organisationWith, usageOf } from '../../src/billing/ledger-fixtures.ts'
+import { answered, callOf, fixturePrices, organisationWith, usageOf } from '../../src/billing/testing/ledger-fixture.ts'
 import { isAppError, parsePicoUsd, silentLog, systemClock } from '../../src/kernel/index.ts'
 import type { Database } from '../../src/database/index.ts'
 import type { Chance } from './random.ts'

@@ -1,5 +1,5 @@
 import { type Hold, type Outcome, type Receipt } from '../../src/billing/index.ts'
-import { answered, callOf, organisationWith, perMillion } from '../../src/billing/ledger-fixtures.ts'
+import { answered, callOf, organisationWith, perMillion } from '../../src/billing/testing/ledger-fixture.ts'
 import type { Database } from '../../src/database/index.ts'
 import { isAppError, parsePicoUsd, type RequestId } from '../../src/kernel/index.ts'
 import type { Organisation } from '../../src/organisations/index.ts'

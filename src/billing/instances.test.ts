@@ -4,7 +4,7 @@ import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import type { Database } from '../database/index.ts'
 import { parsePicoUsd, silentLog, systemClock } from '../kernel/index.ts'
 import { createLedger, type LedgerDeps, type LedgerService } from './ledger.ts'
-import { answered, callOf, organisationWith } from './ledger-fixtures.ts'
+import { answered, callOf, organisationWith } from './testing/ledger-fixture.ts'
 
 /** Several instances on one database. On the embedded engine they share its one connection; the SQL is the same. */
 let databases: TestDatabases

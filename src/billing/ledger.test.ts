@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createRequestId, formatPicoUsd, parsePicoUsd, silentLog, systemClock } from '../kernel/index.ts'
 import { createLedger, type LedgerDeps, type LedgerService } from './ledger.ts'
-import { usageOf, answered, callOf, movableClock, organisationWith, perMillion } from './ledger-fixtures.ts'
+import { usageOf, answered, callOf, movableClock, organisationWith, perMillion } from './testing/ledger-fixture.ts'
 
 let databases: TestDatabases
 const ledgers: LedgerService[] = []

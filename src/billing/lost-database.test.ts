@@ -3,7 +3,7 @@ import { openTestDatabases, type TestDatabases } from '../../test/harness/databa
 import type { Database, QueryOptions } from '../database/index.ts'
 import { parsePicoUsd, silentLog, systemClock } from '../kernel/index.ts'
 import { createLedger, type LedgerService } from './ledger.ts'
-import { answered, callOf, organisationWith } from './ledger-fixtures.ts'
+import { answered, callOf, organisationWith } from './testing/ledger-fixture.ts'
 
 /** What an instance does when its database is away, hangs, or answers too late to be heard. */
 let databases: TestDatabases

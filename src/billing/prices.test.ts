@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatPicoUsd, parseAttoUsd } from '../kernel/index.ts'
-import { callOf, organisationWith, usageOf } from './ledger-fixtures.ts'
+import { callOf, organisationWith, usageOf } from './testing/ledger-fixture.ts'
 import { affordableOutput, holdCost, planHold, pricingOf } from './hold-size.ts'
 import { clampUsage, costOf, type PriceSchedule, scheduleInForce, type TokenPrices } from './prices.ts'
 

@@ -7,7 +7,7 @@ import type { App } from '../http/index.ts'
 import { isAppError, type RequestId, silentLog } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { createLedger, type LedgerService } from './ledger.ts'
-import { answered, callOf, movableClock, organisationWith } from './ledger-fixtures.ts'
+import { answered, callOf, movableClock, organisationWith } from './testing/ledger-fixture.ts'
 import { usageRoutes } from './usage.routes.ts'
 
 let databases: TestDatabases

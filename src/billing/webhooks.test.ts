@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { parsePicoUsd, silentLog, systemClock } from '../kernel/index.ts'
 import { createLedger } from './ledger.ts'
-import { answered, callOf, organisationWith } from './ledger-fixtures.ts'
+import { answered, callOf, organisationWith } from './testing/ledger-fixture.ts'
 import { createWebhookDelivery, signWebhook, verifyWebhook } from './webhooks.ts'
 
 const secret = 'whsec_for_this_test_only'

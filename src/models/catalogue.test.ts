@@ -6,7 +6,7 @@ import { createCatalogue } from './create-catalogue.ts'
 import { type Declarations, noDeclarations } from './declarations.ts'
 import type { CatalogueConfiguration, ConfiguredModel, ConfiguredProvider } from './from-configuration.ts'
 import { statedSchedule } from './price-lists.ts'
-import { testOrganisation, testSnapshot } from './testing.fixture.ts'
+import { testOrganisation, testSnapshot } from './testing/catalogue-fixture.ts'
 
 const organisation = testOrganisation()
 const openai: ConfiguredProvider = { id: 'openai', format: 'openai', apiKey: 'sk-test-0123456789' }

@@ -12,7 +12,7 @@ import { createCatalogueStore } from './catalogue.store.ts'
 import { type LiveCatalogue, createCatalogue } from './create-catalogue.ts'
 import { modelRoutes } from './models.routes.ts'
 import { createOperatorCatalogue } from './operator-catalogue.ts'
-import { testOrganisation, testSnapshot } from './testing.fixture.ts'
+import { testOrganisation, testSnapshot } from './testing/catalogue-fixture.ts'
 
 const key = 'sk-live-0123456789abcdef'
 const masterKey = 'a secret key of tests, 32 bytes or more'

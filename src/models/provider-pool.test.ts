@@ -3,7 +3,7 @@ import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import { silentLog } from '../kernel/index.ts'
 import type { Provider, ProviderCall, ProviderEvent, ProviderSettings } from '../providers/index.ts'
 import { createProviderPool } from './provider-pool.ts'
-import { providerError } from './testing.fixture.ts'
+import { providerError } from './testing/catalogue-fixture.ts'
 
 const settings = (apiKey: string): ProviderSettings => ({ id: 'p', format: 'openai', apiKey })
 const call = (signal = new AbortController().signal) => ({ signal, requestId: 'r' }) as unknown as ProviderCall

@@ -3,7 +3,7 @@ import { AppError, type ErrorCode } from '../kernel/index.ts'
 import { type ProviderErrorClass, ProviderError } from '../providers/index.ts'
 import { toClientError } from './client-error.ts'
 import { RoutingFailure } from './router.ts'
-import { providerError } from '../models/testing.fixture.ts'
+import { providerError } from '../models/testing/catalogue-fixture.ts'
 
 const expected: Record<ProviderErrorClass, ErrorCode> = {
   authentication: 'upstream_error',

@@ -9,7 +9,7 @@ import { type Declarations, noDeclarations } from '../models/declarations.ts'
 import { listModels, resolveModel } from '../models/find-model.ts'
 import { freeSchedule } from '../models/price-lists.ts'
 import { createRouter } from './router.ts'
-import { providerError, testOrganisation, testSnapshot } from '../models/testing.fixture.ts'
+import { providerError, testOrganisation, testSnapshot } from '../models/testing/catalogue-fixture.ts'
 
 /** The promise of `eu/`: whatever is declared, whatever fails and however the dice fall. */
 

@@ -5,7 +5,7 @@ import type { ProviderErrorClass } from '../providers/index.ts'
 import type { Deployment } from '../models/index.ts'
 import { failuresToOpen, firstOpenMs } from './circuit-breaker.ts'
 import { RoutingFailure, createRouter } from './router.ts'
-import { connectRefused, providerError, testDeployment } from '../models/testing.fixture.ts'
+import { connectRefused, providerError, testDeployment } from '../models/testing/catalogue-fixture.ts'
 
 function setUp({ random = () => 0 }: { random?: () => number } = {}) {
   const clock = createFakeClock()

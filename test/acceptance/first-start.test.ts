@@ -9,7 +9,7 @@ import { createApiClient, expectStatus, removeFolder, spawnPortico } from '../ha
 
 /** What the first start promises: one token and one demo, each printed before it is valid, whatever dies or runs beside it. */
 
-const victimFile = fileURLToPath(new URL('../crash/first-start-process.ts', import.meta.url))
+const victimFile = fileURLToPath(new URL('../harness/first-start-process.ts', import.meta.url))
 const secretKey = 'a secret key of tests, 32 bytes or more'
 const tokenPattern = /pto_[0-9A-Za-z]{40}/g
 const keyPattern = /ptc_[0-9A-Za-z]{40}/g

@@ -11,7 +11,7 @@ import {
   midFaults,
   providerKey,
   whole,
-} from './gateway-faults.cases.ts'
+} from '../harness/gateway-faults.ts'
 
 /** What a provider can do wrong, and what the client of the gateway sees of it: docs/errors.md and docs/models.md say the same. */
 

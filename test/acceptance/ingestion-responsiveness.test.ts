@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildDocx } from '../../src/ingestion/test-documents.ts'
+import { buildDocx } from '../../src/ingestion/testing/build-documents.ts'
 import { expectResponsive } from '../harness/event-loop-guard.ts'
 import {
   expectStatus,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildDocx, buildTextPdf, buildZip, docxParagraph } from '../../src/ingestion/test-documents.ts'
+import { buildDocx, buildTextPdf, buildZip, docxParagraph } from '../../src/ingestion/testing/build-documents.ts'
 import { createSseParser, type SseEvent } from '../../src/kernel/index.ts'
 import {
   expectStatus,

@@ -8,7 +8,7 @@ import { sharedDataFolder } from '../harness/shared-data.ts'
 
 const shared = sharedDataFolder('wire')
 const script = path.join(import.meta.dirname, '../../scripts/conformance.ts')
-const fixtures = path.join(import.meta.dirname, 'fixtures')
+const ownRecords = path.join(import.meta.dirname, 'records')
 let folder: string
 
 beforeEach(async () => {
@@ -62,11 +62,11 @@ describe('a folder of recordings not seen before', () => {
 
 /** A record of a sound answer whose request is `body`. */
 function writeRecord(name: string, body: unknown): Record<string, unknown> {
-  const index = JSON.parse(readFileSync(path.join(fixtures, 'index.json'), 'utf8')) as {
+  const index = JSON.parse(readFileSync(path.join(ownRecords, 'index.json'), 'utf8')) as {
     records: Record<string, unknown>[]
   }
   const record = index.records.find(({ kind }) => kind === 'nonstream')!
-  cpSync(path.join(fixtures, String(record.file)), path.join(folder, String(record.file)))
+  cpSync(path.join(ownRecords, String(record.file)), path.join(folder, String(record.file)))
   mkdirSync(path.join(folder, 'requests'), { recursive: true })
   writeFileSync(path.join(folder, 'requests', `${name}.json`), JSON.stringify(body))
   return { ...record, provider: 'openai', id: name, request_file: `requests/${name}.json` }

@@ -28,7 +28,7 @@ describe.skipIf(!shared)(
 )
 
 describe('recordings of our own', () => {
-  const index = readWireIndex(path.join(import.meta.dirname, 'fixtures'))
+  const index = readWireIndex(path.join(import.meta.dirname, 'records'))
   test.each(index.records.map((record) => [record.id, record] as const))(
     '%s comes out as expected through real HTTP, however it is cut',
     async (_id, record) => {

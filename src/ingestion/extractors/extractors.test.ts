@@ -6,7 +6,7 @@ import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DocumentFormat, ExtractedBlock, ExtractionWarning } from '../extraction.ts'
 import { defaultLimits } from '../isolation/limits.ts'
-import { buildDocx, buildPdf, buildTextPdf, docxParagraph, wordPart, type PdfText } from '../test-documents.ts'
+import { buildDocx, buildPdf, buildTextPdf, docxParagraph, wordPart, type PdfText } from '../testing/build-documents.ts'
 import { cleanText } from './clean-text.ts'
 import { createFileExtractor } from './extract-file.ts'
 
@@ -324,7 +324,7 @@ describe('docx', () => {
   test('UTF-16 parts and another prefix for the namespace are read', async () => {
     const xml =
       '<?xml version="1.0" encoding="UTF-16"?><x:document xmlns:x="http://purl.oclc.org/ooxml/wordprocessingml/main"><x:body><x:p><x:r><x:t>Wörter</x:t></x:r></x:p></x:body></x:document>'
-    const { buildZip } = await import('../test-documents.ts')
+    const { buildZip } = await import('../testing/build-documents.ts')
     const content = iconv.encode(xml, 'utf-16le', { addBOM: true })
     expect((await read('docx', buildZip([{ name: 'word/document.xml', content }]))).texts).toEqual(['Wörter'])
   })

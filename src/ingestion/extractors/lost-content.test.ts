@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DocumentFormat, ExtractionWarning } from '../extraction.ts'
 import { defaultLimits } from '../isolation/limits.ts'
-import { buildDocx, buildPdf, docxParagraph } from '../test-documents.ts'
+import { buildDocx, buildPdf, docxParagraph } from '../testing/build-documents.ts'
 import { createFileExtractor } from './extract-file.ts'
 
 /** What a file shows and extraction does not read is a warning, never silence. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defaultLimits } from '../isolation/limits.ts'
-import { buildGlyphPdf, buildTextPdf, type GlyphRun, type PdfText } from '../test-documents.ts'
+import { buildGlyphPdf, buildTextPdf, type GlyphRun, type PdfText } from '../testing/build-documents.ts'
 import { createFileExtractor } from './extract-file.ts'
 
 const extractor = createFileExtractor()

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ExtractedBlock } from '../extraction.ts'
 import { defaultLimits } from '../isolation/limits.ts'
-import { buildTextPdf, type PdfText } from '../test-documents.ts'
+import { buildTextPdf, type PdfText } from '../testing/build-documents.ts'
 import { createFileExtractor } from './extract-file.ts'
 
 const extractor = createFileExtractor()

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chunkBlocks } from '../chunking/chunk-blocks.ts'
 import type { Chunk, ExtractedBlock } from '../extraction.ts'
 import { defaultLimits } from '../isolation/limits.ts'
-import { buildPdf, type PdfText } from '../test-documents.ts'
+import { buildPdf, type PdfText } from '../testing/build-documents.ts'
 import { createFileExtractor } from './extract-file.ts'
 
 const extractor = createFileExtractor()

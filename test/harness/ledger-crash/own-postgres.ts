@@ -6,7 +6,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const script = path.resolve(import.meta.dirname, '../../scripts/postgres-for-tests.sh')
+const script = path.resolve(import.meta.dirname, '../../../scripts/postgres-for-tests.sh')
 const installed = path.join(os.tmpdir(), 'portico-postgres/.complete')
 
 /** A PostgreSQL server of one test, which it may restart; with fsync on, unlike the shared one. */

@@ -1,6 +1,6 @@
-import { openDatabases } from '../../src/database/index.ts'
-import { silentLog, systemClock } from '../../src/kernel/index.ts'
-import type { DatabasePlace } from '../harness/database.ts'
+import { openDatabases } from '../../../src/database/index.ts'
+import { silentLog, systemClock } from '../../../src/kernel/index.ts'
+import type { DatabasePlace } from '../database.ts'
 
 /** The ledger as it stands in the database, read past the service. Money in picoUsd. */
 export interface LedgerTables {

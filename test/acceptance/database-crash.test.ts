@@ -8,7 +8,7 @@ import { createJobQueue } from '../../src/jobs/index.ts'
 import { silentLog, systemClock } from '../../src/kernel/index.ts'
 import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../harness/database.ts'
 
-const victimFile = fileURLToPath(new URL('./victim-process.ts', import.meta.url))
+const victimFile = fileURLToPath(new URL('../harness/database-process.ts', import.meta.url))
 let place: DatabasePlace
 let children: ChildProcess[] = []
 

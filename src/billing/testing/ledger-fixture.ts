@@ -6,10 +6,10 @@ import {
   parseAttoUsd,
   parsePicoUsd,
   systemClock,
-} from '../kernel/index.ts'
-import type { Organisation } from '../organisations/index.ts'
-import type { BilledUsage, HoldRequest, Outcome } from './port.ts'
-import type { PriceSchedule } from './prices.ts'
+} from '../../kernel/index.ts'
+import type { Organisation } from '../../organisations/index.ts'
+import type { BilledUsage, HoldRequest, Outcome } from '../port.ts'
+import type { PriceSchedule } from '../prices.ts'
 
 /** Dollars per million tokens, as price lists write them. */
 export function perMillion(input: number, output: number): PriceSchedule {

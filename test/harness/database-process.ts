@@ -1,5 +1,5 @@
 /**
- * A process that tests kill: `victim-process.ts commit|work|hold DATA_FOLDER [DATABASE_URL]`. It says on standard output, a
+ * A process that tests kill: `database-process.ts commit|work|hold DATA_FOLDER [DATABASE_URL]`. It says on standard output, a
  * line each, what it has done; what it has said must be true after its death.
  */
 import { openDatabases } from '../../src/database/index.ts'

@@ -1,5 +1,5 @@
-import { estimateSmallPrompt } from '../../src/gateway/estimate-prompt.ts'
-import { estimateTokens } from '../../src/tokens/index.ts'
+import { estimateSmallPrompt } from '../../../src/gateway/estimate-prompt.ts'
+import { estimateTokens } from '../../../src/tokens/index.ts'
 import type { LedgerEntry, LedgerTables } from './ledger-tables.ts'
 import { promptOf, type SentAnswer, tokensPerWord } from './planned-provider.ts'
 import type { CallRecord } from './recorded-call.ts'

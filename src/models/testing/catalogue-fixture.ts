@@ -1,8 +1,8 @@
-import type { Organisation } from '../organisations/index.ts'
-import { type ProviderErrorClass, ProviderError } from '../providers/index.ts'
-import type { Deployment } from './catalogue.ts'
-import { freeSchedule } from './price-lists.ts'
-import type { PriceSnapshot } from './snapshot.ts'
+import type { Organisation } from '../../organisations/index.ts'
+import { type ProviderErrorClass, ProviderError } from '../../providers/index.ts'
+import type { Deployment } from '../catalogue.ts'
+import { freeSchedule } from '../price-lists.ts'
+import type { PriceSnapshot } from '../snapshot.ts'
 
 /** What the tests of this room share. */
 

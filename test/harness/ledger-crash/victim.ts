@@ -2,14 +2,8 @@ import { writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type DatabasePlace, freshDatabasePlace } from '../harness/database.ts'
-import {
-  createApiClient,
-  expectStatus,
-  organisationMakers,
-  type PorticoProcess,
-  spawnPortico,
-} from '../harness/portico.ts'
+import { type DatabasePlace, freshDatabasePlace } from '../database.ts'
+import { createApiClient, expectStatus, organisationMakers, type PorticoProcess, spawnPortico } from '../portico.ts'
 import { type PlannedProvider, providerSettings } from './planned-provider.ts'
 import type { Caller } from './recorded-call.ts'
 

@@ -1,5 +1,5 @@
-import { chatAnswer, chatStreamBody } from '../upstream/replies.ts'
-import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
+import { chatAnswer, chatStreamBody } from '../../upstream/replies.ts'
+import { startUpstream, type Upstream, type UpstreamReply } from '../../upstream/upstream.ts'
 
 /** What a call asks and what the provider will answer; both sides know it by the number in the prompt. */
 export interface PlannedCall {
