@@ -1,10 +1,10 @@
 import { ExtractionError, type DocumentFormat, type ExtractedBlock } from '../extraction.ts'
 import { extractCsv } from './csv.ts'
-import { extractDocx } from './docx.ts'
+import { extractDocx } from './docx/docx.ts'
 import type { Extractor, ExtractorInput } from './extractor.ts'
 import { extractMarkdown } from './markdown.ts'
-import { createPdfReader } from './pdf-document.ts'
-import { createPdfExtractor } from './pdf.ts'
+import { createPdfReader } from './pdf/document.ts'
+import { createPdfExtractor } from './pdf/pdf.ts'
 import { extractTxt } from './txt.ts'
 
 export interface FileExtractor {

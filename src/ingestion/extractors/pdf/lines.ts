@@ -6,9 +6,9 @@ import {
   plainLetters,
   visualOrder,
   withOrderedLigatures,
-} from './pdf-bidi.ts'
-import type { PdfCharacter, PdfPage } from './pdf-document.ts'
-import type { PdfTable } from './pdf-table.ts'
+} from './bidi.ts'
+import type { PdfCharacter, PdfPage } from './document.ts'
+import type { PdfTable } from './tables/table.ts'
 
 /** A stretch of text on one line without a wide gap in it, in the frame of its own writing: x along the line, y upwards. */
 export interface Segment {

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { defaultLimits } from '../isolation/limits.ts'
-import { buildGlyphPdf, buildTextPdf, type GlyphRun, type PdfText } from '../testing/build-documents.ts'
-import { createFileExtractor } from './extract-file.ts'
+import { defaultLimits } from '../../isolation/limits.ts'
+import { buildGlyphPdf, buildTextPdf, type GlyphRun, type PdfText } from '../../testing/build-documents.ts'
+import { createFileExtractor } from '../extract-file.ts'
 
 const extractor = createFileExtractor()
 const bidi = (createBidi as unknown as typeof createBidi.default)()

@@ -1,6 +1,6 @@
-import type { ExtractedBlock } from '../extraction.ts'
-import { looksLikeHeader } from './csv-dialect.ts'
-import { tableRow, tableRowText } from './table-row.ts'
+import type { ExtractedBlock } from '../../extraction.ts'
+import { looksLikeHeader } from '../csv-dialect.ts'
+import { tableRow, tableRowText } from '../table-row.ts'
 
 /** Rows that wait until it is clear whether the first one is a header. */
 const judgedRows = 20

@@ -1,8 +1,8 @@
-import type { Segment } from './pdf-lines.ts'
-import { visualRows } from './pdf-reading-order.ts'
-import type { Rule } from './pdf-rules.ts'
-import type { Grid, GridRow } from './pdf-table-evidence.ts'
-import { isNumber } from './pdf-table.ts'
+import type { Segment } from '../lines.ts'
+import { visualRows } from '../reading-order.ts'
+import type { Rule } from './drawn-rules.ts'
+import type { Grid, GridRow } from './evidence.ts'
+import { isNumber } from './table.ts'
 
 interface LogicalRows {
   rows: Segment[][][]

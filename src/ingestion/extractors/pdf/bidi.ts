@@ -1,5 +1,5 @@
 import createBidi from 'bidi-js'
-import type { PdfCharacter } from './pdf-document.ts'
+import type { PdfCharacter } from './document.ts'
 
 /** Longer lines keep PDFium's order: no page holds one, and the work stays bounded. */
 const maximumLineCharacters = 20_000

@@ -1,12 +1,12 @@
-import type { ExtractedBlock } from '../extraction.ts'
-import { cleanLine } from './clean-text.ts'
-import { looksLikeHeader } from './csv-dialect.ts'
-import { joinsWithoutBlank } from './pdf-joins.ts'
-import { isBeside, type Segment } from './pdf-lines.ts'
+import type { ExtractedBlock } from '../../../extraction.ts'
+import { cleanLine } from '../../clean-text.ts'
+import { looksLikeHeader } from '../../csv-dialect.ts'
+import { joinsWithoutBlank } from '../joins.ts'
+import { isBeside, type Segment } from '../lines.ts'
 
-import { isRightToLeft, visualRows } from './pdf-reading-order.ts'
-import type { PdfTable } from './pdf-table.ts'
-import { tableRow } from './table-row.ts'
+import { isRightToLeft, visualRows } from '../reading-order.ts'
+import type { PdfTable } from './table.ts'
+import { tableRow } from '../../table-row.ts'
 
 /** Turns the tables of a document into blocks, page by page. */
 export interface PdfTableReader {

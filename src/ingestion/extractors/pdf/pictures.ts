@@ -1,4 +1,4 @@
-import type { PathFunctions } from './pdf-rules.ts'
+import type { PathFunctions } from './tables/drawn-rules.ts'
 
 export interface PictureFunctions extends PathFunctions {
   _FPDF_GetPageWidthF(page: number): number

@@ -1,9 +1,9 @@
-import { splitSegment, type Segment } from './pdf-lines.ts'
-import { visualRows } from './pdf-reading-order.ts'
-import type { Rule } from './pdf-rules.ts'
-import { judgeGrid, type Grid, type GridRow } from './pdf-table-evidence.ts'
-import { logicalRows } from './pdf-table-rows.ts'
-import type { PdfTable } from './pdf-table.ts'
+import { splitSegment, type Segment } from '../lines.ts'
+import { visualRows } from '../reading-order.ts'
+import type { Rule } from './drawn-rules.ts'
+import { judgeGrid, type Grid, type GridRow } from './evidence.ts'
+import { logicalRows } from './logical-rows.ts'
+import type { PdfTable } from './table.ts'
 
 /** Rows of a table are not further apart than this many heights of their text. */
 const maximumRowGap = 3

@@ -1,8 +1,8 @@
-import { findAlignedTables, type AlignedOptions } from './pdf-aligned-tables.ts'
-import { splitAtNarrowGaps, type Segment } from './pdf-lines.ts'
-import { findRuledTables } from './pdf-ruled-tables.ts'
-import type { Rule } from './pdf-rules.ts'
-import type { PdfTable } from './pdf-table.ts'
+import { findAlignedTables, type AlignedOptions } from './aligned-tables.ts'
+import { splitAtNarrowGaps, type Segment } from '../lines.ts'
+import { findRuledTables } from './ruled-tables.ts'
+import type { Rule } from './drawn-rules.ts'
+import type { PdfTable } from './table.ts'
 
 /** Pages with more pieces than this are looked at for drawn tables only. */
 const maximumAlignedSegments = 20_000

@@ -1,4 +1,4 @@
-import { readWholeXml } from './office-xml.ts'
+import { readWholeXml } from '../office-xml.ts'
 
 /** What a paragraph style says about structure. */
 export interface ParagraphStyle {

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { ExtractedBlock } from '../extraction.ts'
-import { defaultLimits } from '../isolation/limits.ts'
-import { buildDocx, docxParagraph, wordPart } from '../testing/build-documents.ts'
-import { createFileExtractor } from './extract-file.ts'
+import type { ExtractedBlock } from '../../extraction.ts'
+import { defaultLimits } from '../../isolation/limits.ts'
+import { buildDocx, docxParagraph, wordPart } from '../../testing/build-documents.ts'
+import { createFileExtractor } from '../extract-file.ts'
 
 const extractor = createFileExtractor()
 let folder: string

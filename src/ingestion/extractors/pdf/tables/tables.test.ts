@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chunkBlocks } from '../chunking/chunk-blocks.ts'
-import type { Chunk, ExtractedBlock } from '../extraction.ts'
-import { defaultLimits } from '../isolation/limits.ts'
-import { buildPdf, type PdfText } from '../testing/build-documents.ts'
-import { createFileExtractor } from './extract-file.ts'
+import { chunkBlocks } from '../../../chunking/chunk-blocks.ts'
+import type { Chunk, ExtractedBlock } from '../../../extraction.ts'
+import { defaultLimits } from '../../../isolation/limits.ts'
+import { buildPdf, type PdfText } from '../../../testing/build-documents.ts'
+import { createFileExtractor } from '../../extract-file.ts'
 
 const extractor = createFileExtractor()
 let folder: string

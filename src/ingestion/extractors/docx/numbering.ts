@@ -1,4 +1,4 @@
-import { readWholeXml } from './office-xml.ts'
+import { readWholeXml } from '../office-xml.ts'
 
 export interface DocxNumbering {
   /** Counts a paragraph and returns its displayed number or bullet; empty where it shows none. */

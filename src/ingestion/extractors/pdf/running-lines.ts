@@ -1,5 +1,5 @@
-import type { Segment } from './pdf-lines.ts'
-import type { Line } from './pdf-reading-order.ts'
+import type { Segment } from './lines.ts'
+import type { Line } from './reading-order.ts'
 
 /** The lines of a page in reading order, and those that are turned against it. */
 export interface PageLines {

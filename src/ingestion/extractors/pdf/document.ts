@@ -1,6 +1,6 @@
 import { PDFiumModule } from '@hyzyla/pdfium'
-import { ExtractionError } from '../extraction.ts'
-import { corruptFile } from './extractor.ts'
+import { ExtractionError } from '../../extraction.ts'
+import { corruptFile } from '../extractor.ts'
 import {
   closeForm,
   dynamicXfaForm,
@@ -9,10 +9,10 @@ import {
   openForm,
   placeFields,
   takeFields,
-} from './pdf-form-fields.ts'
-import { type LinkFunctions, placeLinks, readLinks } from './pdf-links.ts'
-import { type PagePictures, type PictureFunctions, readPictures } from './pdf-pictures.ts'
-import { readRules, type Rule } from './pdf-rules.ts'
+} from './form-fields.ts'
+import { type LinkFunctions, placeLinks, readLinks } from './links.ts'
+import { type PagePictures, type PictureFunctions, readPictures } from './pictures.ts'
+import { readRules, type Rule } from './tables/drawn-rules.ts'
 
 /**
  * The few functions of PDFium's C interface that are used here; the package types none of the text geometry. Pointers are

@@ -1,9 +1,9 @@
-import type { ExtractedBlock } from '../extraction.ts'
-import { cleanText } from './clean-text.ts'
-import { joinsWithoutBlank } from './pdf-joins.ts'
-import type { Line } from './pdf-reading-order.ts'
-import type { PdfTable } from './pdf-table.ts'
-import type { PdfTableReader } from './pdf-table-blocks.ts'
+import type { ExtractedBlock } from '../../extraction.ts'
+import { cleanText } from '../clean-text.ts'
+import { joinsWithoutBlank } from './joins.ts'
+import type { Line } from './reading-order.ts'
+import type { PdfTable } from './tables/table.ts'
+import type { PdfTableReader } from './tables/table-blocks.ts'
 
 /** What the document has shown so far; pages come one by one, so the first ones know little. */
 export interface PdfDocumentSense {

@@ -1,8 +1,8 @@
 import { open as openFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { open as openZip, type Entry, type ZipFile } from 'yauzl'
-import { ExtractionError } from '../extraction.ts'
-import { corruptFile, type OutputLimits } from './extractor.ts'
+import { ExtractionError } from '../../extraction.ts'
+import { corruptFile, type OutputLimits } from '../extractor.ts'
 
 /** More parts than any word processor writes; a central directory of millions is an attack on memory. */
 const maximumParts = 20_000

@@ -1,7 +1,7 @@
-import { looksLikeHeader } from './csv-dialect.ts'
-import type { Segment } from './pdf-lines.ts'
-import type { Rule } from './pdf-rules.ts'
-import { isNumber } from './pdf-table.ts'
+import { looksLikeHeader } from '../../csv-dialect.ts'
+import type { Segment } from '../lines.ts'
+import type { Rule } from './drawn-rules.ts'
+import { isNumber } from './table.ts'
 
 /** A row of text lines that may be one of a table, its cells in the order of the grid's columns. */
 export interface GridRow {

@@ -1,4 +1,4 @@
-import type { ExtractionReport } from './extractor.ts'
+import type { ExtractionReport } from '../extractor.ts'
 
 /** Elements, as office-xml.ts names them, that stand for content of another part, which is not read, and what the reader of the document misses. */
 const unread: Record<string, string> = {

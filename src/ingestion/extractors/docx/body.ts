@@ -1,11 +1,11 @@
-import type { ExtractedBlock } from '../extraction.ts'
-import { cleanLine, cleanText } from './clean-text.ts'
-import type { DocxNumbering } from './docx-numbering.ts'
-import type { ParagraphStyle } from './docx-styles.ts'
-import { createDocxFormFields, wingdingBox } from './docx-form-fields.ts'
-import { createDocxTable, type DocxTable } from './docx-table.ts'
-import { linkTarget } from './link-target.ts'
-import type { XmlHandler } from './office-xml.ts'
+import type { ExtractedBlock } from '../../extraction.ts'
+import { cleanLine, cleanText } from '../clean-text.ts'
+import type { DocxNumbering } from './numbering.ts'
+import type { ParagraphStyle } from './styles.ts'
+import { createDocxFormFields, wingdingBox } from './form-fields.ts'
+import { createDocxTable, type DocxTable } from './table.ts'
+import { linkTarget } from '../link-target.ts'
+import type { XmlHandler } from '../office-xml.ts'
 
 /** Elements whose text is not the document's: deleted and moved-away revisions, field codes, the older twin of a drawing. */
 const skipped = new Set([

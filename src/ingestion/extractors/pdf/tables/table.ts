@@ -1,4 +1,4 @@
-import { isBeside, type Segment } from './pdf-lines.ts'
+import { isBeside, type Segment } from '../lines.ts'
 
 /** A table on one page. */
 export interface PdfTable {

@@ -1,7 +1,7 @@
-import { splitSegment, type Segment } from './pdf-lines.ts'
-import type { Rule } from './pdf-rules.ts'
-import { partRow } from './pdf-table-rows.ts'
-import { hasWideRows, type PdfTable } from './pdf-table.ts'
+import { splitSegment, type Segment } from '../lines.ts'
+import type { Rule } from './drawn-rules.ts'
+import { partRow } from './logical-rows.ts'
+import { hasWideRows, type PdfTable } from './table.ts'
 
 /** Lines that are drawn to meet may miss one another by this much (1/72 inch); doubled borders count as one. */
 const tolerance = 3

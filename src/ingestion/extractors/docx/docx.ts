@@ -1,12 +1,12 @@
 import path from 'node:path'
-import { ExtractionError, type ExtractedBlock } from '../extraction.ts'
-import { createDocxBody } from './docx-body.ts'
-import { createLossReport } from './docx-losses.ts'
-import { readNumbering } from './docx-numbering.ts'
-import { openDocxPackage, type DocxPackage } from './docx-package.ts'
-import { readStyles } from './docx-styles.ts'
-import { createBlockBatch, type ExtractorInput } from './extractor.ts'
-import { readWholeXml, readXml } from './office-xml.ts'
+import { ExtractionError, type ExtractedBlock } from '../../extraction.ts'
+import { createDocxBody } from './body.ts'
+import { createLossReport } from './losses.ts'
+import { readNumbering } from './numbering.ts'
+import { openDocxPackage, type DocxPackage } from './package.ts'
+import { readStyles } from './styles.ts'
+import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
+import { readWholeXml, readXml } from '../office-xml.ts'
 
 /** A Word document: body with headings, lists and tables, then footnotes and endnotes. */
 export async function* extractDocx(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
