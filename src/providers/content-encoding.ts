@@ -1,4 +1,4 @@
-import { type Transform } from 'node:stream'
+import type { Transform } from 'node:stream'
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 import { failure } from './wire-failure.ts'
 
