@@ -93,7 +93,7 @@ function planNow(account: Account, request: HoldRequest, pricing: CallPricing): 
   return planHold(request, pricing, freePicoUsd(account) + unleasedPicoUsd(account), account.openHolds)
 }
 
-/** Exhausted credits refuse every call, also one to a model that costs nothing: see docs/decisions/0020-ledger.md. */
+/** Exhausted credits refuse every call, also one to a model that costs nothing: see docs/decisions/0028-free-models-need-credit.md. */
 function assertCredit(account: Account, request: HoldRequest, pricing: CallPricing, plan: HoldPlan): void {
   const unbilled = unbilledPicoUsd(account)
   const least = holdCost(pricing, request.promptTokensBound, plan.floorTokens)

@@ -1,7 +1,7 @@
 import type { Embedder } from '../../retrieval/index.ts'
 import type { ChunkingSettings } from '../isolation/protocol.ts'
 
-/** What a chunk is filled up to: decided by measurement in docs/decisions/0040-search-words.md. */
+/** What a chunk is filled up to: decided by measurement in docs/decisions/0033-chunk-size.md. */
 const targetTokens = 350
 const maximumTokens = 500
 const overlapTokens = 30
