@@ -13,11 +13,6 @@ export interface OutputMeter {
   finishReason(): FinishReason
 }
 
-/** UTF-8 bytes of one token of ordinary text on average; OpenAI's guide says about 4 characters of English. */
-const bytesPerTokenEstimate = 4
-/** Bytes of one token that a bound relies on, for relayed chunks whose text is not parsed; 1 would be strict, 2 covers all but noise. */
-const bytesPerTokenBound = 2
-
 export function createOutputMeter(): OutputMeter {
   let bound = 0
   let estimate = 0
@@ -44,11 +39,6 @@ export function createOutputMeter(): OutputMeter {
             break
           case 'tool_call':
             count(event.argumentsDelta + (event.name ?? ''))
-            visible.push(event)
-            break
-          case 'chunk':
-            bound += Math.max(1, Math.ceil(event.outputBytes / bytesPerTokenBound))
-            estimate += Math.max(1, Math.round(event.outputBytes / bytesPerTokenEstimate))
             visible.push(event)
             break
           case 'citations':

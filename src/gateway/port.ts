@@ -34,8 +34,6 @@ export type CompletionEvent =
   | { type: 'citations'; citations: UrlCitation[] }
   /** For the loop of Space chat; never shown to clients. */
   | { type: 'replay'; replay: ReasoningReplay }
-  /** Visible text as the JSON string literal that the provider sent; see ProviderEvent. */
-  | { type: 'chunk'; contentJson: string }
   | { type: 'finish'; finishReason: FinishReason; usage: TokenUsage; estimated: boolean; receipt: Receipt }
 
 export interface StreamedCompletion extends CompletionInfo {

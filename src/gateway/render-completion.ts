@@ -57,7 +57,7 @@ export function createChunkRenderer(identity: AnswerIdentity, { includeUsage }: 
   const choice = (delta: Record<string, unknown>, finishReason: FinishReason | null) =>
     `${head}"choices":[{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finishReason)}}]${usageField}}\n\n`
 
-  // What stands around the text of a relayed chunk; the same for every chunk of one answer.
+  // Rendered once: nearly every chunk of an answer differs in its text only.
   const [textHead = '', textTail = ''] = choice({ content: '' }, null).split('""')
 
   return {
@@ -65,13 +65,11 @@ export function createChunkRenderer(identity: AnswerIdentity, { includeUsage }: 
     event(event: CompletionEvent): string {
       switch (event.type) {
         case 'text':
-          return choice({ content: event.text }, null)
+          return `${textHead}${JSON.stringify(event.text)}${textTail}`
         case 'refusal':
           return choice({ refusal: event.text }, null)
         case 'citations':
           return choice({ annotations: event.citations.map(renderCitation) }, null)
-        case 'chunk':
-          return `${textHead}${event.contentJson}${textTail}`
         case 'finish':
           return (
             choice({}, event.finishReason) +

@@ -56,11 +56,7 @@ async function drain(provider: Provider, call = providerCall()): Promise<Provide
 }
 
 function textOf(events: ProviderEvent[]): string {
-  return events
-    .map((event) =>
-      event.type === 'text' ? event.text : event.type === 'chunk' ? (JSON.parse(event.contentJson) as string) : '',
-    )
-    .join('')
+  return events.map((event) => (event.type === 'text' ? event.text : '')).join('')
 }
 
 const words = ['One', ' two', ' three']

@@ -148,12 +148,6 @@ export type ProviderEvent =
   | { type: 'reasoning'; text: string }
   | { type: 'refusal'; text: string }
   | { type: 'tool_call'; index: number; id?: string; name?: string; argumentsDelta: string }
-  /**
-   * Fast path: visible text of an OpenAI-shaped upstream that was not parsed. `contentJson` is the JSON string literal as it
-   * came (quotes and escapes included), fit to be put into a chunk of our own, which so keeps our id, time, model name and
-   * schema. `outputBytes` bounds the UTF-8 bytes of the text.
-   */
-  | { type: 'chunk'; contentJson: string; outputBytes: number }
   /** Sources that the provider names; the last one counts and comes before `finish`. */
   | { type: 'citations'; citations: UrlCitation[] }
   /** Comes before `finish` of an answer that calls tools. */

@@ -27,7 +27,7 @@ export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent
     if (pending) throw pending
     const events: ProviderEvent[] = []
     const take = (event: ProviderEvent) => {
-      sawText ||= event.type === 'text' || event.type === 'chunk'
+      sawText ||= event.type === 'text'
       events.push(event)
     }
     // What follows the end of a cut answer says nothing more.

@@ -97,7 +97,6 @@ function outcomeOf(adapter: WireAdapter, body: Iterable<Uint8Array>): unknown {
   const take = (events: ReturnType<typeof reader.push>) => {
     for (const event of events) {
       if (event.type === 'text') text += event.text
-      else if (event.type === 'chunk') text += JSON.parse(event.contentJson)
       else if (event.type === 'finish' || event.type === 'usage') last += inspect(event, { depth: 8 })
     }
   }

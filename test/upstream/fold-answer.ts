@@ -31,9 +31,6 @@ export function foldEvent(answer: FoldedAnswer, event: ProviderEvent): void {
     case 'text':
       answer.text += event.text
       return
-    case 'chunk':
-      answer.text += JSON.parse(event.contentJson) as string
-      return
     case 'reasoning':
       answer.reasoningText += event.text
       return

@@ -10,8 +10,7 @@ const folder = sharedDataFolder('wire')
 const validate = loadCompatibleSchemas()
 const identity = { id: 'chatcmpl-ours', createdSeconds: 1_760_000_000, model: 'public/model' }
 
-const suite =
-  folder && validate ? 'chunks relayed unparsed' : 'chunks relayed unparsed (skipped: shared data not found)'
+const suite = folder && validate ? 'relayed chunks' : 'relayed chunks (skipped: shared data not found)'
 
 describe.skipIf(!folder || !validate)(suite, () => {
   const index = folder ? readWireIndex(folder) : undefined

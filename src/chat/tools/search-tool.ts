@@ -59,8 +59,6 @@ export function createTurn() {
       let text = ''
       for (const event of events) {
         if (event.type === 'text' || event.type === 'refusal') text += event.text
-        // Relayed text is a JSON literal: the public gateway passes it on unread, the chat has to read it.
-        else if (event.type === 'chunk') text += JSON.parse(event.contentJson) as string
         else if (event.type === 'tool_call') takeCall(calls, event)
         else if (event.type === 'replay') replay = event.replay
       }

@@ -37,8 +37,8 @@ function sse(chunks: (object | string)[], end = '\n\n'): string {
 
 const finish = chunk({}, {}, { finish_reason: 'stop' })
 
-describe('relayed chunks', () => {
-  /** Where the padding stands, which other fields there are, how JSON is spaced: every host has its own way. */
+describe('text chunks', () => {
+  /** Hosts differ in the position of padding, in additional fields and in the spacing of JSON. */
   const shapes: fc.Arbitrary<(text: string, padding: string) => string>[] = [
     fc.constant((text, padding) => JSON.stringify(chunk({ content: text }, { obfuscation: padding }))),
     fc.constant((text, padding) =>
@@ -52,7 +52,7 @@ describe('relayed chunks', () => {
     fc.constant((text) => JSON.stringify(chunk({ content: text }, { model: 'content":"' }))),
   ]
 
-  test('say the same as parsed ones, whatever the text, the shape and the cuts', () => {
+  test('give the same text for every shape and every split of the bytes', () => {
     fc.assert(
       fc.property(
         fc.oneof(...shapes),
@@ -75,44 +75,7 @@ describe('relayed chunks', () => {
     )
   })
 
-  test('are all but the first of a plain stream', () => {
-    const body = sse([
-      ...['a', 'b', 'c'].map((text) => chunk({ content: text }, { obfuscation: text })),
-      finish,
-      '[DONE]',
-    ])
-    expect(readAll(body).map((event) => event.type)).toEqual(['text', 'chunk', 'chunk', 'finish'])
-  })
-
-  test('carry the text as it was written, and a bound of its bytes', () => {
-    const texts = ['a', '“é”', '\\n\\u00e9', '👋']
-    const body = texts.map((text) => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`).join('')
-    const relayed = reader()
-      .push(bytesOf(body))
-      .filter((event) => event.type === 'chunk')
-    expect(relayed.map((event) => event.contentJson)).toEqual(['"“é”"', '"\\n\\u00e9"', '"👋"'])
-    for (const { contentJson, outputBytes } of relayed) {
-      expect(outputBytes).toBeGreaterThanOrEqual(Buffer.byteLength(JSON.parse(contentJson) as string))
-    }
-  })
-
-  test.each<[string, object]>([
-    ['a finish reason', chunk({ content: 'z' }, {}, { finish_reason: 'length' })],
-    ['usage', chunk({ content: 'z' }, { usage: { prompt_tokens: 1, completion_tokens: 2 } })],
-    ['hidden reasoning', chunk({ content: 'z', reasoning_content: 'hm' })],
-    ['a refusal', chunk({ content: 'z', refusal: 'no' })],
-    [
-      'a tool call',
-      chunk({ content: 'z', tool_calls: [{ index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }] }),
-    ],
-  ])('never are those that also carry %s', (_what, odd) => {
-    const plain = chunk({ content: 'z' })
-    const events = readAll(sse([plain, plain, odd, plain, finish, '[DONE]']))
-    expect(events.filter((event) => event.type === 'chunk')).toHaveLength(2)
-    expect(events.filter((event) => event.type === 'text')).toHaveLength(2)
-  })
-
-  test('never are those with malformed text: the stream fails instead', () => {
+  test('with malformed JSON fail the stream', () => {
     const plain = 'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n'
     for (const text of ['\\x', '\\u12', 'a\tb']) {
       const stream = reader()
@@ -122,7 +85,7 @@ describe('relayed chunks', () => {
     }
   })
 
-  test('never are those of another choice', () => {
+  test('of another choice are ignored', () => {
     const other = { ...chunk({ content: 'other' }), choices: [{ index: 1, delta: { content: 'other' } }] }
     const body = sse([chunk({ content: 'a' }), other, other, chunk({ content: 'b' }), finish, '[DONE]'])
     expect(foldStream(reader(), [bytesOf(body)]).text).toBe('ab')

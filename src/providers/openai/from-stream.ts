@@ -1,10 +1,9 @@
+import { createSseParser, type SseEvent } from '../../kernel/index.ts'
 import type { ProviderError, ProviderEvent, UrlCitation } from '../port.ts'
 import { createStreamReader } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
 import { failure, truncatedStream, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asObjects, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
-import { type ChatEvent, createChatEventParser } from './chat-event-parser.ts'
-import { learnTemplate } from './chunk-template.ts'
 import { readCitations } from './citations.ts'
 import type { Flavour } from './flavours.ts'
 import { brokenOffFailure, errorInside, finishReasonOf, firstChoice, hasCall } from './from-response.ts'
@@ -45,21 +44,13 @@ export function createChatStreamReader(flavour: Flavour, redact: (text: string) 
     citations: null,
     replay: createReplayCollector(),
   }
-  const parser = createChatEventParser({ maximumEventBytes })
-  return createStreamReader<ChatEvent>({
-    parser,
+  return createStreamReader<SseEvent>({
+    parser: createSseParser({ maximumEventBytes }),
     read(wireEvent) {
       if (state.ended) return []
-      if (wireEvent.type === 'relayed') {
-        return [{ type: 'chunk', contentJson: wireEvent.contentJson, outputBytes: wireEvent.outputBytes }]
-      }
       if (wireEvent.data.trim() === '[DONE]') return takeEnd(state, flavour, true)
       if (wireEvent.event === 'error') throw errorOf(wireEvent.data, state, redact)
-      const chunk = readObject(wireEvent.data, state)
-      const events = readChunk(chunk, state, flavour, redact)
-      const template = learnTemplate(wireEvent.data, chunk)
-      if (template) parser.use(template)
-      return events
+      return readChunk(readObject(wireEvent.data, state), state, flavour, redact)
     },
     finish() {
       if (state.ended) return []
