@@ -3,9 +3,13 @@ import { type Clock, type Log, systemClock } from './kernel/index.ts'
 import { openAccess } from './service/access.ts'
 import { openDocuments } from './service/documents.ts'
 import { openFiles } from './service/files.ts'
-import { openFoundation } from './service/foundation.ts'
+import { openFoundation, type PartContext } from './service/foundation.ts'
 import { openGateway } from './service/gateway.ts'
+import { openIngestion } from './service/ingestion.ts'
 import { openModels } from './service/models.ts'
+import { createReadiness } from './service/readiness.ts'
+import { createRoutes } from './service/routes.ts'
+import { createScrape } from './service/scrape.ts'
 import { openSearch } from './service/search.ts'
 import { openServer } from './service/server.ts'
 import { openSpaces } from './service/spaces.ts'
@@ -13,44 +17,33 @@ import { openSpaces } from './service/spaces.ts'
 export interface ServiceOptions {
   config: Config
   log: Log
-  /** Tests give their own. */
+  /** Tests pass their own. */
   clock?: Clock | undefined
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>
 
-/** Builds every part of Portico from the configuration and gives it its dependencies. `stop` disposes in reverse. */
+/** Opens every part of Portico from the configuration. `stop` closes them in reverse order. */
 export async function createService({ config, log, clock = systemClock }: ServiceOptions) {
   await using building = new AsyncDisposableStack()
   const onStop = (close: () => unknown) => building.defer(async () => void (await close()))
-
-  const foundation = await openFoundation({ config, log, clock, onStop })
-  const access = await openAccess(foundation)
-  const models = await openModels(foundation)
-  const gateway = await openGateway(foundation, access, models)
-  const files = await openFiles(foundation)
-  const spaces = await openSpaces(foundation, access, models, files)
-  const search = await openSearch(foundation, access, models, gateway, files)
-  const documents = openDocuments(foundation, files, search, spaces)
-  const parts = { ...foundation, ...access, ...models, ...gateway, ...files, ...spaces, ...search, ...documents }
-  const server = openServer(parts)
-
-  const opened = building.move()
   let stopping = false
+  const parts = await openParts({ config, log, clock, onStop }, () => stopping)
+  const { control, blobs, index, embedder, ingestion, watch, server } = parts
+  const opened = building.move()
 
   return {
     ...parts,
 
     /** Starts the background work and listens. */
     async start(): Promise<{ url: string; metricsUrl: string | undefined }> {
-      await documents.work.start()
+      await ingestion.start()
       await server.listen()
       return { url: server.url(), metricsUrl: server.metricsUrl() }
     },
 
-    /** What a person reads at the start. */
+    /** The lines that a start prints. */
     describe(): string {
-      const { control } = foundation
       const store =
         control.engine === 'embedded'
           ? `embedded database in ${config.settings.dataFolder}`
@@ -59,21 +52,97 @@ export async function createService({ config, log, clock = systemClock }: Servic
       const metricsUrl = server.metricsUrl()
       return [
         `Portico ${server.version} listening on ${url} (API page: ${url}/docs)`,
-        `  data: ${store}; files in ${files.blobs.label}; search: ${files.index.engine}`,
-        `  embedder: ${search.embedder.label}`,
+        `  data: ${store}; files in ${blobs.label}; search: ${index.engine}`,
+        `  embedder: ${embedder.label}`,
         ...(metricsUrl ? [`  metrics: ${metricsUrl}`] : []),
       ].join('\n')
     },
 
-    /** Streams finish within the grace, jobs return to the queue, everything is closed in reverse. Idempotent. */
+    /** Streams finish within the grace period, jobs return to the queue, every part closes in reverse order. Idempotent. */
     async stop(): Promise<void> {
       if (stopping) return
       stopping = true
-      documents.work.beginStop()
+      ingestion.beginStop()
+      watch.close()
       await server.close()
-      await documents.work.end()
+      await ingestion.end()
       await server.closeMetrics()
       await opened.disposeAsync()
     },
+  }
+}
+
+/** Opens the parts in the order of their dependencies and passes each one what it needs, by name. */
+async function openParts(context: PartContext, isStopping: () => boolean) {
+  const { config, clock, log } = context
+  const foundation = await openFoundation(context)
+  const { control, corpus, changeFeed, metrics, tokens, secretBox, pseudonyms } = foundation
+  const access = await openAccess({ control, changeFeed, secretBox, ...context })
+  const { organisations, operatorTokens, adminLog } = access
+  const models = await openModels({ control, changeFeed, secretBox, metrics, tokens, ...context })
+  const { catalogue, router, operatorCatalogue } = models
+  const gateway = await openGateway({
+    control,
+    organisations,
+    catalogue,
+    router,
+    metrics,
+    tokens,
+    pseudonyms,
+    ...context,
+  })
+  const { ledger, completions, embeddings } = gateway
+  const { index, jobs, blobs, documentStore } = await openFiles({ corpus, ...context })
+  const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...context }
+  const { spaceStore, spaces } = await openSpaces(storedSpaces)
+  const search = await openSearch({ index, organisations, catalogue, embeddings, metrics, tokens, ...context })
+  const { embedder, retrieval } = search
+  const { documents, watch, chunks } = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
+  const ingestion = openIngestion({ corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
+  const routes = createRoutes({
+    organisations,
+    operatorTokens,
+    adminLog,
+    catalogue,
+    operatorCatalogue,
+    ledger,
+    completions,
+    documents,
+    documentStore,
+    watch,
+    chunks,
+    blobs,
+    index,
+    retrieval,
+    spaces,
+    tokens,
+    isReady: createReadiness({ databases: [control, corpus], ledger, isStopping }),
+    clock,
+    log,
+  })
+  const readGauges = createScrape({ control, corpus, catalogue, router, metrics, clock, log })
+  const callers = { organisations, operatorTokens }
+  const server = openServer({ config, callers, routes, metrics, readGauges, isStopping, clock, log })
+
+  return {
+    config,
+    clock,
+    log,
+    control,
+    corpus,
+    changeFeed,
+    organisationStore: access.organisationStore,
+    organisations,
+    operatorTokens,
+    spaceStore,
+    blobs,
+    index,
+    jobs,
+    embedder,
+    retrieval,
+    documents,
+    watch,
+    ingestion,
+    server,
   }
 }

@@ -25,3 +25,5 @@ export function createChunkReader(database: Database) {
     },
   }
 }
+
+export type ChunkReader = ReturnType<typeof createChunkReader>

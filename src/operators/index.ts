@@ -1,6 +1,6 @@
-export { type Actor, changedFields, serviceActor } from './admin-log.ts'
+export { type Actor, type AdminLog, changedFields, serviceActor } from './admin-log.ts'
 export { createAdminLog, recordAdminChange } from './admin-log.store.ts'
 export { auditRoutes, findingsOfCounts } from './audit.routes.ts'
 export { operatorRoutes } from './operator.routes.ts'
-export { createOperatorTokens } from './operator-tokens.ts'
+export { createOperatorTokens, type OperatorTokens } from './operator-tokens.ts'
 export { createOperatorTokenStore } from './operator-tokens.store.ts'

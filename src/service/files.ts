@@ -3,13 +3,11 @@ import type { Database } from '../database/index.ts'
 import { createDocumentStore } from '../documents/index.ts'
 import { createJobQueue } from '../jobs/index.ts'
 import { createIndexStore } from '../retrieval/index.ts'
-import type { Foundation } from './foundation.ts'
+import type { PartContext } from './foundation.ts'
 import { openBlobStore } from './resources.ts'
 
-export type Files = Awaited<ReturnType<typeof openFiles>>
-
 /** Where documents lie: their rows, their bytes, what is found in them, and the jobs about them. */
-export async function openFiles({ config, corpus, clock, log, onStop }: Foundation) {
+export async function openFiles({ config, corpus, clock, log, onStop }: PartContext & { corpus: Database }) {
   const index = createIndexStore({ database: corpus, ...searchMemory(config.settings.search, corpus.engine), log })
   onStop(() => index.close())
   const jobs = createJobQueue({ database: corpus, clock, log })

@@ -5,19 +5,19 @@ import { type Clock, createPseudonyms, createSecretBox, type Log } from '../kern
 import { createTokenCounting } from '../tokens/index.ts'
 import { openSecretKey } from './resources.ts'
 
-/** What every part stands on. */
-export type Foundation = Awaited<ReturnType<typeof openFoundation>>
+/** Registers what a stop closes, in the reverse order of the calls. */
+export type OnStop = (close: () => unknown) => void
 
-export interface FoundationOptions {
+/** What every part receives. */
+export interface PartContext {
   config: Config
-  log: Log
   clock: Clock
-  /** Registers what a stop closes, in the reverse order of the calls. */
-  onStop: (close: () => unknown) => void
+  log: Log
+  onStop: OnStop
 }
 
 /** Both databases with every migration in them, the change feed, token counting, metrics and the box that seals secrets. */
-export async function openFoundation({ config, log, clock, onStop }: FoundationOptions) {
+export async function openFoundation({ config, log, clock, onStop }: PartContext) {
   const { settings, secrets } = config
   const secretKey = await openSecretKey(config)
   const secretBox = createSecretBox(secretKey)
@@ -36,17 +36,5 @@ export async function openFoundation({ config, log, clock, onStop }: FoundationO
   onStop(() => changeFeed.close())
   const tokens = createTokenCounting({ log })
   onStop(() => tokens.close())
-  return {
-    config,
-    log,
-    clock,
-    onStop,
-    tokens,
-    metrics: createMetrics(),
-    secretBox,
-    pseudonyms,
-    control,
-    corpus,
-    changeFeed,
-  }
+  return { control, corpus, changeFeed, tokens, metrics: createMetrics(), secretBox, pseudonyms }
 }

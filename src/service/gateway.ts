@@ -1,18 +1,28 @@
 import { createLedger } from '../billing/index.ts'
+import type { Database } from '../database/index.ts'
 import { createCompletions, createEmbeddings } from '../gateway/index.ts'
-import type { Access } from './access.ts'
-import type { Foundation } from './foundation.ts'
+import type { Metrics } from '../http/index.ts'
+import type { Pseudonyms } from '../kernel/index.ts'
+import type { Catalogue } from '../models/index.ts'
+import type { Organisations } from '../organisations/index.ts'
+import type { Router } from '../routing/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
+import type { PartContext } from './foundation.ts'
 import { observeLedger } from './ledger-metrics.ts'
-import type { Models } from './models.ts'
 
-export type Gateway = Awaited<ReturnType<typeof openGateway>>
+interface GatewayDependencies extends PartContext {
+  control: Database
+  organisations: Pick<Organisations, 'get' | 'loadWebhookSecret'>
+  catalogue: Catalogue
+  router: Router
+  metrics: Metrics
+  tokens: TokenCounting
+  pseudonyms: Pseudonyms
+}
 
-/** The two doors to models, completions and embeddings, and the ledger that every call through them is written into. */
-export async function openGateway(
-  { control, metrics, tokens, pseudonyms, clock, log, onStop }: Foundation,
-  { organisations }: Access,
-  { catalogue, router }: Models,
-) {
+/** Completions and embeddings, and the ledger that records every call of both. */
+export async function openGateway(dependencies: GatewayDependencies) {
+  const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, clock, log, onStop } = dependencies
   const ledger = await createLedger({
     database: control,
     clock,
@@ -28,8 +38,8 @@ export async function openGateway(
     },
   })
   onStop(() => ledger.close())
-  const dependencies = { catalogue, router, ledger, tokens, pseudonyms, clock, log }
-  const completions = createCompletions(dependencies)
+  const calls = { catalogue, router, ledger, tokens, pseudonyms, clock, log }
+  const completions = createCompletions(calls)
   onStop(() => completions.close())
-  return { ledger, completions, embeddings: createEmbeddings(dependencies) }
+  return { ledger, completions, embeddings: createEmbeddings(calls) }
 }

@@ -1,45 +1,58 @@
-import { usageRoutes } from '../billing/index.ts'
+import { type LedgerService, usageRoutes } from '../billing/index.ts'
 import { chatRoutes } from '../chat/index.ts'
-import type { Database } from '../database/index.ts'
-import { createDocumentAudit, documentProgressRoutes, documentRoutes } from '../documents/index.ts'
-import { gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
+import {
+  type BlobStore,
+  type ChunkReader,
+  createDocumentAudit,
+  documentProgressRoutes,
+  documentRoutes,
+  type Documents,
+  type DocumentStore,
+  type DocumentWatch,
+} from '../documents/index.ts'
+import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { operationsRoutes, type Routes } from '../http/index.ts'
-import { modelRoutes } from '../models/index.ts'
-import { auditRoutes, findingsOfCounts, operatorRoutes } from '../operators/index.ts'
-import { organisationRoutes } from '../organisations/index.ts'
-import { spaceRoutes } from '../spaces/index.ts'
-import type { Access } from './access.ts'
-import type { OpenDocuments } from './documents.ts'
-import type { Files } from './files.ts'
-import type { Foundation } from './foundation.ts'
-import type { Gateway } from './gateway.ts'
-import type { Models } from './models.ts'
-import type { Search } from './search.ts'
-import type { OpenSpaces } from './spaces.ts'
+import type { Clock, Log } from '../kernel/index.ts'
+import { type LiveCatalogue, modelRoutes, type OperatorCatalogue } from '../models/index.ts'
+import {
+  type AdminLog,
+  auditRoutes,
+  findingsOfCounts,
+  operatorRoutes,
+  type OperatorTokens,
+} from '../operators/index.ts'
+import { organisationRoutes, type Organisations } from '../organisations/index.ts'
+import type { IndexStore, Retrieval } from '../retrieval/index.ts'
+import { spaceRoutes, type Spaces } from '../spaces/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
 
-/** Longest wait for a database before /readyz says that it does not answer. */
-const readyTimeoutMs = 2_000
+export interface RouteDependencies {
+  organisations: Organisations
+  operatorTokens: OperatorTokens
+  adminLog: AdminLog
+  catalogue: LiveCatalogue
+  operatorCatalogue: OperatorCatalogue
+  ledger: LedgerService
+  completions: Completions
+  documents: Documents
+  documentStore: DocumentStore
+  watch: DocumentWatch
+  chunks: ChunkReader
+  blobs: BlobStore
+  index: Pick<IndexStore, 'audit'>
+  retrieval: Retrieval
+  spaces: Spaces
+  tokens: TokenCounting
+  isReady: () => Promise<boolean>
+  clock: Clock
+  log: Log
+}
 
-export type Parts = Foundation & Access & Models & Gateway & Files & Search & OpenSpaces & OpenDocuments
-
-/** The HTTP surface, in order. */
-export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] {
-  const { organisations, operatorTokens, adminLog, catalogue, operatorCatalogue, ledger, completions } = parts
-  const {
-    documents,
-    documentStore,
-    blobs,
-    index,
-    retrieval,
-    watch,
-    chunks,
-    spaces,
-    control,
-    corpus,
-    tokens,
-    clock,
-    log,
-  } = parts
+/** The map of the HTTP surface: every group of routes, in the order of registration. */
+export function createRoutes(dependencies: RouteDependencies): Routes[] {
+  const { organisations, operatorTokens, adminLog, catalogue, operatorCatalogue, ledger, completions } = dependencies
+  const { documents, documentStore, watch, chunks, blobs, index, retrieval, spaces, tokens } = dependencies
+  const { isReady, clock, log } = dependencies
   return [
     documentRoutes({ documents, clock }),
     gatewayRoutes({ completions, catalogue, clock, log }),
@@ -63,9 +76,7 @@ export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] 
     documentProgressRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
     modelRoutes({ catalogue: operatorCatalogue }),
     usageRoutes({ ledger, organisations, clock }),
-    operationsRoutes({
-      isReady: async () => !isStopping() && ledger.isAccepting() && (await areAnswering([control, corpus])),
-    }),
+    operationsRoutes({ isReady }),
     operatorRoutes({ adminLog, operatorTokens }),
     auditRoutes({
       checks: [
@@ -76,16 +87,4 @@ export function createRoutes(parts: Parts, isStopping: () => boolean): Routes[] 
       clock,
     }),
   ]
-}
-
-async function areAnswering(databases: Database[]): Promise<boolean> {
-  const answers = databases.map((database) =>
-    database.query(
-      'select 1',
-      [],
-      // The wait for a connection counts on a server; the embedded engine's one connection may be busy with its own work.
-      database.engine === 'postgres' ? { signal: AbortSignal.timeout(readyTimeoutMs) } : { timeoutMs: readyTimeoutMs },
-    ),
-  )
-  return (await Promise.allSettled(answers)).every((answer) => answer.status === 'fulfilled')
 }

@@ -1,9 +1,11 @@
 import { loadBudgetsLeft } from '../billing/index.ts'
+import type { Database } from '../database/index.ts'
+import type { Metrics } from '../http/index.ts'
 import { loadQueueDepths } from '../jobs/index.ts'
-import { describeError } from '../kernel/index.ts'
-import type { Foundation } from './foundation.ts'
+import { type Clock, describeError, type Log } from '../kernel/index.ts'
+import type { LiveCatalogue } from '../models/index.ts'
+import type { Router } from '../routing/index.ts'
 import { picoUsdPerUsd } from './ledger-metrics.ts'
-import type { Models } from './models.ts'
 
 /** Scrapes that come more often than this read the same figures. */
 const minimumAgeMs = 5_000
@@ -23,7 +25,15 @@ export function createScrape({
   metrics,
   clock,
   log,
-}: Pick<Foundation, 'control' | 'corpus' | 'metrics' | 'clock' | 'log'> & Models): () => Promise<void> {
+}: {
+  control: Database
+  corpus: Database
+  catalogue: Pick<LiveCatalogue, 'built'>
+  router: Pick<Router, 'health'>
+  metrics: Metrics
+  clock: Clock
+  log: Log
+}): () => Promise<void> {
   let readAtMs = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
 

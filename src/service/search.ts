@@ -1,21 +1,34 @@
-import { createHashingEmbedder, createRetrieval, type Retrieval } from '../retrieval/index.ts'
-import type { Access } from './access.ts'
-import type { Files } from './files.ts'
-import type { Foundation } from './foundation.ts'
-import type { Gateway } from './gateway.ts'
-import type { Models } from './models.ts'
+import type { Embeddings } from '../gateway/index.ts'
+import type { Metrics } from '../http/index.ts'
+import type { LiveCatalogue } from '../models/index.ts'
+import type { Organisations } from '../organisations/index.ts'
+import { createHashingEmbedder, createRetrieval, type IndexStore, type Retrieval } from '../retrieval/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
 import { openEmbedder, openFormerEmbedders } from './embedders.ts'
+import type { PartContext } from './foundation.ts'
 
-export type Search = Awaited<ReturnType<typeof openSearch>>
+interface SearchDependencies extends PartContext {
+  index: IndexStore
+  organisations: Pick<Organisations, 'get'>
+  catalogue: Pick<LiveCatalogue, 'built'>
+  embeddings: Embeddings
+  metrics: Metrics
+  tokens: TokenCounting
+}
 
 /** The embedder, and hybrid search over what it embedded. */
-export async function openSearch(
-  { config, metrics, tokens, clock, log, onStop }: Foundation,
-  { organisations }: Access,
-  { catalogue }: Models,
-  { embeddings }: Gateway,
-  { index }: Files,
-) {
+export async function openSearch({
+  config,
+  index,
+  organisations,
+  catalogue,
+  embeddings,
+  metrics,
+  tokens,
+  clock,
+  log,
+  onStop,
+}: SearchDependencies) {
   const dependencies = {
     dataFolder: config.settings.dataFolder,
     embeddings,

@@ -1,35 +1,48 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type MetricsServer, startMetricsServer } from '../http/index.ts'
+import {
+  type Authenticators,
+  type Metrics,
+  type MetricsServer,
+  type Routes,
+  startMetricsServer,
+} from '../http/index.ts'
 import { createServer } from '../http/server.ts'
 import { AppError, version } from '../kernel/index.ts'
 import { assertGatewayAccess, createOrganisationLimiter } from '../organisations/index.ts'
-import { createRoutes, type Parts } from './routes.ts'
-import { createScrape } from './scrape.ts'
+import type { PartContext } from './foundation.ts'
 
 /** After the grace of a stop: how long what was ended may take to settle and to tell its client. */
 const lastWordsMs = 2_000
 
+interface ServerDependencies extends Pick<PartContext, 'config' | 'clock' | 'log'> {
+  callers: Authenticators
+  routes: Routes[]
+  metrics: Metrics
+  /** Updates the gauges that are read from a database. Must not reject. */
+  readGauges: () => Promise<void>
+  isStopping: () => boolean
+}
+
 /** The HTTP server with every route, and the port that Prometheus reads. */
-export function openServer(parts: Parts) {
-  const { config, metrics, log } = parts
+export function openServer(dependencies: ServerDependencies) {
+  const { config, callers, routes, metrics, readGauges, isStopping, clock, log } = dependencies
   const { server, metrics: metricsSettings } = config.settings
   const shutdown = new AbortController()
-  let stopping = false
   const app = createServer({
-    authenticators: parts,
-    limiter: createOrganisationLimiter(parts),
+    authenticators: callers,
+    limiter: createOrganisationLimiter({ clock }),
     assertGatewayAccess,
     metrics,
     log,
     maximumJsonBytes: server.maximumJsonBytes,
     stalledClientMs: server.stalledClientMs,
     maximumJsonBytesInFlight: server.maximumJsonBytesInFlight,
-    isStopping: () => stopping,
+    isStopping,
     shutdown: shutdown.signal,
     publicUrl: server.publicUrl,
     version,
-    routes: createRoutes(parts, () => stopping),
+    routes,
   })
   let metricsServer: MetricsServer | undefined
 
@@ -43,7 +56,7 @@ export function openServer(parts: Parts) {
           port: metricsSettings.port,
           host: metricsSettings.host,
           fallback: !config.explicit.has('metrics.port'),
-          beforeScrape: createScrape(parts),
+          beforeScrape: readGauges,
         })
       }
       await app.listen({ port: server.port, host: server.host })
@@ -55,9 +68,8 @@ export function openServer(parts: Parts) {
     },
     metricsUrl: () => metricsServer && `http://${metricsSettings.host}:${metricsServer.port}/metrics`,
 
-    /** New requests get 503; answers that run get the grace, then their end. */
+    /** Call it once `isStopping` is true, so that new requests get 503. Running answers get the grace period, then they are ended. */
     async close(): Promise<void> {
-      stopping = true
       const closed = app.close()
       const isClosedWithin = (ms: number) => Promise.race([closed.then(() => true), wait(ms, false, { ref: false })])
       if (!(await isClosedWithin(server.shutdownGraceMs))) {

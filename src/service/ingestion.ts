@@ -1,0 +1,127 @@
+import type { Database } from '../database/index.ts'
+import {
+  type BlobStore,
+  deleteBlobJob,
+  type DocumentStore,
+  processDocumentJob,
+  processSmallDocumentJob,
+  renameDocumentJob,
+} from '../documents/index.ts'
+import type { Metrics } from '../http/index.ts'
+import {
+  chunkingFor,
+  createExtractorPool,
+  createIndexKeeper,
+  createPipeline,
+  followDocuments,
+} from '../ingestion/index.ts'
+import type { JobQueue } from '../jobs/index.ts'
+import { describeError } from '../kernel/index.ts'
+import type { Embedder, IndexStore } from '../retrieval/index.ts'
+import type { PartContext } from './foundation.ts'
+
+interface IngestionDependencies extends PartContext {
+  corpus: Database
+  documentStore: DocumentStore
+  blobs: BlobStore
+  index: IndexStore
+  jobs: JobQueue
+  embedder: Embedder
+  metrics: Metrics
+}
+
+/** The background work on documents: extraction, indexing, renames, and the removal of blobs. */
+export function openIngestion(dependencies: IngestionDependencies) {
+  const { config, corpus, documentStore, index, jobs, embedder, clock, log } = dependencies
+  const { workers } = config.settings.ingestion
+  const pipeline = openPipeline(dependencies)
+  const indexKeeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
+  let stopFollowing = async () => {}
+
+  return {
+    async start(): Promise<void> {
+      if (workers > 0) {
+        const options = { maximumAttempts: 12, backoffMs: 1_000, onExhausted: pipeline.giveUp }
+        const processes = extractorProcesses(workers)
+        // Large documents leave one process to small ones; small ones may have all that are free.
+        jobs.work(processDocumentJob, { ...options, concurrency: processes - 1 }, (job) => pipeline.process(job))
+        jobs.work(processSmallDocumentJob, { ...options, concurrency: processes }, pipeline.processSmall)
+        await indexKeeper.start()
+      } else await index.generations.prepare(embedder)
+      stopFollowing = await followDocuments({ index, documents: documentStore, log })
+      workOnChanges(dependencies)
+    },
+
+    /** Begins no new maintenance. */
+    beginStop: () => indexKeeper.close(),
+
+    /** Jobs return to the queue. */
+    async end(): Promise<void> {
+      await stopFollowing()
+      await jobs.close()
+    },
+  }
+}
+
+function openPipeline({
+  config,
+  corpus,
+  documentStore,
+  blobs,
+  index,
+  embedder,
+  metrics,
+  clock,
+  log,
+  onStop,
+}: IngestionDependencies) {
+  const extractors = createExtractorPool({
+    size: extractorProcesses(config.settings.ingestion.workers),
+    chunking: chunkingFor(embedder),
+    readableFolders: blobs.localFolders,
+    log,
+  })
+  onStop(() => extractors.close())
+  return createPipeline({
+    database: corpus,
+    documents: documentStore,
+    blobs,
+    extractors,
+    index,
+    embedder,
+    clock,
+    log,
+    observer: {
+      processed(status, code, durationMs) {
+        metrics.documents.inc({ status, code })
+        metrics.ingestionSeconds.observe(durationMs / 1000)
+      },
+    },
+  })
+}
+
+/** Renames and deletions. Every instance works on them, also one that processes no documents. */
+function workOnChanges({ jobs, index, blobs, log }: Pick<IngestionDependencies, 'jobs' | 'index' | 'blobs' | 'log'>) {
+  jobs.work(
+    renameDocumentJob,
+    {
+      concurrency: 1,
+      maximumAttempts: 12,
+      backoffMs: 1_000,
+      async onExhausted({ payload: { documentId } }, error) {
+        log.error({ documentId, error: describeError(error) }, 'a renamed document is still found by its former name')
+      },
+    },
+    (job) => index.rename(String(job.payload.documentId), job.signal),
+  )
+  jobs.work(
+    deleteBlobJob,
+    { concurrency: 2, maximumAttempts: 50, backoffMs: 1_000, onExhausted: async () => {} },
+    (job) => blobs.delete(String(job.payload.blobKey)),
+  )
+}
+
+/** At least two: a large document must leave one to small ones. */
+function extractorProcesses(workers: number): number {
+  return workers === 1 ? 2 : workers
+}
