@@ -1,6 +1,6 @@
 import { createCodeSpans } from './code-spans.ts'
-import { createErasingWriter, createNumberingWriter, type MarkerWriter } from './marker-writers.ts'
-import { createScanner } from './scanner.ts'
+import { createNumberingWriter, ErasingWriter, type MarkerWriter } from './marker-writers.ts'
+import { Scanner } from './scanner.ts'
 
 /**
  * Makes the markers that leave true: whatever form the model gives them, they name a passage it was given. Passages are numbered in
@@ -41,7 +41,7 @@ export function createCitationRewriter(
     return cited.length
   }
 
-  const writer = inline ? createNumberingWriter(numberOf) : createErasingWriter()
+  const writer = inline ? createNumberingWriter(numberOf) : new ErasingWriter()
   const pipeline = createPipeline(writer, (given) => given.every((sourceNumber) => sourceNumber <= sources.length))
   return { ...pipeline, cited: () => [...cited] }
 }
@@ -56,7 +56,7 @@ const unitsPerTurn = 20_000
 export async function removeMarkers(text: string, signal: AbortSignal): Promise<string> {
   if (!/[[［【〔]/.test(text)) return text
   let highest = 0
-  const pipeline = createPipeline(createErasingWriter(), (numbers) => {
+  const pipeline = createPipeline(new ErasingWriter(), (numbers) => {
     let next = highest
     for (const number of numbers) {
       if (number > next + 1) return false
@@ -80,7 +80,7 @@ function createPipeline(writer: MarkerWriter, accepts: (numbers: readonly number
   const codeSpans = createCodeSpans((token) => {
     output += writer.take(token)
   })
-  const scanner = createScanner(accepts, codeSpans.push)
+  const scanner = new Scanner(accepts, codeSpans.push)
   function take(): string {
     const taken = output
     output = ''

@@ -63,94 +63,95 @@ const joinPattern = new RegExp(
 const closers: Record<string, string> = { '(': ')', '（': '）', '<sup>': '</sup>' }
 
 /**
- * Removes each marker with the space before it, emphasis and parentheses that hold nothing else, and the commas between markers
+ * Removes each marker with the space before it, emphasis and parentheses that contain nothing else, and the commas between markers
  * in a row.
  */
-export function createErasingWriter(): MarkerWriter {
+export class ErasingWriter implements MarkerWriter {
   /** Text before a possible marker, or after a marker once `lead` is set. */
-  let held = ''
-  /** Spaces and opening signs before the present row of markers; null: there is none. */
-  let lead: { spaces: string; wrapper: string } | null = null
-  let last = '\n'
+  private held = ''
+  /** Spaces and opening signs before the current row of markers; null outside of a row. */
+  private lead: { spaces: string; wrapper: string } | null = null
+  /** The last character that was written. */
+  private last = '\n'
 
-  function write(text: string): string {
-    if (text !== '') last = text.at(-1)!
+  take(token: PlainToken): string {
+    return token.type === 'text' ? this.takeText(token.text) : this.takeMarker()
+  }
+
+  end(): string {
+    const output = this.lead ? this.leaveRow(this.lead) : ''
+    const rest = this.held
+    this.held = ''
+    return output + rest
+  }
+
+  private write(text: string): string {
+    if (text !== '') this.last = text.at(-1)!
     return text
   }
 
-  function takeText(text: string): string {
+  private takeText(text: string): string {
     let output = ''
     for (let at = 0; at < text.length; at++) {
-      if (held === '' && !lead) {
+      if (this.held === '' && !this.lead) {
         const plain = /[^ \t*_~^(（<]*/y
         plain.lastIndex = at
         const piece = plain.exec(text)![0]
-        output += write(piece)
+        output += this.write(piece)
         at += piece.length
         if (at === text.length) break
       }
-      output += takeCharacter(text[at]!)
+      output += this.takeCharacter(text[at]!)
     }
     return output
   }
 
-  function takeCharacter(character: string): string {
-    held += character
-    if (!lead) return slide()
-    if (trailPattern.test(held)) return ''
-    return leaveRow()
+  private takeCharacter(character: string): string {
+    this.held += character
+    if (!this.lead) return this.writeDecided()
+    return trailPattern.test(this.held) ? '' : this.leaveRow(this.lead)
   }
 
-  /** Lets go what can no longer stand before a marker. */
-  function slide(): string {
+  /** Writes the held text that can no longer be removed with a marker. */
+  private writeDecided(): string {
     let start = 0
-    while (!leadPattern.test(held.slice(start))) start++
-    const gone = held.slice(0, start)
-    held = held.slice(start)
-    return write(gone)
+    while (!leadPattern.test(this.held.slice(start))) start++
+    const decided = this.held.slice(0, start)
+    this.held = this.held.slice(start)
+    return this.write(decided)
   }
 
-  function takeMarker(): string {
+  private takeMarker(): string {
+    const { lead } = this
     if (!lead) {
-      lead = splitLead(held)
-      held = ''
+      this.lead = splitLead(this.held)
+      this.held = ''
       return ''
     }
-    const join = joinPattern.exec(held)?.groups
+    const join = joinPattern.exec(this.held)?.groups
     if (join) {
       const { wrapper, rest } = unwrap(lead.wrapper, join.close ?? '')
       const next = wrapper + (join.open ?? '')
       if (rest === '' && next.length <= maximumHeldLength) {
-        lead = { ...lead, wrapper: next }
-        held = ''
+        this.lead = { ...lead, wrapper: next }
+        this.held = ''
         return ''
       }
     }
-    return leaveRow() + takeMarker()
+    return this.leaveRow(lead) + this.takeMarker()
   }
 
-  /** Writes what is left of a row of markers, and what came after it. */
-  function leaveRow(): string {
-    const spaces = lead!.spaces
-    const unwrapped = unwrap(lead!.wrapper, held)
+  /** Writes what remains of a row of markers, and the text after it. */
+  private leaveRow({ spaces, wrapper }: { spaces: string; wrapper: string }): string {
+    const unwrapped = unwrap(wrapper, this.held)
     let rest = unwrapped.rest
-    lead = null
-    held = ''
-    let output = unwrapped.wrapper === '' ? '' : write(spaces + unwrapped.wrapper)
-    // The space before goes, unless words would touch; at the beginning of a line or of an emphasis, the one after.
-    if (output !== '' || last === '\n') rest = rest.replace(/^ +/, '')
-    else if (/^[\p{L}\p{N}]/u.test(rest)) output += write(spaces)
-    return output + takeText(rest)
-  }
-
-  return {
-    take: (token) => (token.type === 'text' ? takeText(token.text) : takeMarker()),
-    end() {
-      const output = lead ? leaveRow() : ''
-      const rest = held
-      held = ''
-      return output + rest
-    },
+    this.lead = null
+    this.held = ''
+    let output = unwrapped.wrapper === '' ? '' : this.write(spaces + unwrapped.wrapper)
+    // The space before is removed, unless words would touch; at the beginning of a line or of an emphasis, the space after.
+    if (output !== '' || this.last === '\n') rest = rest.replace(/^ +/, '')
+    else if (/^[\p{L}\p{N}]/u.test(rest)) output += this.write(spaces)
+    return output + this.takeText(rest)
   }
 }
 

@@ -1,239 +1,175 @@
+import { judgeBracket } from './brackets.ts'
 import type { Token } from './code-spans.ts'
-import { isIndexed, maximumContextLength } from './index-expressions.ts'
+import { maximumContextLength } from './index-expressions.ts'
 import { type BlockState, maximumHeadLength, noBlocks, readLineHead } from './line-head.ts'
-import { definitionEnd, linkEnd, maximumLinkLength } from './links.ts'
-import {
-  canBeMarker,
-  closingBracketPattern,
-  maximumMarkerLength,
-  openingBrackets,
-  readMarker,
-} from './marker-grammar.ts'
+import { maximumLinkLength } from './links.ts'
+import { openingBrackets } from './marker-grammar.ts'
+
+interface Line {
+  /** Part of a code block: text as it is. */
+  code: boolean
+  startsBlock: boolean
+  endsBlock: boolean
+  /** Only the characters of a thematic break or a heading's underline so far. */
+  onlyRuleCharacters: boolean
+  /** Nothing of the line's own text has been read. */
+  atContentStart: boolean
+}
+
+const plainPattern = /[^\\`[［【〔\n]+/y
+/** Without one of these, more text of a link or definition changes no verdict. */
+const linkSignPattern = /[\s)<>"']/
 
 /**
  * Finds citation markers in Markdown that arrives in pieces. Whatever the pieces are, the tokens join to the same text and markers:
  * a verdict waits until the text decides it, at most `maximumLinkLength` units. Time is linear in the text.
  */
-export interface Scanner {
-  push(text: string): void
-  end(): void
-}
-
-type Verdict = { type: 'text'; length: number } | { type: 'marker'; length: number; numbers: number[] }
-
-const plainPattern = /[^\\`[［【〔\n]+/y
-/** Without one of these, more text of a link or definition changes no verdict. */
-const linkSignPattern = /[\s)<>"']/
-const stopPattern = /[\n`[［【〔]/
-/** Arrays such as `[[1, 2], [3, 4]]` and `[1, [2]]`. */
-const arrayPattern = /^[\d\s,;.+\-–[\]]*$/
-
-/** `accepts` decides on the numbers of each text that has the form of a marker; those it refuses are text. */
-export function createScanner(accepts: (numbers: readonly number[]) => boolean, emit: (token: Token) => void): Scanner {
-  let buffer = ''
-  let at = 0
-  let blocks: BlockState = noBlocks
+export class Scanner {
+  /** Decides on the numbers of each text that has the form of a marker; a marker with refused numbers is text. */
+  private readonly accepts: (numbers: readonly number[]) => boolean
+  private readonly emit: (token: Token) => void
+  private buffer = ''
+  private at = 0
+  private blocks: BlockState = noBlocks
   /** null: at the beginning of a line. */
-  let line: { code: boolean; endsBlock: boolean; ruler: boolean; startsBlock: boolean; contentAt: boolean } | null =
-    null
-  let run: { length: number; escaped: boolean } | null = null
-  /** The end of what the line holds so far; empty after a marker. */
-  let before = ''
+  private line: Line | null = null
+  /** The run of backticks that may still grow. */
+  private run: { length: number; escaped: boolean } | null = null
+  /** The end of the line's text so far; empty after a marker. */
+  private before = ''
   /** A possible link is incomplete. */
-  let inLink = false
+  private inLink = false
 
-  function text(end: number) {
-    const piece = buffer.slice(at, end)
-    emit({ type: 'text', text: piece })
-    before = (before + piece).slice(-maximumContextLength)
-    at = end
+  constructor(accepts: (numbers: readonly number[]) => boolean, emit: (token: Token) => void) {
+    this.accepts = accepts
+    this.emit = emit
   }
 
-  function drain(atEnd: boolean) {
-    while (at < buffer.length) {
-      const advanced = line === null ? beginLine(atEnd) : line.code ? passCode() : step(line, atEnd)
+  push(piece: string) {
+    this.buffer += piece
+    if (this.inLink && this.buffer.length - this.at < maximumLinkLength && !linkSignPattern.test(piece)) return
+    this.inLink = false
+    this.drain(false)
+  }
+
+  end() {
+    this.drain(true)
+    if (this.run) this.endRun(this.run)
+    this.emit({ type: 'boundary' })
+  }
+
+  private drain(atEnd: boolean) {
+    while (this.at < this.buffer.length) {
+      const { line } = this
+      const advanced = line === null ? this.beginLine(atEnd) : line.code ? this.passCode() : this.step(line, atEnd)
       if (!advanced) break
     }
-    buffer = buffer.slice(at)
-    at = 0
+    this.buffer = this.buffer.slice(this.at)
+    this.at = 0
   }
 
-  function beginLine(atEnd: boolean): boolean {
-    const window = buffer.slice(at, at + maximumHeadLength)
+  private passText(end: number) {
+    const text = this.buffer.slice(this.at, end)
+    this.emit({ type: 'text', text })
+    this.before = (this.before + text).slice(-maximumContextLength)
+    this.at = end
+  }
+
+  private beginLine(atEnd: boolean): boolean {
+    const window = this.buffer.slice(this.at, this.at + maximumHeadLength)
     const newline = window.indexOf('\n')
     const whole = newline !== -1 || window.length === maximumHeadLength || atEnd
-    const head = readLineHead(newline === -1 ? window : window.slice(0, newline), whole, blocks)
+    const head = readLineHead(newline === -1 ? window : window.slice(0, newline), whole, this.blocks)
     if (!head) return false
-    if (head.startsBlock) emit({ type: 'boundary' })
-    blocks = head.state
-    before = ''
-    line = { code: head.code, endsBlock: head.endsBlock, ruler: true, startsBlock: head.startsBlock, contentAt: true }
-    if (head.contentAt > 0) text(at + head.contentAt)
-    before = ''
+    if (head.startsBlock) this.emit({ type: 'boundary' })
+    const { code, startsBlock, endsBlock } = head
+    this.blocks = head.state
+    this.line = { code, startsBlock, endsBlock, onlyRuleCharacters: true, atContentStart: true }
+    if (head.contentAt > 0) this.passText(this.at + head.contentAt)
+    this.before = ''
     return true
   }
 
-  function passCode(): boolean {
-    const newline = buffer.indexOf('\n', at)
-    text(newline === -1 ? buffer.length : newline + 1)
-    if (newline !== -1) line = null
+  private passCode(): boolean {
+    const newline = this.buffer.indexOf('\n', this.at)
+    this.passText(newline === -1 ? this.buffer.length : newline + 1)
+    if (newline !== -1) this.line = null
     return true
   }
 
-  /** One piece of a line that is no code; false where more text is needed. */
-  function step(current: NonNullable<typeof line>, atEnd: boolean): boolean {
-    const character = buffer[at]!
-    if (character === '`') return passBackticks(current)
-    if (run) endRun()
-    if (character === '\n') {
-      endLine(current)
-      return true
-    }
-    if (character === '\\') return passEscape(current, atEnd)
-    if (openingBrackets.includes(character)) {
-      const verdict = judge(current, atEnd)
-      if (!verdict) return false
-      pass(verdict)
-      current.contentAt = current.ruler = false
-      return true
-    }
-    plainPattern.lastIndex = at
-    plainPattern.exec(buffer)
-    current.ruler &&= /^[-*_=\s]*$/.test(buffer.slice(at, plainPattern.lastIndex))
-    current.contentAt = false
-    text(plainPattern.lastIndex)
+  /** One piece of a line that is not code; false where more text is needed. */
+  private step(line: Line, atEnd: boolean): boolean {
+    const character = this.buffer[this.at]!
+    if (character === '`') return this.passBackticks(line)
+    if (this.run) this.endRun(this.run)
+    if (character === '\n') return this.endLine(line)
+    if (character === '\\') return this.passEscape(line, atEnd)
+    if (openingBrackets.includes(character)) return this.passBracket(line, atEnd)
+    plainPattern.lastIndex = this.at
+    plainPattern.exec(this.buffer)
+    const end = plainPattern.lastIndex
+    line.onlyRuleCharacters &&= /^[-*_=\s]*$/.test(this.buffer.slice(this.at, end))
+    line.atContentStart = false
+    this.passText(end)
     return true
   }
 
-  function endLine({ endsBlock, ruler }: NonNullable<typeof line>) {
-    text(at + 1)
+  private endLine({ endsBlock, onlyRuleCharacters }: Line): boolean {
+    this.passText(this.at + 1)
     // A line of dashes or the like ends a paragraph, as a rule or by making it a heading.
-    if (ruler) blocks = { ...blocks, paragraph: false }
-    if (endsBlock || ruler) emit({ type: 'boundary' })
-    line = null
-  }
-
-  /** A run's characters leave as they come; what it means is known at its end. */
-  function passBackticks(current: NonNullable<typeof line>): boolean {
-    current.contentAt = current.ruler = false
-    let end = at
-    while (buffer[end] === '`') end++
-    run = { length: (run?.length ?? 0) + end - at, escaped: run?.escaped ?? false }
-    text(end)
+    if (onlyRuleCharacters) this.endParagraph()
+    if (endsBlock || onlyRuleCharacters) this.emit({ type: 'boundary' })
+    this.line = null
     return true
   }
 
-  function endRun() {
-    const { length, escaped } = run!
-    run = null
-    emit({ type: 'run', closes: length, opens: escaped ? length - 1 : length })
-  }
-
-  function passEscape(current: NonNullable<typeof line>, atEnd: boolean): boolean {
-    if (at + 1 === buffer.length && !atEnd) return false
-    current.contentAt = current.ruler = false
-    const next = buffer[at + 1] ?? ''
-    text(at + (/[!-/:-@[-_{-~]/.test(next) ? 2 : 1))
-    if (next === '`') run = { length: 1, escaped: true }
+  /** The characters of a run are emitted as they arrive; its length is known at its end. */
+  private passBackticks(line: Line): boolean {
+    line.atContentStart = line.onlyRuleCharacters = false
+    let end = this.at
+    while (this.buffer[end] === '`') end++
+    this.run = { length: (this.run?.length ?? 0) + end - this.at, escaped: this.run?.escaped ?? false }
+    this.passText(end)
     return true
   }
 
-  function pass(verdict: Verdict) {
-    if (verdict.type === 'text') return text(at + verdict.length)
-    const raw = buffer.slice(at, at + verdict.length)
-    emit({ type: 'marker', raw, numbers: verdict.numbers })
-    before = ''
-    at += verdict.length
+  private endRun({ length, escaped }: { length: number; escaped: boolean }) {
+    this.run = null
+    this.emit({ type: 'run', closes: length, opens: escaped ? length - 1 : length })
   }
 
-  /** What the bracket at the current place begins; null where more text is needed. */
-  function judge(current: NonNullable<typeof line>, atEnd: boolean): Verdict | null {
-    const window = buffer.slice(at, at + maximumMarkerLength)
-    const whole = window.length === maximumMarkerLength || atEnd
-    const bracket: Verdict = { type: 'text', length: 1 }
-    const close = window.search(closingBracketPattern)
-    const stop = window.slice(1).search(stopPattern) + 1
-    if (stop > 0 && (close === -1 || stop < close)) {
-      return openingBrackets.includes(window[stop]!) ? judgeNested(window, whole, atEnd) : bracket
-    }
-    if (close === -1) return whole || !canBeMarker(window.slice(1)) ? bracket : null
-    const content = readMarker(window.slice(1, close))
-    if (!content) return bracket
-    const end = close + 1
-    if (content.plain && window.startsWith('[')) {
-      if (isIndexed(before)) return { type: 'text', length: end }
-      const other = readOtherUse(end, current, atEnd)
-      if (other === null) return null
-      if (other > 0) return { type: 'text', length: other }
-    }
-    return accepts(content.numbers)
-      ? { type: 'marker', length: end, numbers: content.numbers }
-      : { type: 'text', length: end }
+  private passEscape(line: Line, atEnd: boolean): boolean {
+    if (this.at + 1 === this.buffer.length && !atEnd) return false
+    line.atContentStart = line.onlyRuleCharacters = false
+    const next = this.buffer[this.at + 1] ?? ''
+    this.passText(this.at + (/[!-/:-@[-_{-~]/.test(next) ? 2 : 1))
+    if (next === '`') this.run = { length: 1, escaped: true }
+    return true
   }
 
-  /** Length of the link, definition or assignment that the bracket of this length belongs to; 0: none; null: more text is needed. */
-  function readOtherUse(length: number, current: NonNullable<typeof line>, atEnd: boolean): number | null {
-    const window = buffer.slice(at, at + length + maximumLinkLength)
-    const whole = window.length === length + maximumLinkLength || atEnd
-    if (window.length === length) return atEnd ? 0 : null
-    if (window[length] === '=') return /[\w$]$/.test(before) ? length : 0
-    const defines = window[length] === ':' && current.contentAt && current.startsBlock
-    if (window[length] !== '(' && !defines) return 0
-    const end = defines ? definitionEnd(window, length, whole) : linkEnd(window, length, whole)
-    inLink = end === null
-    if (end === null) return null
+  private passBracket(line: Line, atEnd: boolean): boolean {
+    const { buffer: text, at, before, accepts } = this
+    const mayDefine = line.atContentStart && line.startsBlock
+    const verdict = judgeBracket({ text, at, atEnd, before, mayDefine, accepts })
+    if (verdict.type === 'undecided') {
+      this.inLink = verdict.inLink
+      return false
+    }
+    line.atContentStart = line.onlyRuleCharacters = false
+    const end = at + verdict.length
+    if (verdict.type === 'marker') {
+      this.emit({ type: 'marker', raw: text.slice(at, end), numbers: verdict.numbers })
+      this.before = ''
+      this.at = end
+      return true
+    }
+    this.passText(end)
     // The line after a definition starts a block too.
-    if (defines && end > 0) blocks = { ...blocks, paragraph: false }
-    return Math.max(end, 0)
+    if (verdict.type === 'definition') this.endParagraph()
+    return true
   }
 
-  /** Brackets in brackets: `[[1]]` is a marker, an array is text; of anything else the outer bracket is text. */
-  function judgeNested(window: string, whole: boolean, atEnd: boolean): Verdict | null {
-    const end = balancedEnd(window)
-    if (end === 0) return whole ? { type: 'text', length: 1 } : null
-    if (end === -1) return { type: 'text', length: 1 }
-    const outer = window.slice(0, end)
-    const inner = /^\[\[([^[\]［］【】〔〕]*)\]\]$/.exec(outer)?.[1]
-    const content = inner === undefined ? null : readMarker(inner)
-    if (!content) return { type: 'text', length: arrayPattern.test(outer) ? end : 1 }
-    if (window.length === end && !atEnd) return null
-    if (buffer[at + end] === '(') {
-      const wide = buffer.slice(at, at + end + maximumLinkLength)
-      const link = linkEnd(wide, end, wide.length === end + maximumLinkLength || atEnd)
-      if (link === null) return null
-      if (link > 0) return { type: 'text', length: link }
-    }
-    return accepts(content.numbers)
-      ? { type: 'marker', length: end, numbers: content.numbers }
-      : { type: 'text', length: end }
+  private endParagraph() {
+    this.blocks = { ...this.blocks, paragraph: false }
   }
-
-  return {
-    push(piece) {
-      buffer += piece
-      if (inLink && buffer.length - at < maximumLinkLength && !linkSignPattern.test(piece)) return
-      inLink = false
-      drain(false)
-    },
-    end() {
-      drain(true)
-      if (run) endRun()
-      emit({ type: 'boundary' })
-    },
-  }
-}
-
-/** Deepest array that is recognised; deeper brackets are judged one by one. */
-const maximumDepth = 3
-
-/** The index after the bracket that closes the first one; 0: not in this text; -1: it is not closed on this line. */
-function balancedEnd(text: string): number {
-  let depth = 0
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at]!
-    if (character === '\n' || character === '`') return -1
-    if (openingBrackets.includes(character) && ++depth > maximumDepth) return -1
-    if (closingBracketPattern.test(character) && --depth === 0) return at + 1
-  }
-  return 0
 }

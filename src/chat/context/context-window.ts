@@ -34,16 +34,16 @@ const answerShare = 0.25
 const cappedAnswerShare = 0.5
 /** Role and separators of one message, as the gateway's bound counts them. */
 const messageTokens = 12
-/** Other tokenizers make more tokens of the same text than the one that counts here. */
+/** Other tokenizers make more tokens from the same text than the one used here. */
 const tokenizerMargin = 1.15
-/** A text whose estimate is this many times the room is too long without an exact count. */
-const hopelessFactor = 8
-/** UTF-16 units that are counted in one turn of the event loop, about 10 ms. */
+/** A text whose estimate is this many times the room is too long; an exact count is not needed. */
+const maximumEstimateFactor = 8
+/** UTF-16 units that are counted before the event loop gets a turn: about 10 ms. */
 const unitsPerTurn = 20_000
 
 /**
  * Opens the window for a system prompt and a question. Throws `context_length_exceeded` with the limit where the question does not fit,
- * and `upstream_error` where not even the instructions do. Texts are counted by a cheap bound where all of them fit by it,
+ * and `upstream_error` where not even the instructions do. Texts are counted by a cheap upper bound where all of them fit by it,
  * otherwise exactly.
  */
 export async function openContextWindow(
@@ -51,31 +51,17 @@ export async function openContextWindow(
   limits: ContextLimits,
   { system, turns }: { system: string; turns: readonly ProviderMessage[] },
 ): Promise<ContextWindow> {
-  const answer = answerReserve(limits)
-  const window = limits.contextTokens - answer
+  const windowTokens = limits.contextTokens - answerReserve(limits)
   const question = turns.at(-1)!
-  const earlier = turns.slice(0, -1)
-  const exact = !fitsByBound([system, question.content, ...earlier.map((turn) => turn.content)], window)
-  let used = 0
-  let unitsInTurn = 0
+  const texts = [system, question.content, ...turns.slice(0, -1).map((turn) => turn.content)]
+  const exact = !fitsByBound(texts, windowTokens)
+  const count = createCounter(tokens, exact)
 
-  async function count(text: string, room: number): Promise<number> {
-    unitsInTurn += text.length
-    if (unitsInTurn > unitsPerTurn) {
-      await nextTurn()
-      unitsInTurn = 0
-    }
-    const { bound, estimate } = estimateTokens(text)
-    if (!exact) return bound + messageTokens
-    if (estimate > room * hopelessFactor) return estimate
-    return Math.ceil((await tokens.count([text])) * tokenizerMargin) + messageTokens
-  }
-
-  used += await count(system, window)
-  const room = window - used - fenceTokens
+  const systemTokens = await count(system, windowTokens)
+  const room = windowTokens - systemTokens - fenceTokens
   if (room <= 0) {
     throw new AppError('upstream_error', 'This assistant is not configured correctly.', {
-      internal: `the instructions of the Space take ${used} tokens, its model has room for ${window} next to an answer`,
+      internal: `the instructions of the Space take ${systemTokens} tokens, its model has room for ${windowTokens} next to an answer`,
     })
   }
   const questionTokens = await count(question.content, room)
@@ -86,52 +72,62 @@ export async function openContextWindow(
       { param: `messages.${turns.length - 1}.content` },
     )
   }
-  used += questionTokens
+  return createContextWindow({ limits, windowTokens, exact, count, usedTokens: systemTokens + questionTokens })
+}
 
+/** Tokens of a message with this text. The result is only exact up to `room`; a far longer text gets a rough count. */
+type Count = (text: string, room: number) => Promise<number>
+
+function createCounter(tokens: TokenCounting, exact: boolean): Count {
+  let unitsInTurn = 0
+  return async (text, room) => {
+    unitsInTurn += text.length
+    if (unitsInTurn > unitsPerTurn) {
+      await nextTurn()
+      unitsInTurn = 0
+    }
+    const { bound, estimate } = estimateTokens(text)
+    if (!exact) return bound + messageTokens
+    if (estimate > room * maximumEstimateFactor) return estimate
+    return Math.ceil((await tokens.count([text])) * tokenizerMargin) + messageTokens
+  }
+}
+
+interface OpenWindow {
+  limits: ContextLimits
+  /** The model's context without the room that is kept free for the answer. */
+  windowTokens: number
+  exact: boolean
+  count: Count
+  /** Tokens of everything that will be sent. */
+  usedTokens: number
+}
+
+function createContextWindow({ limits, windowTokens, exact, count, usedTokens }: OpenWindow): ContextWindow {
+  let used = usedTokens
   return {
     async add(text) {
-      used += await count(text, window)
+      used += await count(text, windowTokens)
     },
-    async keepRecent(given) {
-      // Passages and earlier turns share what is left, the turns get what passages cannot use.
-      const room =
-        window -
-        used -
-        fenceTokens -
-        (exact ? Math.min(maximumPassageTokens, (window - used - fenceTokens) / 2) : maximumPassageBytes)
-      const kept: { turn: (typeof given)[number]; size: number }[] = []
-      let left = room
-      for (const turn of given.toReversed()) {
-        const size = await count(turn.content, room)
-        if (size > left) break
-        kept.push({ turn, size })
-        left -= size
-      }
-      kept.reverse()
-      // What is left after a cut begins with a question.
-      const first = kept.length < given.length ? kept.findIndex(({ turn }) => turn.role === 'user') : 0
-      const recent = first === -1 ? [] : kept.slice(first)
+    async keepRecent(turns) {
+      // Passages and earlier turns share the remaining room; the turns get what passages cannot use.
+      const left = windowTokens - used - fenceTokens
+      const room = left - (exact ? Math.min(maximumPassageTokens, left / 2) : maximumPassageBytes)
+      const recent = await findRecent(turns, room, count)
       for (const { size } of recent) used += size
       return recent.map(({ turn }) => turn)
     },
     async pack(passages, firstNumber) {
-      const packed: Passage[] = []
       used += fenceTokens
-      let tokensLeft = exact ? Math.min(maximumPassageTokens, window - used) : window - used
-      let bytesLeft = maximumPassageBytes
-      for (const passage of passages) {
-        const text = formatSource(passage, firstNumber + packed.length)
-        const bytes = Buffer.byteLength(text)
-        if (bytes > bytesLeft && packed.length > 0) break
-        const size = await count(text, tokensLeft)
-        // A passage that is too long for a small window leaves room for shorter ones.
-        if (size > tokensLeft) continue
-        packed.push(passage)
-        tokensLeft -= size
-        bytesLeft -= bytes
-        used += size
-      }
-      return packed
+      const left = windowTokens - used
+      const packed = await packPassages(
+        passages,
+        firstNumber,
+        exact ? Math.min(maximumPassageTokens, left) : left,
+        count,
+      )
+      used += packed.tokens
+      return packed.passages
     },
     outputCap() {
       const wanted = limits.answerTokens ?? limits.maxOutputTokens
@@ -140,6 +136,46 @@ export async function openContextWindow(
       return limits.answerTokens ?? undefined
     },
   }
+}
+
+/** The longest tail of `turns` that fits into `room` tokens. A shortened conversation begins with a question. */
+async function findRecent<Turn extends ProviderMessage>(turns: readonly Turn[], room: number, count: Count) {
+  const kept: { turn: Turn; size: number }[] = []
+  let left = room
+  for (const turn of turns.toReversed()) {
+    const size = await count(turn.content, room)
+    if (size > left) break
+    kept.push({ turn, size })
+    left -= size
+  }
+  kept.reverse()
+  if (kept.length === turns.length) return kept
+  const first = kept.findIndex(({ turn }) => turn.role === 'user')
+  return first === -1 ? [] : kept.slice(first)
+}
+
+/** Passages in order of rank that fit into `room` tokens and `maximumPassageBytes`. */
+async function packPassages(
+  passages: readonly Passage[],
+  firstNumber: number,
+  room: number,
+  count: Count,
+): Promise<{ passages: Passage[]; tokens: number }> {
+  const packed: Passage[] = []
+  let tokensLeft = room
+  let bytesLeft = maximumPassageBytes
+  for (const passage of passages) {
+    const text = formatSource(passage, firstNumber + packed.length)
+    const bytes = Buffer.byteLength(text)
+    if (bytes > bytesLeft && packed.length > 0) break
+    const size = await count(text, tokensLeft)
+    // A passage that is too long for a small window leaves room for shorter ones.
+    if (size > tokensLeft) continue
+    packed.push(passage)
+    tokensLeft -= size
+    bytesLeft -= bytes
+  }
+  return { passages: packed, tokens: room - tokensLeft }
 }
 
 function answerReserve({ contextTokens, maxOutputTokens, answerTokens }: ContextLimits): number {

@@ -1,0 +1,89 @@
+import type { Ledger } from '../billing/index.ts'
+import type { ChatRequest } from '../contract/chat.ts'
+import type { Completions } from '../gateway/index.ts'
+import { AppError, type RequestId } from '../kernel/index.ts'
+import { type Organisation, assertSubscription } from '../organisations/index.ts'
+import type { ProviderMessage } from '../providers/index.ts'
+import type { Retrieval } from '../retrieval/index.ts'
+import type { Space } from '../spaces/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
+import { removeMarkers } from './citations/citation-rewriter.ts'
+import { type ContextWindow, openContextWindow } from './context/context-window.ts'
+import { composeSystemPrompt } from './context/prompt.ts'
+import { searchTool } from './tools/search-tool.ts'
+import { toVisitorError } from './visitor-error.ts'
+
+export interface AnswerCall {
+  requestId: RequestId
+  organisation: Organisation
+  space: Space
+  messages: ChatRequest['messages']
+  inlineSources: boolean
+  agentic: boolean
+  signal: AbortSignal
+}
+
+export interface AnswerDependencies {
+  completions: Completions
+  retrieval: Retrieval
+  ledger: Ledger
+  tokens: TokenCounting
+  /** Limits of the chat model behind an id, as the organisation may call it now. */
+  findModel: (organisation: Organisation, id: string) => { contextTokens: number; maxOutputTokens: number } | undefined
+  /** The cheapest base-tier model. Spaces with `baseTierFallback` use it, at the operator's cost, when the credits are exhausted. */
+  fallbackModel: (organisation: Organisation) => string | undefined
+  now: () => number
+}
+
+/** An answer that can begin: its model is available, and the question fits into the model's context. */
+export interface PreparedAnswer {
+  model: string
+  whenExhausted: 'refuse' | 'write_off'
+  window: ContextWindow
+  system: string
+  /** The earlier turns that fit. */
+  earlier: ProviderMessage[]
+}
+
+/**
+ * Checks everything that becomes a status code, before the first event of a stream: an expired subscription, exhausted credits, an
+ * unavailable model, a question that is too long. Throws AppError.
+ */
+export async function prepareAnswer(dependencies: AnswerDependencies, call: AnswerCall): Promise<PreparedAnswer> {
+  const { settings, instructions } = call.space
+  const { model, whenExhausted, limits } = forVisitors(() => chooseModel(dependencies, call))
+  const system = composeSystemPrompt({ instructions, inline: call.inlineSources })
+  const window = await openContextWindow(
+    dependencies.tokens,
+    { ...limits, answerTokens: settings.maximumOutputTokens },
+    { system, turns: call.messages },
+  )
+  if (call.agentic) await window.add(JSON.stringify(searchTool))
+  const earlier: ProviderMessage[] = []
+  for (const turn of await window.keepRecent(call.messages.slice(0, -1))) {
+    const content = turn.role === 'assistant' ? await removeMarkers(turn.content, call.signal) : turn.content
+    earlier.push({ role: turn.role, content })
+  }
+  return { model, whenExhausted, window, system, earlier }
+}
+
+function chooseModel({ ledger, fallbackModel, findModel, now }: AnswerDependencies, call: AnswerCall) {
+  const { organisation, space } = call
+  assertSubscription(organisation, now())
+  const hasCredit = ledger.hasCredit(organisation)
+  const model = hasCredit ? space.model : space.settings.baseTierFallback ? fallbackModel(organisation) : undefined
+  if (model === undefined) throw new AppError('insufficient_quota', "The organisation's monthly credits are exhausted.")
+  const limits = findModel(organisation, model)
+  if (!limits) {
+    throw new AppError('model_not_found', `The Space's model ${model} is not available to its organisation.`)
+  }
+  return { model, limits, whenExhausted: hasCredit ? ('refuse' as const) : ('write_off' as const) }
+}
+
+function forVisitors<T>(run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw toVisitorError(error)
+  }
+}
