@@ -11,9 +11,9 @@ import {
   type SqlSession,
 } from './session.ts'
 
-/** Tries of one transaction that meets serialization failures or deadlocks. */
+/** Most attempts of one transaction that fails with serialization failures or deadlocks. */
 export const maximumTransactionAttempts = 5
-/** Longest life of one transaction, the time between its statements included: on the embedded engine it holds up all others. */
+/** Longest duration of one transaction, including the time between its statements: on the embedded engine all others wait for it. */
 export const maximumTransactionMs = 120_000
 const retryBaseMs = 10
 
@@ -24,14 +24,15 @@ export interface DatabaseParts {
   source: SessionSource
 }
 
-/** The port over a source of sessions: what is the same for both engines. */
+/** Implements the port over a source of sessions, the same for both engines. */
 export function createDatabase({ name, engine, features, source }: DatabaseParts): Database {
-  // The open transaction of the calling code, to refuse statements that would wait for it for ever.
-  const inside = new AsyncLocalStorage<{ open: boolean }>()
+  // The transaction that the calling code is inside of. Another statement through the port would wait for that transaction
+  // forever: it holds the only connection of the embedded engine, and perhaps the last one of a pool.
+  const openTransaction: OpenTransaction = new AsyncLocalStorage()
   let closing: Promise<void> | undefined
 
   async function withSession<T>(options: QueryOptions, use: (session: SqlSession) => Promise<T>): Promise<T> {
-    if (inside.getStore()?.open) {
+    if (openTransaction.getStore()?.open) {
       throw new DatabaseError(
         sqlState.internal,
         `a statement inside a transaction of ${name} went to the database instead of the transaction: it would wait for itself`,
@@ -54,36 +55,6 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
     return withSession(options, (session) => session.run(statement, parameters, withDefaults(options)))
   }
 
-  async function transactionOnce<T>(
-    session: SqlSession,
-    work: (transaction: Queryable) => Promise<T>,
-    options: QueryOptions,
-  ): Promise<T> {
-    const state = { open: true }
-    const deadline = transactionDeadline()
-    try {
-      // Inside: one whose answer came too late has taken effect and is rolled back.
-      await session.run('begin', [], withDefaults(options))
-      const handle = queryableOn(session, state, options)
-      const value = await Promise.race([inside.run(state, () => work(handle)), deadline.passed])
-      state.open = false
-      const commit = await session.run('commit', [], withDefaults({}))
-      // PostgreSQL answers COMMIT with ROLLBACK where a statement had failed and its error was swallowed.
-      if (commit.command === 'ROLLBACK') {
-        throw new DatabaseError(sqlState.transactionFailed, 'a statement of the transaction had failed: rolled back')
-      }
-      return value
-    } catch (error) {
-      state.open = false
-      const rolledBack = session.run('rollback', [], withDefaults({})).catch(() => session.markBroken())
-      // A caller whose time is over does not wait for a server that may hang; releasing the session does.
-      if (!options.signal?.aborted) await rolledBack
-      throw error
-    } finally {
-      deadline.clear()
-    }
-  }
-
   return {
     name,
     engine,
@@ -97,10 +68,10 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
     async transaction(work, options = {}) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await withSession(options, (session) => transactionOnce(session, work, options))
+          return await withSession(options, (session) => runTransaction(session, work, options, openTransaction))
         } catch (error) {
           if (!isRetryable(error) || attempt >= maximumTransactionAttempts) throw error
-          // Random, so that two transactions that met do not meet again.
+          // Random, so that two transactions that conflicted do not conflict again.
           await delay(Math.random() * retryBaseMs * 2 ** attempt)
         }
       }
@@ -111,6 +82,40 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
     listen: (channel, onNotification) => source.listen(channel, onNotification),
     onReconnect: (callback) => source.onReconnect(callback),
     close: () => (closing ??= source.close()),
+  }
+}
+
+type OpenTransaction = AsyncLocalStorage<{ open: boolean }>
+
+/** One attempt: begin, `work`, commit; a rollback where any of these fails. */
+async function runTransaction<T>(
+  session: SqlSession,
+  work: (transaction: Queryable) => Promise<T>,
+  options: QueryOptions,
+  openTransaction: OpenTransaction,
+): Promise<T> {
+  const state = { open: true }
+  const deadline = transactionDeadline()
+  try {
+    // `begin` is in the try block: where its wait was aborted, it may still take effect and must be rolled back.
+    await session.run('begin', [], withDefaults(options))
+    const handle = queryableOn(session, state, options)
+    const value = await Promise.race([openTransaction.run(state, () => work(handle)), deadline.passed])
+    state.open = false
+    const commit = await session.run('commit', [], withDefaults({}))
+    // PostgreSQL answers COMMIT with ROLLBACK where a statement failed and `work` ignored its error.
+    if (commit.command === 'ROLLBACK') {
+      throw new DatabaseError(sqlState.transactionFailed, 'a statement of the transaction had failed: rolled back')
+    }
+    return value
+  } catch (error) {
+    state.open = false
+    const rolledBack = session.run('rollback', [], withDefaults({})).catch(() => session.markBroken())
+    // An aborted caller does not wait for a server that may hang. The session is released only after the rollback.
+    if (!options.signal?.aborted) await rolledBack
+    throw error
+  } finally {
+    deadline.clear()
   }
 }
 

@@ -3,20 +3,18 @@ import pg from 'pg'
 import type { Log } from '../../kernel/index.ts'
 import { shortMessage } from '../database-error.ts'
 import { quoteName } from '../quote-name.ts'
+import type { SessionSource } from '../session.ts'
+import { createSubscriptions } from '../subscriptions.ts'
 
-export interface Listener {
-  listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
-  onReconnect(callback: () => void): void
-  close(): Promise<void>
-}
+export type Listener = Pick<SessionSource, 'listen' | 'onReconnect' | 'close'>
 
 const firstRetryMs = 100
 const longestRetryMs = 2_000
 
-/** One connection for LISTEN, made at the first use and made again whenever it is lost. */
+/** One connection for LISTEN: opened at the first use, reopened with backoff after each loss. */
 export function createListener({ name, config, log }: { name: string; config: pg.ClientConfig; log: Log }): Listener {
-  const listeners = new Map<string, Set<(payload: string) => void>>()
-  const callbacks: (() => void)[] = []
+  const subscriptions = createSubscriptions()
+  const reconnectCallbacks: (() => void)[] = []
   const stopping = new AbortController()
   let connecting: Promise<pg.Client> | undefined
 
@@ -32,12 +30,10 @@ export function createListener({ name, config, log }: { name: string; config: pg
     }
     client.on('error', onLost)
     client.on('end', () => onLost())
-    client.on('notification', ({ channel, payload }) => {
-      for (const onNotification of listeners.get(channel) ?? []) onNotification(payload ?? '')
-    })
+    client.on('notification', subscriptions.deliver)
     try {
       await client.connect()
-      for (const channel of listeners.keys()) await client.query(`listen ${quoteName(channel)}`)
+      for (const channel of subscriptions.channels()) await client.query(`listen ${quoteName(channel)}`)
       established = true
       return client
     } catch (error) {
@@ -57,7 +53,7 @@ export function createListener({ name, config, log }: { name: string; config: pg
       await delay(waitMs, undefined, { signal: stopping.signal })
       try {
         const client = await connect()
-        for (const callback of callbacks) callback()
+        for (const callback of reconnectCallbacks) callback()
         return client
       } catch (error) {
         log.warn({ database: name, reason: shortMessage(error) }, 'no connection for notifications yet')
@@ -67,22 +63,17 @@ export function createListener({ name, config, log }: { name: string; config: pg
 
   return {
     async listen(channel, onNotification) {
-      const channelListeners = listeners.get(channel) ?? new Set()
-      const isNew = channelListeners.size === 0
-      channelListeners.add(onNotification)
-      listeners.set(channel, channelListeners)
+      const isNew = subscriptions.add(channel, onNotification)
       connecting ??= connect().catch((error: unknown) => {
         connecting = undefined
         throw error
       })
       const client = await connecting
       if (isNew) await client.query(`listen ${quoteName(channel)}`)
-      return async () => {
-        channelListeners.delete(onNotification)
-      }
+      return async () => subscriptions.remove(channel, onNotification)
     },
     onReconnect(callback) {
-      callbacks.push(callback)
+      reconnectCallbacks.push(callback)
     },
     async close() {
       stopping.abort()

@@ -1,18 +1,9 @@
 import pg from 'pg'
 import { type Log, raceSignal } from '../../kernel/index.ts'
-import { DatabaseError, shortMessage, sqlState, toDatabaseError } from '../database-error.ts'
-import {
-  createTurns,
-  defaultStatementTimeoutMs,
-  maximumWaiting,
-  pastDeadline,
-  runOnClient,
-  type SessionSource,
-  type SqlSession,
-  tooManyWaiting,
-} from '../session.ts'
+import { shortMessage, toDatabaseError } from '../database-error.ts'
+import { defaultStatementTimeoutMs, maximumWaiting, type SessionSource, tooManyWaiting } from '../session.ts'
 import { createListener } from './listener.ts'
-import { processIdOf } from './pooler.ts'
+import { connectTimeoutMs, createServerSession, rememberProcessId } from './server-session.ts'
 
 export interface ServerSourceOptions {
   name: string
@@ -23,12 +14,8 @@ export interface ServerSourceOptions {
   log: Log
 }
 
-// A lost server is noticed this late; the ledger refuses calls after 5 s.
-const connectTimeoutMs = 3_000
 /** Longest wait for a free connection of the pool. */
 const checkoutTimeoutMs = 10_000
-// The server ends a late statement itself; this much later the connection is given up, as the network may be gone.
-const graceMs = 1_000
 // A transaction whose process hangs must not hold its locks for ever.
 const idleInTransactionTimeoutMs = 60_000
 // Without an answer for 10 s + 3 × 5 s either side drops the connection: a host that lost its power sends no goodbye.
@@ -66,83 +53,13 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
   // The client's own listener has logged it.
   pool.on('error', () => {})
   const listener = createListener({ name, config, log })
-  // What each connection's statement_timeout stands at, so that it is only sent when it changes.
-  const timeouts = new WeakMap<pg.PoolClient, number>()
-
-  function createSession(client: pg.PoolClient): SqlSession {
-    const inTurn = createTurns()
-    let running: Promise<unknown> = Promise.resolve()
-    let broken = false
-
-    function giveUp() {
-      broken = true
-      void client.end().catch(() => {})
-    }
-
-    async function runNow(...[statement, parameters, { timeoutMs }]: Parameters<SqlSession['run']>) {
-      if (broken) throw new DatabaseError(sqlState.connectionLost, 'the connection to the database was given up')
-      let late = false
-      const timer = setTimeout(() => {
-        late = true
-        giveUp()
-      }, timeoutMs + graceMs)
-      try {
-        if ((timeouts.get(client) ?? defaultStatementTimeoutMs) !== timeoutMs) {
-          await runOnClient(client, `set statement_timeout = ${Math.ceil(timeoutMs)}`, [])
-          timeouts.set(client, timeoutMs)
-        }
-        return await runOnClient(client, statement, parameters)
-      } catch (error) {
-        const failure = toDatabaseError(error)
-        // Nobody knows what state a connection is in on which not even a rollback works.
-        if (/^(?:08|57P|25P03)/.test(failure.code) || statement === 'rollback') broken = true
-        throw late ? pastDeadline(timeoutMs) : failure
-      } finally {
-        clearTimeout(timer)
-      }
-    }
-
-    return {
-      run(statement, parameters, runOptions) {
-        const { signal } = runOptions
-        let cancelled: Promise<void> | undefined
-        let giveUpTimer: NodeJS.Timeout | undefined
-        const onAbort = () => {
-          cancelled = cancelStatement(config, client, log)
-          // A server that hangs does not hear of it: the connection must not stay taken until the statement's own limit.
-          giveUpTimer = setTimeout(giveUp, graceMs)
-        }
-        const result = inTurn(async () => {
-          signal?.throwIfAborted()
-          signal?.addEventListener('abort', onAbort, { once: true })
-          try {
-            return await runNow(statement, parameters, runOptions)
-          } finally {
-            signal?.removeEventListener('abort', onAbort)
-            clearTimeout(giveUpTimer)
-            // A cancel that arrives late must not hit the next statement of this connection.
-            if (!broken) await cancelled
-          }
-        })
-        running = result.catch(() => {})
-        return raceSignal(result, signal)
-      },
-      markBroken() {
-        broken = true
-      },
-      release() {
-        void running.then(() => client.release(broken))
-      },
-    }
-  }
-
   return {
     async acquire({ signal } = {}) {
       signal?.throwIfAborted()
       if (pool.waitingCount >= maximumWaiting) throw tooManyWaiting()
       const connecting = pool.connect()
       try {
-        return createSession(await raceSignal(connecting, signal))
+        return createServerSession(await raceSignal(connecting, signal), config, log)
       } catch (error) {
         if (!signal?.aborted) throw toDatabaseError(error)
         connecting.then((client) => client.release()).catch(() => {})
@@ -157,11 +74,8 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
   }
 }
 
-/** The server's process of each connection; what the driver has read may be a pooler's own number. */
-const processIds = new WeakMap<pg.ClientBase, number>()
-
 async function setUp(client: pg.ClientBase, searchPath: string): Promise<void> {
-  processIds.set(client, await processIdOf(client))
+  await rememberProcessId(client)
   await client.query(
     `set search_path = ${searchPath};
      set timezone = 'UTC';
@@ -172,18 +86,4 @@ async function setUp(client: pg.ClientBase, searchPath: string): Promise<void> {
      set tcp_keepalives_count = 3;
      set default_text_search_config = 'pg_catalog.simple'`,
   )
-}
-
-/** Asks the server, over another connection, to end what a client is running. */
-async function cancelStatement(config: pg.ClientConfig, client: pg.PoolClient, log: Log): Promise<void> {
-  const other = new pg.Client({ ...config, query_timeout: connectTimeoutMs })
-  other.on('error', () => {})
-  try {
-    await other.connect()
-    await other.query('select pg_cancel_backend($1)', [processIds.get(client)])
-  } catch (error) {
-    log.warn({ reason: shortMessage(error) }, 'a statement could not be cancelled')
-  } finally {
-    await other.end().catch(() => {})
-  }
 }

@@ -1,0 +1,82 @@
+import type { Log } from '../../kernel/index.ts'
+import { DatabaseError, shortMessage, sqlState } from '../database-error.ts'
+import { quoteName } from '../quote-name.ts'
+import { runOnClient } from '../session.ts'
+import type { Subscriptions } from '../subscriptions.ts'
+import { connectWorker, type WorkerConnection } from './worker-connection.ts'
+
+/** The connection to the worker of one embedded database, which is opened again after a loss. */
+export interface ReopeningConnection {
+  /** The open connection. After a loss the first call opens the database again. */
+  current(): Promise<WorkerConnection>
+  close(): Promise<void>
+}
+
+export interface ReopeningConnectionOptions {
+  name: string
+  folder: string
+  sharedBuffersMegabytes: number
+  subscriptions: Subscriptions
+  /** Called when a connection is open, the first one included; notifications may have been missed before. */
+  onOpened(): void
+  log: Log
+}
+
+export function createReopeningConnection(options: ReopeningConnectionOptions): ReopeningConnection {
+  const { name, folder, sharedBuffersMegabytes, subscriptions, onOpened, log } = options
+  let connection: WorkerConnection | undefined
+  let opening: Promise<WorkerConnection> | undefined
+  let isUnsynced = false
+  let closed = false
+
+  async function open(): Promise<WorkerConnection> {
+    const opened = await connectWorker({ folder, sharedBuffersMegabytes })
+    opened.client.on('notification', subscriptions.deliver)
+    for (const channel of subscriptions.channels()) {
+      await runOnClient(opened.client, `listen ${quoteName(channel)}`, [])
+    }
+    void opened.lost.then((reason) => onLost(opened, reason))
+    return opened
+  }
+
+  function onLost(lost: WorkerConnection, reason: string) {
+    const unsynced = lost.unsynced()
+    if (unsynced !== undefined && !isUnsynced) {
+      isUnsynced = true
+      void lost.terminate()
+      // Uncaught on purpose: the process ends with exit code 1, and the next start reads what is really on the disk.
+      setImmediate(() => {
+        throw new Error(`the ${name} database could not write to the disk (fsync: ${unsynced}): stopping`)
+      })
+    }
+    if (connection !== lost || closed) return
+    connection = undefined
+    if (isUnsynced) return
+    log.error({ database: name, reason: shortMessage(new Error(reason)) }, 'the embedded database is being reopened')
+    void lost.terminate()
+    // Subscribers need the connection although there may be no next statement to open it.
+    if (subscriptions.channels().length > 0) void current().catch(() => {})
+  }
+
+  async function current(): Promise<WorkerConnection> {
+    if (connection) return connection
+    if (isUnsynced) throw new DatabaseError(sqlState.ioError, `the ${name} database could not write to the disk`)
+    opening ??= open().finally(() => (opening = undefined))
+    const opened = await opening
+    if (connection !== opened && !closed) {
+      connection = opened
+      onOpened()
+    }
+    return opened
+  }
+
+  return {
+    current,
+    async close() {
+      closed = true
+      const held = connection ?? (await opening?.catch(() => undefined))
+      connection = undefined
+      await held?.close()
+    },
+  }
+}
