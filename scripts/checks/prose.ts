@@ -23,28 +23,39 @@ export const codeMark = '\u0000'
 
 /** The prose of a file by its kind; null for a kind that has none. */
 export function readProse(file: SourceFile): Prose | null {
-  if (/\.tsx?$/.test(file.path)) return readTypeScript(file)
-  if (file.path.endsWith('.md')) return { text: hideCode(hideFences(file.text)), names: [] }
-  if (/\.sh$|^bin\/|^\.ci\//.test(file.path)) return readShell(file)
-  return null
+  const shown = readVisible(file)
+  if (shown === null) return null
+  const text = hideCode(file.path.endsWith('.md') ? hideFences(shown) : shown)
+  return { text, names: isTypeScript(file) ? readNames(parseSync(file.path, file.text).program) : [] }
 }
 
-function readTypeScript({ path, text }: SourceFile): Prose {
+/** Like `Prose.text`, with the code that prose quotes; null for a kind of file that has no prose. */
+export function readVisible(file: SourceFile, { messages = true } = {}): string | null {
+  if (isTypeScript(file)) return showTypeScript(file, messages)
+  if (file.path.endsWith('.md')) return file.text
+  return /\.sh$|^bin\/|^\.ci\//.test(file.path) ? showShell(file) : null
+}
+
+function isTypeScript({ path }: SourceFile): boolean {
+  return /\.tsx?$/.test(path)
+}
+
+function showTypeScript({ path, text }: SourceFile, messages: boolean): string {
   const { program, comments } = parseSync(path, text)
-  const prose = Array<string>(text.length).fill(codeMark)
-  const reveal = (start: number, end: number, shown: string) => {
-    for (let at = start; at < end; at++) prose[at] = shown[at - start]!
+  const shown = Array<string>(text.length).fill(codeMark)
+  const reveal = (start: number, end: number, part: string) => {
+    for (let at = start; at < end; at++) shown[at] = part[at - start]!
   }
-  for (const { start, end } of comments) reveal(start, end, hideCode(hideDecoration(text.slice(start, end))))
-  const visible = readStrings(program, path, text)
-  for (const { start, end } of visible) reveal(start, end, text.slice(start, end))
+  for (const { start, end } of comments) reveal(start, end, hideDecoration(text.slice(start, end)))
+  for (const { start, end } of messages ? readStrings(program, path, text) : [])
+    reveal(start, end, text.slice(start, end))
   // Line comments below each other are one passage: what separates them is white space.
   for (const [index, { end }] of comments.entries()) {
     const next = comments[index + 1]?.start ?? end
     const gap = text.slice(end, next)
     if (gap.trim() === '') reveal(end, next, gap)
   }
-  return { text: hideAddresses(prose.join('')), names: readNames(program) }
+  return shown.join('')
 }
 
 interface Range {
@@ -142,11 +153,10 @@ function readNames(program: Program): DeclaredName[] {
 }
 
 /** Comments and double-quoted messages of a shell script. */
-function readShell({ text }: SourceFile): Prose {
-  const shown = text.replaceAll(/(^|\s)(#[^\n]*)|"(?:\\.|[^"\\])*"|[^\s"#]/g, (match, _space, comment) =>
+function showShell({ text }: SourceFile): string {
+  return text.replaceAll(/(^|\s)(#[^\n]*)|"(?:\\.|[^"\\])*"|[^\s"#]/g, (match, _space, comment) =>
     comment || (match.startsWith('"') && /\S\s+\S/.test(match)) ? match.replaceAll('#', ' ') : hide(match),
   )
-  return { text: hideCode(shown), names: [] }
 }
 
 function hideDecoration(comment: string): string {
@@ -157,12 +167,12 @@ function hideFences(markdown: string): string {
   return markdown.replaceAll(/^( *)(```+|~~~+)[\s\S]*?^\1\2 *$/gm, hide)
 }
 
-/** Inline code and addresses: they name what exists elsewhere. */
+/** Inline code, targets of links and addresses: they name what exists elsewhere. */
 function hideCode(prose: string): string {
   return hideAddresses(prose.replaceAll(/`[^`\n]+`|\]\([^)\s]*\)/g, hide))
 }
 
-function hideAddresses(prose: string): string {
+export function hideAddresses(prose: string): string {
   return prose.replaceAll(/\bhttps?:\/\/[^\s)'"`]+/g, hide)
 }
 

@@ -21,7 +21,7 @@ import {
 } from './ledger.store.ts'
 import type { Receipt } from './port.ts'
 
-/** Most writes in one statement: more only adds to the wait of the first (measured flat above 100, ../shared/design/storage.md). */
+/** Most writes in one statement: more only adds to the wait of the first (measured flat above 100). */
 const maximumBatch = 256
 /** Beyond it the database does not keep up and new calls are turned away. */
 const maximumQueuedHolds = 5_000

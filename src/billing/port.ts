@@ -18,7 +18,7 @@ export interface BilledUsage {
 export interface StatedUsage {
   /** The usage as it came, for the receipt. */
   raw: Record<string, unknown> | null
-  /** Base cost that the provider states, in attoUsd; preferred over our price table (decisions.md, Billing details). */
+  /** Base cost that the provider states, in attoUsd; preferred over our price table. */
   costAttoUsd: bigint | null
   /** Tokens that it bills, where they differ from those it counts (Cohere). */
   billedUnits: { inputTokens: number; outputTokens: number } | null

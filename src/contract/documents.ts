@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { queryInteger } from './query-integer.ts'
 
-/** Document management: the interface's sections 2 to 4.2, with what decisions.md adds. */
+/** Document management: upload, list, read, update, delete and progress of documents. */
 
 const defaultPageSize = 20
 const maximumPageSize = 100

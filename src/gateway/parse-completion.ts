@@ -12,7 +12,7 @@ export interface ParsedCompletion {
   ignored: string[]
 }
 
-/** Fields whose meaning the gateway does not offer (decisions.md, Errors); null counts as absent. */
+/** Fields whose meaning the gateway does not offer; null counts as absent. */
 const refusedFields: Record<string, string> = {
   tools: 'tool calling is not supported; leave `tools` out or send an empty array',
   functions: 'tool calling is not supported; leave `functions` out or send an empty array',
@@ -42,7 +42,7 @@ const isEmptyArray = (value: unknown) => Array.isArray(value) && value.length ==
 /** Without tools, which are refused, these choices change nothing. */
 const choosesNoTool = (value: unknown) => value === 'none' || value === 'auto'
 
-/** Values that change nothing: left out and named in `x-ignored-params` (decisions.md, Compatibility details). */
+/** Values that change nothing: left out and named in `x-ignored-params`. */
 const neutralValues: Record<string, (value: unknown) => boolean> = {
   tools: isEmptyArray,
   functions: isEmptyArray,

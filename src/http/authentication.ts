@@ -10,7 +10,7 @@ export interface Authenticators {
 
 /**
  * The organisation whose API key the request carries. `x-api-key` and `Authorization: Bearer` are taken on every endpoint; a key
- * that is absent, malformed, revoked or unknown, and two that differ, get the same 401 (decisions.md, Keys).
+ * that is absent, malformed, revoked or unknown, and two that differ, get the same 401.
  */
 export function authenticateOrganisation(request: FastifyRequest, { organisations }: Authenticators): Caller {
   const key = readKey(request)

@@ -9,7 +9,7 @@ export interface EventStream {
   end(lastText?: string): void
 }
 
-/** Silence after which a comment line is sent, so that proxies and clients keep the connection (decisions.md). */
+/** Silence after which a comment line is sent, so that proxies and clients keep the connection. */
 const heartbeatMs = 15_000
 
 /**

@@ -19,7 +19,7 @@ export interface OrganisationLimits {
   readonly concurrentUploads: number
 }
 
-/** decisions.md, Limits and fairness. The migration that adds the columns has the same values. */
+/** Limits of an organisation that names none. The migration that adds the columns has the same values. */
 export const defaultOrganisationLimits: OrganisationLimits = {
   concurrentCalls: 256,
   requestsPerMinute: null,

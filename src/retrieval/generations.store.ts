@@ -21,7 +21,7 @@ export const generationColumns =
 export interface Generations {
   /**
    * Makes sure that vectors of this embedder have a place: the active generation where it is the embedder's or there is none
-   * yet, else one that is being built beside it (reindex-step.ts fills it). Gives up the building of any other.
+   * yet, else one that is being built beside it (`reindex.ts` fills it). Gives up the building of any other.
    */
   prepare(embedder: Pick<Embedder, 'id' | 'dimensions' | 'source'>): Promise<Generation>
   /** The live generations, the active one first. */

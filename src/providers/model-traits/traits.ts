@@ -1,5 +1,5 @@
 /**
- * What a model accepts on the wire, as data. rules.ts holds the facts with their sources, resolve.ts finds those of one model; adapters
+ * What a model accepts on the wire, as data. `*-rules.ts` hold the facts with their sources, resolve.ts finds those of one model; adapters
  * read the result and know no model by name. An absent field means that nothing special is known: what the client sent is sent on.
  */
 export interface ModelTraits {
