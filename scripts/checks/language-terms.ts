@@ -161,9 +161,6 @@ export const notCleanYet: string[] = [
   // Documents about the whole, and its tests.
   'ARCHITECTURE.md',
   'CHANGELOG.md',
-  'docs/README.md',
-  'docs/decisions/',
-  'docs/performance.md',
   'test/acceptance/',
   'test/ledger-proof/',
   'test/harness/',
