@@ -50,15 +50,19 @@ export async function migrate({ name, source, log, folder }: MigrateOptions): Pr
   const run = (statement: string, parameters: readonly string[] | null = []) =>
     session.run(statement, parameters, { timeoutMs: migrationTimeoutMs })
   try {
-    const pending = (await tableExists(session))
+    const isNew = !(await tableExists(session))
+    const pending = !isNew
       ? pendingOf(migrations, await loadApplied(session), name)
       : migrations.map((migration) => migration.name)
+    let applied = 0
     for (const migration of migrations.filter((candidate) => pending.includes(candidate.name))) {
       await run('begin')
       try {
-        if (await applyOnce(session, migrations, migration, name))
-          log.info({ database: name, migration: migration.name }, 'migrated')
+        const isApplied = await applyOnce(session, migrations, migration, name)
         await run('commit')
+        if (!isApplied) continue
+        applied++
+        if (!isNew) log.info({ database: name, migration: migration.name }, 'migrated')
       } catch (error) {
         await run('rollback').catch(() => session.markBroken())
         if (error instanceof DatabaseStartError) throw error
@@ -67,6 +71,8 @@ export async function migrate({ name, source, log, folder }: MigrateOptions): Pr
         })
       }
     }
+    // Progress matters where tables have rows; a new database gets one line.
+    if (isNew && applied > 0) log.info({ database: name, migrations: applied }, 'database created')
   } finally {
     session.release()
   }
