@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Debian packages that some suites use where they are there: Chromium for the browser tests, poppler for the pdf comparison,
-# PgBouncer for connections through a pooler.
+# PgBouncer for connections through a pooler, `script` for the start on a terminal.
 set -u
 missing=()
 [ -x /usr/bin/chromium ] || missing+=(chromium)
 [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
+command -v script >/dev/null || missing+=(bsdutils)
 command -v pdftotext >/dev/null || missing+=(poppler-utils)
 [ "${#missing[@]}" -eq 0 ] && exit 0
 [ "$(id -u)" -eq 0 ] || { echo "not root: ${missing[*]} stay missing"; exit 1; }

@@ -186,7 +186,15 @@ export const configFileSchema = z.strictObject({
     .default('data')
     .describe('Folder of the embedded database, the blobs and the generated secret key.'),
   demo: flag.default(true).describe('Make a demo organisation and Space at the first start.'),
-  log: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info') }).prefault({}),
+  log: z
+    .strictObject({
+      level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+      format: z
+        .enum(['auto', 'json', 'text', 'pretty'])
+        .default('auto')
+        .describe('json: one object per line; text or pretty: for people; auto: text on a terminal, otherwise json.'),
+    })
+    .prefault({}),
   network: z
     .strictObject({ caFile: z.string().optional().describe('PEM file of further certificate authorities.') })
     .prefault({}),

@@ -25,7 +25,12 @@ describe('the configuration', () => {
     expect(explicit.has('metrics.port')).toBe(false)
   })
 
+  it.each(['auto', 'json', 'text', 'pretty'])('accepts PORTICO_LOG_FORMAT=%s', (format) => {
+    expect(loadConfig({ PORTICO_LOG_FORMAT: format }, folderWith()).settings.log.format).toBe(format)
+  })
+
   it.each([
+    [{ PORTICO_LOG_FORMAT: 'yaml' }, /^PORTICO_LOG_FORMAT must be/],
     [{ PORT: 'eighty' }, /^PORT must be/],
     [{ PORT: '70000' }, /^PORT must be/],
     [{ PORTICO_OPERATOR_TOKEN: 'x'.repeat(23) }, /PORTICO_OPERATOR_TOKEN must have at least 24 characters/],

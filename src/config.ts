@@ -58,6 +58,7 @@ const environmentSettings: Record<string, string> = {
   PORTICO_METRICS_HOST: 'metrics.host',
   PORTICO_DATA_DIR: 'dataFolder',
   PORTICO_LOG_LEVEL: 'log.level',
+  PORTICO_LOG_FORMAT: 'log.format',
   PORTICO_DEMO: 'demo',
   PORTICO_OLLAMA_URL: 'ollama.url',
   PORTICO_MAXIMUM_UPLOAD_BYTES: 'documents.maximumUploadBytes',

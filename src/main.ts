@@ -31,7 +31,7 @@ try {
 
 async function run() {
   const config = loadConfig()
-  const log = createLog(config.settings.log.level)
+  const log = createLog(config.settings.log)
 
   let service: Service | undefined
   let stoppingSinceMs: number | undefined

@@ -1,23 +1,35 @@
+import { isatty } from 'node:tty'
 import pino from 'pino'
+import type { Config } from './config.ts'
 import type { Log } from './kernel/index.ts'
+import { openLogDestination } from './process-log/log-destination.ts'
+import { renderLogLine } from './process-log/log-text.ts'
 
-/** JSON lines on standard error: standard output belongs to what a person at the start should read. */
-export function createLog(level: 'debug' | 'info' | 'warn' | 'error' | 'silent'): Log {
-  const destination = pino.destination({ fd: 2, sync: false, minLength: 0 })
-  // A terminal or a pipe that was closed (EIO, EPIPE): calls in flight still finish, so a lost log line must not end the process.
-  destination.on('error', () => {})
+/**
+ * The log on standard error; standard output has only what a person reads at the start. JSON lines, or text where standard error is
+ * a terminal. Both forms come from the same redacted record.
+ */
+export function createLog({ level, format }: Config['settings']['log']): Log {
+  const destination = openLogDestination(2)
+  const isText = format === 'auto' ? isatty(2) : format !== 'json'
   return pino(
     {
       level,
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // A last net: these never belong into a field, and are cut out where one got there.
+      // A second defence: no caller puts these into a field, and they are removed if one does.
       redact: {
         paths: ['apiKey', 'authorization', '*.apiKey', '*.authorization', 'headers', '*.headers'],
         remove: true,
       },
     },
-    destination,
+    isText ? asText(destination) : destination,
   )
+}
+
+function asText(destination: ReturnType<typeof openLogDestination>) {
+  // hasColors() reads TERM, NO_COLOR and FORCE_COLOR.
+  const colors = isatty(2) && process.stderr.hasColors()
+  return { write: (json: string) => destination.write(renderLogLine(json, colors)) }
 }

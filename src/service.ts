@@ -46,15 +46,17 @@ export async function createService({ config, log, clock = systemClock }: Servic
     describe(): string {
       const store =
         control.engine === 'embedded'
-          ? `embedded database in ${config.settings.dataFolder}`
+          ? `embedded, in ${config.settings.dataFolder}`
           : `PostgreSQL ${control.features.serverVersion}`
       const url = server.url()
-      const metricsUrl = server.metricsUrl()
       return [
-        `Portico ${server.version} listening on ${url} (API page: ${url}/docs)`,
-        `  data: ${store}; files in ${blobs.label}; search: ${index.engine}`,
-        `  embedder: ${embedder.label}`,
-        ...(metricsUrl ? [`  metrics: ${metricsUrl}`] : []),
+        `Portico ${server.version} listening on ${url}`,
+        `  API page   ${url}/docs`,
+        `  metrics    ${server.metricsUrl() ?? 'off'}`,
+        `  database   ${store}`,
+        `  files      ${blobs.label}`,
+        `  search     ${index.engine}`,
+        `  embedder   ${embedder.label}`,
       ].join('\n')
     },
 

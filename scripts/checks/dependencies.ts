@@ -176,7 +176,7 @@ function runtimeEdges(modules: readonly Module[]): Map<string, string[]> {
 
 /** Composition is above all rooms: it may import every room, and no room imports it. */
 function isComposition(file: string): boolean {
-  return /^src\/(?:(?:main|first-start|service)\.ts$|(?:first-start|service)\/)/.test(file)
+  return /^src\/(?:(?:main|first-start|process-log|service)\.ts$|(?:first-start|process-log|service)\/)/.test(file)
 }
 
 /** Tests and their fixtures: test/README.md. */
