@@ -132,8 +132,8 @@ try {
     `opened in ${firstMs.toFixed(0)} ms the first time, ${(performance.now() - againMs).toFixed(0)} ms the next`,
   )
   console.log(await describeDurability(control))
-  await control.script('create table bench_entry (id bigint generated always as identity primary key, note text)')
-  await corpus.script(`create table bench_vector (embedding vector(${vectorDimensions}))`)
+  await control.execute('create table bench_entry (id bigint generated always as identity primary key, note text)')
+  await corpus.execute(`create table bench_vector (embedding vector(${vectorDimensions}))`)
   await control.execute(`insert into bench_entry (note) values ('first')`)
   const claimed = { bench_entry: 1, bench_vector: 0 }
   for (const one of measures(databases)) {
@@ -142,8 +142,8 @@ try {
   }
   await assertWritten(control, 'bench_entry', claimed.bench_entry)
   await assertWritten(corpus, 'bench_vector', claimed.bench_vector)
-  await control.script('drop table bench_entry')
-  await corpus.script('drop table bench_vector')
+  await control.execute('drop table bench_entry')
+  await corpus.execute('drop table bench_vector')
   await databases.close()
   console.log(`${Math.round(process.memoryUsage.rss() / 1e6)} MB resident at the end`)
 } finally {

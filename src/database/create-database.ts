@@ -47,11 +47,7 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
     }
   }
 
-  function runOnce(
-    statement: string,
-    parameters: readonly SqlValue[] | null,
-    options: QueryOptions,
-  ): Promise<SqlResult> {
+  function runOnce(statement: string, parameters: readonly SqlValue[], options: QueryOptions): Promise<SqlResult> {
     return withSession(options, (session) => session.run(statement, parameters, withDefaults(options)))
   }
 
@@ -75,9 +71,6 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
           await delay(Math.random() * retryBaseMs * 2 ** attempt)
         }
       }
-    },
-    async script(sql) {
-      await runOnce(sql, null, {})
     },
     listen: (channel, onNotification) => source.listen(channel, onNotification),
     onReconnect: (callback) => source.onReconnect(callback),

@@ -2,13 +2,11 @@
 export class DatabaseError extends Error {
   /** SQLSTATE, five characters; 57014 for a statement past its deadline, 08006 for a lost connection. */
   readonly code: string
-  readonly constraint: string | null
 
-  constructor(code: string, message: string, options: { constraint?: string | null; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+  constructor(code: string, message: string) {
+    super(message)
     this.name = 'DatabaseError'
     this.code = code
-    this.constraint = options.constraint ?? null
   }
 
   /** True where the database could not serve the statement at that moment, and the same one may succeed later. */
@@ -33,7 +31,7 @@ export class DatabaseStartError extends Error {
 export const sqlState = {
   connectionLost: '08006',
   protocolViolation: '08P01',
-  uniqueViolation: '23505',
+  foreignKeyViolation: '23503',
   serializationFailure: '40001',
   deadlock: '40P01',
   transactionFailed: '25P02',
@@ -43,13 +41,9 @@ export const sqlState = {
   internal: 'XX000',
 } as const
 
-/** True when a row with that key is already there; `constraint` narrows it to one key. */
-export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  return (
-    error instanceof DatabaseError &&
-    error.code === sqlState.uniqueViolation &&
-    (constraint === undefined || error.constraint === constraint)
-  )
+/** True when a row refers to a missing row, or a row to delete is still referred to. */
+export function isForeignKeyViolation(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === sqlState.foreignKeyViolation
 }
 
 /** True where the same transaction may succeed when it is run again. */
@@ -72,10 +66,8 @@ export function shortMessage(error: unknown): string {
 /** Turns whatever the driver threw into a DatabaseError with a short text and its SQLSTATE. */
 export function toDatabaseError(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error
-  const fields = error as { code?: unknown; constraint?: unknown }
+  const { code } = (error ?? {}) as { code?: unknown }
   // Classes of SQLSTATE begin with a digit, F, H, P or X; EPIPE and EPERM are error numbers of the operating system.
-  const isSqlState = typeof fields?.code === 'string' && /^[0-9FHPX][0-9A-Z]{4}$/.test(fields.code)
-  const code = isSqlState ? (fields.code as string) : sqlState.connectionLost
-  const constraint = typeof fields?.constraint === 'string' ? fields.constraint : null
-  return new DatabaseError(code, shortMessage(error), { constraint })
+  const isSqlState = typeof code === 'string' && /^[0-9FHPX][0-9A-Z]{4}$/.test(code)
+  return new DatabaseError(isSqlState ? code : sqlState.connectionLost, shortMessage(error))
 }

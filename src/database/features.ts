@@ -1,8 +1,13 @@
 import type { DatabaseFeatures } from './port.ts'
 import { defaultStatementTimeoutMs, type SessionSource } from './session.ts'
 
-/** Asks the engine for its version and its extensions. */
-export async function loadFeatures(source: SessionSource): Promise<DatabaseFeatures> {
+export interface EngineFeatures extends DatabaseFeatures {
+  /** null where pgvector is missing. */
+  pgvectorVersion: string | null
+}
+
+/** Reads the versions of the engine and of its extensions. */
+export async function loadFeatures(source: SessionSource): Promise<EngineFeatures> {
   const session = await source.acquire()
   try {
     const result = await session.run(

@@ -1,5 +1,5 @@
 export { type ChangeFeed, createChangeFeed, type RecordChange, recordChange } from './change-feed.ts'
-export { DatabaseError, DatabaseStartError, isUniqueViolation } from './database-error.ts'
+export { DatabaseError, DatabaseStartError, isForeignKeyViolation } from './database-error.ts'
 export { openDatabases, type OpenDatabasesOptions } from './open-databases.ts'
 export type {
   Database,

@@ -42,7 +42,6 @@ export interface DatabaseFeatures {
   /** pg_textsearch is there: BM25 indexes can be used. */
   bm25: boolean
   serverVersion: string
-  pgvectorVersion: string | null
 }
 
 /** One logical database (control or corpus). */
@@ -55,8 +54,6 @@ export interface Database extends Queryable {
    * deadlocks are retried up to `maximumTransactionAttempts` times, so `work` must be repeatable.
    */
   transaction<T>(work: (transaction: Queryable) => Promise<T>, options?: QueryOptions): Promise<T>
-  /** Runs several statements without parameters (migrations). */
-  script(sql: string): Promise<void>
   /** Calls `onNotification` for each NOTIFY on the channel, also those of this process. Resolves to a function that stops it. */
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
   /** Called after a lost LISTEN connection is back: notifications may have been missed. */

@@ -1,4 +1,4 @@
-import type { Database, Queryable, RecordChange } from '../database/index.ts'
+import { type Database, isForeignKeyViolation, type Queryable, type RecordChange } from '../database/index.ts'
 import { AppError, type OrganisationId, isUuid, type StoredCredential } from '../kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../operators/index.ts'
 import { describeOrganisation } from './describe-organisation.ts'
@@ -49,8 +49,6 @@ const selectRecord = `SELECT o.*, k.key_hash, k.prefix, k.last_four, k.created_a
   FROM organisations o LEFT JOIN api_keys k ON k.organisation_id = o.id`
 const insertKey = `INSERT INTO api_keys (organisation_id, key_hash, prefix, last_four, created_at)
   VALUES ($1, $2, $3, $4, $5)`
-/** SQLSTATE foreign_key_violation */
-const foreignKeyViolation = '23503'
 
 export function createOrganisationStore(database: Database, recordChange: RecordChange): OrganisationStore {
   /** Runs `work` with the organisation's row locked; records the change for every instance. */
@@ -170,7 +168,7 @@ export function createOrganisationStore(database: Database, recordChange: Record
           after: null,
         })
       }).catch((error: unknown) => {
-        if ((error as { code?: unknown }).code !== foreignKeyViolation) throw error
+        if (!isForeignKeyViolation(error)) throw error
         throw new AppError('conflict', 'The organisation still has Spaces. Delete its Spaces first.', { cause: error })
       }),
   }

@@ -1,4 +1,4 @@
-import type { Database, Queryable, RecordChange } from '../database/index.ts'
+import { type Database, isForeignKeyViolation, type Queryable, type RecordChange } from '../database/index.ts'
 import { AppError, type EndpointId, type OrganisationId, type SpaceId, isUuid } from '../kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../operators/index.ts'
 import { describeSpaceForLog } from './describe-space.ts'
@@ -25,9 +25,6 @@ export interface SpaceStore {
   /** Deletes the row and, in the same transaction, notes that its documents are to be removed. */
   remove(id: string, actor: Actor, nowMs: number): Promise<boolean>
 }
-
-/** SQLSTATE foreign_key_violation */
-const foreignKeyViolation = '23503'
 
 export function createSpaceStore(database: Database, recordChange: RecordChange): SpaceStore {
   async function insertWithin(transaction: Queryable, space: Space, actor: Actor) {
@@ -62,7 +59,7 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
       try {
         await database.transaction((transaction) => insertWithin(transaction, space, actor))
       } catch (error) {
-        if ((error as { code?: unknown }).code !== foreignKeyViolation) throw error
+        if (!isForeignKeyViolation(error)) throw error
         throw new AppError('organisation_not_found', `There is no organisation ${space.organisationId}.`, {
           param: 'organisationId',
           cause: error,

@@ -56,7 +56,7 @@ async function killAfter(child: ChildProcess, count: number): Promise<string[]> 
 
 test('kill -9 in the middle of commits loses no acknowledged one, and the database opens again, three times over', async () => {
   const prepared = await open()
-  await prepared.control.script('create table committed (id bigint generated always as identity primary key)')
+  await prepared.control.execute('create table committed (id bigint generated always as identity primary key)')
   await prepared.close()
   const acknowledged: string[] = []
   for (const count of [7, 60, 200]) {

@@ -41,7 +41,7 @@ test('a commit that does not reach the disk is found out', async () => {
 
 test('a statement past its deadline loses no commit and rolls back the open transaction', async () => {
   const { control } = databases
-  await control.script('create table kept (id int)')
+  await control.execute('create table kept (id int)')
   await control.execute('insert into kept values (1)')
   const late = control.transaction(async (transaction) => {
     await transaction.execute('insert into kept values (2)')
@@ -118,7 +118,7 @@ test('a crash between making a database folder and naming it is repaired at the 
 
 test('maintenance removes dead rows and checkpoints after enough log', async () => {
   const { control } = databases
-  await control.script('create table churned (id int, note text)')
+  await control.execute('create table churned (id int, note text)')
   const maintenance = startMaintenance({
     database: control,
     clock: { ...systemClock, every: () => () => {} },

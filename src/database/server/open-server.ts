@@ -4,9 +4,9 @@ import type { Log } from '../../kernel/index.ts'
 import { createDatabase } from '../create-database.ts'
 import { DatabaseStartError, shortMessage } from '../database-error.ts'
 import { quoteName } from '../quote-name.ts'
-import { loadFeatures } from '../features.ts'
+import { type EngineFeatures, loadFeatures } from '../features.ts'
 import { migrate } from '../migrate.ts'
-import type { Database, DatabaseFeatures, LogicalDatabase } from '../port.ts'
+import type { Database, LogicalDatabase } from '../port.ts'
 import { assertOwnSession } from './pooler.ts'
 import { createServerSource } from './server-source.ts'
 
@@ -39,7 +39,7 @@ export async function openServer(options: ServerOptions): Promise<Database> {
   })
   try {
     const features = await loadFeatures(source)
-    tellFeatures(name, features, log)
+    logFeatures(name, features, log)
     await migrate({ name, source, log, folder: migrationsFolder })
     return createDatabase({ name, engine: 'postgres', features, source })
   } catch (error) {
@@ -127,7 +127,7 @@ async function createExtension(client: pg.Client, extension: string, log: Log): 
   }
 }
 
-function tellFeatures(name: LogicalDatabase, features: DatabaseFeatures, log: Log): void {
+function logFeatures(name: LogicalDatabase, features: EngineFeatures, log: Log): void {
   if (name !== 'corpus') return
   if (features.pgvectorVersion !== null && isOlder(features.pgvectorVersion, [0, 8, 4])) {
     log.warn(

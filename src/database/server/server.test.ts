@@ -68,7 +68,8 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
   }
 
   test('deadlocked transactions both commit in the end', async () => {
-    await one.control.script('create table pair (id int primary key, hits int); insert into pair values (1, 0), (2, 0)')
+    await one.control.execute('create table pair (id int primary key, hits int)')
+    await one.control.execute('insert into pair values (1, 0), (2, 0)')
     let arrived = 0
     const bothHold = Promise.withResolvers<void>()
     const cross = (databases: Databases, first: number, second: number) =>
@@ -122,7 +123,7 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
   })
 
   test('a connection that is lost between two statements of a transaction fails that transaction and nothing else', async () => {
-    await one.control.script('create table kept (id int)')
+    await one.control.execute('create table kept (id int)')
     const cut = one.control.transaction(async (transaction) => {
       const [row] = await transaction.query<{ pid: number }>('select pg_backend_pid() as pid')
       await transaction.execute('insert into kept values (1)')
