@@ -160,7 +160,6 @@ export const notCleanYet: string[] = [
   'vitest.config.ts',
   // Documents about the whole, and its tests.
   'ARCHITECTURE.md',
-  'CHANGELOG.md',
   'test/acceptance/',
   'test/ledger-proof/',
   'test/harness/',
