@@ -1,173 +1,177 @@
-import type { Clock } from '../kernel/index.ts'
 import type { HealthView } from '../models/index.ts'
+import type { Clock } from '../kernel/index.ts'
 import type { ProviderError } from '../providers/index.ts'
-import { judgeFailure } from './retry-policy.ts'
+import { type Verdict, judgeFailure } from './retry-policy.ts'
 
-/** The circuit opens when this many of the recent outcomes failed (a call that is tried three times brings three) … */
+/** The circuit opens when this many of the recent outcomes are failures. A call that is tried three times counts three times. */
 export const failuresToOpen = 10
-/** … of at most so many … */
-const recentOutcomes = 20
-/** … that are not older than this. */
+/** Recent outcomes: at most this many … */
+const maximumOutcomes = 20
+/** … and none older than this. */
 const outcomeLifetimeMs = 60_000
-/** First time open; doubles with each failed probe. */
+/** How long the circuit stays open the first time; doubles with each failed probe. */
 export const firstOpenMs = 5_000
 const maximumOpenMs = 60_000
-/** Rest after a rate limit whose answer names no time; others are preferred meanwhile. */
+/** After a rate limit without `retry-after`, other deployments are preferred for this long. */
 const defaultRestMs = 1_000
-/** Longest rest that a provider's hint is given before the deployment is tried again. */
+/** Upper bound on a `retry-after`. */
 const maximumRestMs = 3_600_000
-/** After trouble with the account (key, credit, unknown model): others are preferred meanwhile. */
+/** After an account error (key, credit, unknown model), other deployments are preferred for this long. */
 const accountRestMs = 30_000
-/** Most deployments remembered; the longest unused is forgotten first. */
+/** Most deployments with a circuit breaker; the oldest is dropped first. */
 const maximumTracked = 10_000
 
-/** May a deployment be called? `reluctant`: only where no other can. */
+/** Whether a deployment may be called. `reluctant`: only if no other deployment can be called. */
 type Admission =
   | { admitted: true; reluctant: boolean }
   | { admitted: false; reason: 'rate_limit' | 'circuit'; waitMs: number }
 
+/** One circuit breaker per deployment, for this instance only, in memory. */
 export interface CircuitBreakers {
   check(id: string): Admission
-  /** Counts a call that is about to be made; in a half-open circuit it is the one probe. Ended by `succeeded`, `failed` or `released`. */
+  /**
+   * Starts a call; in a half-open circuit it is the only probe. Each call ends with `succeeded`, `failed` or `released`.
+   */
   begin(id: string): void
   succeeded(id: string): void
-  /** Returns the state when the circuit changed. */
-  failed(id: string, error: ProviderError): HealthView['circuit'] | null
-  /** The call ended without saying anything about the deployment. */
+  /** Returns true if this failure opened the circuit. */
+  failed(id: string, error: ProviderError): boolean
+  /** Ends a call whose outcome says nothing about the deployment. */
   released(id: string): void
   view(id: string): HealthView
-  /** The provider takes the key after all: another deployment of it has answered. */
+  /** Another deployment with the same key succeeded, so the key is valid. */
   clearAccountError(id: string): void
   reset(ids: readonly string[]): void
 }
 
-interface Record {
-  outcomes: { atMs: number; ok: boolean }[]
-  /** 0: closed. */
-  openUntilMs: number
-  openForMs: number
-  probing: boolean
-  restUntilMs: number
-  avoidUntilMs: number
-  lastError: HealthView['lastError']
-  accountError: HealthView['accountError']
-}
-
-/** What each deployment has done lately, on this instance; from memory and forgotten with the process. */
 export function createCircuitBreakers({ clock }: { clock: Clock }): CircuitBreakers {
-  const records = new Map<string, Record>()
+  /** A deployment without failures has no entry. */
+  const breakers = new Map<string, CircuitBreaker>()
 
-  function recordOf(id: string): Record {
-    const existing = records.get(id)
+  function breakerOf(id: string): CircuitBreaker {
+    const existing = breakers.get(id)
     if (existing) return existing
-    const fresh: Record = {
-      outcomes: [],
-      openUntilMs: 0,
-      openForMs: firstOpenMs,
-      probing: false,
-      restUntilMs: 0,
-      avoidUntilMs: 0,
-      lastError: null,
-      accountError: null,
-    }
-    if (records.size >= maximumTracked) records.delete(records.keys().next().value!)
-    records.set(id, fresh)
-    return fresh
-  }
-
-  function note(record: Record, ok: boolean, nowMs: number) {
-    record.outcomes.push({ atMs: nowMs, ok })
-    if (record.outcomes.length > recentOutcomes) record.outcomes.shift()
-    while (record.outcomes.length > 0 && nowMs - record.outcomes[0]!.atMs > outcomeLifetimeMs) record.outcomes.shift()
-  }
-
-  function succeed(id: string) {
-    const record = records.get(id)
-    if (!record) return
-    if (record.openUntilMs > 0) record.outcomes = []
-    note(record, true, clock.monotonicMs())
-    record.openUntilMs = 0
-    record.openForMs = firstOpenMs
-    record.probing = false
-    record.avoidUntilMs = 0
-    record.accountError = null
+    if (breakers.size >= maximumTracked) breakers.delete(breakers.keys().next().value!)
+    const created = new CircuitBreaker(clock)
+    breakers.set(id, created)
+    return created
   }
 
   return {
-    check(id) {
-      const record = records.get(id)
-      if (!record) return { admitted: true, reluctant: false }
-      const nowMs = clock.monotonicMs()
-      if (nowMs < record.restUntilMs)
-        return { admitted: false, reason: 'rate_limit', waitMs: record.restUntilMs - nowMs }
-      if (record.openUntilMs > 0) {
-        if (nowMs < record.openUntilMs)
-          return { admitted: false, reason: 'circuit', waitMs: record.openUntilMs - nowMs }
-        // Half open: one probe at a time decides.
-        if (record.probing) return { admitted: false, reason: 'circuit', waitMs: firstOpenMs }
-      }
-      return { admitted: true, reluctant: nowMs < record.avoidUntilMs }
-    },
-    begin(id) {
-      const record = records.get(id)
-      if (record && record.openUntilMs > 0) record.probing = true
-    },
-    succeeded: succeed,
+    check: (id) => breakers.get(id)?.check() ?? { admitted: true, reluctant: false },
+    begin: (id) => breakers.get(id)?.begin(),
+    succeeded: (id) => breakers.get(id)?.succeeded(),
     failed(id, error) {
       const { health } = judgeFailure(error)
-      if (health === 'answered') {
-        succeed(id)
-        return null
-      }
-      const record = recordOf(id)
-      const nowMs = clock.monotonicMs()
-      const wasProbe = record.probing
-      record.probing = false
-      if (health === 'none') return null
-      record.lastError = { class: error.errorClass, status: error.status, at: clock.now() }
-      if (health === 'account') {
-        record.avoidUntilMs = nowMs + accountRestMs
-        record.accountError = record.lastError
-      }
-      if (health === 'rate_limit') {
-        const hint = error.retryAfterSeconds
-        if (hint === null) record.avoidUntilMs = nowMs + defaultRestMs
-        else record.restUntilMs = nowMs + Math.min(hint * 1000, maximumRestMs)
-      }
-      if (health !== 'fault') return null
-      note(record, false, nowMs)
-      const failures = record.outcomes.filter((outcome) => !outcome.ok).length
-      if (!wasProbe && (failures < failuresToOpen || record.openUntilMs > nowMs)) return null
-      if (wasProbe) record.openForMs = Math.min(record.openForMs * 2, maximumOpenMs)
-      record.openUntilMs = nowMs + record.openForMs
-      return 'open'
+      if (health !== 'answered') return breakerOf(id).failed(error, health)
+      breakers.get(id)?.succeeded()
+      return false
     },
-    released(id) {
-      const record = records.get(id)
-      if (record) record.probing = false
-    },
-    view(id) {
-      const record = records.get(id)
-      const nowMs = clock.monotonicMs()
-      const recent = record?.outcomes.filter((outcome) => nowMs - outcome.atMs <= outcomeLifetimeMs) ?? []
-      const blockedMs = Math.max(record?.openUntilMs ?? 0, record?.restUntilMs ?? 0) - nowMs
-      return {
-        circuit: !record || record.openUntilMs === 0 ? 'closed' : nowMs < record.openUntilMs ? 'open' : 'half_open',
-        blockedUntil: blockedMs > 0 ? Math.ceil(clock.now() + blockedMs) : null,
-        recentFailures: recent.filter((outcome) => !outcome.ok).length,
-        recentCalls: recent.length,
-        lastError: record?.lastError ?? null,
-        accountError: record?.accountError ?? null,
-      }
-    },
-    clearAccountError(id) {
-      const record = records.get(id)
-      if (!record) return
-      record.accountError = null
-      record.avoidUntilMs = 0
-    },
+    released: (id) => breakers.get(id)?.released(),
+    view: (id) => (breakers.get(id) ?? new CircuitBreaker(clock)).view(),
+    clearAccountError: (id) => breakers.get(id)?.clearAccountError(),
     reset(ids) {
-      for (const id of ids) records.delete(id)
+      for (const id of ids) breakers.delete(id)
     },
+  }
+}
+
+/** Circuit breaker of one deployment, with its rate-limit pause and last errors. Times are monotonic unless noted. */
+class CircuitBreaker {
+  readonly #clock: Clock
+  #outcomes: { atMs: number; ok: boolean }[] = []
+  /** 0: closed. */
+  #openUntilMs = 0
+  #openForMs = firstOpenMs
+  #probing = false
+  #restUntilMs = 0
+  #avoidUntilMs = 0
+  #lastError: HealthView['lastError'] = null
+  #accountError: HealthView['accountError'] = null
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  check(): Admission {
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs < this.#restUntilMs) return { admitted: false, reason: 'rate_limit', waitMs: this.#restUntilMs - nowMs }
+    if (nowMs < this.#openUntilMs) return { admitted: false, reason: 'circuit', waitMs: this.#openUntilMs - nowMs }
+    // Half open: one probe at a time.
+    if (this.#openUntilMs > 0 && this.#probing) return { admitted: false, reason: 'circuit', waitMs: firstOpenMs }
+    return { admitted: true, reluctant: nowMs < this.#avoidUntilMs }
+  }
+
+  begin() {
+    if (this.#openUntilMs > 0) this.#probing = true
+  }
+
+  succeeded() {
+    if (this.#openUntilMs > 0) this.#outcomes = []
+    this.#record(true)
+    this.#openUntilMs = 0
+    this.#openForMs = firstOpenMs
+    this.#probing = false
+    this.clearAccountError()
+  }
+
+  /** Returns true if the circuit opened. */
+  failed(error: ProviderError, health: Exclude<Verdict['health'], 'answered'>): boolean {
+    const wasProbe = this.#probing
+    this.#probing = false
+    if (health === 'none') return false
+    this.#lastError = { class: error.errorClass, status: error.status, at: this.#clock.now() }
+    const nowMs = this.#clock.monotonicMs()
+    switch (health) {
+      case 'account':
+        this.#avoidUntilMs = nowMs + accountRestMs
+        this.#accountError = this.#lastError
+        return false
+      case 'rate_limit':
+        if (error.retryAfterSeconds === null) this.#avoidUntilMs = nowMs + defaultRestMs
+        else this.#restUntilMs = nowMs + Math.min(error.retryAfterSeconds * 1000, maximumRestMs)
+        return false
+      case 'fault':
+        this.#record(false)
+        return this.#openAfterFault(wasProbe, nowMs)
+    }
+  }
+
+  released() {
+    this.#probing = false
+  }
+
+  clearAccountError() {
+    this.#accountError = null
+    this.#avoidUntilMs = 0
+  }
+
+  view(): HealthView {
+    const nowMs = this.#clock.monotonicMs()
+    const recent = this.#outcomes.filter((outcome) => nowMs - outcome.atMs <= outcomeLifetimeMs)
+    const blockedMs = Math.max(this.#openUntilMs, this.#restUntilMs) - nowMs
+    return {
+      circuit: this.#openUntilMs === 0 ? 'closed' : nowMs < this.#openUntilMs ? 'open' : 'half_open',
+      blockedUntil: blockedMs > 0 ? Math.ceil(this.#clock.now() + blockedMs) : null,
+      recentFailures: recent.filter((outcome) => !outcome.ok).length,
+      recentCalls: recent.length,
+      lastError: this.#lastError,
+      accountError: this.#accountError,
+    }
+  }
+
+  #openAfterFault(wasProbe: boolean, nowMs: number): boolean {
+    const failures = this.#outcomes.filter((outcome) => !outcome.ok).length
+    if (!wasProbe && (failures < failuresToOpen || this.#openUntilMs > nowMs)) return false
+    if (wasProbe) this.#openForMs = Math.min(this.#openForMs * 2, maximumOpenMs)
+    this.#openUntilMs = nowMs + this.#openForMs
+    return true
+  }
+
+  #record(ok: boolean) {
+    const nowMs = this.#clock.monotonicMs()
+    this.#outcomes.push({ atMs: nowMs, ok })
+    if (this.#outcomes.length > maximumOutcomes) this.#outcomes.shift()
+    while (this.#outcomes.length > 0 && nowMs - this.#outcomes[0]!.atMs > outcomeLifetimeMs) this.#outcomes.shift()
   }
 }

@@ -1,31 +1,36 @@
 import { AppError, type Clock, type Log, raceSignal } from '../kernel/index.ts'
-import { ProviderError } from '../providers/index.ts'
 import { type Deployment, type DeploymentHealth, sideOf } from '../models/index.ts'
+import { ProviderError } from '../providers/index.ts'
 import { backoffMs, chooseByWeight } from './choose-deployment.ts'
-import { createDeadlines } from './deadlines.ts'
-import { createCircuitBreakers } from './circuit-breaker.ts'
+import { type CircuitBreakers, createCircuitBreakers } from './circuit-breaker.ts'
+import { type Deadlines, createDeadlines } from './deadlines.ts'
 import { judgeFailure } from './retry-policy.ts'
 
-/** Sends one call to the deployments of one model and side until one answers, or sending it again would be wrong. */
+/** Sends one call to the deployments of one model and side until one answers or a retry would be wrong. */
 export interface Router extends DeploymentHealth {
   /**
-   * Resolves with the first answer. Rejects with RoutingFailure (cause: the last ProviderError), with the signal's reason
-   * when it aborts, or with whatever else `attempt` throws. The signal given to `attempt` also follows the caller's after the
-   * attempt has resolved, so that a stream ends with its client; its time limit does not.
+   * Resolves with the first answer. Rejects with RoutingFailure (cause: the last ProviderError), with the reason of the caller's
+   * signal, or with any other error that `attempt` throws. The signal passed to `attempt` follows the caller's signal after
+   * `attempt` has resolved too, so that a stream ends with its client; the time limit ends when `attempt` resolves.
    */
-  run<T>(
-    call: RoutedCall,
-    attempt: (deployment: Deployment, signal: AbortSignal) => Promise<T>,
-  ): Promise<{ value: T; deployment: Deployment; attempts: AttemptRecord[] }>
-  /** Those that would be called now. */
+  run<T>(call: RoutedCall, attempt: Attempt<T>): Promise<RoutedAnswer<T>>
+  /** The deployments that may be called now. */
   available(deployments: readonly Deployment[]): Deployment[]
+}
+
+type Attempt<T> = (deployment: Deployment, signal: AbortSignal) => Promise<T>
+
+interface RoutedAnswer<T> {
+  value: T
+  deployment: Deployment
+  attempts: AttemptRecord[]
 }
 
 interface RoutedCall {
   /** Deployments of one model, all of one side (eu / not eu). */
   candidates: readonly Deployment[]
   signal: AbortSignal
-  /** False: the answer is whole when `attempt` resolves, and the signal is let go then. Default true. */
+  /** False: the answer is complete when `attempt` resolves, and the caller's signal is no longer followed. Default true. */
   streamed?: boolean
   maximumAttempts?: number
   /** Until `attempt` resolves. */
@@ -39,10 +44,11 @@ export interface AttemptRecord {
   durationMs: number
   /** `answered` or the error's class. */
   outcome: string
+  /** HTTP status of a failure, if there was one. */
   status: number | null
 }
 
-/** No deployment answered. `cause` is the last ProviderError; `toClientError` turns it into what the client sees. */
+/** No deployment answered. `cause` is the last ProviderError; `toClientError` maps it to the client's error. */
 export class RoutingFailure extends Error {
   readonly error: ProviderError
   readonly attempts: readonly AttemptRecord[]
@@ -55,185 +61,216 @@ export class RoutingFailure extends Error {
   }
 }
 
-/** One try each for up to six deployments; three tries where there are fewer. */
+/** One attempt for each of up to six deployments; three attempts if there are fewer than three. */
 const maximumAttemptsBounds = { least: 3, most: 6 }
 /** The compatible API's SDKs wait ten minutes for an answer. */
 const defaultAttemptTimeoutMs = 600_000
 const defaultTotalTimeoutMs = 660_000
-/** Longest pause before the same deployment is tried again; a provider that asks for more is not. */
+/** Longest pause before a retry at the same deployment. A provider that requires a longer pause is not retried. */
 const maximumPauseMs = 8_000
+/** Longest `retry-after` of a call for which no deployment was available. */
+const maximumRetryAfterMs = 3_600_000
 
 export interface RouterMetrics {
   attempt(deploymentId: string, outcome: string): void
 }
 
-export function createRouter({
-  clock,
-  random,
-  log,
-  metrics,
-}: {
+interface RouterDependencies {
   clock: Clock
   /** In [0, 1). */
   random: () => number
   log: Log
   metrics?: RouterMetrics
-}): Router {
-  const health = createCircuitBreakers({ clock })
-  const deadlines = createDeadlines({ clock })
+}
 
-  async function tryOne<T>(
-    deployment: Deployment,
-    timeoutMs: number,
-    { signal, streamed = true }: RoutedCall,
-    attempt: (deployment: Deployment, signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    // Not AbortSignal.any, which costs 14 to 30 µs a call on Node 26; this is below one.
-    const ended = new AbortController()
-    let timedOut: ProviderError | undefined
-    const onAbort = () => ended.abort(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    const cancelDeadline = deadlines.start(timeoutMs, () => {
-      timedOut = timeoutError(timeoutMs)
-      ended.abort(timedOut)
-    })
-    let keepListening = false
-    health.begin(deployment.id)
-    try {
-      // Raced, so that an attempt that does not heed its signal cannot hold the client.
-      const value = await raceSignal(attempt(deployment, ended.signal), ended.signal)
-      health.succeeded(deployment.id)
-      keepListening = streamed
-      return value
-    } catch (thrown) {
-      const error = signal.aborted ? thrown : (timedOut ?? thrown)
-      if (signal.aborted || !(error instanceof ProviderError)) health.released(deployment.id)
-      else if (health.failed(deployment.id, error) === 'open')
-        log.warn({ deployment: deployment.id, errorClass: error.errorClass, status: error.status }, 'circuit opened')
-      throw error
-    } finally {
-      cancelDeadline()
-      if (!keepListening) signal.removeEventListener('abort', onAbort)
-    }
-  }
+interface RouterState extends RouterDependencies {
+  breakers: CircuitBreakers
+  deadlines: Deadlines
+}
 
+export function createRouter(dependencies: RouterDependencies): Router {
+  const { clock, metrics } = dependencies
+  const breakers = createCircuitBreakers({ clock })
+  const state: RouterState = { ...dependencies, breakers, deadlines: createDeadlines({ clock }) }
   return {
-    async run(call, attempt) {
-      assertOneSide(call.candidates)
-      const startedMs = clock.monotonicMs()
-      const totalTimeoutMs = call.totalTimeoutMs ?? defaultTotalTimeoutMs
-      const remainingMs = () => totalTimeoutMs - (clock.monotonicMs() - startedMs)
-      const maximumAttempts = call.maximumAttempts ?? defaultAttempts(call.candidates.length)
-      const attempts: AttemptRecord[] = []
-      const excluded = new Set<string>()
-      /** Each deployment's last error in this run. */
-      const errors = new Map<string, ProviderError>()
-      let last: ProviderError | null = null
-
-      while (attempts.length < maximumAttempts) {
-        call.signal.throwIfAborted()
-        const deployment = choose(call.candidates, excluded, attempts)
-        if (!deployment) break
-        const tries = attempts.filter((record) => record.deploymentId === deployment.id).length
-        if (tries > 0) {
-          const pauseMs = Math.max(
-            backoffMs(tries - 1, random()),
-            (errors.get(deployment.id)?.retryAfterSeconds ?? 0) * 1000,
-          )
-          if (pauseMs > maximumPauseMs || pauseMs >= remainingMs()) break
-          await clock.sleep(pauseMs, call.signal)
-          // Others may have met the same trouble meanwhile.
-          if (!health.check(deployment.id).admitted) continue
-        }
-        const leftMs = remainingMs()
-        if (leftMs <= 0) break
-        const attemptStartedMs = clock.monotonicMs()
-        const record = (outcome: string, status: number | null) => {
-          attempts.push({
-            deploymentId: deployment.id,
-            durationMs: clock.monotonicMs() - attemptStartedMs,
-            outcome,
-            status,
-          })
-          metrics?.attempt(deployment.id, outcome)
-        }
-        try {
-          const timeoutMs = Math.min(call.perAttemptTimeoutMs ?? defaultAttemptTimeoutMs, leftMs)
-          const value = await tryOne(deployment, timeoutMs, call, attempt)
-          record('answered', null)
-          return { value, deployment, attempts }
-        } catch (error) {
-          call.signal.throwIfAborted()
-          if (!(error instanceof ProviderError)) throw error
-          record(error.errorClass, error.status)
-          errors.set(deployment.id, error)
-          last = error
-          const { retry } = judgeFailure(error)
-          log.info(
-            { deployment: deployment.id, errorClass: error.errorClass, status: error.status, retry },
-            'an attempt failed',
-          )
-          if (retry === 'stop') break
-          if (retry === 'elsewhere') excluded.add(deployment.id)
-        }
-      }
-      throw new RoutingFailure(last ?? unavailable(call.candidates), attempts)
-    },
-    available: (deployments) => deployments.filter((deployment) => health.check(deployment.id).admitted),
+    run: (call, attempt) => run(state, call, attempt),
+    available: (deployments) => deployments.filter((deployment) => breakers.check(deployment.id).admitted),
     reportFailure(deploymentId, error) {
-      if (health.failed(deploymentId, error) === 'open')
-        log.warn({ deployment: deploymentId, errorClass: error.errorClass, status: error.status }, 'circuit opened')
+      recordFailure(state, deploymentId, error)
       metrics?.attempt(deploymentId, `stream_${error.errorClass}`)
     },
     reportSuccess(deploymentId, others) {
-      health.succeeded(deploymentId)
+      breakers.succeeded(deploymentId)
       for (const other of others) {
-        if (health.view(other).accountError?.class === 'authentication') health.clearAccountError(other)
+        if (breakers.view(other).accountError?.class === 'authentication') breakers.clearAccountError(other)
       }
     },
-    health: (deploymentId) => health.view(deploymentId),
-    reset: (deploymentIds) => health.reset(deploymentIds),
+    health: (deploymentId) => breakers.view(deploymentId),
+    reset: (deploymentIds) => breakers.reset(deploymentIds),
   }
+}
 
-  /** Fresh ones before tried ones, willing ones before reluctant ones, then by weight. */
-  function choose(
-    candidates: readonly Deployment[],
-    excluded: ReadonlySet<string>,
-    attempts: readonly AttemptRecord[],
-  ): Deployment | undefined {
-    let best: Deployment[] = []
-    let bestRank = Number.POSITIVE_INFINITY
-    for (const candidate of candidates) {
-      if (excluded.has(candidate.id)) continue
-      const admission = health.check(candidate.id)
-      if (!admission.admitted) continue
-      const tries = attempts.filter((record) => record.deploymentId === candidate.id).length
-      const rank = tries * 2 + (admission.reluctant ? 1 : 0)
-      if (rank < bestRank) best = []
-      if (rank > bestRank) continue
-      bestRank = rank
-      best.push(candidate)
+/** What one `run` has tried so far. */
+interface Progress {
+  deadlineMs: number
+  attempts: AttemptRecord[]
+  /** Deployments that must not be called again in this run. */
+  excluded: Set<string>
+  /** Last error of each deployment in this run. */
+  errors: Map<string, ProviderError>
+  lastError: ProviderError | null
+}
+
+async function run<T>(state: RouterState, call: RoutedCall, attempt: Attempt<T>): Promise<RoutedAnswer<T>> {
+  const { clock } = state
+  assertOneSide(call.candidates)
+  const maximumAttempts = call.maximumAttempts ?? defaultAttempts(call.candidates.length)
+  const progress: Progress = {
+    deadlineMs: clock.monotonicMs() + (call.totalTimeoutMs ?? defaultTotalTimeoutMs),
+    attempts: [],
+    excluded: new Set(),
+    errors: new Map(),
+    lastError: null,
+  }
+  while (progress.attempts.length < maximumAttempts) {
+    call.signal.throwIfAborted()
+    const deployment = choose(state, call.candidates, progress)
+    if (!deployment) break
+    const pauseMs = pauseBefore(state, deployment, progress)
+    if (pauseMs > maximumPauseMs || clock.monotonicMs() + pauseMs >= progress.deadlineMs) break
+    if (pauseMs > 0) {
+      await clock.sleep(pauseMs, call.signal)
+      // Calls of other clients may have opened its circuit meanwhile.
+      if (!state.breakers.check(deployment.id).admitted) continue
     }
-    return best.length < 2 ? best[0] : chooseByWeight(best, random())
+    if (clock.monotonicMs() >= progress.deadlineMs) break
+    const answer = await tryAndRecord(state, call, deployment, progress, attempt)
+    if (answer === 'stop') break
+    if (answer !== 'retry') return { value: answer.value, deployment, attempts: progress.attempts }
   }
+  throw new RoutingFailure(progress.lastError ?? unavailable(state, call.candidates), progress.attempts)
+}
 
-  /** Nothing could even be tried: every deployment rests or has an open circuit. */
-  function unavailable(candidates: readonly Deployment[]): ProviderError {
-    const refusals = candidates
-      .map((candidate) => health.check(candidate.id))
-      .filter((admission) => !admission.admitted)
-    const waitMs = Math.min(...refusals.map((refusal) => refusal.waitMs), maximumAttemptsWaitMs)
-    const limited = refusals.length > 0 && refusals.every((refusal) => refusal.reason === 'rate_limit')
-    return limited
-      ? new ProviderError('rate_limit', 'The provider’s rate limit is reached.', {
-          retryable: true,
-          retryAfterSeconds: waitMs / 1000,
-        })
-      : new ProviderError('overloaded', 'The provider has been failing and is left alone for a moment.', {
-          retryable: true,
-          retryAfterSeconds: waitMs / 1000,
-        })
+/** Zero for a deployment that was not tried yet. */
+function pauseBefore({ random }: RouterState, deployment: Deployment, { attempts, errors }: Progress): number {
+  const tries = triesOf(deployment, attempts)
+  if (tries === 0) return 0
+  const retryAfterMs = (errors.get(deployment.id)?.retryAfterSeconds ?? 0) * 1000
+  return Math.max(backoffMs(tries - 1, random()), retryAfterMs)
+}
+
+/** One attempt and its record. Throws what is not a failure of the provider. */
+async function tryAndRecord<T>(
+  state: RouterState,
+  call: RoutedCall,
+  deployment: Deployment,
+  progress: Progress,
+  attempt: Attempt<T>,
+): Promise<{ value: T } | 'retry' | 'stop'> {
+  const startedMs = state.clock.monotonicMs()
+  const record = (outcome: string, status: number | null) => {
+    const durationMs = state.clock.monotonicMs() - startedMs
+    progress.attempts.push({ deploymentId: deployment.id, durationMs, outcome, status })
+    state.metrics?.attempt(deployment.id, outcome)
   }
+  try {
+    const timeoutMs = Math.min(call.perAttemptTimeoutMs ?? defaultAttemptTimeoutMs, progress.deadlineMs - startedMs)
+    const value = await tryOnce(state, deployment, timeoutMs, call, attempt)
+    record('answered', null)
+    return { value }
+  } catch (error) {
+    call.signal.throwIfAborted()
+    if (!(error instanceof ProviderError)) throw error
+    record(error.errorClass, error.status)
+    progress.errors.set(deployment.id, error)
+    progress.lastError = error
+    const { retry } = judgeFailure(error)
+    state.log.info(
+      { deployment: deployment.id, errorClass: error.errorClass, status: error.status, retry },
+      'an attempt failed',
+    )
+    if (retry === 'elsewhere') progress.excluded.add(deployment.id)
+    return retry === 'stop' ? 'stop' : 'retry'
+  }
+}
+
+/** One attempt with its time limit; reports the outcome to the circuit breaker. */
+async function tryOnce<T>(
+  state: RouterState,
+  deployment: Deployment,
+  timeoutMs: number,
+  { signal, streamed = true }: RoutedCall,
+  attempt: Attempt<T>,
+): Promise<T> {
+  const { breakers, deadlines } = state
+  // Not AbortSignal.any: it costs 14 to 30 µs a call on Node 26, this less than 1 µs.
+  const ended = new AbortController()
+  let timedOut: ProviderError | undefined
+  const onAbort = () => ended.abort(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  const cancelDeadline = deadlines.start(timeoutMs, () => {
+    timedOut = timeoutError(timeoutMs)
+    ended.abort(timedOut)
+  })
+  let keepListening = false
+  breakers.begin(deployment.id)
+  try {
+    // Raced: an attempt that ignores its signal must not delay the client.
+    const value = await raceSignal(attempt(deployment, ended.signal), ended.signal)
+    breakers.succeeded(deployment.id)
+    keepListening = streamed
+    return value
+  } catch (thrown) {
+    const error = signal.aborted ? thrown : (timedOut ?? thrown)
+    if (signal.aborted || !(error instanceof ProviderError)) breakers.released(deployment.id)
+    else recordFailure(state, deployment.id, error)
+    throw error
+  } finally {
+    cancelDeadline()
+    if (!keepListening) signal.removeEventListener('abort', onAbort)
+  }
+}
+
+function recordFailure({ breakers, log }: RouterState, deploymentId: string, error: ProviderError) {
+  if (!breakers.failed(deploymentId, error)) return
+  log.warn({ deployment: deploymentId, errorClass: error.errorClass, status: error.status }, 'circuit opened')
+}
+
+/** Prefers the fewest tries, then deployments without recent trouble, then chooses by weight. */
+function choose(
+  { breakers, random }: RouterState,
+  candidates: readonly Deployment[],
+  { excluded, attempts }: Progress,
+): Deployment | undefined {
+  let best: Deployment[] = []
+  let bestRank = Number.POSITIVE_INFINITY
+  for (const candidate of candidates) {
+    if (excluded.has(candidate.id)) continue
+    const admission = breakers.check(candidate.id)
+    if (!admission.admitted) continue
+    const rank = triesOf(candidate, attempts) * 2 + (admission.reluctant ? 1 : 0)
+    if (rank < bestRank) best = []
+    if (rank > bestRank) continue
+    bestRank = rank
+    best.push(candidate)
+  }
+  return best.length < 2 ? best[0] : chooseByWeight(best, random())
+}
+
+function triesOf({ id }: Deployment, attempts: readonly AttemptRecord[]): number {
+  return attempts.filter((record) => record.deploymentId === id).length
+}
+
+/** The error when no deployment could be tried: all wait for a rate limit or have an open circuit. */
+function unavailable({ breakers }: RouterState, candidates: readonly Deployment[]): ProviderError {
+  const refusals = candidates
+    .map((candidate) => breakers.check(candidate.id))
+    .filter((admission) => !admission.admitted)
+  const waitMs = Math.min(...refusals.map((refusal) => refusal.waitMs), maximumRetryAfterMs)
+  const fields = { retryable: true, retryAfterSeconds: waitMs / 1000 }
+  return refusals.length > 0 && refusals.every((refusal) => refusal.reason === 'rate_limit')
+    ? new ProviderError('rate_limit', 'The provider’s rate limit is reached.', fields)
+    : new ProviderError('overloaded', 'The provider has failed repeatedly and is not called for a moment.', fields)
 }
 
 function timeoutError(timeoutMs: number): ProviderError {
@@ -241,14 +278,11 @@ function timeoutError(timeoutMs: number): ProviderError {
   return new ProviderError('timeout', `The provider did not answer within ${seconds} seconds.`, { retryable: false })
 }
 
-/** What `retry-after` says where nothing better is known. */
-const maximumAttemptsWaitMs = 3_600_000
-
 function defaultAttempts(candidates: number): number {
   return Math.min(maximumAttemptsBounds.most, Math.max(maximumAttemptsBounds.least, candidates))
 }
 
-/** The last door before a call leaves: candidates of both sides are a bug that must not become a call. */
+/** Last check before a call is sent: candidates of both sides are a bug and must not be called. */
 function assertOneSide(candidates: readonly Deployment[]): void {
   const sides = new Set(candidates.map((candidate) => sideOf(candidate.hosting)))
   if (sides.size > 1 || sides.has(null))
