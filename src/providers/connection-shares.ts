@@ -2,21 +2,20 @@ import { failure } from './wire-failure.ts'
 
 /**
  * Fair shares of one provider's connections. A tenant may take a connection while it holds fewer than are free (dynamic thresholds with
- * α = 1, Choudhury and Hahne 1998): alone it gets half of them, two tenants that want all get a third each, and some always stay free for
- * the next one, however long the others keep theirs.
+ * α = 1, Choudhury and Hahne 1998): one tenant gets half of them, two busy tenants get a third each, and some connections always stay free
+ * for the next tenant, however long the calls of the others take.
  */
 export interface ConnectionShares {
   /**
-   * Takes a connection for one call, at once or after a bounded wait; the returned function gives it back. Rejects with ProviderError
-   * `share_exhausted` where the tenant's own calls use up its share, `capacity` where all connections are taken, or the signal's
-   * reason.
+   * Takes a connection for one call, at once or after a bounded wait; the returned function releases it. Rejects with ProviderError
+   * `share_exhausted` if the tenant's own calls use up its share, `capacity` if all connections are in use, or the signal's reason.
    */
   enter(tenant: string, signal: AbortSignal): Promise<() => void>
 }
 
-/** Longest wait for a connection. A client is better served by a 429 or 503 that it can act on. */
+/** Longest wait for a connection; then the client gets a 429 or 503 and can retry. */
 const maximumWaitMs = 5_000
-/** Calls of one tenant that may wait for each connection of its share; more are refused at once. */
+/** Calls of one tenant that may wait for each connection of its share; further calls are rejected at once. */
 const waitingPerShare = 1
 
 interface Waiter {
@@ -52,7 +51,7 @@ export function createConnectionShares(total: number): ConnectionShares {
     if (held === 0 && waiting.size === 0) tenants.delete(id)
   }
 
-  /** The longest waiting call of the tenant that holds the fewest. */
+  /** Admits the longest-waiting call of the tenant that holds the fewest connections, while there is one that may be admitted. */
   function admitNext() {
     for (;;) {
       let next: [string, Tenant] | undefined
@@ -73,47 +72,56 @@ export function createConnectionShares(total: number): ConnectionShares {
       signal.throwIfAborted()
       let tenant = tenants.get(id)
       if (!tenant) tenants.set(id, (tenant = { held: 0, waiting: new Set() }))
-      // Calls that came earlier go first.
+      // Earlier calls come first.
       if (tenant.waiting.size === 0 && mayTake(tenant)) return take(id, tenant)
       const mostWaiting = Math.max(1, Math.floor(total / 2)) * waitingPerShare
       if (tenant.waiting.size >= mostWaiting) {
         forget(id, tenant)
         throw refusal(tenant, total)
       }
-      return waitFor(id, tenant, signal)
+      const { waiting } = tenant
+      return waitForTurn(waiting, signal, {
+        timedOut: () => refusal(tenant, total),
+        onGivenUp: () => forget(id, tenant),
+      })
     },
   }
+}
 
-  function waitFor(id: string, tenant: Tenant, signal: AbortSignal): Promise<() => void> {
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', onAbort)
-        tenant.waiting.delete(waiter)
-      }
-      const giveUp = (error: unknown) => {
+/** Adds a waiter and resolves when a connection was taken for it. Rejects after the longest wait or with the signal's reason. */
+function waitForTurn(
+  waiting: Set<Waiter>,
+  signal: AbortSignal,
+  { timedOut, onGivenUp }: { timedOut: () => Error; onGivenUp: () => void },
+): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      waiting.delete(waiter)
+    }
+    const giveUp = (error: unknown) => {
+      end()
+      onGivenUp()
+      reject(error as Error)
+    }
+    const waiter: Waiter = {
+      admit(leave) {
         end()
-        forget(id, tenant)
-        reject(error as Error)
-      }
-      const waiter: Waiter = {
-        admit(leave) {
-          end()
-          resolve(leave)
-        },
-      }
-      const onAbort = () => giveUp(signal.reason)
-      const timer = setTimeout(() => giveUp(refusal(tenant, total)), maximumWaitMs)
-      timer.unref()
-      signal.addEventListener('abort', onAbort, { once: true })
-      tenant.waiting.add(waiter)
-    })
-  }
+        resolve(leave)
+      },
+    }
+    const onAbort = () => giveUp(signal.reason)
+    const timer = setTimeout(() => giveUp(timedOut()), maximumWaitMs)
+    timer.unref()
+    signal.addEventListener('abort', onAbort, { once: true })
+    waiting.add(waiter)
+  })
 }
 
 function refusal({ held }: Tenant, total: number) {
   const full = { retryAfterSeconds: 1 }
-  // A tenant without a connection is not the reason.
+  // A tenant that holds no connection has not used up its share.
   return held === 0
     ? failure('capacity', `All ${total} connections to this provider are in use.`, full)
     : failure('share_exhausted', `${held} of ${total} connections to this provider serve this organisation.`, full)
