@@ -13,34 +13,37 @@ import { AppError, type Clock, type Log, type SecretBox, createUuid, describeErr
 import { type Actor, changedFields, recordAdminChange } from '../operators/index.ts'
 import { modelsTopic, providersTopic } from './create-catalogue.ts'
 import type { Declarations } from './declarations.ts'
-import { type ProviderSecrets, type StoredCatalogue, toDeclarations } from './from-operator.ts'
+import { type StoredCatalogue, toDeclarations } from './from-operator.ts'
+import { type SecretsChange, mergeSecrets, openOrDropSecrets, openSecrets, secretColumns } from './provider-secrets.ts'
 
-/** `undefined` keeps what is stored, null removes it. */
-interface SecretsChange {
-  apiKey?: string | null | undefined
-  headers?: Readonly<Record<string, string>> | null | undefined
-  credentials?: string | null | undefined
+interface ProviderChange {
+  enabled: boolean
+  /** null: only overrides a provider that is declared elsewhere. */
+  declaration: ProviderDeclarationBody | null
+  secrets: SecretsChange
 }
 
-/** The operator's declarations in the control database. Every change writes its record and tells the change feed in one transaction. */
+/** The operator's declarations in the control database. One transaction writes a change, its admin log entry and the change feed. */
 export interface CatalogueStore {
-  /** Rows that cannot be read (another secret key, a shape of another version) are left out and logged: closed, not broken. */
+  /** Rows that cannot be read (another secret key, a shape of another version) are omitted and logged. */
   loadDeclarations(): Promise<Declarations>
-  putProvider(
-    id: string,
-    provider: { enabled: boolean; declaration: ProviderDeclarationBody | null; secrets: SecretsChange },
-    actor: Actor,
-  ): Promise<void>
+  putProvider(id: string, provider: ProviderChange, actor: Actor): Promise<void>
   putModel(id: string, model: PutModel, actor: Actor): Promise<void>
   putDeployment(id: string, deployment: PutDeployment, actor: Actor): Promise<void>
-  /** Throws `conflict` where the deployment has a price of that moment. Returns the price's id. */
+  /** Returns the price's id. Throws `conflict` if the deployment has a price with the same `validFromMs`. */
   addPrice(deploymentId: string, price: Omit<NewPrice, 'validFrom'>, validFromMs: number, actor: Actor): Promise<string>
-  /** false where there was none. */
+  /** Removing returns false if there was nothing to remove. */
   removeProvider(id: string, actor: Actor): Promise<boolean>
   removeModel(id: string, actor: Actor): Promise<boolean>
   removeDeployment(id: string, actor: Actor): Promise<boolean>
   removePrice(deploymentId: string, priceId: string, actor: Actor): Promise<boolean>
 }
+
+const tables = {
+  provider: 'catalogue_providers',
+  model: 'catalogue_models',
+  deployment: 'catalogue_deployments',
+} as const
 
 interface ProviderRow {
   id: string
@@ -63,231 +66,255 @@ interface PriceRow {
   created_at: Date
 }
 
-/** A key shorter than this would be half shown by its last four characters. */
-const shortestShownKey = 12
-
-export function createCatalogueStore({
-  database,
-  secretBox,
-  recordChange,
-  clock,
-  log,
-}: {
+interface StoreDependencies {
   database: Database
   secretBox: SecretBox
   recordChange: RecordChange
   clock: Clock
   log: Log
-}): CatalogueStore {
-  const openSecrets = (id: string, sealed: string | null): ProviderSecrets =>
-    sealed === null ? {} : (JSON.parse(secretBox.open(sealed, `provider:${id}`)) as ProviderSecrets)
+}
 
-  /** Leaves out and logs what cannot be read. */
-  function readRows<Row extends { id: string }, Value>(
-    what: string,
-    rows: readonly Row[],
-    read: (row: Row) => Value,
-  ): Value[] {
-    return rows.flatMap((row) => {
-      try {
-        return [read(row)]
-      } catch (error) {
-        log.error({ [what]: row.id, error: describeError(error) }, `a stored ${what} cannot be read and is left out`)
-        return []
-      }
-    })
-  }
-
-  async function record(
-    transaction: Queryable,
-    actor: Actor,
-    subjectType: string,
-    subjectId: string,
-    before: Record<string, unknown> | null,
-    after: Record<string, unknown> | null,
-  ) {
-    const verb = before === null ? 'created' : after === null ? 'removed' : 'updated'
-    const changed =
-      before && after ? changedFields({ ...emptied(after, before) }, emptied(before, after)) : { before, after }
-    if (!changed) return
-    await recordAdminChange(transaction, {
-      actor,
-      atMs: clock.now(),
-      action: `${subjectType}.${verb}`,
-      subjectType,
-      subjectId,
-      organisationId: null,
-      ...changed,
-    })
-    await recordChange(transaction, subjectType === 'provider' ? providersTopic : modelsTopic, subjectId)
-  }
-
-  function putDeclaration(table: 'catalogue_models' | 'catalogue_deployments', subject: string) {
-    return (id: string, declaration: PutModel | PutDeployment, actor: Actor): Promise<void> =>
-      database.transaction(async (transaction) => {
-        const [before] = await transaction.query<DeclarationRow>(
-          `SELECT id, declaration FROM ${table} WHERE id = $1 FOR UPDATE`,
-          [id],
-        )
-        await transaction.execute(
-          `INSERT INTO ${table} (id, declaration, created_at, updated_at) VALUES ($1, $2::jsonb, $3, $3)
-           ON CONFLICT (id) DO UPDATE SET declaration = excluded.declaration, updated_at = excluded.updated_at`,
-          [id, JSON.stringify(declaration), new Date(clock.now())],
-        )
-        await record(transaction, actor, subject, id, before ? asRecord(before.declaration) : null, { ...declaration })
-      })
-  }
-
-  function remove(table: 'catalogue_providers' | 'catalogue_models' | 'catalogue_deployments', subject: string) {
-    return (id: string, actor: Actor): Promise<boolean> =>
-      database.transaction(async (transaction) => {
-        const [before] = await transaction.query<DeclarationRow>(
-          `DELETE FROM ${table} WHERE id = $1 RETURNING id, declaration`,
-          [id],
-        )
-        if (!before) return false
-        await record(transaction, actor, subject, id, asRecord(before.declaration), null)
-        return true
-      })
-  }
-
+export function createCatalogueStore(dependencies: StoreDependencies): CatalogueStore {
   return {
-    async loadDeclarations() {
-      const providers = await database.query<ProviderRow>(`SELECT * FROM catalogue_providers ORDER BY id`)
-      const models = await database.query<DeclarationRow>(`SELECT id, declaration FROM catalogue_models ORDER BY id`)
-      const deployments = await database.query<DeclarationRow>(
-        `SELECT id, declaration FROM catalogue_deployments ORDER BY id`,
-      )
-      const prices = await database.query<PriceRow>(`SELECT * FROM catalogue_prices ORDER BY deployment_id, valid_from`)
-      const stored: StoredCatalogue = {
-        providers: readRows('provider', providers, (row) => ({
-          id: row.id,
-          enabled: row.enabled,
-          declaration: row.declaration === null ? null : providerDeclarationSchema.parse(row.declaration),
-          secrets: openSecrets(row.id, row.secrets_sealed),
-        })),
-        models: readRows('model', models, (row) => ({ id: row.id, ...putModelSchema.parse(row.declaration) })),
-        deployments: readRows('deployment', deployments, (row) => ({
-          id: row.id,
-          ...putDeploymentSchema.parse(row.declaration),
-        })),
-        prices: readRows('price', prices, (row) => ({
-          id: row.id,
-          deploymentId: row.deployment_id,
-          validFrom: row.valid_from.getTime(),
-          createdAt: row.created_at.getTime(),
-          prices: statedPricesSchema.parse(row.prices),
-        })),
-      }
-      return toDeclarations(stored)
-    },
-    putProvider: (id, { enabled, declaration, secrets }, actor) =>
-      database.transaction(async (transaction) => {
-        const [before] = await transaction.query<ProviderRow>(
-          `SELECT * FROM catalogue_providers WHERE id = $1 FOR UPDATE`,
-          [id],
-        )
-        const kept = before ? openStored(openSecrets, before) : {}
-        const merged = mergeSecrets(kept, secrets)
-        const row: ProviderRow = {
-          id,
-          enabled,
-          declaration,
-          secrets_sealed:
-            Object.keys(merged).length === 0 ? null : secretBox.seal(JSON.stringify(merged), `provider:${id}`),
-          api_key_last_four: merged.apiKey === undefined ? null : lastFour(merged.apiKey),
-          header_names: Object.keys(merged.headers ?? {}).sort(),
-          has_credentials: merged.credentials !== undefined,
-        }
-        await transaction.execute(
-          `INSERT INTO catalogue_providers (id, enabled, declaration, secrets_sealed, api_key_last_four, header_names,
-             has_credentials, created_at, updated_at)
-           VALUES ($1, $2, $3::jsonb, $4, $5, $6::text[], $7, $8, $8)
-           ON CONFLICT (id) DO UPDATE SET enabled = excluded.enabled, declaration = excluded.declaration,
-             secrets_sealed = excluded.secrets_sealed, api_key_last_four = excluded.api_key_last_four,
-             header_names = excluded.header_names, has_credentials = excluded.has_credentials,
-             updated_at = excluded.updated_at`,
-          [
-            id,
-            enabled,
-            declaration === null ? null : JSON.stringify(declaration),
-            row.secrets_sealed,
-            row.api_key_last_four,
-            row.header_names,
-            row.has_credentials,
-            new Date(clock.now()),
-          ],
-        )
-        // A new key may end like the old one: the record says that something changed, never more.
-        const secretsChanged = before && JSON.stringify(merged) !== JSON.stringify(kept) ? { secretsChanged: true } : {}
-        await record(transaction, actor, 'provider', id, before ? describeRow(before) : null, {
-          ...describeRow(row),
-          ...secretsChanged,
-        })
-      }),
-    putModel: putDeclaration('catalogue_models', 'model'),
-    putDeployment: putDeclaration('catalogue_deployments', 'deployment'),
+    loadDeclarations: () => loadDeclarations(dependencies),
+    putProvider: (id, provider, actor) => putProvider(dependencies, id, provider, actor),
+    putModel: (id, model, actor) => putDeclaration(dependencies, 'model', id, model, actor),
+    putDeployment: (id, deployment, actor) => putDeclaration(dependencies, 'deployment', id, deployment, actor),
     addPrice: (deploymentId, price, validFromMs, actor) =>
-      database.transaction(async (transaction) => {
-        const id = createUuid(clock.now())
-        const added = await transaction.execute(
-          `INSERT INTO catalogue_prices (id, deployment_id, valid_from, prices, created_at)
-           VALUES ($1, $2, $3, $4::jsonb, $5) ON CONFLICT (deployment_id, valid_from) DO NOTHING`,
-          [id, deploymentId, new Date(validFromMs), JSON.stringify(price), new Date(clock.now())],
-        )
-        if (added === 0)
-          throw new AppError(
-            'conflict',
-            'The deployment has a price from that very moment; choose another validFrom.',
-            {
-              param: 'validFrom',
-            },
-          )
-        const after = { id, validFrom: new Date(validFromMs).toISOString(), ...price }
-        await record(transaction, actor, 'price', deploymentId, null, after)
-        return id
-      }),
-    removeProvider: remove('catalogue_providers', 'provider'),
-    removeModel: remove('catalogue_models', 'model'),
-    removeDeployment: remove('catalogue_deployments', 'deployment'),
-    removePrice: (deploymentId, priceId, actor) =>
-      database.transaction(async (transaction) => {
-        const [row] = await transaction.query<PriceRow>(
-          `DELETE FROM catalogue_prices WHERE id = $1 AND deployment_id = $2 RETURNING *`,
-          [priceId, deploymentId],
-        )
-        if (!row) return false
-        const before = { id: priceId, validFrom: row.valid_from.toISOString(), ...asRecord(row.prices) }
-        await record(transaction, actor, 'price', deploymentId, before, null)
-        return true
-      }),
+      addPrice(dependencies, deploymentId, price, validFromMs, actor),
+    removeProvider: (id, actor) => remove(dependencies, 'provider', id, actor),
+    removeModel: (id, actor) => remove(dependencies, 'model', id, actor),
+    removeDeployment: (id, actor) => remove(dependencies, 'deployment', id, actor),
+    removePrice: (deploymentId, priceId, actor) => removePrice(dependencies, deploymentId, priceId, actor),
   }
 }
 
-/** Secrets sealed under another key are lost: replacing the provider must still be possible. */
-function openStored(
-  openSecrets: (id: string, sealed: string | null) => ProviderSecrets,
-  row: ProviderRow,
-): ProviderSecrets {
-  try {
-    return openSecrets(row.id, row.secrets_sealed)
-  } catch {
-    return {}
+async function loadDeclarations({ database, secretBox, log }: StoreDependencies): Promise<Declarations> {
+  const providers = await database.query<ProviderRow>(`SELECT * FROM catalogue_providers ORDER BY id`)
+  const models = await database.query<DeclarationRow>(`SELECT id, declaration FROM catalogue_models ORDER BY id`)
+  const deployments = await database.query<DeclarationRow>(
+    `SELECT id, declaration FROM catalogue_deployments ORDER BY id`,
+  )
+  const prices = await database.query<PriceRow>(`SELECT * FROM catalogue_prices ORDER BY deployment_id, valid_from`)
+  const stored: StoredCatalogue = {
+    providers: readRows(log, 'provider', providers, (row) => ({
+      id: row.id,
+      enabled: row.enabled,
+      declaration: row.declaration === null ? null : providerDeclarationSchema.parse(row.declaration),
+      secrets: openSecrets(secretBox, row),
+    })),
+    models: readRows(log, 'model', models, (row) => ({ id: row.id, ...putModelSchema.parse(row.declaration) })),
+    deployments: readRows(log, 'deployment', deployments, (row) => ({
+      id: row.id,
+      ...putDeploymentSchema.parse(row.declaration),
+    })),
+    prices: readRows(log, 'price', prices, (row) => ({
+      id: row.id,
+      deploymentId: row.deployment_id,
+      validFrom: row.valid_from.getTime(),
+      createdAt: row.created_at.getTime(),
+      prices: statedPricesSchema.parse(row.prices),
+    })),
   }
+  return toDeclarations(stored)
 }
 
-function mergeSecrets(kept: ProviderSecrets, change: SecretsChange): ProviderSecrets {
-  const merged: ProviderSecrets = {}
-  const apiKey = change.apiKey === undefined ? kept.apiKey : change.apiKey
-  const headers = change.headers === undefined ? kept.headers : change.headers
-  const credentials = change.credentials === undefined ? kept.credentials : change.credentials
-  if (apiKey) merged.apiKey = apiKey
-  if (headers && Object.keys(headers).length > 0) merged.headers = { ...headers }
-  if (credentials) merged.credentials = credentials
-  return merged
+/** Omits rows that cannot be read and logs them. */
+function readRows<Row extends { id: string }, Value>(
+  log: Log,
+  what: string,
+  rows: readonly Row[],
+  read: (row: Row) => Value,
+): Value[] {
+  return rows.flatMap((row) => {
+    try {
+      return [read(row)]
+    } catch (error) {
+      log.error({ [what]: row.id, error: describeError(error) }, `a stored ${what} cannot be read and is left out`)
+      return []
+    }
+  })
 }
 
-const lastFour = (key: string) => (key.length >= shortestShownKey ? key.slice(-4) : '****')
+function putProvider(
+  dependencies: StoreDependencies,
+  id: string,
+  { enabled, declaration, secrets }: ProviderChange,
+  actor: Actor,
+): Promise<void> {
+  const { database, secretBox, clock } = dependencies
+  return database.transaction(async (transaction) => {
+    const [before] = await transaction.query<ProviderRow>(
+      `SELECT * FROM catalogue_providers WHERE id = $1 FOR UPDATE`,
+      [id],
+    )
+    const kept = before ? openOrDropSecrets(secretBox, before) : {}
+    const merged = mergeSecrets(kept, secrets)
+    const row: ProviderRow = { id, enabled, declaration, ...secretColumns(secretBox, id, merged) }
+    await transaction.execute(
+      `INSERT INTO catalogue_providers (id, enabled, declaration, secrets_sealed, api_key_last_four, header_names,
+         has_credentials, created_at, updated_at)
+       VALUES ($1, $2, $3::jsonb, $4, $5, $6::text[], $7, $8, $8)
+       ON CONFLICT (id) DO UPDATE SET enabled = excluded.enabled, declaration = excluded.declaration,
+         secrets_sealed = excluded.secrets_sealed, api_key_last_four = excluded.api_key_last_four,
+         header_names = excluded.header_names, has_credentials = excluded.has_credentials,
+         updated_at = excluded.updated_at`,
+      [
+        id,
+        enabled,
+        declaration === null ? null : JSON.stringify(declaration),
+        row.secrets_sealed,
+        row.api_key_last_four,
+        row.header_names,
+        row.has_credentials,
+        new Date(clock.now()),
+      ],
+    )
+    // The last four characters of a new key may equal the old ones, so a change of secrets is recorded explicitly.
+    const secretsChanged = before && JSON.stringify(merged) !== JSON.stringify(kept) ? { secretsChanged: true } : {}
+    await record(dependencies, transaction, {
+      actor,
+      subjectType: 'provider',
+      subjectId: id,
+      before: before ? describeRow(before) : null,
+      after: { ...describeRow(row), ...secretsChanged },
+    })
+  })
+}
+
+function putDeclaration(
+  dependencies: StoreDependencies,
+  subjectType: 'model' | 'deployment',
+  id: string,
+  declaration: PutModel | PutDeployment,
+  actor: Actor,
+): Promise<void> {
+  const { database, clock } = dependencies
+  const table = tables[subjectType]
+  return database.transaction(async (transaction) => {
+    const [before] = await transaction.query<DeclarationRow>(
+      `SELECT id, declaration FROM ${table} WHERE id = $1 FOR UPDATE`,
+      [id],
+    )
+    await transaction.execute(
+      `INSERT INTO ${table} (id, declaration, created_at, updated_at) VALUES ($1, $2::jsonb, $3, $3)
+       ON CONFLICT (id) DO UPDATE SET declaration = excluded.declaration, updated_at = excluded.updated_at`,
+      [id, JSON.stringify(declaration), new Date(clock.now())],
+    )
+    await record(dependencies, transaction, {
+      actor,
+      subjectType,
+      subjectId: id,
+      before: before ? asRecord(before.declaration) : null,
+      after: { ...declaration },
+    })
+  })
+}
+
+function remove(
+  dependencies: StoreDependencies,
+  subjectType: keyof typeof tables,
+  id: string,
+  actor: Actor,
+): Promise<boolean> {
+  return dependencies.database.transaction(async (transaction) => {
+    const [row] = await transaction.query<DeclarationRow>(
+      `DELETE FROM ${tables[subjectType]} WHERE id = $1 RETURNING id, declaration`,
+      [id],
+    )
+    if (!row) return false
+    const before = asRecord(row.declaration)
+    await record(dependencies, transaction, { actor, subjectType, subjectId: id, before, after: null })
+    return true
+  })
+}
+
+function addPrice(
+  dependencies: StoreDependencies,
+  deploymentId: string,
+  price: Omit<NewPrice, 'validFrom'>,
+  validFromMs: number,
+  actor: Actor,
+): Promise<string> {
+  const { database, clock } = dependencies
+  return database.transaction(async (transaction) => {
+    const id = createUuid(clock.now())
+    const added = await transaction.execute(
+      `INSERT INTO catalogue_prices (id, deployment_id, valid_from, prices, created_at)
+       VALUES ($1, $2, $3, $4::jsonb, $5) ON CONFLICT (deployment_id, valid_from) DO NOTHING`,
+      [id, deploymentId, new Date(validFromMs), JSON.stringify(price), new Date(clock.now())],
+    )
+    if (added === 0)
+      throw new AppError(
+        'conflict',
+        'The deployment already has a price with this validFrom; choose another validFrom.',
+        { param: 'validFrom' },
+      )
+    await record(dependencies, transaction, {
+      actor,
+      subjectType: 'price',
+      subjectId: deploymentId,
+      before: null,
+      after: { id, validFrom: new Date(validFromMs).toISOString(), ...price },
+    })
+    return id
+  })
+}
+
+function removePrice(
+  dependencies: StoreDependencies,
+  deploymentId: string,
+  priceId: string,
+  actor: Actor,
+): Promise<boolean> {
+  return dependencies.database.transaction(async (transaction) => {
+    const [row] = await transaction.query<PriceRow>(
+      `DELETE FROM catalogue_prices WHERE id = $1 AND deployment_id = $2 RETURNING *`,
+      [priceId, deploymentId],
+    )
+    if (!row) return false
+    await record(dependencies, transaction, {
+      actor,
+      subjectType: 'price',
+      subjectId: deploymentId,
+      before: { id: priceId, validFrom: row.valid_from.toISOString(), ...asRecord(row.prices) },
+      after: null,
+    })
+    return true
+  })
+}
+
+interface RecordedChange {
+  actor: Actor
+  subjectType: 'provider' | 'model' | 'deployment' | 'price'
+  subjectId: string
+  /** null: created. */
+  before: Record<string, unknown> | null
+  /** null: removed. */
+  after: Record<string, unknown> | null
+}
+
+/** Writes the admin log and the change feed; nothing if no field changed. */
+async function record(
+  { recordChange, clock }: StoreDependencies,
+  transaction: Queryable,
+  { actor, subjectType, subjectId, before, after }: RecordedChange,
+): Promise<void> {
+  const verb = before === null ? 'created' : after === null ? 'removed' : 'updated'
+  const changed =
+    before && after ? changedFields({ ...emptied(after, before) }, emptied(before, after)) : { before, after }
+  if (!changed) return
+  await recordAdminChange(transaction, {
+    actor,
+    atMs: clock.now(),
+    action: `${subjectType}.${verb}`,
+    subjectType,
+    subjectId,
+    organisationId: null,
+    ...changed,
+  })
+  await recordChange(transaction, subjectType === 'provider' ? providersTopic : modelsTopic, subjectId)
+}
 
 function describeRow(row: ProviderRow): Record<string, unknown> {
   return {

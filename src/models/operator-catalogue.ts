@@ -40,133 +40,116 @@ export interface OperatorCatalogue {
   removePrice(deploymentId: string, priceId: string, actor: Actor): Promise<void>
 }
 
-/** A `validFrom` of this much ago still counts as now: clocks differ. */
+/** A `validFrom` this far in the past is accepted as now: clocks differ. */
 const pastToleranceMs = 60_000
 
-export function createOperatorCatalogue({
-  store,
-  catalogue,
-  deploymentHealth,
-  changes,
-  snapshotDate,
-  clock,
-}: {
+const builtInProvider = 'portico'
+
+interface OperatorCatalogueDependencies {
   store: CatalogueStore
   catalogue: LiveCatalogue
   deploymentHealth: DeploymentHealth
-  changes: Pick<ChangeSource, 'caughtUp'>
+  changes: { caughtUp(): Promise<void> }
   snapshotDate: string
   clock: Clock
-}): OperatorCatalogue {
-  const context = (): RenderContext => ({
-    nowMs: clock.now(),
-    health: deploymentHealth.health,
-    priceId: (deploymentId: string, schedule: PriceSchedule) => catalogue.operatorPriceId(deploymentId, schedule),
-  })
+}
 
-  function findProvider(id: string) {
-    const provider = catalogue.built().providers.get(id)
-    if (!provider) throw new AppError('not_found', `There is no provider ${id}.`)
-    return provider
+export function createOperatorCatalogue(dependencies: OperatorCatalogueDependencies): OperatorCatalogue {
+  return {
+    ...providerMethods(dependencies),
+    ...modelMethods(dependencies),
+    ...deploymentMethods(dependencies),
+    ...priceMethods(dependencies),
   }
+}
 
-  function findModel(id: string): BuiltModel {
-    const model = catalogue.built().models.get(id)
-    if (!model) throw new AppError('not_found', `There is no model ${id}.`)
-    return model
-  }
-
-  function findDeployment(id: string): { model: BuiltModel; entry: BuiltModel['all'][number] } {
-    for (const model of catalogue.built().models.values()) {
-      const entry = model.all.find(({ deployment }) => deployment.id === id)
-      if (entry) return { model, entry }
-    }
-    throw new AppError('not_found', `There is no deployment ${id}.`)
-  }
-
-  const deploymentsOf = (providerId: string) =>
-    [...catalogue.built().models.values()].flatMap((model) =>
-      model.all.filter(({ deployment }) => deployment.providerId === providerId),
-    )
-
-  /** What was seen under the old settings says nothing about the new ones. */
-  async function settle(deploymentIds: readonly string[]) {
-    await changes.caughtUp()
-    deploymentHealth.reset(deploymentIds)
-  }
-
-  async function removed(what: string, id: string, there: Promise<boolean>, deploymentIds: readonly string[]) {
-    if (!(await there)) throw new AppError('not_found', `The operator has declared no ${what} ${id}.`)
-    await settle(deploymentIds)
-  }
-
-  const showDeployment = (id: string) => {
-    const { model, entry } = findDeployment(id)
-    return renderDeployment(model, entry, context())
-  }
-
+function providerMethods(
+  dependencies: OperatorCatalogueDependencies,
+): Pick<OperatorCatalogue, 'providers' | 'provider' | 'putProvider' | 'removeProvider' | 'testProvider'> {
+  const { store, catalogue, deploymentHealth, clock } = dependencies
   return {
     providers: () => [...catalogue.built().providers.values()].map(renderProvider),
-    provider: (id) => renderProvider(findProvider(id)),
+    provider: (id) => renderProvider(findProvider(catalogue, id)),
     async putProvider(id, body, actor) {
       const { enabled, apiKey, headers, credentials, format, ...rest } = body
       if (id === builtInProvider)
-        throw new AppError('conflict', 'The built-in provider cannot be replaced; switch its model off instead.')
-      if (format === undefined) findProvider(id)
+        throw new AppError('conflict', 'The built-in provider cannot be replaced; disable its model instead.')
+      if (format === undefined) findProvider(catalogue, id)
       const declaration = format === undefined ? null : { format, ...rest }
       await store.putProvider(id, { enabled, declaration, secrets: { apiKey, headers, credentials } }, actor)
-      await settle(deploymentsOf(id).map(({ deployment }) => deployment.id))
-      return renderProvider(findProvider(id))
+      await applyChange(
+        dependencies,
+        entriesOf(catalogue, id).map(({ deployment }) => deployment.id),
+      )
+      return renderProvider(findProvider(catalogue, id))
     },
     async removeProvider(id, actor) {
-      const dependent = deploymentsOf(id).find(({ origin }) => origin === 'operator')
+      const dependent = entriesOf(catalogue, id).find(({ origin }) => origin === 'operator')
       if (dependent && catalogue.built().providers.get(id)?.origin === 'operator')
         throw new AppError('conflict', `The deployment ${dependent.deployment.id} uses this provider; remove it first.`)
-      await removed('provider', id, store.removeProvider(id, actor), [])
+      assertRemoved(await store.removeProvider(id, actor), 'provider', id)
+      await applyChange(dependencies, [])
     },
     async testProvider(id, model, requestId) {
-      const declared = findProvider(id)
-      if (!declared.enabled) throw new AppError('conflict', `The provider ${id} is switched off; enable it first.`)
-      const entries = [...catalogue.built().models.values()].flatMap((one) =>
-        one.all
-          .filter(({ deployment }) => deployment.providerId === id)
-          .map(({ deployment }) => ({ model: one, deployment })),
-      )
+      const { enabled } = findProvider(catalogue, id)
+      if (!enabled) throw new AppError('conflict', `The provider ${id} is disabled; enable it first.`)
       return testProvider(
-        { providerId: id, model, entries, requestId },
+        { providerId: id, model, entries: entriesOf(catalogue, id), requestId },
         { provider: () => catalogue.provider({ providerId: id }), deploymentHealth, clock },
       )
     },
-    models: () => {
-      const built = catalogue.built()
-      const shared = context()
-      const data = [...built.models.values()].map((model) => renderModel(model, shared))
-      return { data, snapshotDate, problems: [...built.problems] }
+  }
+}
+
+function modelMethods(
+  dependencies: OperatorCatalogueDependencies,
+): Pick<OperatorCatalogue, 'models' | 'model' | 'putModel' | 'removeModel'> {
+  const { store, catalogue, snapshotDate } = dependencies
+  return {
+    models() {
+      const { models, problems } = catalogue.built()
+      const context = renderContext(dependencies)
+      return {
+        data: [...models.values()].map((model) => renderModel(model, context)),
+        snapshotDate,
+        problems: [...problems],
+      }
     },
-    model: (id) => renderModel(findModel(id), context()),
+    model: (id) => renderModel(findModel(catalogue, id), renderContext(dependencies)),
     async putModel(id, body, actor) {
+      const { models, aliases } = catalogue.built()
       for (const alias of body.aliases ?? []) {
-        const built = catalogue.built()
-        const holder = built.models.has(alias) ? alias : built.aliases.get(alias)
+        const holder = models.has(alias) ? alias : aliases.get(alias)
         if (holder !== undefined && holder !== id)
-          throw new AppError('conflict', `The alias ${alias} already means ${holder}.`, { param: 'aliases' })
+          throw new AppError('conflict', `The alias ${alias} already refers to ${holder}.`, { param: 'aliases' })
       }
       await store.putModel(id, body, actor)
-      await settle([])
-      return renderModel(findModel(id), context())
+      await applyChange(dependencies, [])
+      return renderModel(findModel(catalogue, id), renderContext(dependencies))
     },
-    removeModel: (id, actor) => removed('model', id, store.removeModel(id, actor), []),
-    deployments: () => {
-      const shared = context()
-      return [...catalogue.built().models.values()].flatMap((model) =>
-        model.all.map((entry) => renderDeployment(model, entry, shared)),
-      )
+    async removeModel(id, actor) {
+      assertRemoved(await store.removeModel(id, actor), 'model', id)
+      await applyChange(dependencies, [])
     },
-    deployment: showDeployment,
+  }
+}
+
+function deploymentMethods(
+  dependencies: OperatorCatalogueDependencies,
+): Pick<OperatorCatalogue, 'deployments' | 'deployment' | 'putDeployment' | 'removeDeployment'> {
+  const { store, catalogue } = dependencies
+  const show = (id: string) => {
+    const entry = findDeployment(catalogue, id)
+    return renderDeployment(entry.model, entry, renderContext(dependencies))
+  }
+  return {
+    deployments() {
+      const context = renderContext(dependencies)
+      return allEntries(catalogue).map((entry) => renderDeployment(entry.model, entry, context))
+    },
+    deployment: show,
     async putDeployment(id, body, actor) {
-      const known = [...catalogue.built().models.values()].some((model) =>
-        model.all.some((one) => one.deployment.id === id),
-      )
+      const known = allEntries(catalogue).some(({ deployment }) => deployment.id === id)
       for (const field of ['model', 'provider'] as const) {
         if (body[field] === undefined && !known)
           throw new AppError('invalid_request', `${field} is required for a new deployment.`, { param: field })
@@ -174,32 +157,91 @@ export function createOperatorCatalogue({
       if (body.provider !== undefined && !catalogue.built().providers.has(body.provider))
         throw new AppError('invalid_request', `There is no provider ${body.provider}.`, { param: 'provider' })
       await store.putDeployment(id, body, actor)
-      await settle([id])
-      return showDeployment(id)
+      await applyChange(dependencies, [id])
+      return show(id)
     },
-    removeDeployment: (id, actor) => removed('deployment', id, store.removeDeployment(id, actor), [id]),
-    prices: (deploymentId) => renderPrices(findDeployment(deploymentId).entry.deployment, context()),
-    async addPrice(deploymentId, { validFrom, ...price }, actor) {
-      findDeployment(deploymentId)
-      const nowMs = clock.now()
-      const validFromMs = validFrom === undefined ? nowMs : Date.parse(validFrom)
-      if (validFromMs < nowMs - pastToleranceMs)
-        throw new AppError(
-          'invalid_request',
-          'validFrom must not lie in the past: calls since then have been billed.',
-          {
-            param: 'validFrom',
-          },
-        )
-      const id = await store.addPrice(deploymentId, price, validFromMs, actor)
-      await settle([])
-      const shown = renderPrices(findDeployment(deploymentId).entry.deployment, context()).find((one) => one.id === id)
-      if (!shown) throw new AppError('internal_error', 'The price was stored but cannot be shown.')
-      return shown
+    async removeDeployment(id, actor) {
+      assertRemoved(await store.removeDeployment(id, actor), 'deployment', id)
+      await applyChange(dependencies, [id])
     },
-    removePrice: (deploymentId, priceId, actor) =>
-      removed('price', priceId, store.removePrice(deploymentId, priceId, actor), []),
   }
 }
 
-const builtInProvider = 'portico'
+function priceMethods(
+  dependencies: OperatorCatalogueDependencies,
+): Pick<OperatorCatalogue, 'prices' | 'addPrice' | 'removePrice'> {
+  const { store, catalogue, clock } = dependencies
+  const pricesOf = (deploymentId: string) =>
+    renderPrices(findDeployment(catalogue, deploymentId).deployment, renderContext(dependencies))
+  return {
+    prices: pricesOf,
+    async addPrice(deploymentId, { validFrom, ...price }, actor) {
+      findDeployment(catalogue, deploymentId)
+      const nowMs = clock.now()
+      const validFromMs = validFrom === undefined ? nowMs : Date.parse(validFrom)
+      if (validFromMs < nowMs - pastToleranceMs)
+        throw new AppError('invalid_request', 'validFrom must not be in the past: later calls are already billed.', {
+          param: 'validFrom',
+        })
+      const id = await store.addPrice(deploymentId, price, validFromMs, actor)
+      await applyChange(dependencies, [])
+      const shown = pricesOf(deploymentId).find((one) => one.id === id)
+      if (!shown) throw new AppError('internal_error', 'The price was stored but cannot be shown.')
+      return shown
+    },
+    async removePrice(deploymentId, priceId, actor) {
+      assertRemoved(await store.removePrice(deploymentId, priceId, actor), 'price', priceId)
+      await applyChange(dependencies, [])
+    },
+  }
+}
+
+/** Waits until this instance has read the change, and resets the health that was recorded with the old settings. */
+async function applyChange(
+  { changes, deploymentHealth }: OperatorCatalogueDependencies,
+  deploymentIds: readonly string[],
+): Promise<void> {
+  await changes.caughtUp()
+  deploymentHealth.reset(deploymentIds)
+}
+
+function assertRemoved(removed: boolean, what: string, id: string): void {
+  if (!removed) throw new AppError('not_found', `The operator has declared no ${what} ${id}.`)
+}
+
+function renderContext({ catalogue, deploymentHealth, clock }: OperatorCatalogueDependencies): RenderContext {
+  return {
+    nowMs: clock.now(),
+    health: deploymentHealth.health,
+    priceId: (deploymentId: string, schedule: PriceSchedule) => catalogue.operatorPriceId(deploymentId, schedule),
+  }
+}
+
+function findProvider(catalogue: LiveCatalogue, id: string) {
+  const provider = catalogue.built().providers.get(id)
+  if (!provider) throw new AppError('not_found', `There is no provider ${id}.`)
+  return provider
+}
+
+function findModel(catalogue: LiveCatalogue, id: string): BuiltModel {
+  const model = catalogue.built().models.get(id)
+  if (!model) throw new AppError('not_found', `There is no model ${id}.`)
+  return model
+}
+
+/** A deployment of the catalogue with its model. */
+type Entry = BuiltModel['all'][number] & { model: BuiltModel }
+
+function allEntries(catalogue: LiveCatalogue): Entry[] {
+  return [...catalogue.built().models.values()].flatMap((model) => model.all.map((entry) => ({ ...entry, model })))
+}
+
+function findDeployment(catalogue: LiveCatalogue, id: string): Entry {
+  const entry = allEntries(catalogue).find(({ deployment }) => deployment.id === id)
+  if (!entry) throw new AppError('not_found', `There is no deployment ${id}.`)
+  return entry
+}
+
+function entriesOf(catalogue: LiveCatalogue, providerId: string): Entry[] {
+  return allEntries(catalogue).filter(({ deployment }) => deployment.providerId === providerId)
+}

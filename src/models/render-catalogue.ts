@@ -6,6 +6,7 @@ import type { BuiltModel, DeclaredProvider } from './build-catalogue.ts'
 import { type Deployment, euPrefix } from './catalogue.ts'
 import type { HealthView } from './deployment-health.ts'
 import { priceInForce } from './find-model.ts'
+import { lastFourOf } from './provider-secrets.ts'
 
 /** The operator's view of the catalogue; holds no secret. */
 
@@ -20,14 +21,11 @@ export function renderProvider(provider: DeclaredProvider): ProviderBody {
     hosting: provider.hosting,
     models: provider.models,
     priceLists: [...provider.priceLists],
-    apiKeyLastFour: apiKey === undefined ? null : apiKey.length >= shortestShownKey ? apiKey.slice(-4) : '****',
+    apiKeyLastFour: lastFourOf(apiKey),
     headerNames: Object.keys(headers ?? {}).sort(),
     hasCredentials: credentials !== undefined,
   }
 }
-
-/** A key shorter than this would be half shown by its last four characters. */
-const shortestShownKey = 12
 
 export interface RenderContext {
   nowMs: number

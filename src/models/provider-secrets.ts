@@ -1,0 +1,60 @@
+import type { SecretBox } from '../kernel/index.ts'
+import type { ProviderSecrets } from './from-operator.ts'
+
+/** Secrets of the operator's providers, sealed in the database. */
+
+/** `undefined` keeps the stored value, null removes it. */
+export interface SecretsChange {
+  apiKey?: string | null | undefined
+  headers?: Readonly<Record<string, string>> | null | undefined
+  credentials?: string | null | undefined
+}
+
+interface SealedSecrets {
+  id: string
+  secrets_sealed: string | null
+}
+
+export function openSecrets(secretBox: SecretBox, { id, secrets_sealed: sealed }: SealedSecrets): ProviderSecrets {
+  return sealed === null ? {} : (JSON.parse(secretBox.open(sealed, `provider:${id}`)) as ProviderSecrets)
+}
+
+/** Secrets sealed with another secret key cannot be opened; the provider can still be replaced. */
+export function openOrDropSecrets(secretBox: SecretBox, row: SealedSecrets): ProviderSecrets {
+  try {
+    return openSecrets(secretBox, row)
+  } catch {
+    return {}
+  }
+}
+
+export function secretColumns(secretBox: SecretBox, id: string, secrets: ProviderSecrets) {
+  const { apiKey, headers, credentials } = secrets
+  return {
+    secrets_sealed:
+      Object.keys(secrets).length === 0 ? null : secretBox.seal(JSON.stringify(secrets), `provider:${id}`),
+    api_key_last_four: lastFourOf(apiKey),
+    header_names: Object.keys(headers ?? {}).sort(),
+    has_credentials: credentials !== undefined,
+  }
+}
+
+export function mergeSecrets(kept: ProviderSecrets, change: SecretsChange): ProviderSecrets {
+  const merged: ProviderSecrets = {}
+  const apiKey = change.apiKey === undefined ? kept.apiKey : change.apiKey
+  const headers = change.headers === undefined ? kept.headers : change.headers
+  const credentials = change.credentials === undefined ? kept.credentials : change.credentials
+  if (apiKey) merged.apiKey = apiKey
+  if (headers && Object.keys(headers).length > 0) merged.headers = { ...headers }
+  if (credentials) merged.credentials = credentials
+  return merged
+}
+
+/** A shorter key is not shown in part: four characters would be too much of it. */
+const shortestShownKey = 12
+
+/** What an operator sees of an API key. */
+export function lastFourOf(apiKey: string | undefined): string | null {
+  if (apiKey === undefined) return null
+  return apiKey.length >= shortestShownKey ? apiKey.slice(-4) : '****'
+}
