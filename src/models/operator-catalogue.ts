@@ -49,7 +49,7 @@ interface OperatorCatalogueDependencies {
   store: CatalogueStore
   catalogue: LiveCatalogue
   deploymentHealth: DeploymentHealth
-  changes: { caughtUp(): Promise<void> }
+  changes: Pick<ChangeSource, 'caughtUp'>
   snapshotDate: string
   clock: Clock
 }
