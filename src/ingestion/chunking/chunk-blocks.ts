@@ -1,6 +1,6 @@
 import type { CountTokens } from '../../tokens/index.ts'
 import type { Chunk, ExtractedBlock } from '../extraction.ts'
-import { createChunkDraft, type ChunkDraft } from './chunk-draft.ts'
+import { ChunkDraft } from './chunk-draft.ts'
 import { columnChunks, type TableBand } from './column-chunks.ts'
 import { boundCounter, countCodePoints, shortened, splitText, type Piece } from './pieces.ts'
 import { areEqual, createTableHeads } from './table-head.ts'
@@ -38,132 +38,140 @@ export async function* chunkBlocks(
   options: ChunkingOptions,
 ): AsyncGenerator<Chunk> {
   assertOptions(options)
-  const chunker = createChunker({ ...options, countTokens: boundCounter(options.countTokens) })
+  const chunker = new Chunker({ ...options, countTokens: boundCounter(options.countTokens) })
   for await (const batch of blocks) {
     for (const block of batch) yield* chunker.add(block)
   }
   yield* chunker.end()
 }
 
-interface Chunker {
-  add(block: ExtractedBlock): Iterable<Chunk>
-  end(): Iterable<Chunk>
-}
+/** Fills one draft after the other with blocks. */
+class Chunker {
+  private readonly options: ChunkingOptions
+  private readonly heads: ReturnType<typeof createTableHeads>
+  private readonly wideTables: ReturnType<typeof createWideTables>
+  /** Header of the table whose rows arrive; null outside tables. */
+  private tableHeader: readonly string[] | null = null
+  private readonly headings: { level: number; text: string }[] = []
+  private headingPath: string[] = []
+  /** Code points of all blocks before the next one, joined by line feeds. */
+  private position = 0
+  private index = 0
+  private draft: ChunkDraft
 
-function createChunker(options: ChunkingOptions): Chunker {
-  const { targetTokens } = options
-  const heads = createTableHeads(options)
-  const wideTables = createWideTables(options)
-  let tableHeader: readonly string[] | null = null
-  const headings: { level: number; text: string }[] = []
-  let position = 0
-  let index = 0
-  let draft: ChunkDraft = createChunkDraft(options)
-  let headingPath: string[] = []
-  /** Ends the chunk for its size: the next one goes on in the same text or table. */
-  function flushFull(): Chunk[] {
-    const { chunk, carried, repeated } = draft.finish(true)
-    draft = createChunkDraft(options, draft)
-    const chunks = chunk ? [{ ...chunk, index: index++ }] : []
-    for (const piece of carried) chunks.push(...place(piece))
-    draft.markRepeated(repeated)
-    return chunks
+  constructor(options: ChunkingOptions) {
+    this.options = options
+    this.heads = createTableHeads(options)
+    this.wideTables = createWideTables(options)
+    this.draft = new ChunkDraft(options)
   }
 
-  /** Ends the chunk because the structure ends; the next one starts afresh. */
-  function flushWhole(): Chunk[] {
-    const chunks: Chunk[] = []
-    for (;;) {
-      const { chunk, carried } = draft.finish(false)
-      if (chunk) chunks.push({ ...chunk, index: index++ })
-      if (carried.length === 0) break
-      draft = createChunkDraft(options, draft)
-      for (const piece of carried) draft.add(piece)
-    }
-    draft = createChunkDraft(options)
-    return chunks
+  add(block: ExtractedBlock): Iterable<Chunk> {
+    const from = this.position
+    this.position += countCodePoints(block.text) + 1
+    return isRowBlock(block) ? this.addRow(block, from, this.position - 1) : this.addOther(block, from)
   }
 
-  function place(piece: Piece): Chunk[] {
-    const chunks: Chunk[] = []
-    // Each round emits a chunk or gives up an overlap that leaves no room; an empty draft takes any piece.
-    while (!draft.hasRoomFor(piece)) chunks.push(...flushFull())
-    draft.add(piece)
-    return chunks
+  *end(): Generator<Chunk> {
+    yield* this.endTable()
+    yield* this.flushWhole()
   }
 
-  function* addBlock(block: ExtractedBlock, from: number): Generator<Chunk> {
-    const head = block.kind === 'table_row' && block.header ? heads.headOf(block.header) : null
+  private *addRow(block: RowBlock, from: number, to: number): Generator<Chunk> {
+    if (this.tableHeader !== null && !areEqual(this.tableHeader, block.header)) yield* this.endTable()
+    this.tableHeader = block.header
+    yield* this.addBlock(block, from)
+    yield* this.addColumns(this.wideTables.add(block, from, to))
+  }
+
+  private *addOther(block: ExtractedBlock, from: number): Generator<Chunk> {
+    if (this.tableHeader !== null) yield* this.endTable()
+    this.tableHeader = null
+    yield* block.kind === 'heading' ? this.addHeading(block, from) : this.addBlock(block, from)
+  }
+
+  private *addHeading(block: ExtractedBlock, from: number): Generator<Chunk> {
+    const { draft, headings } = this
+    const level = block.level ?? 1
+    if (draft.isTable || (draft.hasContent && draft.tokens >= this.options.targetTokens * minimumSectionShare))
+      yield* this.flushWhole()
+    while (headings.length > 0 && headings.at(-1)!.level >= level) headings.pop()
+    this.headingPath = headings.map((heading) => heading.text)
+    yield* this.addBlock(block, from)
+    headings.push({ level, text: shortened(block.text, maximumPathCharacters) })
+    this.headingPath = headings.map((heading) => heading.text)
+  }
+
+  private *addBlock(block: ExtractedBlock, from: number): Generator<Chunk> {
+    const { countTokens, targetTokens } = this.options
+    const head = block.kind === 'table_row' && block.header ? this.heads.headOf(block.header) : null
     const isTable = block.kind === 'table_row'
     const isHeader = head !== null && block.row === undefined
-    // Two tables under headers of the same words are still two tables.
+    const { draft } = this
+    // Two tables under equal headers are still two tables.
     if (isTable !== draft.isTable || head !== draft.tableHead || (isHeader && draft.isTable)) {
       const isCaption = isTable && !draft.isTable && draft.tokens < targetTokens * captionShare
-      if (!isCaption) yield* flushWhole()
-      if (isTable) draft.becomeTable(head)
+      if (!isCaption) yield* this.flushWhole()
+      if (isTable) this.draft.becomeTable(head)
     }
-    const budget = {
-      countTokens: options.countTokens,
-      maximumTokens: draft.pieceTokens(wholeParagraphShare, block.kind),
-    }
+    const maximumTokens = this.draft.pieceTokens(wholeParagraphShare, block.kind)
     let at = from
-    const parts = splitText(block.text, block.kind, budget)
+    const parts = splitText(block.text, block.kind, { countTokens, maximumTokens })
     // A header in several parts cannot stand above its rows; they get what fits of it as `tableHeader`.
     const leads = block.kind === 'heading' || (isHeader && parts.length === 1)
+    const { headingPath } = this
     for (const [part, { text, tokens }] of parts.entries()) {
       const to = at + countCodePoints(text)
       const { kind, page = null, row = null } = block
-      yield* place({ text, tokens, from: at, to, kind, page, row, leads, headingPath, continues: part > 0 })
+      yield* this.place({ text, tokens, from: at, to, kind, page, row, leads, headingPath, continues: part > 0 })
       at = to
     }
   }
 
-  function* addHeading(block: ExtractedBlock, from: number): Generator<Chunk> {
-    const level = block.level ?? 1
-    if (draft.isTable || (draft.hasContent && draft.tokens >= targetTokens * minimumSectionShare)) yield* flushWhole()
-    while (headings.length > 0 && headings.at(-1)!.level >= level) headings.pop()
-    headingPath = headings.map((heading) => heading.text)
-    yield* addBlock(block, from)
-    headings.push({ level, text: shortened(block.text, maximumPathCharacters) })
-    headingPath = headings.map((heading) => heading.text)
-  }
-
-  function* addColumns(band: Omit<TableBand, 'headingPath'> | null): Generator<Chunk> {
-    if (band === null) return
-    for (const chunk of columnChunks({ ...band, headingPath }, options)) yield { ...chunk, index: index++ }
-  }
-
   /** The columns of a wide table follow the chunks of its last whole rows. */
-  function* endTable(): Generator<Chunk> {
-    const band = wideTables.end()
+  private *endTable(): Generator<Chunk> {
+    const band = this.wideTables.end()
     if (band === null) return
-    yield* flushWhole()
-    yield* addColumns(band)
+    yield* this.flushWhole()
+    yield* this.addColumns(band)
   }
 
-  function* addRow(block: RowBlock, from: number, to: number): Generator<Chunk> {
-    if (tableHeader !== null && !areEqual(tableHeader, block.header)) yield* endTable()
-    tableHeader = block.header
-    yield* addBlock(block, from)
-    yield* addColumns(wideTables.add(block, from, to))
+  private *addColumns(band: Omit<TableBand, 'headingPath'> | null): Generator<Chunk> {
+    if (band === null) return
+    for (const chunk of columnChunks({ ...band, headingPath: this.headingPath }, this.options))
+      yield { ...chunk, index: this.index++ }
   }
 
-  function* addOther(block: ExtractedBlock, from: number): Generator<Chunk> {
-    if (tableHeader !== null) yield* endTable()
-    tableHeader = null
-    yield* block.kind === 'heading' ? addHeading(block, from) : addBlock(block, from)
+  private place(piece: Piece): Chunk[] {
+    const chunks: Chunk[] = []
+    // Each round emits a chunk or drops an overlap that leaves no room; an empty draft has room for any piece.
+    while (!this.draft.hasRoomFor(piece)) chunks.push(...this.flushFull())
+    this.draft.add(piece)
+    return chunks
   }
 
-  return {
-    add(block) {
-      const from = position
-      position += countCodePoints(block.text) + 1
-      return isRowBlock(block) ? addRow(block, from, position - 1) : addOther(block, from)
-    },
-    *end() {
-      yield* endTable()
-      yield* flushWhole()
-    },
+  /** Ends the chunk for its size: the next one continues the same text or table. */
+  private flushFull(): Chunk[] {
+    const { chunk, carried, repeated } = this.draft.finish(true)
+    this.draft = new ChunkDraft(this.options, this.draft)
+    const chunks = chunk ? [{ ...chunk, index: this.index++ }] : []
+    for (const piece of carried) chunks.push(...this.place(piece))
+    this.draft.markRepeated(repeated)
+    return chunks
+  }
+
+  /** Ends the chunk because the structure ends: nothing is carried into the next one. */
+  private flushWhole(): Chunk[] {
+    const chunks: Chunk[] = []
+    for (;;) {
+      const { chunk, carried } = this.draft.finish(false)
+      if (chunk) chunks.push({ ...chunk, index: this.index++ })
+      if (carried.length === 0) break
+      this.draft = new ChunkDraft(this.options, this.draft)
+      for (const piece of carried) this.draft.add(piece)
+    }
+    this.draft = new ChunkDraft(this.options)
+    return chunks
   }
 }
 

@@ -3,72 +3,118 @@ import type { ChunkingOptions } from './chunk-blocks.ts'
 import { countCodePoints, splitSentences, splitText, type Piece } from './pieces.ts'
 import type { TableHead } from './table-head.ts'
 
-/** A chunk that is being filled. */
-export interface ChunkDraft {
-  readonly tableHead: TableHead | null
-  readonly isTable: boolean
-  /** Sum over its pieces, without the table header. */
-  readonly tokens: number
-  /** True when it holds more than headings, a table's header row and repeated text. */
-  readonly hasContent: boolean
-  becomeTable(head: TableHead | null): void
-  /** Most tokens of a piece that is to be placed here. */
-  pieceTokens(wholeParagraphShare: number, kind: Piece['kind']): number
-  hasRoomFor(piece: Piece): boolean
-  add(piece: Piece): void
-  /** The first pieces repeat the end of the chunk before. */
-  markRepeated(pieces: number): void
-  finish(carry: boolean): FinishedDraft
-}
-
 interface FinishedDraft {
-  /** Null where the draft held nothing of its own. */
+  /** Null where the draft holds only repeated text. */
   chunk: Omit<Chunk, 'index'> | null
   /** Pieces that begin the next chunk: what did not fit, headings that would stand at the end, the overlap. */
   carried: Piece[]
-  /** How many of the first carried ones only repeat. */
+  /** How many of the first carried pieces only repeat. */
   repeated: number
 }
 
-/** A new draft, going on with the table of `former` where one is given. */
-export function createChunkDraft(
-  options: ChunkingOptions,
-  former: Pick<ChunkDraft, 'tableHead' | 'isTable'> = { tableHead: null, isTable: false },
-): ChunkDraft {
-  const { countTokens, targetTokens, maximumTokens, overlapTokens } = options
-  const pieces: Piece[] = []
-  let repeated = 0
-  let tokens = 0
-  let { tableHead: head, isTable } = former
+/** A chunk that is being filled. */
+export class ChunkDraft {
+  tableHead: TableHead | null
+  isTable: boolean
+  /** Sum over its pieces, without the table header. */
+  tokens = 0
+  private readonly options: ChunkingOptions
+  private readonly pieces: Piece[] = []
+  /** How many of the first pieces repeat the end of the chunk before. */
+  private repeated = 0
 
-  /** Null also where the header row itself is in the text. */
-  const headerOf = (kept: Piece[]) => {
-    const hasRows = kept.some(({ kind, leads }) => kind === 'table_row' && !leads)
-    const hasHeader = kept.some(({ kind, leads }) => kind === 'table_row' && leads)
-    return hasRows && !hasHeader && head ? head.shown : null
-  }
-  const bodyTokens = (kept: Piece[]) => {
-    const { text } = textOf(kept)
-    const above = headerOf(kept)
-    return countTokens(above === null ? text : `${above}\n${text}`)
+  /** A draft that continues the table of `former` where one is given. */
+  constructor(
+    options: ChunkingOptions,
+    former: Pick<ChunkDraft, 'tableHead' | 'isTable'> = { tableHead: null, isTable: false },
+  ) {
+    this.options = options
+    this.tableHead = former.tableHead
+    this.isTable = former.isTable
   }
 
-  const hasContent = () => pieces.slice(repeated).some((piece) => !piece.leads)
+  /** True when it holds more than headings, a table's header row and repeated text. */
+  get hasContent(): boolean {
+    return this.pieces.slice(this.repeated).some((piece) => !piece.leads)
+  }
 
-  const fits = (kept: Piece[]) => bodyTokens(kept) <= maximumTokens
+  becomeTable(head: TableHead | null) {
+    this.isTable = true
+    this.tableHead = head
+  }
 
-  /** Takes pieces off the end until the whole fits; the single sums are estimates, this count is the promise. */
-  function fit(): { kept: Piece[]; left: Piece[] } {
-    if (fits(pieces)) return { kept: [...pieces], left: [] }
+  /** Most tokens of a piece that is to be placed here. */
+  pieceTokens(wholeParagraphShare: number, kind: Piece['kind']): number {
+    const { maximumTokens, targetTokens } = this.options
+    // The margin covers counts that grow when texts are joined.
+    const headTokens = this.tableHead?.tokens ?? 0
+    const room = Math.max(4, Math.floor((maximumTokens - headTokens) * 0.95) - 2)
+    const target = Math.max(4, targetTokens - headTokens)
+    return kind === 'table_row' || kind === 'heading' ? room : Math.min(room, Math.ceil(target * wholeParagraphShare))
+  }
+
+  hasRoomFor(piece: Piece): boolean {
+    const { maximumTokens, targetTokens } = this.options
+    if (this.pieces.length === 0) return true
+    const joined = this.tokens + (this.tableHead?.tokens ?? 0) + piece.tokens
+    // Headings stay with the text below them, even where that exceeds the target.
+    const onlyLeading = this.repeated === 0 && !this.hasContent
+    return joined <= targetTokens || (onlyLeading && joined <= maximumTokens * 0.95 - 2)
+  }
+
+  add(piece: Piece) {
+    this.pieces.push(piece)
+    this.tokens += piece.tokens
+  }
+
+  /** Marks the first pieces as a repetition of the end of the chunk before. */
+  markRepeated(pieces: number) {
+    this.repeated = pieces
+  }
+
+  /** Builds the chunk. With `carry`, headings at the end and the overlap go to the next chunk. */
+  finish(carry: boolean): FinishedDraft {
+    const { countTokens, overlapTokens } = this.options
+    if (this.pieces.length <= this.repeated) return { chunk: null, carried: [], repeated: 0 }
+    const { kept, left } = this.fit()
+    if (carry) giveBackLeading(kept, left)
+    const { text, from, to } = textOf(kept)
+    const overlap = carry && left.length === 0 && !this.isTable ? overlapOf(kept, overlapTokens, countTokens) : []
+    if (text === '') return { chunk: null, carried: left, repeated: 0 }
+    const pages = kept.flatMap(({ page }) => (page === null ? [] : [page]))
+    const rows = kept.flatMap(({ row }) => (row === null ? [] : [row]))
+    return {
+      chunk: {
+        text,
+        headingPath: kept[0]!.headingPath,
+        tableHeader: this.headerOf(kept),
+        tokens: this.bodyTokens(kept),
+        pageFrom: pages.length > 0 ? Math.min(...pages) : null,
+        pageTo: pages.length > 0 ? Math.max(...pages) : null,
+        characterFrom: from,
+        characterTo: to,
+        rowFrom: rows[0] ?? null,
+        rowTo: rows.at(-1) ?? null,
+      },
+      carried: [...overlap, ...left],
+      repeated: overlap.length,
+    }
+  }
+
+  /** Takes pieces off the end until the whole fits; the sums of `tokens` are estimates, this count is exact. */
+  private fit(): { kept: Piece[]; left: Piece[] } {
+    const { countTokens, maximumTokens } = this.options
+    const fits = (kept: Piece[]) => this.bodyTokens(kept) <= maximumTokens
+    if (fits(this.pieces)) return { kept: [...this.pieces], left: [] }
     let low = 1
-    let high = pieces.length - 1
+    let high = this.pieces.length - 1
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
-      if (fits(pieces.slice(0, middle))) low = middle
+      if (fits(this.pieces.slice(0, middle))) low = middle
       else high = middle - 1
     }
-    let kept = pieces.slice(0, low)
-    const left = pieces.slice(low)
+    let kept = this.pieces.slice(0, low)
+    const left = this.pieces.slice(low)
     while (!fits(kept)) {
       const parts = halve(kept[0]!, countTokens)
       if (parts.length === 1) break
@@ -78,76 +124,23 @@ export function createChunkDraft(
     return { kept, left }
   }
 
-  function giveBackLeading(kept: Piece[], left: Piece[]) {
-    const contentEnd = kept.findLastIndex((piece) => !piece.leads)
-    if (contentEnd >= 0) left.unshift(...kept.splice(contentEnd + 1))
+  /** The header to show above the pieces; null also where the header row itself is in the text. */
+  private headerOf(kept: Piece[]): string | null {
+    const hasRows = kept.some(({ kind, leads }) => kind === 'table_row' && !leads)
+    const hasHeader = kept.some(({ kind, leads }) => kind === 'table_row' && leads)
+    return hasRows && !hasHeader && this.tableHead ? this.tableHead.shown : null
   }
 
-  return {
-    get tableHead() {
-      return head
-    },
-    get isTable() {
-      return isTable
-    },
-    get tokens() {
-      return tokens
-    },
-    get hasContent() {
-      return hasContent()
-    },
-    becomeTable(its) {
-      isTable = true
-      head = its
-    },
-    pieceTokens(wholeParagraphShare, kind) {
-      // The margin covers counts that grow when texts are joined.
-      const headTokens = head?.tokens ?? 0
-      const room = Math.max(4, Math.floor((maximumTokens - headTokens) * 0.95) - 2)
-      const target = Math.max(4, targetTokens - headTokens)
-      return kind === 'table_row' || kind === 'heading' ? room : Math.min(room, Math.ceil(target * wholeParagraphShare))
-    },
-    hasRoomFor(piece) {
-      if (pieces.length === 0) return true
-      const joined = tokens + (head?.tokens ?? 0) + piece.tokens
-      // Headings wait for the text below them, even where that goes beyond the target.
-      const onlyLeading = repeated === 0 && !hasContent()
-      return joined <= targetTokens || (onlyLeading && joined <= maximumTokens * 0.95 - 2)
-    },
-    add(piece) {
-      pieces.push(piece)
-      tokens += piece.tokens
-    },
-    markRepeated(count) {
-      repeated = count
-    },
-    finish(carry) {
-      if (pieces.length <= repeated) return { chunk: null, carried: [], repeated: 0 }
-      const { kept, left } = fit()
-      if (carry) giveBackLeading(kept, left)
-      const { text, from, to } = textOf(kept)
-      const overlap = carry && left.length === 0 && !isTable ? overlapOf(kept, overlapTokens, countTokens) : []
-      if (text === '') return { chunk: null, carried: left, repeated: 0 }
-      const pages = kept.flatMap(({ page }) => (page === null ? [] : [page]))
-      const rows = kept.flatMap(({ row }) => (row === null ? [] : [row]))
-      return {
-        chunk: {
-          text,
-          headingPath: kept[0]!.headingPath,
-          tableHeader: headerOf(kept),
-          tokens: bodyTokens(kept),
-          pageFrom: pages.length > 0 ? Math.min(...pages) : null,
-          pageTo: pages.length > 0 ? Math.max(...pages) : null,
-          characterFrom: from,
-          characterTo: to,
-          rowFrom: rows[0] ?? null,
-          rowTo: rows.at(-1) ?? null,
-        },
-        carried: [...overlap, ...left],
-        repeated: overlap.length,
-      }
-    },
+  private bodyTokens(kept: Piece[]): number {
+    const { text } = textOf(kept)
+    const above = this.headerOf(kept)
+    return this.options.countTokens(above === null ? text : `${above}\n${text}`)
   }
+}
+
+function giveBackLeading(kept: Piece[], left: Piece[]) {
+  const contentEnd = kept.findLastIndex((piece) => !piece.leads)
+  if (contentEnd >= 0) left.unshift(...kept.splice(contentEnd + 1))
 }
 
 /** The text of pieces that follow one another, without white space around it, and its exact range. */

@@ -16,9 +16,12 @@ const namespacePrefixes: Record<string, string> = {
   'http://schemas.openxmlformats.org/markup-compatibility/2006': 'mc:',
 }
 
+/** The value of an element's attribute, by its name without prefix. */
+export type Attribute = (localName: string) => string | undefined
+
 export interface XmlHandler {
   /** `name` carries the prefix w:, m: or mc:, whatever the file calls them, and none for other namespaces. */
-  open(name: string, attribute: (localName: string) => string | undefined): void
+  open(name: string, attribute: Attribute): void
   close(name: string): void
   text(text: string): void
 }

@@ -44,7 +44,7 @@ export interface Extraction {
 }
 
 export interface ExtractorPool {
-  /** Starts when its chunks are asked for, as soon as a child is free. */
+  /** Starts when its chunks are read, as soon as a child is free. */
   extract(request: ExtractionRequest): Extraction
   /** Resolves when all children are up. Extractions need not wait for it. */
   ready(): Promise<void>
@@ -57,7 +57,7 @@ export interface ExtractorPool {
 /** A child is replaced after this many files, or when it holds this much memory at rest: WebAssembly memory never shrinks. */
 const maximumFilesPerChild = 500
 const maximumRestingBytes = 400 * 1024 * 1024
-/** Starts that may fail in a row before those who wait are told. */
+/** Starts that may fail in a row before waiting extractions are rejected. */
 const maximumFailedStarts = 3
 
 interface Slot {
@@ -73,119 +73,14 @@ interface Waiter {
 
 /** Keeps warm child processes in which files are read, so that a hostile file ends its child and nothing else. */
 export function createExtractorPool(options: ExtractorPoolOptions): ExtractorPool {
-  const { log, size } = options
   const { counter } = options.chunking
   const readable = options.readableFolders ?? [tmpdir()]
-  const folders = [...readable, ...(counter.kind === 'tokenizer' ? [counter.folder] : [])].map((folder) =>
-    realpathSync(folder),
+  const folders = [...readable, ...(counter.kind === 'tokenizer' ? [counter.folder] : [])]
+  const children = new ChildPool(
+    folders.map((folder) => realpathSync(folder)),
+    options,
   )
-  const slots = new Set<Slot>()
-  const idle: Slot[] = []
-  const waiters: Waiter[] = []
-  const closing = new AbortController()
-  let failedStarts = 0
-
-  /** Children keep this process alive while one of them reads or somebody waits for one, and never else. */
-  function holdProcess() {
-    for (const { child, isReading } of slots) child.setBusy(isReading || waiters.length > 0)
-  }
-
-  function start() {
-    if (closing.signal.aborted) return
-    const slot: Slot = { child: startExtractorChild(folders, options.chunking), files: 0, isReading: false }
-    slots.add(slot)
-    holdProcess()
-    let isUp = false
-    slot.child.ready.then(
-      () => {
-        isUp = true
-        failedStarts = 0
-        offer(slot)
-      },
-      () => {},
-    )
-    void slot.child.exited.then(({ code, signal, errorOutput }) => {
-      slots.delete(slot)
-      const at = idle.indexOf(slot)
-      if (at !== -1) idle.splice(at, 1)
-      if (closing.signal.aborted) return
-      log.debug({ code, signal }, 'an extraction process ended')
-      if (!isUp) startFailed(errorOutput)
-      else start()
-    })
-  }
-
-  /** Tries again with growing pauses, for ever: what is missing (memory, process ids) may come back. */
-  function startFailed(errorOutput: string) {
-    failedStarts += 1
-    log.error({ failedStarts, errorOutput: errorOutput.slice(-1000) }, 'an extraction process did not start')
-    if (failedStarts >= maximumFailedStarts)
-      for (const waiter of waiters.slice()) waiter.fail(new Error('extraction processes do not start'))
-    const pauseMs = Math.min(30_000, 200 * 2 ** failedStarts)
-    const timer = setTimeout(start, pauseMs)
-    if (waiters.length === 0) timer.unref()
-  }
-
-  function offer(slot: Slot) {
-    const waiter = waiters.shift()
-    if (waiter) waiter.give(slot)
-    else idle.push(slot)
-  }
-
-  function acquire(signal: AbortSignal): Promise<Slot> {
-    if (signal.aborted) return Promise.reject(signal.reason as Error)
-    const free = idle.shift()
-    if (free) return Promise.resolve(free)
-    if (failedStarts >= maximumFailedStarts) return Promise.reject(new Error('extraction processes do not start'))
-    return new Promise((resolve, reject) => {
-      const onAbort = () => waiter.fail(signal.reason as Error)
-      const settle = () => {
-        signal.removeEventListener('abort', onAbort)
-        const at = waiters.indexOf(waiter)
-        if (at !== -1) waiters.splice(at, 1)
-        holdProcess()
-      }
-      const waiter: Waiter = {
-        give(slot) {
-          settle()
-          resolve(slot)
-        },
-        fail(error) {
-          settle()
-          reject(error)
-        },
-      }
-      signal.addEventListener('abort', onAbort, { once: true })
-      waiters.push(waiter)
-      holdProcess()
-    })
-  }
-
-  async function* read(request: ExtractionRequest): AsyncGenerator<Chunk[], ExtractionSummary> {
-    const signal = request.signal ? AbortSignal.any([request.signal, closing.signal]) : closing.signal
-    const slot = await acquire(signal)
-    const limits = { ...defaultLimits(request.format, request.sizeBytes), ...options.limits, ...request.limits }
-    slot.files += 1
-    slot.isReading = true
-    holdProcess()
-    let keep = false
-    try {
-      const { summary, residentBytes } = yield* runExtraction(slot.child, { ...request, signal }, limits, log)
-      keep = residentBytes < maximumRestingBytes && slot.files < maximumFilesPerChild
-      return summary
-    } catch (error) {
-      // The file's fault, told by a child that is well: it may go on.
-      keep = (error as { childIsSound?: boolean }).childIsSound === true && slot.files < maximumFilesPerChild
-      throw error
-    } finally {
-      slot.isReading = false
-      holdProcess()
-      if (keep) offer(slot)
-      else slot.child.kill()
-    }
-  }
-
-  for (let index = 0; index < size; index += 1) start()
+  for (let index = 0; index < options.size; index += 1) children.start()
 
   return {
     extract(request) {
@@ -193,37 +88,185 @@ export function createExtractorPool(options: ExtractorPoolOptions): ExtractorPoo
       // The reader of the chunks receives the failure.
       summary.catch(() => {})
       async function* chunks() {
-        let isSettled = false
+        let isComplete = false
         try {
-          resolve(yield* read(request))
-          isSettled = true
+          resolve(yield* readFile(children, options, request))
+          isComplete = true
         } catch (error) {
-          isSettled = true
+          isComplete = true
           reject(error)
           throw error
         } finally {
-          if (!isSettled) reject(new Error('the extraction was left before its end'))
+          if (!isComplete) reject(new Error('the extraction was left before its end'))
         }
       }
       return { chunks: chunks(), summary }
     },
-    async ready() {
-      await Promise.all(
-        [...slots].map(async ({ child }) => {
-          child.setBusy(true)
-          await child.ready.finally(() => child.setBusy(false))
-        }),
-      )
-    },
-    processIds: () => [...slots].flatMap(({ child }) => child.pid ?? []),
-    async close() {
-      closing.abort(new Error('the extraction processes are shutting down'))
-      const exits = [...slots].map(({ child }) => child.exited)
-      for (const { child } of slots) {
+    ready: () => children.ready(),
+    processIds: () => children.processIds(),
+    close: () => children.close(),
+  }
+}
+
+async function* readFile(
+  children: ChildPool,
+  { limits: overrides, log }: ExtractorPoolOptions,
+  request: ExtractionRequest,
+): AsyncGenerator<Chunk[], ExtractionSummary> {
+  const signal = request.signal ? AbortSignal.any([request.signal, children.closing]) : children.closing
+  const slot = await children.acquire(signal)
+  const limits = { ...defaultLimits(request.format, request.sizeBytes), ...overrides, ...request.limits }
+  let isHealthy = false
+  try {
+    const { summary, residentBytes } = yield* runExtraction(slot.child, { ...request, signal }, limits, log)
+    isHealthy = residentBytes < maximumRestingBytes
+    return summary
+  } catch (error) {
+    // The file is at fault and the child reported it: the child can read the next file.
+    isHealthy = (error as { childIsSound?: boolean }).childIsSound === true
+    throw error
+  } finally {
+    children.release(slot, isHealthy)
+  }
+}
+
+/** The child processes, and the queue of extractions that wait for one of them. */
+class ChildPool {
+  private readonly folders: string[]
+  private readonly options: ExtractorPoolOptions
+  private readonly slots = new Set<Slot>()
+  private readonly idle: Slot[] = []
+  private readonly waiters: Waiter[] = []
+  private readonly closer = new AbortController()
+  private failedStarts = 0
+
+  constructor(folders: string[], options: ExtractorPoolOptions) {
+    this.folders = folders
+    this.options = options
+  }
+
+  /** Aborted when the pool closes. */
+  get closing(): AbortSignal {
+    return this.closer.signal
+  }
+
+  processIds(): number[] {
+    return [...this.slots].flatMap(({ child }) => child.pid ?? [])
+  }
+
+  /** Starts a child, and another one when it ends. */
+  start() {
+    if (this.closing.aborted) return
+    const slot: Slot = { child: startExtractorChild(this.folders, this.options.chunking), files: 0, isReading: false }
+    this.slots.add(slot)
+    this.holdProcess()
+    let isUp = false
+    slot.child.ready.then(
+      () => {
+        isUp = true
+        this.failedStarts = 0
+        this.offer(slot)
+      },
+      () => {},
+    )
+    void slot.child.exited.then(({ code, signal, errorOutput }) => {
+      this.slots.delete(slot)
+      const at = this.idle.indexOf(slot)
+      if (at !== -1) this.idle.splice(at, 1)
+      if (this.closing.aborted) return
+      this.options.log.debug({ code, signal }, 'an extraction process ended')
+      if (isUp) this.start()
+      else this.retryStart(errorOutput)
+    })
+  }
+
+  /** A child that reads no other file until it is released. */
+  async acquire(signal: AbortSignal): Promise<Slot> {
+    const slot = await this.freeSlot(signal)
+    slot.files += 1
+    slot.isReading = true
+    this.holdProcess()
+    return slot
+  }
+
+  release(slot: Slot, isHealthy: boolean) {
+    slot.isReading = false
+    this.holdProcess()
+    if (isHealthy && slot.files < maximumFilesPerChild) this.offer(slot)
+    else slot.child.kill()
+  }
+
+  async ready(): Promise<void> {
+    await Promise.all(
+      [...this.slots].map(async ({ child }) => {
         child.setBusy(true)
-        child.kill()
+        await child.ready.finally(() => child.setBusy(false))
+      }),
+    )
+  }
+
+  async close(): Promise<void> {
+    this.closer.abort(new Error('the extraction processes are shutting down'))
+    const exits = [...this.slots].map(({ child }) => child.exited)
+    for (const { child } of this.slots) {
+      child.setBusy(true)
+      child.kill()
+    }
+    await Promise.all(exits)
+  }
+
+  /** Children keep this process alive only while one of them reads or an extraction waits for one. */
+  private holdProcess() {
+    for (const { child, isReading } of this.slots) child.setBusy(isReading || this.waiters.length > 0)
+  }
+
+  /** Retries without end, with growing pauses: memory or process ids can become available again. */
+  private retryStart(errorOutput: string) {
+    this.failedStarts += 1
+    const { failedStarts, waiters } = this
+    this.options.log.error(
+      { failedStarts, errorOutput: errorOutput.slice(-1000) },
+      'an extraction process did not start',
+    )
+    if (failedStarts >= maximumFailedStarts)
+      for (const waiter of waiters.slice()) waiter.fail(new Error('extraction processes do not start'))
+    const pauseMs = Math.min(30_000, 200 * 2 ** failedStarts)
+    const timer = setTimeout(() => this.start(), pauseMs)
+    if (waiters.length === 0) timer.unref()
+  }
+
+  private offer(slot: Slot) {
+    const waiter = this.waiters.shift()
+    if (waiter) waiter.give(slot)
+    else this.idle.push(slot)
+  }
+
+  private freeSlot(signal: AbortSignal): Promise<Slot> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error)
+    const free = this.idle.shift()
+    if (free) return Promise.resolve(free)
+    if (this.failedStarts >= maximumFailedStarts) return Promise.reject(new Error('extraction processes do not start'))
+    return new Promise((resolve, reject) => {
+      const onAbort = () => waiter.fail(signal.reason as Error)
+      const leaveQueue = () => {
+        signal.removeEventListener('abort', onAbort)
+        const at = this.waiters.indexOf(waiter)
+        if (at !== -1) this.waiters.splice(at, 1)
+        this.holdProcess()
       }
-      await Promise.all(exits)
-    },
+      const waiter: Waiter = {
+        give(slot) {
+          leaveQueue()
+          resolve(slot)
+        },
+        fail(error) {
+          leaveQueue()
+          reject(error)
+        },
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.waiters.push(waiter)
+      this.holdProcess()
+    })
   }
 }

@@ -1,12 +1,12 @@
 import path from 'node:path'
 import { ExtractionError, type ExtractedBlock } from '../../extraction.ts'
-import { createDocxBody } from './body.ts'
+import { DocxBody } from './body.ts'
 import { createLossReport } from './losses.ts'
 import { readNumbering } from './numbering.ts'
 import { openDocxPackage, type DocxPackage } from './package.ts'
 import { readStyles } from './styles.ts'
 import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
-import { readWholeXml, readXml } from '../office-xml.ts'
+import { readWholeXml, readXml, type XmlHandler } from '../office-xml.ts'
 
 /** A Word document: body with headings, lists and tables, then footnotes and endnotes. */
 export async function* extractDocx(input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
@@ -24,13 +24,14 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
     ]) {
       if (!archive.has(name)) continue
       const links = await readLinks(archive, relationshipsOf(name))
-      const body = createDocxBody({ styleOf, numbering, links, notes })
-      const handler = {
-        ...body,
-        open: (...element: Parameters<typeof body.open>) => {
-          losses.open(element[0])
-          body.open(...element)
+      const body = new DocxBody({ styleOf, numbering, links, notes })
+      const handler: XmlHandler = {
+        open(elementName, attribute) {
+          losses.open(elementName)
+          body.open(elementName, attribute)
         },
+        close: (elementName) => body.close(elementName),
+        text: (text) => body.text(text),
       }
       for await (const _ of readXml(archive.read(name), handler)) {
         for (const block of body.take()) if (batch.add(block)) yield batch.take()

@@ -1,4 +1,4 @@
-type Attribute = (localName: string) => string | undefined
+import type { Attribute } from '../office-xml.ts'
 
 /** Check boxes and lists of Word's older forms (`w:ffData`), whose values are not text of the document. */
 export function createDocxFormFields(append: (text: string) => void) {
@@ -46,6 +46,7 @@ export function wingdingBox(font: string | undefined, code: string | undefined):
   return /^wingdings$/i.test(font ?? '') ? wingdingBoxes[(code ?? '').slice(-2).toLowerCase()] : undefined
 }
 
-function isOn(value: string | undefined): boolean {
+/** True for a switch of WordprocessingML that is on; a missing value means on. */
+export function isOn(value: string | undefined): boolean {
   return value === undefined || !['0', 'false', 'off'].includes(value)
 }

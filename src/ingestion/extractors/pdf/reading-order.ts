@@ -1,4 +1,4 @@
-import { isBeside, type Segment } from './lines.ts'
+import { isBeside, type Segment } from './segment.ts'
 
 /** A line of text: the segments that stand side by side, in reading order. */
 export interface Line {

@@ -1,4 +1,4 @@
-import type { Segment } from './lines.ts'
+import type { Segment } from './segment.ts'
 import type { Line } from './reading-order.ts'
 
 /** The lines of a page in reading order, and those that are turned against it. */

@@ -1,4 +1,5 @@
-import { splitSegment, type Segment } from '../lines.ts'
+import type { Segment } from '../segment.ts'
+import { splitSegment } from '../split-segments.ts'
 import { visualRows } from '../reading-order.ts'
 import type { Rule } from './drawn-rules.ts'
 import { judgeGrid, type Grid, type GridRow } from './evidence.ts'

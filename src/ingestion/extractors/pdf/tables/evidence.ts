@@ -1,5 +1,5 @@
 import { looksLikeHeader } from '../../csv-dialect.ts'
-import type { Segment } from '../lines.ts'
+import type { Segment } from '../segment.ts'
 import type { Rule } from './drawn-rules.ts'
 import { isNumber } from './table.ts'
 

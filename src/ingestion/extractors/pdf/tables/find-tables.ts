@@ -1,5 +1,6 @@
 import { findAlignedTables, type AlignedOptions } from './aligned-tables.ts'
-import { splitAtNarrowGaps, type Segment } from '../lines.ts'
+import type { Segment } from '../segment.ts'
+import { splitAtNarrowGaps } from '../split-segments.ts'
 import { findRuledTables } from './ruled-tables.ts'
 import type { Rule } from './drawn-rules.ts'
 import type { PdfTable } from './table.ts'

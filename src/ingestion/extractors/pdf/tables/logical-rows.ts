@@ -1,4 +1,4 @@
-import type { Segment } from '../lines.ts'
+import type { Segment } from '../segment.ts'
 import { visualRows } from '../reading-order.ts'
 import type { Rule } from './drawn-rules.ts'
 import type { Grid, GridRow } from './evidence.ts'

@@ -1,4 +1,5 @@
-import { splitSegment, type Segment } from '../lines.ts'
+import type { Segment } from '../segment.ts'
+import { splitSegment } from '../split-segments.ts'
 import type { Rule } from './drawn-rules.ts'
 import { partRow } from './logical-rows.ts'
 import { hasWideRows, type PdfTable } from './table.ts'

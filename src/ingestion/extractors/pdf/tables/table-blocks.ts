@@ -2,7 +2,7 @@ import type { ExtractedBlock } from '../../../extraction.ts'
 import { cleanLine } from '../../clean-text.ts'
 import { looksLikeHeader } from '../../csv-dialect.ts'
 import { joinsWithoutBlank } from '../joins.ts'
-import { isBeside, type Segment } from '../lines.ts'
+import { isBeside, type Segment } from '../segment.ts'
 
 import { isRightToLeft, visualRows } from '../reading-order.ts'
 import type { PdfTable } from './table.ts'

@@ -1,4 +1,4 @@
-import { isBeside, type Segment } from '../lines.ts'
+import { isBeside, type Segment } from '../segment.ts'
 
 /** A table on one page. */
 export interface PdfTable {

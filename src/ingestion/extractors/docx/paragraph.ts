@@ -1,0 +1,68 @@
+import type { ExtractedBlock } from '../../extraction.ts'
+import { cleanLine, cleanText } from '../clean-text.ts'
+import { linkTarget } from '../link-target.ts'
+import type { DocxNumbering } from './numbering.ts'
+import type { ParagraphStyle } from './styles.ts'
+
+/** A paragraph while its elements are read. */
+export interface Paragraph {
+  text: string
+  style: ParagraphStyle
+  outlineLevel: number | null
+  numId: string | null
+  numLevel: number | null
+  /** Where the texts of open links begin, with their addresses. */
+  links: { from: number; target: string }[]
+}
+
+/** Most links that are open at once in a paragraph; Word writes one. */
+const maximumOpenLinks = 100
+
+export function newParagraph(style: ParagraphStyle): Paragraph {
+  return { text: '', style, outlineLevel: null, numId: null, numLevel: null, links: [] }
+}
+
+/** Begins a link in a paragraph; its address is written where it ends. */
+export function startLink(paragraph: Paragraph | undefined, target: string) {
+  if (paragraph && paragraph.links.length < maximumOpenLinks)
+    paragraph.links.push({ from: paragraph.text.length, target })
+}
+
+/** Writes the address of the innermost open link after its text. */
+export function endLink(paragraph: Paragraph | undefined) {
+  const link = paragraph?.links.pop()
+  if (!paragraph || !link) return
+  const text = paragraph.text.slice(link.from)
+  const target = link.target === '' || text.trim() === '' ? null : linkTarget(link.target, text)
+  if (target !== null) paragraph.text = `${paragraph.text.trimEnd()} (${target})`
+}
+
+/** Counts a paragraph of a list and writes the number that Word displays before its text. */
+export function numberParagraph(paragraph: Paragraph, numbering: DocxNumbering) {
+  const { style } = paragraph
+  const numId = paragraph.numId ?? style.numId
+  if (numId === null || numId === '0' || paragraph.text.trim() === '') return
+  const ofStyle = style.ids.map((id) => numbering.levelOfStyle(numId, id)).find((level) => level !== null)
+  const number = numbering.next(numId, paragraph.numLevel ?? style.numLevel ?? ofStyle ?? 0)
+  if (number !== '') paragraph.text = `${number} ${paragraph.text.trimStart()}`
+}
+
+/** The block of a complete paragraph; null where it has no text. `notes` is set in the parts of footnotes and endnotes. */
+export function paragraphBlock(
+  paragraph: Paragraph,
+  notes: 'footnote' | undefined,
+  noteMark: string,
+): ExtractedBlock | null {
+  const text = cleanText(paragraph.text)
+    .replace(/[^\S\n]+$/gm, '')
+    .replace(/^\s*\n|\s+$/g, '')
+  if (text.trim() === '') return null
+  if (notes) return { kind: notes, text: noteMark + text.trimStart() }
+  const { style, outlineLevel, numId } = paragraph
+  const numbered = numId === null ? null : numId !== '0'
+  const level = outlineLevel !== null && outlineLevel <= 8 ? Math.min(6, outlineLevel + 1) : style.headingLevel
+  if (level !== null) return { kind: 'heading', level, text: cleanLine(text) }
+  if (numbered ?? style.isListItem) return { kind: 'list_item', text }
+  if (style.isCode) return { kind: 'code', text }
+  return { kind: style.isQuote ? 'quote' : 'paragraph', text }
+}

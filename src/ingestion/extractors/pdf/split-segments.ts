@@ -1,0 +1,103 @@
+import { isReorderable, visualOrder } from './bidi.ts'
+import type { PdfCharacter } from './document.ts'
+import { isBlank } from './letters.ts'
+import { toSegment, type Segment } from './segment.ts'
+
+/** A gap of this many character heights parts columns or table cells; blanks in justified text stay below it. */
+export const wideGap = 1.25
+/** Gaps between the columns of a narrow table can be as small as this; the widest blanks of justified text are as large. */
+export const narrowGap = 0.65
+
+export interface Part {
+  characters: PdfCharacter[]
+  hasNarrowGaps: boolean
+  from: number
+  to: number
+}
+
+/** Parts characters where a gap is more than `share` of their height. */
+export function splitAtGaps(characters: PdfCharacter[], share: number): Part[] {
+  const parts: Part[] = []
+  let from = 0
+  let previous: PdfCharacter | null = null
+  let hasNarrowGaps = false
+  for (let index = 0; index < characters.length; index += 1) {
+    const character = characters[index]!
+    if (isBlank(character)) continue
+    if (previous) {
+      const height = Math.max(character.top - character.bottom, previous.top - previous.bottom)
+      const gap = Math.max(character.left - previous.right, previous.left - character.right)
+      if (gap > share * height && height > 0) {
+        parts.push(trimPart(characters, from, index, hasNarrowGaps))
+        from = index
+        hasNarrowGaps = false
+      } else if (gap > narrowGap * height) hasNarrowGaps = true
+    }
+    previous = character
+  }
+  parts.push(trimPart(characters, from, characters.length, hasNarrowGaps))
+  return parts
+}
+
+function trimPart(characters: PdfCharacter[], from: number, to: number, hasNarrowGaps: boolean): Part {
+  let last = to
+  while (last > from + 1 && isBlank(characters[last - 1]!)) last -= 1
+  const isWhole = from === 0 && last === characters.length
+  return { characters: isWhole ? characters : characters.slice(from, last), from, to: last, hasNarrowGaps }
+}
+
+/**
+ * Parts a segment between words: all words for which `place` gives the same number, one after the other, stay together. Null
+ * where they all do.
+ */
+export function splitSegment(
+  segment: Segment,
+  place: (word: { left: number; right: number }) => number,
+): Segment[] | null {
+  const { characters } = segment
+  const parts: { from: number; to: number; place: number }[] = []
+  for (const word of wordRanges(characters)) {
+    let left = Infinity
+    let right = -Infinity
+    for (let index = word.from; index < word.to; index += 1) {
+      left = Math.min(left, characters[index]!.left)
+      right = Math.max(right, characters[index]!.right)
+    }
+    const at = place({ left, right })
+    const last = parts.at(-1)
+    if (last?.place === at) last.to = word.to
+    else parts.push({ ...word, place: at })
+  }
+  return parts.length < 2 ? null : partsOf(segment, parts)
+}
+
+/** Parts a segment at gaps that are narrower than those which parted it from its neighbours; null where it has none. */
+export function splitAtNarrowGaps(segment: Segment): Segment[] | null {
+  if (!segment.hasNarrowGaps) return null
+  if (!isReorderable(segment.characters)) {
+    const parts = splitAtGaps(segment.characters, narrowGap)
+    return parts.length < 2 ? null : partsOf(segment, parts)
+  }
+  const characters = visualOrder(segment.characters)
+  const parts = splitAtGaps(characters, narrowGap)
+  return parts.length < 2 ? null : partsOf({ ...segment, characters }, parts)
+}
+
+function partsOf(segment: Segment, parts: { from: number; to: number }[]): Segment[] {
+  return parts.flatMap(({ from, to }, index) => {
+    const part = toSegment(segment.characters.slice(from, to), segment.onRightToLeftPage)
+    if (!part) return []
+    part.bold = segment.bold
+    part.hyphenated = segment.hyphenated && index === parts.length - 1
+    return [part]
+  })
+}
+
+function* wordRanges(characters: PdfCharacter[]): Generator<{ from: number; to: number }> {
+  let from = 0
+  for (let index = 0; index <= characters.length; index += 1) {
+    if (index < characters.length && !isBlank(characters[index]!)) continue
+    if (index > from) yield { from, to: index }
+    from = index + 1
+  }
+}
