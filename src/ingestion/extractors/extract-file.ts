@@ -4,7 +4,7 @@ import { extractDocx } from './docx/docx.ts'
 import type { Extractor, ExtractorInput } from './extractor.ts'
 import { extractMarkdown } from './markdown.ts'
 import { createPdfReader } from './pdf/document.ts'
-import { createPdfExtractor } from './pdf/pdf.ts'
+import { createPdfExtractor, type PdfOptions } from './pdf/pdf.ts'
 import { extractTxt } from './txt.ts'
 
 export interface FileExtractor {
@@ -14,9 +14,9 @@ export interface FileExtractor {
 }
 
 /** Chooses the extractor by format and holds what every format must keep: output limits, and no silent emptiness. */
-export function createFileExtractor(): FileExtractor {
+export function createFileExtractor(options?: PdfOptions): FileExtractor {
   let pdf: Promise<Extractor> | null = null
-  const loadPdf = () => (pdf ??= createPdfReader().then(createPdfExtractor))
+  const loadPdf = () => (pdf ??= createPdfReader().then((reader) => createPdfExtractor(reader, options)))
   const extractors: Record<DocumentFormat, Extractor> = {
     async *pdf(input) {
       yield* (await loadPdf())(input)

@@ -10,8 +10,13 @@ import { createRunningLineFilter, withoutLineNumbers, type BodyLines, type PageL
 import { createPdfTableReader, type PdfTableReader } from './tables/table-blocks.ts'
 import { withTables } from './tables/find-tables.ts'
 
+export interface PdfOptions {
+  /** False reads the rows of tables as lines of text; for measurements. Default true. */
+  findsTables?: boolean
+}
+
 /** A pdf, page by page. A page that cannot be read becomes a warning; the others go on. */
-export function createPdfExtractor(reader: PdfReader): Extractor {
+export function createPdfExtractor(reader: PdfReader, { findsTables = true }: PdfOptions = {}): Extractor {
   return async function* extractPdf({ filePath, limits, report }) {
     const bytes = await readFile(filePath)
     const document = reader.open(bytes)
@@ -41,7 +46,7 @@ export function createPdfExtractor(reader: PdfReader): Extractor {
           const lines = document.readPage(index, (page) => {
             if (isWithoutText(page)) withoutText.push(index + 1)
             hasPictures ||= page.pictures().hasAny
-            return readLines(page, index + 1, sense)
+            return readLines(page, index + 1, sense, findsTables)
           })
           finish(running.push(lines))
         } catch (error) {
@@ -115,11 +120,11 @@ function noText(bytes: Buffer, { broken, hasPictures }: { broken: number; hasPic
 /** The end mark of a pdf is in its last bytes. */
 const endBytes = 2048
 
-function readLines(page: PdfPage, pageNumber: number, sense: PdfDocumentSense): PageLines {
+function readLines(page: PdfPage, pageNumber: number, sense: PdfDocumentSense, findsTables: boolean): PageLines {
   const { main, turns, turned } = readSegments(page)
   const text = withoutLineNumbers(main)
   const gutter = findGutter(text)
-  const content = withTables(text, turnRules(page.rules(), turns), gutter)
+  const content = findsTables ? withTables(text, turnRules(page.rules(), turns), gutter) : text
   const lines = content === text ? readingOrder(text, gutter) : readingOrder(content)
   sense.learn(lines)
   const asides = turned.map((segment) => {
