@@ -164,7 +164,6 @@ export const notCleanYet: string[] = [
   'test/ledger-proof/',
   'test/harness/',
   // Spaces, database.
-  'src/spaces/',
   'src/chat/',
   'src/database/',
   'docs/chat.md',

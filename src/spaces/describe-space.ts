@@ -1,12 +1,12 @@
 import type { Space } from './space.ts'
 
-/** What may be set of a Space, as JSON, for answers. */
+/** The fields of a Space that an operator sets, and its publication, as JSON. */
 export function describeSpace(space: Space) {
   const { name, instructions, model, settings, published, endpointId } = space
   return { name, instructions, model, settings, published, endpointId }
 }
 
-/** The same for the admin log: instructions may hold what only the organisation should read, so their length stands for them. */
+/** The same for the admin log. Instructions may contain text that only the organisation should read: the log gets their length. */
 export function describeSpaceForLog(space: Space) {
   const { instructions, ...rest } = describeSpace(space)
   return { ...rest, instructionsCharacters: instructions.length }

@@ -3,7 +3,7 @@ import type { Space, SpaceSettings } from './space.ts'
 
 /** The rules for new and changed Spaces. Pure. */
 
-/** What may be changed; a member that is absent stays as it is. */
+/** The fields to change. An absent field keeps its value, also within `settings`. */
 export interface SpaceChange {
   name?: string | undefined
   instructions?: string | undefined
@@ -24,7 +24,7 @@ const maximumSpaceNameLength = 200
 /** About 12,000 tokens: long enough for a handbook of instructions, short enough for every model's context. */
 const maximumInstructionsLength = 50_000
 const maximumModelIdLength = 300
-/** At the largest chunk size this is still a small part of today's context windows. */
+/** Even at the largest chunk size, this many passages fill a small part of a current model's context window. */
 const maximumPassagesLimit = 50
 
 /** A new, unpublished Space. Throws `invalid_request` with the field that breaks a rule. */
@@ -72,7 +72,7 @@ function assertFields({ name, instructions, model, settings }: Space): void {
   assertField(
     'settings.temperature',
     temperature === null || (temperature >= 0 && temperature <= 2),
-    'must lie between 0 and 2, or be null.',
+    'must be between 0 and 2, or null.',
   )
   assertField(
     'settings.maximumOutputTokens',

@@ -4,13 +4,13 @@ import type { OrganisationId, SpaceId } from '../kernel/index.ts'
 export interface SpaceRemoval {
   spaceId: SpaceId
   organisationId: OrganisationId
-  /** 1 on the first try; goes on counting over both passes. */
+  /** Starts at 1 and counts the attempts of both passes. */
   attempt: number
   firstPassDone: boolean
 }
 
 export interface SpaceRemovalStore {
-  /** Takes one removal that is due, and keeps other instances from it until `leaseUntilMs`. */
+  /** Takes one removal that is due. Other instances do not receive it before `leaseUntilMs`. */
   takeDue(nowMs: number, leaseUntilMs: number): Promise<SpaceRemoval | undefined>
   postpone(spaceId: string, untilMs: number, firstPassDone: boolean): Promise<void>
   finish(spaceId: string): Promise<void>

@@ -1,37 +1,37 @@
 import { type Clock, type Log, type OrganisationId, type SpaceId, describeError } from '../kernel/index.ts'
 import type { SpaceRemoval, SpaceRemovalStore } from './space-removals.store.ts'
 
-/** Carries the removal of a Space over to the corpus database, where no transaction of the control database reaches. */
+/** Removes the documents of deleted Spaces. They are in the corpus database, which no transaction of the control database covers. */
 export interface SpaceRemovals {
-  /** Says that something may be due: a Space was just removed here. */
+  /** Starts at once instead of at the next poll: a Space was just deleted by this instance. */
   wake(): void
-  /** Resolves when nothing is due and nothing runs. */
-  settled(): Promise<void>
-  /** Stops taking removals and waits for the running one. */
+  /** Resolves when no removal runs. For tests. */
+  idle(): Promise<void>
+  /** Aborts the running removal, which becomes due again at once, and waits for its end. */
   close(): Promise<void>
 }
 
 export interface SpaceRemovalsDependencies {
   store: SpaceRemovalStore
-  /** Removes every document of the Space. Is called again until it resolves, and may be called after it has. */
+  /** Removes every document of the Space. It is called until it resolves, and may be called again after that. */
   onSpaceRemoved(removed: { spaceId: SpaceId; organisationId: OrganisationId }, signal: AbortSignal): Promise<void>
   clock: Clock
   log: Log
 }
 
-/** What an instance that died left behind waits at most this long, as does the removal of another instance's Space. */
+/** Longest delay before an instance finds a removal that another instance recorded or abandoned. */
 export const removalPollMs = 15_000
-/** A removal that takes longer may be started a second time by another instance, which does no harm. */
+/** A removal that takes longer may be started a second time by another instance; this is harmless. */
 export const removalLeaseMs = 300_000
 const firstBackoffMs = 2_000
 const longestBackoffMs = 600_000
 /**
- * The second pass catches documents whose upload had passed its check before the Space was gone: an upload lasts 10 minutes
- * at most (requestTimeoutMs of src/http/server.ts), another instance hears of the removal within a second.
+ * The second pass removes documents whose upload had passed its check before the Space was deleted. An upload takes at most
+ * 10 minutes (requestTimeoutMs of src/http/server.ts); other instances receive the deletion within a second.
  */
 export const secondPassAfterMs = 900_000
 
-/** Works on removals until `close`; what was left by a former process is taken up at once. */
+/** Runs due removals until `close`, beginning with those that an earlier process left. */
 export function createSpaceRemovals({ store, onSpaceRemoved, clock, log }: SpaceRemovalsDependencies): SpaceRemovals {
   const stop = new AbortController()
   let running: Promise<void> | undefined
@@ -47,7 +47,7 @@ export function createSpaceRemovals({ store, onSpaceRemoved, clock, log }: Space
     while (again && !stop.signal.aborted) {
       again = false
       try {
-        await workOffDue()
+        await runDue()
       } catch (error) {
         log.error({ error: describeError(error) }, 'the removals of Spaces could not be read; trying again soon')
       }
@@ -55,15 +55,15 @@ export function createSpaceRemovals({ store, onSpaceRemoved, clock, log }: Space
     running = undefined
   }
 
-  async function workOffDue() {
+  async function runDue() {
     while (!stop.signal.aborted) {
       const removal = await store.takeDue(clock.now(), clock.now() + removalLeaseMs)
       if (!removal) return
-      await work(removal)
+      await remove(removal)
     }
   }
 
-  async function work(removal: SpaceRemoval) {
+  async function remove(removal: SpaceRemoval) {
     const { spaceId, organisationId, attempt, firstPassDone } = removal
     try {
       await onSpaceRemoved({ spaceId, organisationId }, stop.signal)
@@ -86,7 +86,7 @@ export function createSpaceRemovals({ store, onSpaceRemoved, clock, log }: Space
   wake()
   return {
     wake,
-    settled: async () => {
+    idle: async () => {
       await running
     },
     async close() {

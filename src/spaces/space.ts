@@ -1,29 +1,29 @@
 import type { EndpointId, OrganisationId, SpaceId } from '../kernel/index.ts'
 
-/** How a Space answers. */
+/** Settings of a Space's answers. */
 export interface SpaceSettings {
-  /** Passages that an answer is given at most; fewer where the model's context has no room. */
+  /** Most passages that the model receives for one answer; fewer where its context window has no room. */
   readonly maximumPassages: number
-  /** When credits are exhausted the chat goes on with a base-tier model, where the service allows it too. Off by default. */
+  /** When credits are exhausted, a base-tier model answers at the operator's cost, where the service has one. Off by default. */
   readonly baseTierFallback: boolean
   /** 0 to 2, scaled per provider; null for the provider's default. */
   readonly temperature: number | null
-  /** Cap of one answer; null for the model's own. */
+  /** Most output tokens of one answer; null for the model's limit. */
   readonly maximumOutputTokens: number | null
 }
 
-/** Documents with the instructions and the model that answer from them. Immutable: a change makes a new object in the snapshot. */
+/** Instructions and a model that answer from uploaded documents. Immutable: a change replaces the object in memory. */
 export interface Space {
   readonly id: SpaceId
   readonly organisationId: OrganisationId
   readonly name: string
-  /** Put in front of every answer's prompt. */
+  /** The beginning of every answer's system prompt. */
   readonly instructions: string
-  /** As asked for: canonical id or alias, with or without `eu/`; looked up when it is used. */
+  /** As it was given: canonical id or alias, with or without `eu/`. It is resolved for each answer. */
   readonly model: string
   readonly settings: SpaceSettings
   readonly published: boolean
-  /** Made at the first publish and kept; null before. */
+  /** Created when the Space is first published, and kept; null before. */
   readonly endpointId: EndpointId | null
   readonly createdAt: number
   readonly updatedAt: number

@@ -15,7 +15,7 @@ afterAll(() => portico.stop())
 
 const unknownId = '00000000-0000-4000-8000-000000000000'
 
-test('a Space is created with defaults, read back, changed and listed with its own organisation only', async () => {
+test('creates a Space with defaults, changes it and lists it for its organisation only', async () => {
   const { operator } = portico
   const one = await portico.createOrganisation()
   const other = await portico.createOrganisation()
@@ -52,12 +52,12 @@ test.each([
   ],
   ['organisationId', 'GET', '/api/spaces?organisationId=x', undefined],
   ['limit', 'GET', '/api/spaces?limit=101', undefined],
-])('a wrong %s is a 400 that names it: %s %s', async (param, method, path, body) => {
+])('rejects an invalid %s with a 400 that names it: %s %s', async (param, method, path, body) => {
   const answer = await portico.operator(method, path, body)
   expect([answer.status, answer.body.error.param]).toEqual([400, param])
 })
 
-test('what does not exist is a 404 of its own kind', async () => {
+test('answers 404 with a specific code for a missing Space or organisation', async () => {
   const { operator } = portico
   for (const id of [unknownId, 'x']) {
     for (const [method, path] of [
@@ -74,7 +74,7 @@ test('what does not exist is a 404 of its own kind', async () => {
   expect([orphan.status, orphan.body.error.code]).toEqual([404, 'organisation_not_found'])
 })
 
-test('an endpoint answers while its Space is published, is a 404 at once when it is not, and keeps its id', async () => {
+test('an endpoint answers while its Space is published, then 404 at once, and keeps its id', async () => {
   const organisation = await portico.createOrganisation()
   const space = await portico.createSpace(organisation)
   const ask = () =>
@@ -89,7 +89,7 @@ test('an endpoint answers while its Space is published, is a 404 at once when it
   expect((await ask()).status).toBe(200)
 })
 
-test('deleting a Space removes its documents, its endpoint and everything that answers about it', async () => {
+test('deleting a Space removes its documents and its endpoint, and later requests answer 404', async () => {
   const organisation = await portico.createOrganisation()
   const { client } = organisation
   const space = await portico.createSpace(organisation)

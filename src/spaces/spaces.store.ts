@@ -5,7 +5,7 @@ import { describeSpaceForLog } from './describe-space.ts'
 import type { Space, SpaceSettings } from './space.ts'
 import { defaultSpaceSettings } from './space-change.ts'
 
-/** The topic under which the change feed tells of Spaces. */
+/** The topic of Spaces in the change feed. */
 export const spacesTopic = 'spaces'
 
 export interface SpaceStore {
@@ -18,11 +18,11 @@ export interface SpaceStore {
   }): Promise<{ total: number; spaces: Space[] }>
   /** Throws `organisation_not_found`. */
   insert(space: Space, actor: Actor): Promise<void>
-  /** The same inside a transaction of the caller, whose organisation is there. */
+  /** The same inside the caller's transaction. The organisation must exist. */
   insertWithin(transaction: Queryable, space: Space, actor: Actor): Promise<void>
-  /** Applies `change` to the row as it is now, under its lock. False when there is no such Space. */
+  /** Applies `change` to the current row, which stays locked until the commit. False when there is no such Space. */
   update(id: string, change: (current: Space) => Space, action: string, actor: Actor): Promise<boolean>
-  /** Deletes the row and, in the same transaction, notes that its documents are to be removed. */
+  /** Deletes the row and, in the same transaction, records the removal of its documents. False when there is no such Space. */
   remove(id: string, actor: Actor, nowMs: number): Promise<boolean>
 }
 
@@ -123,7 +123,7 @@ function toSpace(row: SpaceRow): Space {
     name: row.name,
     instructions: row.instructions,
     model: row.model,
-    // A row from before a setting existed gets its default.
+    // A row that is older than a setting gets the setting's default.
     settings: Object.freeze({ ...defaultSpaceSettings, ...row.settings }),
     published: row.published,
     endpointId: row.endpoint_id as EndpointId | null,

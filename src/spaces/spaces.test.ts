@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => databases.drop())
 afterEach(() => databases.control.execute(`DELETE FROM space_removals`))
 
-/** One instance of the service, as far as Spaces go. */
+/** The parts of one service instance that concern Spaces. */
 async function startInstance({
   clock = systemClock,
   onSpaceRemoved = async () => {},
@@ -77,7 +77,7 @@ async function createSpace({ organisations, spaces }: Instance, fields: object =
 const pendingRemovals = () => databases.control.query(`SELECT * FROM space_removals`)
 
 describe('a Space', () => {
-  test('is here at once, on another instance when it has caught up, and after a restart', async () => {
+  test('is visible at once, on another instance after it has caught up, and after a restart', async () => {
     await using here = await startInstance()
     await using there = await startInstance()
     const space = await createSpace(here, { instructions: 'Be kind.', settings: { temperature: 0.5 } })
@@ -108,7 +108,7 @@ describe('a Space', () => {
     ['settings.maximumPassages', { settings: { maximumPassages: 51 } }],
     ['settings.temperature', { settings: { temperature: 2.1 } }],
     ['settings.maximumOutputTokens', { settings: { maximumOutputTokens: 0 } }],
-  ])('with a wrong %s is refused by name', async (param, change) => {
+  ])('with an invalid %s is rejected with that field as param', async (param, change) => {
     await using instance = await startInstance()
     const space = await createSpace(instance)
     await expect(instance.spaces.update(space.id, change, actor)).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe('a Space', () => {
     expect(instance.spaces.get(space.id)).toEqual(space)
   })
 
-  test('of an unknown organisation is refused, an unknown Space is not found', async () => {
+  test('of an unknown organisation is rejected; an unknown Space is not found', async () => {
     await using instance = await startInstance()
     const { spaces } = instance
     const given = { organisationId: unknownId as OrganisationId, name: 'Orphan' }
@@ -135,7 +135,7 @@ describe('a Space', () => {
     }
   })
 
-  test('is listed with its own organisation only', async () => {
+  test('is listed for its organisation only', async () => {
     await using instance = await startInstance()
     const one = await createSpace(instance)
     const other = await createSpace(instance)
@@ -144,7 +144,7 @@ describe('a Space', () => {
     expect((await instance.spaces.loadPage({ limit: 1, offset: 0 })).spaces).toEqual([other])
   })
 
-  test('keeps its organisation from being removed', async () => {
+  test('prevents the removal of its organisation', async () => {
     await using instance = await startInstance()
     const space = await createSpace(instance)
     const { organisations, spaces } = instance
@@ -155,7 +155,7 @@ describe('a Space', () => {
     expect(organisations.get(space.organisationId)).toBeUndefined()
   })
 
-  test('its instructions do not stand in the admin log, that they changed does', async () => {
+  test('the admin log records that instructions changed, but not their text', async () => {
     await using instance = await startInstance()
     const space = await createSpace(instance, { instructions: 'Secret sauce A' })
     await instance.spaces.update(space.id, { instructions: 'Secret sauce B' }, actor)
@@ -167,7 +167,7 @@ describe('a Space', () => {
 })
 
 describe('publishing', () => {
-  test('makes an endpoint, unpublishing closes it at once, publishing again opens the same one', async () => {
+  test('creates an endpoint; unpublishing closes it at once; publishing again opens the same one', async () => {
     await using instance = await startInstance()
     const { spaces } = instance
     const { id } = await createSpace(instance)
@@ -181,7 +181,7 @@ describe('publishing', () => {
     expect(spaces.getEndpoint(endpointId)?.id).toBe(id)
   })
 
-  test('by two at the same time makes one endpoint', async () => {
+  test('twice at the same time creates one endpoint', async () => {
     await using here = await startInstance()
     await using there = await startInstance()
     const { id } = await createSpace(here)
@@ -204,7 +204,7 @@ describe('publishing', () => {
 })
 
 describe('the removal of a Space', () => {
-  test('closes it at once and reaches the corpus twice: now, and after every upload under way has ended', async () => {
+  test('hides it at once and removes its documents twice: now, and after every running upload has ended', async () => {
     const clock = createFakeClock()
     const removed: string[] = []
     await using instance = await startInstance({
@@ -216,15 +216,15 @@ describe('the removal of a Space', () => {
     await instance.spaces.remove(space.id, actor)
     expect(instance.spaces.get(space.id)).toBeUndefined()
     expect(instance.spaces.getEndpoint(endpointId!)).toBeUndefined()
-    await instance.removals.settled()
+    await instance.removals.idle()
     expect(removed).toEqual([space.id])
     await clock.advance(secondPassAfterMs)
-    await instance.removals.settled()
+    await instance.removals.idle()
     expect(removed).toEqual([space.id, space.id])
     expect(await pendingRemovals()).toEqual([])
   })
 
-  test('is tried again until it succeeds', async () => {
+  test('is retried until it succeeds', async () => {
     const clock = createFakeClock()
     let failures = 3
     const attempts: number[] = []
@@ -232,23 +232,23 @@ describe('the removal of a Space', () => {
       clock,
       async onSpaceRemoved() {
         attempts.push(clock.now())
-        if (failures-- > 0) throw new Error('the corpus is away')
+        if (failures-- > 0) throw new Error('the corpus is unavailable')
       },
     })
     const space = await createSpace(instance)
     await instance.spaces.remove(space.id, actor)
     for (let poll = 0; poll < 10; poll++) {
-      await instance.removals.settled()
+      await instance.removals.idle()
       await clock.advance(removalPollMs)
     }
-    await instance.removals.settled()
+    await instance.removals.idle()
     expect(attempts).toHaveLength(4)
     await clock.advance(secondPassAfterMs)
-    await instance.removals.settled()
+    await instance.removals.idle()
     expect(await pendingRemovals()).toEqual([])
   })
 
-  test('that a dead process had begun is taken up after the restart', async () => {
+  test('is resumed after the process that ran it was killed', async () => {
     const clock = createFakeClock()
     const space = await (async () => {
       await using dying = await startInstance({ clock })
@@ -257,7 +257,7 @@ describe('the removal of a Space', () => {
       await dying.spaces.remove(made.id, actor)
       return made
     })()
-    // As if the process had died while it worked on it.
+    // As if the process had been killed during the removal.
     const store = createSpaceRemovalStore(databases.control)
     await store.takeDue(clock.now(), clock.now() + removalLeaseMs)
     const removed: string[] = []
@@ -265,14 +265,14 @@ describe('the removal of a Space', () => {
       clock,
       onSpaceRemoved: async ({ spaceId }) => void removed.push(spaceId),
     })
-    await restarted.removals.settled()
+    await restarted.removals.idle()
     expect(removed).toEqual([])
     await clock.advance(removalLeaseMs)
-    await restarted.removals.settled()
+    await restarted.removals.idle()
     expect(removed).toEqual([space.id])
   })
 
-  test('is worked on by one instance at a time', async () => {
+  test('is run by one instance at a time', async () => {
     const clock = createFakeClock()
     const gate = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()
@@ -288,13 +288,13 @@ describe('the removal of a Space', () => {
     await here.spaces.remove(space.id, actor)
     await started.promise
     there.removals.wake()
-    await there.removals.settled()
+    await there.removals.idle()
     expect(calls).toBe(1)
     gate.resolve()
-    await here.removals.settled()
+    await here.removals.idle()
   })
 
-  test('is given back at once by a process that stops', async () => {
+  test('becomes due again at once when its process stops', async () => {
     const clock = createFakeClock()
     const started = Promise.withResolvers<void>()
     const instance = await startInstance({

@@ -14,10 +14,10 @@ import type { Space } from './space.ts'
 import type { SpaceRemovals } from './space-removals.ts'
 import { type SpaceStore, spacesTopic } from './spaces.store.ts'
 
-/** `get` and `getEndpoint` answer from memory; every change is visible here before its promise resolves. */
+/** `get` and `getEndpoint` read memory. Each change is visible in it before the promise of the change resolves. */
 export interface Spaces {
   get(id: string): Space | undefined
-  /** The published Space behind an endpoint id; undefined for one that is unknown or not published now. */
+  /** The Space that is published under an endpoint id; undefined where there is none at the moment. */
   getEndpoint(endpointId: string): Space | undefined
   /** Newest first. */
   loadPage(filter: {
@@ -25,13 +25,13 @@ export interface Spaces {
     limit: number
     offset: number
   }): Promise<{ total: number; spaces: Space[] }>
-  /** Throws `organisation_not_found`, and like `update` `invalid_request` with the field that breaks a rule. */
+  /** Throws `organisation_not_found`. This and `update` throw `invalid_request` with the field that breaks a rule. */
   create(given: Omit<NewSpace, 'model'> & { model?: string | undefined }, actor: Actor): Promise<Space>
-  /** The following throw `space_not_found`. */
+  /** This and the following methods throw `space_not_found`. */
   update(id: string, change: SpaceChange, actor: Actor): Promise<Space>
   publish(id: string, actor: Actor): Promise<Space>
   unpublish(id: string, actor: Actor): Promise<Space>
-  /** Gone from every interface at once; its documents follow durably in the background. */
+  /** Every interface reports the Space as missing at once. Its documents are removed in the background, also after a restart. */
   remove(id: string, actor: Actor): Promise<void>
   close(): void
 }
@@ -39,16 +39,16 @@ export interface Spaces {
 export interface SpacesDependencies {
   store: SpaceStore
   removals: Pick<SpaceRemovals, 'wake'>
-  /** Model of new Spaces that name none. */
+  /** The model of new Spaces that do not name one. */
   defaultModel: string
-  /** Whether an organisation can call a chat model of this id now. */
+  /** Whether an organisation can currently call a chat model of this id. */
   isModelAvailable: (organisationId: OrganisationId, model: string) => boolean
   changeFeed: ChangeSource
   clock: Clock
   log: Log
 }
 
-/** Loads all Spaces into memory and keeps them fresh by the change feed, which must have been started. */
+/** Loads all Spaces into memory. The change feed, which must be started, keeps them current. */
 export async function createSpaces(dependencies: SpacesDependencies): Promise<Spaces> {
   const { store, removals, changeFeed, clock, log } = dependencies
   const snapshot = createSnapshot()
@@ -95,7 +95,7 @@ export async function createSpaces(dependencies: SpacesDependencies): Promise<Sp
     update: (id, spaceChange, actor) =>
       change(id, 'space.updated', actor, (current, nowMs) => {
         const changed = changeSpace(current, spaceChange, nowMs)
-        // A Space whose model has disappeared can still be changed otherwise.
+        // Other fields can still be changed when the Space's model is no longer available.
         if (changed.model !== current.model) assertModel(changed)
         return changed
       }),
@@ -117,7 +117,7 @@ export async function createSpaces(dependencies: SpacesDependencies): Promise<Sp
   }
 }
 
-/** The rows in memory, found by id and, while published, by endpoint id. */
+/** The Spaces in memory, by id and, while published, by endpoint id. */
 function createSnapshot() {
   let byId = new Map<string, Space>()
   let byEndpoint = new Map<string, Space>()
@@ -132,7 +132,7 @@ function createSnapshot() {
     byId.delete(id)
   }
   return {
-    // UUIDs are equal whatever their case; ours are stored in lower case.
+    // The case of a UUID does not matter; the stored ones are in lower case.
     get: (id: string) => byId.get(id.toLowerCase()),
     getEndpoint: (endpointId: string) => byEndpoint.get(endpointId.toLowerCase()),
     size: () => byId.size,
