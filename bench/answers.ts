@@ -1,7 +1,7 @@
 /**
- * Published chat of the real service, over HTTP, in one Space as it grows: how long a person waits for the passages, for the first
- * word and for the whole answer, alone and while documents are uploaded and processed. The model is the built-in offline one. Texts are
- * made of the words of this project's docs.
+ * Measures the published chat of the real service, over HTTP, in one Space of growing size: the time until the passages, the first text
+ * and the whole answer, alone and while documents are uploaded and processed. The model is the built-in offline model. The texts are
+ * random sequences of words from this project's docs.
  *
  *   npm run bench:answers [-- --chunks 1000,10000,100000] [--questions 200] [--uploads 4] [--database-url URL]
  */
@@ -67,7 +67,7 @@ async function run(): Promise<void> {
     const seconds = (performance.now() - startedMs) / 1000
     const rate = (((files - before) * paragraphsPerFile) / seconds).toFixed(0)
     console.log(`${files * paragraphsPerFile} chunks (uploaded, extracted and indexed at ${rate} a second)`)
-    // The first ones have the Space loaded and the code compiled.
+    // The first questions load the Space and compile the code.
     await ask(organisation, space, 30)
     await new Promise((resolve) => setTimeout(resolve, 15_000))
     print('alone', await ask(organisation, space, questionCount))
@@ -77,13 +77,13 @@ async function run(): Promise<void> {
     const figures = await ask(organisation, space, questionCount).finally(() => (stop.now = true))
     const more = (await uploading) - files
     files += more
-    print('while documents come in', figures)
+    print('during uploads', figures)
     const inRate = (more * paragraphsPerFile * 1000) / (performance.now() - uploadedMs)
-    console.log(`    (${inRate.toFixed(0)} chunks/s came in meanwhile)`)
+    console.log(`    (${inRate.toFixed(0)} chunks/s were added during that)`)
   }
 }
 
-/** Keeps `uploads` files on their way, each until it is ready, as long as `isWanted`; resolves to how many there are then. */
+/** Uploads `uploads` files at a time, each until it is ready, while `isWanted`; resolves to the number of files afterwards. */
 async function upload(
   { client }: TestOrganisation,
   { id }: TestSpace,
@@ -111,13 +111,13 @@ async function upload(
 
 interface Waits {
   passages: number[]
-  firstWord: number[]
+  firstText: number[]
   whole: number[]
 }
 
-/** Asks one question after the other, streamed. */
+/** Sends one question after the other, streamed. */
 async function ask({ apiKey }: TestOrganisation, { endpointId }: TestSpace, count: number): Promise<Waits> {
-  const waits: Waits = { passages: [], firstWord: [], whole: [] }
+  const waits: Waits = { passages: [], firstText: [], whole: [] }
   for (let question = 0; question < count; question++) {
     const startMs = performance.now()
     const response = await fetch(`${portico.url}/v1/endpoints/${endpointId}/chat`, {
@@ -127,27 +127,27 @@ async function ask({ apiKey }: TestOrganisation, { endpointId }: TestSpace, coun
     })
     let text = ''
     let passagesMs: number | undefined
-    let firstWordMs: number | undefined
+    let firstTextMs: number | undefined
     for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
       text += chunk
       if (text.includes('"RETRIEVED"')) passagesMs ??= performance.now() - startMs
-      if (text.includes('assistant_write')) firstWordMs ??= performance.now() - startMs
+      if (text.includes('assistant_write')) firstTextMs ??= performance.now() - startMs
     }
-    if (passagesMs === undefined || firstWordMs === undefined) throw new Error(`no answer: ${text.slice(0, 500)}`)
+    if (passagesMs === undefined || firstTextMs === undefined) throw new Error(`no answer: ${text.slice(0, 500)}`)
     waits.passages.push(passagesMs)
-    waits.firstWord.push(firstWordMs)
+    waits.firstText.push(firstTextMs)
     waits.whole.push(performance.now() - startMs)
   }
   return waits
 }
 
-function print(name: string, { passages, firstWord, whole }: Waits): void {
+function print(name: string, { passages, firstText, whole }: Waits): void {
   const describe = (times: number[]) => {
     const sorted = times.toSorted((left, right) => left - right)
     const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(1)
     return `${at(0.5)} / ${at(0.99)}`
   }
   console.log(
-    `    ${name.padEnd(26)} p50 / p99 ms: passages ${describe(passages)}   first word ${describe(firstWord)}   whole answer ${describe(whole)}`,
+    `    ${name.padEnd(26)} p50 / p99 ms: passages ${describe(passages)}   first text ${describe(firstText)}   whole answer ${describe(whole)}`,
   )
 }

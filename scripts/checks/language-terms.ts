@@ -164,8 +164,5 @@ export const notCleanYet: string[] = [
   'test/ledger-proof/',
   'test/harness/',
   // Spaces, database.
-  'src/chat/',
   'src/database/',
-  'docs/chat.md',
-  'bench/answers.ts',
 ]

@@ -18,7 +18,7 @@ export type AnswerEvent =
   | { type: 'assistant_write'; delta: string }
   | { type: 'references'; references: (Reference & { documentId: string })[] }
 
-/** Answers one conversation from a Space's instructions and files. Throws AppError with a text for visitors; tokens generated until then are billed. */
+/** Answers one conversation from a Space's instructions and files. Throws AppError with a text for visitors; tokens generated before are billed. */
 export async function* answer(
   dependencies: AnswerDependencies,
   call: AnswerCall,

@@ -11,11 +11,11 @@ const message = {
 }
 
 export interface ReadChat extends ChatRequest {
-  /** Fields that were left out, for `x-ignored-params`. */
+  /** Names of the fields that were ignored, for `x-ignored-params`. */
   ignored: string[]
 }
 
-/** How the body of a Space chat is read: what is not a known field is never built. */
+/** Reads the body of a Space chat. Values of unknown fields are skipped without being parsed. */
 export const chatBody: BodyReader<ReadChat> = {
   module: import.meta.url,
   exportName: 'chatBody',

@@ -12,26 +12,26 @@ import type { Space } from '../spaces/index.ts'
 import { toVisitorError } from './visitor-error.ts'
 
 export interface ChatRoutesDependencies extends AnswerDependencies {
-  /** The Space published under an endpoint id, undefined while it is not published. */
+  /** The Space that is published under an endpoint id; undefined where there is none at the moment. */
   getPublishedSpace: (endpointId: string) => Space | undefined
   log: Log
 }
 
-/** `/v1/endpoints/{endpointId}/chat`: an answer of a published Space, as one JSON object or as server-sent events. */
+/** `/v1/endpoints/{endpointId}/chat`: answers of a published Space, as one JSON object or as server-sent events. */
 export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
   return (app) => {
     app.post(
       '/v1/endpoints/:endpointId/chat',
       {
         config: { auth: 'organisation', limited: 'call', body: chatBody },
-        // chatBody has read the body; the schema here is for the API page.
+        // chatBody has validated the body; this schema only documents it in OpenAPI.
         validatorCompiler: () => (value) => ({ value }),
         schema: {
           tags: ['Space chat'],
           summary: 'Chat with a published Space',
           operationId: 'chatWithSpace',
           description:
-            'Streamed events in order: `message_source`, `assistant_write` …, `references`, `done`; after `error` the stream ends without `done`. A field that is not known, such as `stream` for `streaming`, is ignored and named in the header `x-ignored-params`.',
+            'Streamed events in order: `message_source`, `assistant_write` …, `references`, `done`; after `error` the stream ends without `done`. An unknown field, such as `stream` for `streaming`, is ignored and named in the header `x-ignored-params`.',
           params: z.object({ endpointId: z.string() }),
           headers: z.looseObject({
             'service-enable-inline-sources': z
@@ -87,7 +87,7 @@ export function chatRoutes(dependencies: ChatRoutesDependencies): Routes {
   }
 }
 
-/** The same 404 for an endpoint that is unknown, not published, or another organisation's. */
+/** Throws the same 404 for an endpoint that is unknown, not published, or of another organisation. */
 function findSpace(
   { getPublishedSpace }: ChatRoutesDependencies,
   endpointId: string,
@@ -116,7 +116,7 @@ function renderEvent(event: AnswerEvent): string {
     case 'assistant_write':
       return formatSseEvent(JSON.stringify({ delta: event.delta }), event.type)
     case 'references': {
-      // The interface shows documentId in the JSON answer only.
+      // By the contract, only the JSON answer has documentId.
       const references = event.references.map(({ id, title, url }) => ({
         id,
         title,

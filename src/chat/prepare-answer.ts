@@ -28,7 +28,7 @@ export interface AnswerDependencies {
   retrieval: Retrieval
   ledger: Ledger
   tokens: TokenCounting
-  /** Limits of the chat model behind an id, as the organisation may call it now. */
+  /** Limits of a chat model; undefined where the organisation cannot call it at the moment. */
   findModel: (organisation: Organisation, id: string) => { contextTokens: number; maxOutputTokens: number } | undefined
   /** The cheapest base-tier model. Spaces with `baseTierFallback` use it, at the operator's cost, when the credits are exhausted. */
   fallbackModel: (organisation: Organisation) => string | undefined

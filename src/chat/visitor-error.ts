@@ -3,7 +3,7 @@ import { AppError, type ErrorCode, describeError } from '../kernel/index.ts'
 const unavailable = 'This assistant is unavailable at the moment.'
 const busy = 'This assistant is busy. Try again in a moment.'
 
-const words: Partial<Record<ErrorCode, string>> = {
+const texts: Partial<Record<ErrorCode, string>> = {
   rate_limit_exceeded: busy,
   overloaded: busy,
   shutting_down: busy,
@@ -14,15 +14,15 @@ const words: Partial<Record<ErrorCode, string>> = {
 }
 
 /**
- * A failed answer in words for visitors of a published Space, who can neither raise a budget nor reach an operator. Code and status stay
- * for the client's program; the reason goes into the log.
+ * The error of a failed answer with a text for visitors of a published Space, who can neither raise a budget nor change a setting. The
+ * code and the status stay the same, for the client's program; the original message becomes the internal one, for the log.
  */
 export function toVisitorError(thrown: unknown): AppError {
   const error =
     thrown instanceof AppError
       ? thrown
       : new AppError('internal_error', unavailable, { internal: describeError(thrown), cause: thrown })
-  return new AppError(error.code, words[error.code] ?? unavailable, {
+  return new AppError(error.code, texts[error.code] ?? unavailable, {
     internal: error.internal ?? error.message,
     ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
     cause: thrown,

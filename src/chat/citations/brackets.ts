@@ -11,11 +11,11 @@ import {
 /** Decides whether a bracket begins a citation marker, a link, a definition, an array or plain text. Pure. */
 
 export interface Bracket {
-  /** The text that holds the bracket, from a place before it. */
+  /** A text that contains the bracket. */
   text: string
   /** Index of the opening bracket. */
   at: number
-  /** No more text follows. */
+  /** No further text follows. */
   atEnd: boolean
   /** The end of the line's text before the bracket. */
   before: string

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createCitationRewriter, removeMarkers } from './citation-rewriter.ts'
 
 const [a, b, c] = ['a', 'b', 'c'].map((documentId) => ({ documentId, title: `${documentId}.pdf`, url: null }))
-/** Passages 1 and 3 are of one document. */
+/** Passages 1 and 3 come from the same document. */
 const sources = [a!, b!, a!, c!]
 
 function rewrite(text: string, { inline = true, pieces = [text] }: { inline?: boolean; pieces?: string[] } = {}) {
@@ -81,14 +81,14 @@ describe('markers', () => {
     expect(shown('Rain **[2]** and *[1]*.')).toBe('Rain **[1]** and *[2]*.')
   })
 
-  it('stand directly after a word, a bracket of prose and another bracketed number', () => {
+  it('are recognised directly after a word, a bracket of prose and another bracketed number', () => {
     expect(shown('The sky is blue[2]. 空は青い[1]。 It rains (in May)[2]. In [2024][1].')).toBe(
       'The sky is blue[1]. 空は青い[2]。 It rains (in May)[1]. In [2024][2].',
     )
   })
 })
 
-describe('text in brackets that is no marker stays as it is', () => {
+describe('text in brackets that is not a marker stays as it is', () => {
   it.each([
     '[2024] [0] [5] [0, 1] [1, 9] [3-1] [1-9]',
     'x[0] and a[1] and items[2] and row_1[2] and myList[1]',
@@ -120,7 +120,7 @@ describe('text in brackets that is no marker stays as it is', () => {
   })
 })
 
-describe('what only looks like code', () => {
+describe('text that resembles code', () => {
   it.each([
     ['A lone ` is text [2].', 'A lone ` is text [1].'],
     ['A lone ` is text [2].\n\nHere is another ` one [2].', 'A lone ` is text [1].\n\nHere is another ` one [1].'],
@@ -159,13 +159,13 @@ describe('without inline sources', () => {
 describe('an earlier answer', () => {
   const { signal } = new AbortController()
 
-  it('loses its markers, which count from 1 in order of first use, and nothing else', async () => {
+  it('loses its markers, which count from 1 in order of first use, and no other text', async () => {
     expect(await removeMarkers('Sun [1]. Rain [2][1]. `a [1]` In [2024], x[1], [1](http://a.b), [5].', signal)).toBe(
       'Sun. Rain. `a [1]` In [2024], x[1], [1](http://a.b), [5].',
     )
   })
 
-  it('of 300,000 characters leaves the event loop free', async () => {
+  it('of 300,000 characters does not block the event loop', async () => {
     let longestMs = 0
     let last = performance.now()
     const timer = setInterval(() => {
@@ -251,7 +251,7 @@ describe('for any text', () => {
     )
   })
 
-  it('only markers change: all other characters leave in order', () => {
+  it('only markers change: all other characters keep their order', () => {
     const other = fc.constantFrom('word', ' ', '.', '\n', '[x]', '[2024]', '[0]', '(', ')', '`', '~~~', '*', '[', ']')
     fc.assert(
       fc.property(fc.array(other, { maxLength: 60 }), sizes, fc.boolean(), (fragments, lengths, inline) => {
@@ -293,7 +293,7 @@ describe('for any text', () => {
     )
   })
 
-  it('what is kept back is bounded', () => {
+  it('the text that is held back is bounded', () => {
     fc.assert(
       fc.property(texts, fc.boolean(), (text, inline) => {
         const rewriter = createCitationRewriter(sources, { inline })
@@ -320,7 +320,7 @@ describe('for any text', () => {
     '- ',
     '[1]: <',
     '\n',
-  ])('made of %j takes linear time, in one piece or in single characters', (unit) => {
+  ])('a text of %j takes linear time, in one piece or in single characters', (unit) => {
     for (const inline of [true, false]) {
       const [short, long] = [10_000, 100_000].map((length) => {
         const text = unit.repeat(length / unit.length)

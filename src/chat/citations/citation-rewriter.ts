@@ -3,9 +3,8 @@ import { createNumberingWriter, ErasingWriter, type MarkerWriter } from './marke
 import { Scanner } from './scanner.ts'
 
 /**
- * Makes the markers that leave true: whatever form the model gives them, they name a passage it was given. Passages are numbered in
- * the prompt; readers see documents, numbered from 1 in order of first use. Everything else in brackets is text and stays as
- * it is, as does everything in code.
+ * Rewrites the citation markers of a model, whatever their form. The prompt numbers passages; readers see documents, numbered from 1
+ * in order of first use. A marker with a number that the model did not receive is text. Text in brackets and code stay as they are.
  */
 
 export interface CitedSource {
@@ -15,16 +14,16 @@ export interface CitedSource {
 }
 
 export interface CitationRewriter {
-  /** The part of the text so far that is decided; a marker that may still be incomplete is kept back. */
+  /** Returns the part of the text so far that is decided; a marker that may be incomplete is held back. */
   push(text: string): string
-  /** What was kept back. */
+  /** Returns the text that was held back. */
   end(): string
-  /** Cited documents in order of first use; their place + 1 is the marker's number. */
+  /** Cited documents in order of first use; the marker's number is the index + 1. */
   cited(): CitedSource[]
 }
 
 /**
- * `sources[n - 1]` is the document of the passage that the prompt calls n; it may grow. With `inline` off every marker is removed.
+ * `sources[n - 1]` is the document of the passage with number n in the prompt; the array may grow. With `inline` off every marker is removed.
  */
 export function createCitationRewriter(
   sources: readonly CitedSource[],
@@ -46,12 +45,12 @@ export function createCitationRewriter(
   return { ...pipeline, cited: () => [...cited] }
 }
 
-/** UTF-16 units between two pauses: a few milliseconds of work. */
+/** UTF-16 units that are processed before the event loop gets a turn: a few milliseconds. */
 const unitsPerTurn = 20_000
 
 /**
- * An earlier answer without the markers that this service put into it. Its passages are no longer known, but its markers are: they
- * count from 1 in order of first use. A bracketed number that breaks the order is text.
+ * An earlier answer without the markers of this service. Its passages are no longer known, but its markers count from 1 in order of
+ * first use. A bracketed number that breaks this order is text.
  */
 export async function removeMarkers(text: string, signal: AbortSignal): Promise<string> {
   if (!/[[［【〔]/.test(text)) return text

@@ -1,7 +1,7 @@
-/** Tokens of the scanner, in order; the texts and raw markers together are the scanned text. */
+/** Tokens of the scanner, in order. The texts and raw markers join to the scanned text. */
 export type Token =
   | { type: 'text'; text: string }
-  /** The end of a run of backticks, whose characters have been passed as text. `opens` is shorter where a backslash precedes it. */
+  /** The end of a run of backticks, whose characters were already emitted as text. `opens` is shorter after a backslash. */
   | { type: 'run'; closes: number; opens: number }
   | { type: 'marker'; raw: string; numbers: number[] }
   /** No code span crosses it. */
@@ -10,15 +10,15 @@ export type Token =
 export type PlainToken = Exclude<Token, { type: 'run' | 'boundary' }>
 
 /**
- * Longest code span that is recognised, UTF-16 units; beyond it the opening backticks are text. It bounds what is kept back, and
- * only markers after an open backtick, with what follows them, are.
+ * Longest code span that is recognised, UTF-16 units; in a longer one the opening backticks are text. It bounds the text that is held
+ * back: from the first marker after an open backtick on.
  */
 export const maximumCodeSpanLength = 1_000
-/** Most other runs of backticks in a code span: each may have to be tried as an opening one. */
+/** Most other runs of backticks in a code span, because each may be tried as an opening run. */
 const maximumRunsInSpan = 32
 
-/** `gone`: the length of text that has been passed on; it counts for the length of a span. */
-type Queued = Token | { type: 'gone'; length: number }
+/** `emitted`: the length of text that was already emitted; it counts towards the length of a span. */
+type Queued = Token | { type: 'emitted'; length: number }
 
 export interface CodeSpans {
   push(token: Token): void
@@ -35,7 +35,7 @@ export function createCodeSpans(emit: (token: PlainToken) => void): CodeSpans {
     if (!open) return pass(token)
     switch (token.type) {
       case 'boundary':
-        // Each time one more run is found to open nothing.
+        // Each repetition turns one more opening run into text.
         giveUp()
         return push(token)
       case 'run':
@@ -49,7 +49,7 @@ export function createCodeSpans(emit: (token: PlainToken) => void): CodeSpans {
         open.distance += token.raw.length
         break
       case 'text':
-      case 'gone':
+      case 'emitted':
         open.distance += token.type === 'text' ? token.text.length : token.length
         hold(token)
     }
@@ -57,8 +57,8 @@ export function createCodeSpans(emit: (token: PlainToken) => void): CodeSpans {
     if (open.distance > maximumCodeSpanLength + open.length) giveUp()
   }
 
-  /** Text leaves at once as long as no marker waits: it is the same inside and outside of code. */
-  function hold(token: Extract<Queued, { type: 'text' | 'gone' }>) {
+  /** Text is emitted at once while no marker waits: it is the same inside and outside of code. */
+  function hold(token: Extract<Queued, { type: 'text' | 'emitted' }>) {
     if (holds) {
       queue.push(token)
       return
@@ -66,8 +66,8 @@ export function createCodeSpans(emit: (token: PlainToken) => void): CodeSpans {
     if (token.type === 'text') emit(token)
     const length = token.type === 'text' ? token.text.length : token.length
     const last = queue.at(-1)
-    if (last?.type === 'gone') last.length += length
-    else queue.push({ type: 'gone', length })
+    if (last?.type === 'emitted') last.length += length
+    else queue.push({ type: 'emitted', length })
   }
 
   function pass(token: Queued): void {
@@ -84,7 +84,7 @@ export function createCodeSpans(emit: (token: PlainToken) => void): CodeSpans {
     }
   }
 
-  /** The opening run is text; the runs after it may still open spans. */
+  /** The opening run becomes text; the runs after it may still open spans. */
   function giveUp() {
     for (const token of take()) push(token)
   }

@@ -1,9 +1,9 @@
-/** Distinguishes `a[1]`, `f(x)[1]` and `[text][1]` from a citation behind a word, as in `The sky is blue[1]`. Pure. */
+/** Distinguishes `a[1]`, `f(x)[1]` and `[text][1]` from a citation after a word, as in `The sky is blue[1]`. Pure. */
 
-/** Most of the line before a bracket that is looked at, UTF-16 units. */
+/** Most text before a bracket that is inspected, UTF-16 units. */
 export const maximumContextLength = 64
 
-/** Names of variables that are no words of prose, and those that nearly always mean one when a bracket follows. */
+/** Names that are not words of prose, or that are nearly always a variable when a bracket follows. */
 const variableNames: ReadonlySet<string> = new Set(
   'arr argv args array buf col dict elem idx items list lst matrix obj ptr tmp tuple vec vector'.split(' '),
 )

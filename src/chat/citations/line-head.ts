@@ -1,12 +1,12 @@
 /**
- * The block structure of Markdown (CommonMark), as far as citations need it: which lines are code, and where a paragraph ends,
- * beyond which no code span reaches. Pure.
+ * The block structure of Markdown (CommonMark), as far as citations need it: which lines are code, and where a paragraph ends. No
+ * code span crosses that end. Pure.
  */
 
 export interface BlockState {
   /** Open block quotes and list items, outermost first. */
   readonly containers: readonly Container[]
-  /** The line before is part of a paragraph that this line may continue. */
+  /** The previous line is part of a paragraph that this line may continue. */
   readonly paragraph: boolean
   readonly fence: Fence | null
 }
@@ -18,14 +18,14 @@ type Container =
 interface Fence {
   character: string
   length: number
-  /** Containers around it; it ends with them. */
+  /** Number of containers around the fence, which ends with them. */
   depth: number
 }
 
 export interface LineHead {
   state: BlockState
   code: boolean
-  /** Where the line's own text begins, after indentation, quote signs and list markers. */
+  /** Index of the line's text after indentation, quote signs and list markers. */
   contentAt: number
   /** The line does not continue the paragraph before it. */
   startsBlock: boolean
@@ -35,7 +35,7 @@ export interface LineHead {
 
 export const noBlocks: BlockState = { containers: [], paragraph: false, fence: null }
 
-/** Longest part of a line that decides on its kind, UTF-16 units; it bounds the look-ahead. */
+/** Longest beginning of a line that decides its kind, UTF-16 units; it bounds the look-ahead. */
 export const maximumHeadLength = 400
 const maximumContainers = 32
 const codeIndent = 4
@@ -49,8 +49,8 @@ interface Place {
 }
 
 /**
- * Reads the head of `line` (without its newline). `whole`: nothing that follows can change the verdict, because the line ends
- * here or is longer than any head. Null: more of the line is needed.
+ * Reads the head of `line` (without its newline). `whole`: no further text changes the result, because the line ends here or is
+ * longer than any head. Null: more of the line is needed.
  */
 export function readLineHead(line: string, whole: boolean, state: BlockState): LineHead | null {
   let place = skipSpaces(line, { at: 0, column: 0, base: 0 })
@@ -75,7 +75,7 @@ function skipSpaces(line: string, { at, column, base }: Place): Place {
   return { at, column, base }
 }
 
-/** The place inside the container, where the line belongs to it. A blank line belongs to every list item. */
+/** The place inside the container; null where the line is outside of it. A blank line belongs to every list item. */
 function enter(line: string, place: Place, container: Container): Place | null {
   if (container.kind === 'quote') return enterQuote(line, place)
   const base = place.base + container.indent
@@ -115,7 +115,7 @@ function fencedLine(line: string, whole: boolean, place: Place, state: BlockStat
   }
 }
 
-/** Enters the quotes and list items that begin on this line, then decides on what is left of it. */
+/** Enters the quotes and list items that begin on this line, then decides the kind of the rest. */
 function openBlocks(line: string, whole: boolean, start: Place, state: BlockState, matched: number): LineHead | null {
   let place = start
   const containers = state.containers.slice(0, matched)
@@ -132,7 +132,7 @@ function openBlocks(line: string, whole: boolean, start: Place, state: BlockStat
   }
   const leaf = readLeaf(line, whole, place, continues)
   if (leaf === null) return null
-  // A line that continues a paragraph may leave out the signs of its containers.
+  // A line that continues a paragraph may omit the signs of its containers.
   const kept = leaf === 'text' && continues ? state.containers : containers
   const fence = typeof leaf === 'object' ? { ...leaf, depth: kept.length } : null
   const code = leaf === 'code' || fence !== null

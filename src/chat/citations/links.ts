@@ -2,12 +2,12 @@
 
 /** Longest link or definition that is recognised, UTF-16 units; it bounds the look-ahead. */
 export const maximumLinkLength = 500
-/** Most parentheses open in a destination; CommonMark's own implementations stop there. */
+/** Most open parentheses in a destination, the limit of CommonMark's reference implementation. */
 const maximumDepth = 32
 
 /**
- * The index after the link whose destination begins at `open`, the `(` after the bracket; -1 where it is no link, null where
- * more text is needed. `whole`: no more text comes, or the limit is reached.
+ * The index after the link whose destination begins at `open`, the `(` after the bracket; -1 where it is not a link, null where
+ * more text is needed. `whole`: no further text follows, or the limit is reached.
  */
 export function linkEnd(text: string, open: number, whole: boolean): number | null {
   const destination = destinationEnd(text, skipSpaces(text, open + 1), ')')
@@ -41,7 +41,7 @@ export function definitionEnd(text: string, colon: number, whole: boolean): numb
   return text[at] === '\n' ? at : -1
 }
 
-/** The index after the destination; null where the text ends within it. `last` ends one that is not in angle brackets. */
+/** The index after the destination; null where the text ends within it. `last` ends a destination without angle brackets. */
 function destinationEnd(text: string, start: number, last: ')' | '\n'): number | null {
   if (start >= text.length) return null
   if (text[start] === '<') {

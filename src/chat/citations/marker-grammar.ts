@@ -1,4 +1,4 @@
-/** Which bracketed texts are citation markers: the forms that models write although the prompt shows `[1]`. Pure. */
+/** Which bracketed texts are citation markers: models write many forms although the prompt shows `[1]`. Pure. */
 
 /** Characters that open and close a marker: ASCII, full-width and CJK brackets. Models mix them. */
 export const openingBrackets = '[［【〔'
@@ -9,13 +9,13 @@ export const maximumMarkerLength = 120
 const maximumNumbers = 50
 
 export interface MarkerContent {
-  /** In the order written, ranges expanded. */
+  /** In the written order, with ranges expanded. */
   numbers: number[]
-  /** True for digits and separators only: such a text can also be an array index, a link or an array. */
+  /** Only digits and separators: such a text may also be an array index, a link or an array. */
   plain: boolean
 }
 
-/** Words that models put in front of a number. */
+/** Words that models write before a number. */
 const keywords = (
   'source sources src ref refs reference references citation citations cite id passage passages document documents doc docs excerpt ' +
   'excerpts quelle quellen fuente fuentes fonte fontes fonti bron bronnen kilde källa źródło источник документ 来源 资料 資料 出典 引用 ' +
@@ -37,7 +37,7 @@ const plainPattern = /^[\d\s,;-]*$/
 /** Zero-width and direction characters. */
 const invisiblePattern = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu
 
-/** The numbers of the text between two brackets; null where it is no marker whatever passages there are. */
+/** The numbers of the text between two brackets; null where it does not have the form of a marker. */
 export function readMarker(inner: string): MarkerContent | null {
   const text = clean(inner).trim()
   const titled = titledPattern.exec(text)
@@ -55,7 +55,7 @@ export function readMarker(inner: string): MarkerContent | null {
   return { numbers, plain: plainPattern.test(inner) }
 }
 
-/** False: no continuation of `begin`, the text after an opening bracket, makes it a marker. */
+/** Whether `begin`, the text after an opening bracket, may continue as a marker. */
 export function canBeMarker(begin: string): boolean {
   const text = clean(begin).trimStart().toLowerCase()
   if (text === '') return true
@@ -64,7 +64,7 @@ export function canBeMarker(begin: string): boolean {
   return word !== undefined && keywords.some((known) => known.startsWith(word) || word.startsWith(known))
 }
 
-/** White space made single spaces, invisible characters removed, full-width signs made ASCII. */
+/** Makes white space single spaces and full-width signs ASCII, and removes invisible characters. */
 function clean(text: string): string {
   return text
     .replaceAll(invisiblePattern, '')

@@ -1,19 +1,19 @@
 import type { PlainToken } from './code-spans.ts'
 
-/** Writes the text that leaves, with its markers renumbered or removed. */
+/** Writes the text with its markers renumbered or removed. */
 export interface MarkerWriter {
-  /** Returns what is decided; at most `maximumHeldLength` units of text around a marker wait for what follows. */
+  /** Returns the decided text; at most `maximumHeldLength` units around a marker wait for the following text. */
   take(token: PlainToken): string
   end(): string
 }
 
 const maximumHeldLength = 16
 
-/** Shows each marker as `[n]` by `numberOf`; markers in a row show a number once. */
+/** Writes each marker as `[n]` with the number from `numberOf`; a row of markers shows each number once. */
 export function createNumberingWriter(numberOf: (sourceNumber: number) => number): MarkerWriter {
-  /** Numbers shown in the present row of markers; null: the text before is no marker. */
+  /** Numbers shown in the current row of markers; null outside of a row. */
   let row: Set<number> | null = null
-  /** Spaces after a marker; they go where the next marker repeats its number. */
+  /** Spaces after a marker; they are dropped where the next marker repeats its number. */
   let gap = ''
 
   function leaveRow(): string {
@@ -53,7 +53,7 @@ const wrappers = String.raw`(?:[*_~^(（]{1,4}|<sup>)`
 const leadPattern = new RegExp(String.raw`^[ \t]{0,8}(?:[*_~^(（]{0,4}|<(?:s(?:u(?:p>?)?)?)?)$`)
 const joiner = '(?:[,;、，；&]|and|und|et|y|e|och|en|и|和)'
 const joinerBegin = '(?:[,;、，；&]|a|an|and|u|un|und|e|et|y|o|oc|och|en|и|和)'
-/** What may follow a marker and still belong to its row: the end of its emphasis, a comma, the next one's emphasis. */
+/** Text after a marker that may still belong to its row: the end of its emphasis, a comma, the next marker's emphasis. */
 const trailPattern = new RegExp(
   String.raw`^(?:[*_~^)）]{0,4}|<(?:/(?:s(?:u(?:p>?)?)?)?)?)(?: {0,4}${joinerBegin}?)? {0,4}(?:[*_~^(（]{0,4}|<(?:s(?:u(?:p>?)?)?)?)$`,
 )
@@ -160,7 +160,7 @@ function splitLead(text: string): { spaces: string; wrapper: string } {
   return { spaces, wrapper: text.slice(spaces.length) }
 }
 
-/** Takes the signs that close those of `wrapper`, innermost first, off the beginning of `text`. */
+/** Removes, from the beginning of `text`, the signs that close those of `wrapper`, innermost first. */
 function unwrap(wrapper: string, text: string): { wrapper: string; rest: string } {
   const signs = wrapper.match(/<sup>|./gu) ?? []
   let rest = text

@@ -17,15 +17,15 @@ interface Line {
 }
 
 const plainPattern = /[^\\`[［【〔\n]+/y
-/** Without one of these, more text of a link or definition changes no verdict. */
+/** Without one of these characters, further text does not complete a link or definition. */
 const linkSignPattern = /[\s)<>"']/
 
 /**
- * Finds citation markers in Markdown that arrives in pieces. Whatever the pieces are, the tokens join to the same text and markers:
- * a verdict waits until the text decides it, at most `maximumLinkLength` units. Time is linear in the text.
+ * Finds citation markers in Markdown that arrives in pieces. The tokens do not depend on how the text is cut: a verdict waits for the
+ * text that decides it, at most `maximumLinkLength` units. Time is linear in the text.
  */
 export class Scanner {
-  /** Decides on the numbers of each text that has the form of a marker; a marker with refused numbers is text. */
+  /** Whether a marker may have these numbers; otherwise it is text. */
   private readonly accepts: (numbers: readonly number[]) => boolean
   private readonly emit: (token: Token) => void
   private buffer = ''

@@ -5,34 +5,34 @@ import type { ProviderMessage } from '../../providers/index.ts'
 import { estimateTokens, type TokenCounting } from '../../tokens/index.ts'
 import { fenceTokens, formatSource } from './prompt.ts'
 
-/** What the context window of a Space's model has room for: instructions, question, passages, earlier turns and the answer. */
+/** The context window of a Space's model: instructions, question, passages, earlier turns and the answer share it. */
 export interface ContextWindow {
-  /** Takes room for a text that will be sent. */
+  /** Reserves room for a text that will be sent. */
   add(text: string): Promise<void>
-  /** The longest tail of the earlier turns that fits next to the passages, oldest turns left out first. */
+  /** Drops the oldest turns until the others fit alongside the passages; reserves room for those. */
   keepRecent<Turn extends ProviderMessage>(turns: readonly Turn[]): Promise<Turn[]>
-  /** Passages in order of rank, as many as fit, and takes room for them. */
+  /** The passages that fit, in order of rank; reserves room for them. `firstNumber`: source number of the first one. */
   pack(passages: readonly Passage[], firstNumber: number): Promise<Passage[]>
-  /** The output cap to send: never more than is left; undefined where the provider's default fits. */
+  /** The output limit to send, at most the remaining room; undefined where the provider's default fits. */
   outputCap(): number | undefined
 }
 
 export interface ContextLimits {
   contextTokens: number
   maxOutputTokens: number
-  /** The Space's own cap of an answer. */
+  /** The Space's limit of an answer; null where it has none. */
   answerTokens: number | null
 }
 
-/** Room for passages where the window is large: about 6,000 tokens of English, in UTF-8 bytes and in tokens. */
+/** Most room for the passages of one search, in UTF-8 bytes and in tokens: both are about 6,000 tokens of English. */
 export const maximumPassageBytes = 24_000
 const maximumPassageTokens = 6_000
-/** Kept free for an answer without a cap, tokens. */
+/** Tokens that are kept free for an answer without a limit. */
 const defaultAnswerTokens = 4_000
-/** Share of a small window that is kept free for the answer, without and with a cap of the Space. */
+/** Largest share of a window that is kept free for the answer, without and with a limit of the Space. */
 const answerShare = 0.25
 const cappedAnswerShare = 0.5
-/** Role and separators of one message, as the gateway's bound counts them. */
+/** Tokens for the role and the separators of one message, as the gateway counts them. */
 const messageTokens = 12
 /** Other tokenizers make more tokens from the same text than the one used here. */
 const tokenizerMargin = 1.15
@@ -43,7 +43,7 @@ const unitsPerTurn = 20_000
 
 /**
  * Opens the window for a system prompt and a question. Throws `context_length_exceeded` with the limit where the question does not fit,
- * and `upstream_error` where not even the instructions do. Texts are counted by a cheap upper bound where all of them fit by it,
+ * and `upstream_error` where the instructions alone do not. Texts are counted by a cheap upper bound where all of them fit by it,
  * otherwise exactly.
  */
 export async function openContextWindow(
@@ -61,7 +61,7 @@ export async function openContextWindow(
   const room = windowTokens - systemTokens - fenceTokens
   if (room <= 0) {
     throw new AppError('upstream_error', 'This assistant is not configured correctly.', {
-      internal: `the instructions of the Space take ${systemTokens} tokens, its model has room for ${windowTokens} next to an answer`,
+      internal: `the instructions of the Space take ${systemTokens} tokens, its model has room for ${windowTokens} alongside an answer`,
     })
   }
   const questionTokens = await count(question.content, room)
@@ -184,7 +184,7 @@ function answerReserve({ contextTokens, maxOutputTokens, answerTokens }: Context
     : Math.min(answerTokens, Math.floor(contextTokens * cappedAnswerShare))
 }
 
-/** Whether all texts and a full set of passages fit, by the bound; stops counting where they do not. */
+/** Whether all texts and a full set of passages fit by the upper bound; stops counting where they do not. */
 function fitsByBound(texts: readonly string[], window: number): boolean {
   let left = window - 2 * maximumPassageBytes
   for (const text of texts) {

@@ -4,11 +4,11 @@ import type { Passage } from '../../retrieval/index.ts'
 import type { CitedSource } from '../citations/citation-rewriter.ts'
 
 /**
- * What a Space sends to its model. The system message holds the instructions only. Passages are text of uploaded files, which anybody may
- * have written: they go into the user's message or a tool's result, between two lines with a code that no document can contain.
+ * The texts that a Space sends to its model. The system message contains the instructions only. Passages come from uploaded files, so
+ * their text is not trusted: they go into the user's message or a tool's result, between two lines with a random code.
  */
 
-/** The instructions around the passages. The text is the same for every question of a Space, so that providers can cache it. */
+/** The system message. It is the same for every question of a Space, so that providers can cache it. */
 export function composeSystemPrompt({ instructions, inline }: { instructions: string; inline: boolean }): string {
   const parts = [
     instructions.trim(),
@@ -20,12 +20,12 @@ export function composeSystemPrompt({ instructions, inline }: { instructions: st
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** A code that an uploaded file cannot contain: it is made for one answer. */
+/** A random code that an uploaded file cannot contain: each answer has a new one. */
 export function createBoundary(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** Passages between the lines that mark them. The built-in offline model reads the same form. */
+/** The passages between the lines that mark them. The built-in offline model parses this format. */
 export function fencePassages(passages: readonly Passage[], boundary: string, firstNumber = 1): string {
   const text =
     passages.length === 0
@@ -34,10 +34,10 @@ export function fencePassages(passages: readonly Passage[], boundary: string, fi
   return `----- passages ${boundary} -----\n${text}\n----- end of passages ${boundary} -----`
 }
 
-/** Tokens of the lines around passages, and of what else a message needs; counted generously. */
+/** Upper bound of the tokens of the two lines and of the message around them. */
 export const fenceTokens = 150
 
-/** The passages as the model sees them, numbered from `firstNumber`. */
+/** The passages as the model receives them, numbered from `firstNumber`. */
 export function formatSources(passages: readonly Passage[], firstNumber = 1): string {
   return passages.map((passage, index) => formatSource(passage, firstNumber + index)).join('\n')
 }
@@ -64,7 +64,7 @@ function describePosition({ pageFrom, pageTo, rowFrom, rowTo }: Passage): string
   return ''
 }
 
-/** A document's own `[3]` must not become our marker when it is quoted, nor may it close its source element. */
+/** A document's `[3]` must not become a citation when the model quotes it, and its text must not close the source element. */
 function neutralise(text: string): string {
   return text
     .replaceAll(/[[［【〔]([\s^]*\d[\d\s,;、，；–-]*)(?:†[^\]】\n]{0,40})?[\]］】〕]/g, '($1)')

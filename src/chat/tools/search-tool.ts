@@ -17,7 +17,7 @@ export const searchTool: ToolDefinition = {
   },
 }
 
-/** Rounds of searches that one agentic answer may add to the first one, and searches in one round; they bound cost and time. */
+/** Most rounds of searches after the first search of an agentic answer, and most searches of one round. They bound cost and time. */
 export const maximumToolRounds = 4
 export const maximumCallsPerRound = 4
 /** Longest query, UTF-16 units; a longer one is cut. */
