@@ -12,7 +12,7 @@
 import { parseArgs } from 'node:util'
 import { createSpaceId, type OrganisationId, type SpaceId } from '../src/kernel/index.ts'
 import { createRetrieval, type Embedder, type IndexedChunk, type Retrieval } from '../src/retrieval/index.ts'
-import { packTerms } from '../src/retrieval/resident/resident-messages.ts'
+import { packTerms } from '../src/retrieval/engines/memory/messages.ts'
 import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
 import { createSyntheticTexts } from './synthetic-texts.ts'
 

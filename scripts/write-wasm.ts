@@ -1,12 +1,12 @@
 /**
- * Writes src/retrieval/resident/dot-products.wasm.ts from the WebAssembly text beside it. `--check` changes nothing and fails
+ * Writes src/retrieval/engines/memory/dot-products.wasm.ts from the WebAssembly text next to it. `--check` changes nothing and fails
  * where the file is out of date.
  */
 import fs from 'node:fs'
 import wabt from 'wabt'
 
-const source = new URL('../src/retrieval/resident/dot-products.wat', import.meta.url)
-const target = new URL('../src/retrieval/resident/dot-products.wasm.ts', import.meta.url)
+const source = new URL('../src/retrieval/engines/memory/dot-products.wat', import.meta.url)
+const target = new URL('../src/retrieval/engines/memory/dot-products.wasm.ts', import.meta.url)
 
 const { parseWat } = await wabt()
 const module = parseWat('dot-products.wat', fs.readFileSync(source, 'utf8'), { simd: true })
@@ -18,7 +18,7 @@ export const dotProductsModule =
 `
 if (process.argv.includes('--check')) {
   if (fs.readFileSync(target, 'utf8') !== text) {
-    console.error('src/retrieval/resident/dot-products.wasm.ts is out of date: npm run write:wasm')
+    console.error('src/retrieval/engines/memory/dot-products.wasm.ts is out of date: npm run write:wasm')
     process.exitCode = 1
   }
 } else fs.writeFileSync(target, text)

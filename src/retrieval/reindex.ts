@@ -1,7 +1,7 @@
-import type { Generation } from './generations.store.ts'
-import type { IndexStore } from './index.store.ts'
+import type { Generation } from './corpus/embedding-versions.store.ts'
+import type { IndexStore } from './search-index.ts'
 import type { Embedder } from './port.ts'
-import type { MissingChunk } from './reindex.store.ts'
+import type { MissingChunk } from './corpus/reindex.store.ts'
 
 /** Chunks embedded by one step: some seconds of a local model, one or two calls of a provider. */
 const chunksPerStep = 64

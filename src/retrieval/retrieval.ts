@@ -1,11 +1,16 @@
 import { AppError, anySignal, describeError, type Log, silentLog } from '../kernel/index.ts'
-import { analyseQuery, maximumQueryCharacters } from './analysis/analyse-text.ts'
-import { type CandidateRequest, findCandidates, findResidentCandidates, type QueryVector } from './candidates.ts'
+import { analyseQuery, maximumQueryCharacters } from './lexical/analyse-text.ts'
+import {
+  type CandidateRequest,
+  findCandidates,
+  findResidentCandidates,
+  type QueryVector,
+} from './engines/candidates.ts'
 import { fuse, type Fused, type FusionInput, repeatsLast } from './fusion.ts'
-import type { IndexStore } from './index.store.ts'
+import type { IndexStore } from './search-index.ts'
 import type { Embedder, Passage, Retrieval, SearchRequest } from './port.ts'
-import type { SearchQueries } from './search.store.ts'
-import type { SpaceState } from './space-state.store.ts'
+import type { SearchQueries } from './corpus/passages.store.ts'
+import type { SpaceState } from './corpus/space-state.store.ts'
 
 export interface RetrievalDependencies {
   index: IndexStore

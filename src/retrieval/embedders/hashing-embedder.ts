@@ -1,8 +1,8 @@
 import { createTimeSlices } from '../../kernel/index.ts'
 import { countWordPieces } from '../../tokens/index.ts'
-import { defaultLanguage, type LanguageRules, rulesForWord } from '../analysis/languages.ts'
-import { murmur3 } from '../analysis/term-hash.ts'
-import { tokenize } from '../analysis/tokenize.ts'
+import { defaultLanguage, type LanguageRules, rulesForWord } from '../lexical/languages.ts'
+import { murmur3 } from '../lexical/term-hash.ts'
+import { tokenize } from '../lexical/tokenize.ts'
 import type { Embedder } from '../port.ts'
 
 export interface HashingEmbedderOptions {

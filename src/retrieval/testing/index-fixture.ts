@@ -17,7 +17,7 @@ import {
   type IndexRun,
   type IndexStore,
 } from '../index.ts'
-import type { ResidentLimits } from '../resident/resident-index.ts'
+import type { ResidentLimits } from '../engines/memory/memory-engine.ts'
 
 /** A migrated database with an index in it, and a short way to put documents there as ingestion does. */
 export interface IndexFixture extends AsyncDisposable {

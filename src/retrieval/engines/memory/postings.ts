@@ -1,4 +1,4 @@
-import { allVariants, bm25B, bm25K1, chooseTerms, type QueryTerm, variantWeights } from '../bm25.ts'
+import { allVariants, bm25B, bm25K1, chooseTerms, type QueryTerm, variantWeights } from '../../lexical/bm25.ts'
 import { createGrowable, type Growable } from './growable.ts'
 import type { TopList } from './top-list.ts'
 

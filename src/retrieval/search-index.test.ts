@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDocumentId, createSpaceId, type SpaceId } from '../kernel/index.ts'
-import { formerTerms } from './analysis/former-terms.ts'
+import { formerTerms } from './lexical/former-terms.ts'
 import {
   createHashingEmbedder,
   createIndexStore,

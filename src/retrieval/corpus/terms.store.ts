@@ -1,9 +1,9 @@
-import type { Database, Queryable } from '../database/index.ts'
-import { createUuid, type SpaceId } from '../kernel/index.ts'
-import { analyseInSlices, termsVersion } from './analysis/analyse-text.ts'
+import type { Database, Queryable } from '../../database/index.ts'
+import { createUuid, type SpaceId } from '../../kernel/index.ts'
+import { analyseInSlices, termsVersion } from '../lexical/analyse-text.ts'
 import { searchableText } from './index-writer.store.ts'
-import type { IndexedChunk } from './port.ts'
-import type { ResidentIndex } from './resident/resident-index.ts'
+import type { IndexedChunk } from '../port.ts'
+import type { ResidentIndex } from '../engines/memory/memory-engine.ts'
 
 /** A stored chunk whose terms are made again. */
 export type StoredText = Pick<IndexedChunk, 'text' | 'headingPath' | 'tableHeader'> & { id: string; index: number }

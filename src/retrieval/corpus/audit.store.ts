@@ -1,6 +1,6 @@
-import type { Database } from '../database/index.ts'
-import { type Generations, vectorTable } from './generations.store.ts'
-import type { IndexAudit } from './port.ts'
+import type { Database } from '../../database/index.ts'
+import { type Generations, vectorTable } from './embedding-versions.store.ts'
+import type { IndexAudit } from '../port.ts'
 
 /** Longest look at the whole index; a full scan of a million chunks takes some seconds. */
 const auditTimeoutMs = 10 * 60_000

@@ -1,4 +1,4 @@
-import type { QueryTerm } from '../bm25.ts'
+import type { QueryTerm } from '../../lexical/bm25.ts'
 
 /** What the main thread and the thread of the resident index say to each other. */
 

@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createDocumentId, createOrganisationId, createSpaceId, type SpaceId } from '../../kernel/index.ts'
-import { createHashingEmbedder, createIndexStore, createRetrieval, type IndexStore, type Retrieval } from '../index.ts'
-import { allInMemory, createIndexFixture, type IndexFixture } from '../testing/index-fixture.ts'
-import { packTerms } from './resident-messages.ts'
+import { createDocumentId, createOrganisationId, createSpaceId, type SpaceId } from '../../../kernel/index.ts'
+import {
+  createHashingEmbedder,
+  createIndexStore,
+  createRetrieval,
+  type IndexStore,
+  type Retrieval,
+} from '../../index.ts'
+import { allInMemory, createIndexFixture, type IndexFixture } from '../../testing/index-fixture.ts'
+import { packTerms } from './messages.ts'
 
 let fixture: IndexFixture
 let index: IndexStore

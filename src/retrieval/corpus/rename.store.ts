@@ -1,6 +1,6 @@
-import type { Database, Queryable } from '../database/index.ts'
-import { createUuid, type SpaceId } from '../kernel/index.ts'
-import type { ResidentIndex } from './resident/resident-index.ts'
+import type { Database, Queryable } from '../../database/index.ts'
+import { createUuid, type SpaceId } from '../../kernel/index.ts'
+import type { ResidentIndex } from '../engines/memory/memory-engine.ts'
 import { chunksPerStep, replaceTerms, type StoredText, storedTextColumns } from './terms.store.ts'
 
 interface RenamedDocument {

@@ -1,9 +1,9 @@
-import type { Database, Queryable, QueryOptions } from '../../database/index.ts'
-import type { OrganisationId, SpaceId } from '../../kernel/index.ts'
-import { termsVersion } from '../analysis/analyse-text.ts'
-import type { Language } from '../analysis/languages.ts'
-import { type Generation, vectorTable } from '../generations.store.ts'
-import type { ResidentDocument, ResidentRows, ResidentRun } from './resident-messages.ts'
+import type { Database, Queryable, QueryOptions } from '../../../database/index.ts'
+import type { OrganisationId, SpaceId } from '../../../kernel/index.ts'
+import { termsVersion } from '../../lexical/analyse-text.ts'
+import type { Language } from '../../lexical/languages.ts'
+import { type Generation, vectorTable } from '../../corpus/embedding-versions.store.ts'
+import type { ResidentDocument, ResidentRows, ResidentRun } from './messages.ts'
 
 /** Rows read at once: 5 to 15 ms, which is what others may have to wait for the embedded engine's one connection. */
 const rowsPerPage = 100

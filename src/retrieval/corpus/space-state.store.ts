@@ -1,9 +1,9 @@
-import type { Queryable, QueryOptions } from '../database/index.ts'
-import { isUuid, type OrganisationId, type SpaceId } from '../kernel/index.ts'
-import { termsVersion } from './analysis/analyse-text.ts'
-import type { Language } from './analysis/languages.ts'
-import type { Generation } from './generations.store.ts'
-import { bm25IndexName, termIndexName, vectorIndexName } from './index-maintenance.store.ts'
+import type { Queryable, QueryOptions } from '../../database/index.ts'
+import { isUuid, type OrganisationId, type SpaceId } from '../../kernel/index.ts'
+import { termsVersion } from '../lexical/analyse-text.ts'
+import type { Language } from '../lexical/languages.ts'
+import type { Generation } from './embedding-versions.store.ts'
+import { bm25IndexName, termIndexName, vectorIndexName } from '../engines/postgres/index-maintenance.store.ts'
 
 export interface Scope {
   organisationId: OrganisationId

@@ -7,7 +7,7 @@ import {
   type ResidentRows,
   type ResidentRun,
   unpackTerms,
-} from './resident-messages.ts'
+} from './messages.ts'
 import { createTopList } from './top-list.ts'
 import type { VectorArena } from './vector-arena.ts'
 import { createVectorSet } from './vector-set.ts'

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { raceSignal } from '../../kernel/index.ts'
-import type { FromResident, ResidentCandidate, ResidentQuery, ToResident } from './resident-messages.ts'
+import { raceSignal } from '../../../kernel/index.ts'
+import type { FromResident, ResidentCandidate, ResidentQuery, ToResident } from './messages.ts'
 
 /** The thread that holds the resident index, as the main thread sees it. Messages take effect in the order of the calls. */
 export interface ResidentThread {
@@ -18,7 +18,7 @@ export interface ResidentThreadEvents {
 }
 
 export function startResidentThread(events: ResidentThreadEvents): ResidentThread {
-  const worker = new Worker(new URL('./resident-worker.ts', import.meta.url), { name: 'search', execArgv: [] })
+  const worker = new Worker(new URL('./search-worker.ts', import.meta.url), { name: 'search', execArgv: [] })
   const waiting = new Map<number, { resolve(candidates: ResidentCandidate[]): void; reject(error: Error): void }>()
   let nextId = 0
   let closing = false

@@ -1,5 +1,5 @@
-import { type Database, encodeHalfVector, encodeVector, type Queryable } from '../database/index.ts'
-import type { Embedder, EmbedderSource } from './port.ts'
+import { type Database, encodeHalfVector, encodeVector, type Queryable } from '../../database/index.ts'
+import type { Embedder, EmbedderSource } from '../port.ts'
 
 /** One embedding model's vectors: a table of their own, so that a new model's can grow beside the old one's. */
 export interface Generation {

@@ -1,6 +1,6 @@
-import type { Queryable, QueryOptions } from '../database/index.ts'
-import { type Generation, vectorParameter, vectorTable } from './generations.store.ts'
-import { type Candidate, type Scope, type SpaceState, spaceLiteral } from './space-state.store.ts'
+import type { Queryable, QueryOptions } from '../../../database/index.ts'
+import { type Generation, vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
+import { type Candidate, type Scope, type SpaceState, spaceLiteral } from '../../corpus/space-state.store.ts'
 
 /**
  * How many candidates a look into an HNSW index keeps; the scan goes on (relaxed order) until enough rows have passed the filter.

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createTimeSlices } from '../../kernel/index.ts'
-import type { QueryTerm } from '../bm25.ts'
+import type { QueryTerm } from './bm25.ts'
 import {
   detectLatinLanguage,
   isFunctionWord,

@@ -1,7 +1,7 @@
-import type { Database } from '../database/index.ts'
-import type { OrganisationId, SpaceId } from '../kernel/index.ts'
-import { type Generation, vectorParameter, vectorTable } from './generations.store.ts'
-import type { IndexedChunk } from './port.ts'
+import type { Database } from '../../database/index.ts'
+import type { OrganisationId, SpaceId } from '../../kernel/index.ts'
+import { type Generation, vectorParameter, vectorTable } from './embedding-versions.store.ts'
+import type { IndexedChunk } from '../port.ts'
 
 /** A chunk that lacks its vector in a generation that is being built. */
 export interface MissingChunk extends Pick<IndexedChunk, 'text' | 'headingPath' | 'tableHeader'> {

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import type { FromResident, ToResident } from './resident-messages.ts'
+import type { FromResident, ToResident } from './messages.ts'
 import { createSpaceIndex, type SpaceIndex } from './space-index.ts'
 import { createVectorArena } from './vector-arena.ts'
 

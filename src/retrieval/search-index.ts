@@ -1,15 +1,19 @@
 import type { Database } from '../database/index.ts'
 import { type Log, silentLog } from '../kernel/index.ts'
-import { createGenerations, type Generations } from './generations.store.ts'
-import { auditIndex } from './index-audit.store.ts'
-import { maintainIndexes, type MaintenanceOptions, type MaintenanceReport } from './index-maintenance.store.ts'
-import { createIndexWriter } from './index-writer.store.ts'
+import { createGenerations, type Generations } from './corpus/embedding-versions.store.ts'
+import { auditIndex } from './corpus/audit.store.ts'
+import {
+  maintainIndexes,
+  type MaintenanceOptions,
+  type MaintenanceReport,
+} from './engines/postgres/index-maintenance.store.ts'
+import { createIndexWriter } from './corpus/index-writer.store.ts'
 import type { IndexAudit, IndexWriter } from './port.ts'
-import { renameDocument } from './rename.store.ts'
-import { createReindexStore, type ReindexStore } from './reindex.store.ts'
-import { createResidentIndex, type ResidentIndex, type ResidentLimits } from './resident/resident-index.ts'
-import { updateTerms } from './terms.store.ts'
-import { createSearchStore, type SearchStore } from './search.store.ts'
+import { renameDocument } from './corpus/rename.store.ts'
+import { createReindexStore, type ReindexStore } from './corpus/reindex.store.ts'
+import { createResidentIndex, type ResidentIndex, type ResidentLimits } from './engines/memory/memory-engine.ts'
+import { updateTerms } from './corpus/terms.store.ts'
+import { createSearchStore, type SearchStore } from './corpus/passages.store.ts'
 
 /** Everything that the corpus database knows of chunks: written by ingestion, read by search, kept in shape by a job. */
 export interface IndexStore extends IndexWriter {

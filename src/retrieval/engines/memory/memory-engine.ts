@@ -1,8 +1,8 @@
-import type { Database } from '../../database/index.ts'
-import { describeError, type Log, type OrganisationId, type SpaceId } from '../../kernel/index.ts'
-import type { Language } from '../analysis/languages.ts'
-import type { Generation, Generations } from '../generations.store.ts'
-import type { IndexRun } from '../port.ts'
+import type { Database } from '../../../database/index.ts'
+import { describeError, type Log, type OrganisationId, type SpaceId } from '../../../kernel/index.ts'
+import type { Language } from '../../lexical/languages.ts'
+import type { Generation, Generations } from '../../corpus/embedding-versions.store.ts'
+import type { IndexRun } from '../../port.ts'
 import {
   type LoadedPage,
   loadChunks,
@@ -10,9 +10,9 @@ import {
   loadSpaceSizes,
   residentRows,
   type SpaceSize,
-} from './resident-loader.store.ts'
-import type { ResidentCandidate, ResidentDocument, ResidentQuery } from './resident-messages.ts'
-import { type ResidentThread, startResidentThread } from './resident-thread.ts'
+} from './space-loader.store.ts'
+import type { ResidentCandidate, ResidentDocument, ResidentQuery } from './messages.ts'
+import { type ResidentThread, startResidentThread } from './search-thread.ts'
 
 /**
  * Words and vectors of Spaces in memory, in a thread of their own, for the embedded engine: it has one connection, on which a

@@ -1,8 +1,8 @@
-import type { Database } from '../database/index.ts'
-import { isUuid, type SpaceId } from '../kernel/index.ts'
-import { bm25B, bm25K1 } from './bm25.ts'
-import { type Generation, type Generations, vectorTable } from './generations.store.ts'
-import type { ResidentIndex } from './resident/resident-index.ts'
+import type { Database } from '../../../database/index.ts'
+import { isUuid, type SpaceId } from '../../../kernel/index.ts'
+import { bm25B, bm25K1 } from '../../lexical/bm25.ts'
+import { type Generation, type Generations, vectorTable } from '../../corpus/embedding-versions.store.ts'
+import type { ResidentIndex } from '../memory/memory-engine.ts'
 
 /** Chunks from which a Space gets an HNSW index of its own; below, every vector is compared (20,000 × 384: about 35 ms). */
 export const vectorIndexFromChunks = 20_000

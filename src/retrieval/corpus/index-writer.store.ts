@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Database, Queryable, SqlValue } from '../database/index.ts'
-import { createUuid } from '../kernel/index.ts'
-import { type AnalysedChunk, analyseInSlices, termsVersion } from './analysis/analyse-text.ts'
-import { type Generation, generationColumns, vectorParameter, vectorTable } from './generations.store.ts'
-import type { ChunkBatch, IndexedChunk, IndexRun, IndexWriter } from './port.ts'
-import { IndexRunEndedError } from './port.ts'
-import type { ResidentIndex } from './resident/resident-index.ts'
+import type { Database, Queryable, SqlValue } from '../../database/index.ts'
+import { createUuid } from '../../kernel/index.ts'
+import { type AnalysedChunk, analyseInSlices, termsVersion } from '../lexical/analyse-text.ts'
+import { type Generation, generationColumns, vectorParameter, vectorTable } from './embedding-versions.store.ts'
+import type { ChunkBatch, IndexedChunk, IndexRun, IndexWriter } from '../port.ts'
+import { IndexRunEndedError } from '../port.ts'
+import type { ResidentIndex } from '../engines/memory/memory-engine.ts'
 
 /** Rows of one insert: the measured best on both engines, and a bound on the size of a statement. */
 const maximumRowsPerStatement = 50

@@ -1,9 +1,9 @@
-import type { Database, Queryable, QueryOptions } from '../database/index.ts'
-import type { QueryTerm } from './bm25.ts'
-import type { Passage } from './port.ts'
+import type { Database, Queryable, QueryOptions } from '../../database/index.ts'
+import type { QueryTerm } from '../lexical/bm25.ts'
+import type { Passage } from '../port.ts'
 import { type Candidate, loadSpaceState, type Scope, type SpaceState } from './space-state.store.ts'
-import { findByVector, loadSimilarities, type VectorRequest } from './vector-search.store.ts'
-import { findByWords } from './word-search.store.ts'
+import { findByVector, loadSimilarities, type VectorRequest } from '../engines/postgres/hnsw-index.store.ts'
+import { findByWords } from '../engines/exact-scan.store.ts'
 
 /** The statements of one search. */
 export interface SearchQueries {

@@ -1,7 +1,14 @@
-import type { Queryable, QueryOptions } from '../database/index.ts'
-import { allVariants, chooseTerms, maximumRankedWords, type QueryTerm, rankByBm25, type TermCounts } from './bm25.ts'
-import { bm25IndexName } from './index-maintenance.store.ts'
-import { type Candidate, type Scope, type SpaceState, spaceLiteral } from './space-state.store.ts'
+import type { Queryable, QueryOptions } from '../../database/index.ts'
+import {
+  allVariants,
+  chooseTerms,
+  maximumRankedWords,
+  type QueryTerm,
+  rankByBm25,
+  type TermCounts,
+} from '../lexical/bm25.ts'
+import { bm25IndexName } from './postgres/index-maintenance.store.ts'
+import { type Candidate, type Scope, type SpaceState, spaceLiteral } from '../corpus/space-state.store.ts'
 
 /** Most chunks that are ranked one by one where a term index chooses them; the rarer terms choose. About 20 ms on a server. */
 export const maximumChosenChunks = 10_000

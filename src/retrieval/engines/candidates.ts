@@ -1,11 +1,11 @@
-import type { QueryTerm } from './bm25.ts'
-import type { FusionInput } from './fusion.ts'
-import type { Generation } from './generations.store.ts'
-import type { Embedder } from './port.ts'
-import { packTerms } from './resident/resident-messages.ts'
-import type { ResidentSpace } from './resident/resident-index.ts'
-import type { SearchQueries } from './search.store.ts'
-import type { Candidate, SpaceState } from './space-state.store.ts'
+import type { QueryTerm } from '../lexical/bm25.ts'
+import type { FusionInput } from '../fusion.ts'
+import type { Generation } from '../corpus/embedding-versions.store.ts'
+import type { Embedder } from '../port.ts'
+import { packTerms } from './memory/messages.ts'
+import type { ResidentSpace } from './memory/memory-engine.ts'
+import type { SearchQueries } from '../corpus/passages.store.ts'
+import type { Candidate, SpaceState } from '../corpus/space-state.store.ts'
 
 export interface QueryVector {
   generation: Generation
