@@ -88,7 +88,7 @@ const size: ChunkSize = options.target
   : pipelineChunkSize
 console.log(`embedder: ${embedder.label}; chunks of about ${size.targetTokens} tokens`)
 await using bench = await createBenchIndex(embedder, options['database-url'])
-console.log(`search: ${bench.index.engine}`)
+console.log(`search: ${bench.index.engine.description}`)
 const outcomes: { name: string; passed: boolean }[] = []
 const sets = loadEvaluationSets(folder)
 const alone = new Map<EvaluationSet, RankingScores>()

@@ -12,7 +12,7 @@
 import { parseArgs } from 'node:util'
 import { createSpaceId, type OrganisationId, type SpaceId } from '../src/kernel/index.ts'
 import { createRetrieval, type Embedder, type IndexedChunk, type Retrieval } from '../src/retrieval/index.ts'
-import { packTerms } from '../src/retrieval/engines/memory/messages.ts'
+import { createExactScan } from '../src/retrieval/engines/exact-scan.store.ts'
 import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
 import { createSyntheticTexts } from './synthetic-texts.ts'
 
@@ -53,7 +53,9 @@ const embedder: Embedder = {
 
 await using bench = await createBenchIndex(embedder, options['database-url'])
 let spaceId = createSpaceId()
-console.log(`${bench.corpus.engine} engine, PostgreSQL ${bench.corpus.features.serverVersion}, ${bench.index.engine}`)
+console.log(
+  `${bench.corpus.engine} engine, PostgreSQL ${bench.corpus.features.serverVersion}, ${bench.index.engine.description}`,
+)
 let size = 0
 if (options.reuse) {
   const [largest] = await bench.corpus.query<{ organisationId: OrganisationId; spaceId: SpaceId; chunks: number }>(
@@ -64,14 +66,14 @@ if (options.reuse) {
   bench.organisationId = largest.organisationId
   spaceId = largest.spaceId
   size = largest.chunks
-  await bench.index.maintain()
+  await bench.index.engine.maintain()
   await measure(bench, size)
 } else
   for (const wanted of options.sizes.split(',').map(Number)) {
     if (wanted - size > bulkFromChunks) await dropIndexes(bench)
     await grow(bench, wanted)
     const startedMs = performance.now()
-    const { built } = await bench.index.maintain()
+    const { built } = await bench.index.engine.maintain()
     if (built.length > 0)
       console.log(`  built ${built.length} indexes in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
     await loadIntoMemory(bench)
@@ -80,15 +82,15 @@ if (options.reuse) {
   }
 
 async function dropIndexes({ index }: BenchIndex): Promise<void> {
-  await index.maintain({ vectorIndexFromChunks: Infinity, bm25IndexFromChunks: Infinity })
+  await index.engine.maintain({ vectorIndexFromChunks: Infinity, bm25IndexFromChunks: Infinity })
 }
 
 /** As at a start: everything is read from the database. */
-async function loadIntoMemory({ index }: BenchIndex): Promise<void> {
-  if (!index.resident) return
-  index.resident.forgetAll()
+async function loadIntoMemory({ corpus, index: { engine } }: BenchIndex): Promise<void> {
+  if (corpus.engine !== 'embedded') return
+  engine.reset()
   const startedMs = performance.now()
-  await index.resident.warm()
+  await engine.warm()
   console.log(`  loaded into memory in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
 }
 
@@ -98,7 +100,7 @@ async function grow(bench: BenchIndex, wanted: number): Promise<void> {
   let mark = size
   while (size < wanted) {
     size += await addDocument(bench, Math.min(chunksPerDocument, wanted - size))
-    if (options.grow && size >= 20_000) await bench.index.maintain()
+    if (options.grow && size >= 20_000) await bench.index.engine.maintain()
     if (size - mark >= 10_000 || size >= wanted) {
       const rate = ((size - mark) / (performance.now() - markMs)) * 1000
       console.log(`  ${String(size).padStart(8)} chunks: ${rate.toFixed(0)} rows/s`)
@@ -186,21 +188,27 @@ async function timeSearches(
   return times
 }
 
-/** Share of the 20 truly nearest that the search's own way of finding vectors finds. */
-async function measureRecall(bench: BenchIndex, queries: string[]): Promise<number> {
-  const scope = { organisationId: bench.organisationId, spaceId }
-  const space = await bench.index.search.loadSpace(scope, {})
-  const generation = space.generations[0]!
+/** Share of the 20 nearest chunks that the engine's vector search finds. */
+async function measureRecall({ corpus, index, organisationId }: BenchIndex, queries: string[]): Promise<number> {
+  const scope = { organisationId, spaceId }
+  const signal = AbortSignal.timeout(600_000)
+  const exact = createExactScan({
+    queryable: corpus,
+    scope,
+    space: { chunks: 0, averageTerms: 0 },
+    options: { signal },
+  })
   let found = 0
   for (const query of queries.slice(0, 100)) {
     const vector = vectorByText.get(query)!
-    const request = { generation, vector, limit: 20 }
-    const find = (state: typeof space) =>
-      bench.index.search.read(scope, {}, (statements) => statements.findByVector(state, request))
-    const inMemory = { terms: packTerms([]), vector, limit: 20, similarityFloor: -1 }
-    const resident = bench.index.resident?.find(scope)
-    const near = (await resident?.search(inMemory, AbortSignal.timeout(60_000))) ?? (await find(space))
-    const truth = new Set((await find({ ...space, vectorIndexes: [] })).map((candidate) => candidate.chunkId))
+    const space = await index.engine.openSpace(scope, signal)
+    const version = space.embeddingVersions[0]!
+    const near = await space.findCandidates({
+      terms: [],
+      vectors: [{ version, vector, hasSemantics: true }],
+      limit: 20,
+    })
+    const truth = new Set((await exact.byVector({ version, vector, limit: 20 })).map((chunk) => chunk.chunkId))
     found += near.filter((candidate) => truth.has(candidate.chunkId)).length / truth.size
   }
   return found / Math.min(100, queries.length)

@@ -55,7 +55,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
         `  metrics    ${server.metricsUrl() ?? 'off'}`,
         `  database   ${store}`,
         `  files      ${blobs.label}`,
-        `  search     ${index.engine}`,
+        `  search     ${index.engine.description}`,
         `  embedder   ${embedder.label}`,
       ].join('\n')
     },

@@ -13,11 +13,18 @@ import {
   silentLog,
   systemClock,
 } from '../../src/kernel/index.ts'
-import { composeEmbeddingText, createIndexStore, type Embedder, type IndexStore } from '../../src/retrieval/index.ts'
+import {
+  composeEmbeddingText,
+  createMemoryEngine,
+  createPostgresEngine,
+  createSearchIndex,
+  type Embedder,
+  type SearchIndex,
+} from '../../src/retrieval/index.ts'
 
 /** An index in a fresh embedded database (or on the server of --database-url), filled as ingestion fills it. */
 export interface BenchIndex extends AsyncDisposable {
-  index: IndexStore
+  index: SearchIndex
   embedder: Embedder
   organisationId: OrganisationId
   corpus: Awaited<ReturnType<typeof openDatabases>>['corpus']
@@ -26,17 +33,18 @@ export interface BenchIndex extends AsyncDisposable {
 
 const batchChunks = 64
 /** More than any size that is measured needs. */
-const residentBytes = 4 * 1024 ** 3
+const maximumBytes = 4 * 1024 ** 3
 
 export async function createBenchIndex(embedder: Embedder, databaseUrl?: string): Promise<BenchIndex> {
   const dataFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'portico-bench-'))
   const databases = await openDatabases({ dataFolder, databaseUrl, clock: systemClock, log: silentLog })
   const { corpus } = databases
-  const index = createIndexStore({
-    database: corpus,
-    ...(corpus.engine === 'embedded' ? { memory: { maximumBytes: residentBytes } } : {}),
-  })
-  await index.generations.prepare(embedder)
+  const engine =
+    corpus.engine === 'embedded'
+      ? createMemoryEngine({ database: corpus, maximumBytes })
+      : createPostgresEngine({ database: corpus })
+  const index = createSearchIndex({ database: corpus, engine })
+  await index.embeddingVersions.prepare(embedder)
   const bench: BenchIndex = {
     index,
     embedder,

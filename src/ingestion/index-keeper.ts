@@ -1,8 +1,7 @@
 import type { Database } from '../database/index.ts'
-import type { DocumentStore } from '../documents/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
-import { type Embedder, type IndexStore, reindexStep } from '../retrieval/index.ts'
+import { type Embedder, type SearchIndex, reindexStep } from '../retrieval/index.ts'
 
 const maintainJob = 'maintain-index'
 const reindexJob = 'reindex'
@@ -23,7 +22,7 @@ export function createIndexKeeper({
 }: {
   database: Database
   jobs: JobQueue
-  index: IndexStore
+  index: SearchIndex
   embedder: Embedder
   clock: Clock
   log: Log
@@ -42,11 +41,11 @@ export function createIndexKeeper({
   let stop = () => {}
   return {
     async start() {
-      const generation = await index.generations.prepare(embedder)
+      const version = await index.embeddingVersions.prepare(embedder)
       jobs.work(maintainJob, options, async ({ signal }) => {
-        const { built, dropped } = await index.maintain({ signal })
+        const { built, dropped } = await index.engine.maintain({ signal })
         if (built.length + dropped.length > 0) log.info({ built, dropped }, 'indexes of large Spaces changed')
-        await index.generations.dropRetired(retiredAgeMs)
+        await index.embeddingVersions.dropRetired(retiredAgeMs)
       })
       jobs.work(reindexJob, options, async ({ signal }) => {
         for (;;) {
@@ -63,7 +62,7 @@ export function createIndexKeeper({
         if (documents > 0) log.info({ documents }, 'the words of older documents were analysed again')
       })
       await enqueue(updateTermsJob)
-      if (generation.state === 'building') await enqueue(reindexJob)
+      if (version.state === 'building') await enqueue(reindexJob)
       const tick = () =>
         void enqueue(maintainJob).catch((error: unknown) =>
           log.warn({ error: String(error) }, 'could not plan index maintenance'),
@@ -73,30 +72,4 @@ export function createIndexKeeper({
     },
     close: () => stop(),
   }
-}
-
-/** Keeps Spaces in memory as the documents change, and loads the largest in the background. Resolves to what ends it. */
-export async function followDocuments({
-  index,
-  documents,
-  log,
-}: {
-  index: Pick<IndexStore, 'resident'>
-  documents: Pick<DocumentStore, 'listenChanges'>
-  log: Log
-}): Promise<() => Promise<void>> {
-  const { resident } = index
-  if (!resident) return async () => {}
-  const stop = await documents.listenChanges(
-    ({ spaceId, rowId }) => resident.documentChanged(spaceId, rowId),
-    () => resident.forgetAll(),
-  )
-  const startedMs = performance.now()
-  void resident.warm().then(
-    (chunks) => {
-      if (chunks > 0) log.info({ chunks, ms: Math.round(performance.now() - startedMs) }, 'Spaces loaded for search')
-    },
-    (error: unknown) => log.warn({ error: String(error) }, 'Spaces could not be loaded; the database is searched'),
-  )
-  return stop
 }

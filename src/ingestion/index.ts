@@ -8,5 +8,5 @@ export {
   type ExtractionRequest,
   type ExtractorPool,
 } from './isolation/extractor-pool.ts'
-export { createIndexKeeper, followDocuments } from './index-keeper.ts'
+export { createIndexKeeper } from './index-keeper.ts'
 export { createPipeline } from './pipeline.ts'

@@ -17,10 +17,11 @@ import {
 } from '../kernel/index.ts'
 import {
   createHashingEmbedder,
-  createIndexStore,
+  createPostgresEngine,
+  createSearchIndex,
   createRetrieval,
   type Embedder,
-  type IndexStore,
+  type SearchIndex,
 } from '../retrieval/index.ts'
 import { chunkBlocks } from './chunking/chunk-blocks.ts'
 import { chunkingFor } from './chunking/chunk-sizes.ts'
@@ -34,7 +35,7 @@ import { createPipeline } from './pipeline.ts'
 /** What the job of a document does when things go wrong around it: real database and index, extraction and embedding scripted. */
 
 let databases: TestDatabases
-let index: IndexStore
+let index: SearchIndex
 let documents: DocumentStore
 const embedder = createHashingEmbedder()
 const organisationId = createOrganisationId()
@@ -42,8 +43,11 @@ const spaceId = createSpaceId()
 
 beforeAll(async () => {
   databases = await openTestDatabases()
-  index = createIndexStore({ database: databases.corpus })
-  await index.generations.prepare(embedder)
+  index = createSearchIndex({
+    database: databases.corpus,
+    engine: createPostgresEngine({ database: databases.corpus }),
+  })
+  await index.embeddingVersions.prepare(embedder)
   const jobs = createJobQueue({ database: databases.corpus, clock: systemClock, log: silentLog })
   documents = createDocumentStore({ database: databases.corpus, jobs, removeFromIndex: index.deleteDocument })
 })

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fuse, type FusionInput, repeatsLast } from './fusion.ts'
+import type { Candidate } from './engine.ts'
+import { fuse, repeatsLast } from './fusion.ts'
 
 const candidate = fc.record({
   chunkId: fc.uuid(),
-  wordScore: fc.option(fc.double({ min: 0, max: 40, noNaN: true }), { nil: null }),
+  lexicalScore: fc.option(fc.double({ min: 0, max: 40, noNaN: true }), { nil: null }),
   similarity: fc.option(fc.double({ min: -1, max: 1, noNaN: true }), { nil: null }),
 })
 const candidates = fc.uniqueArray(candidate, { selector: (one) => one.chunkId, maxLength: 50 })
@@ -37,11 +38,11 @@ describe('fusion', () => {
   it('never puts a chunk behind one that is worse in both halves', () => {
     fc.assert(
       fc.property(candidates, weight, (given, vectorWeight) => {
-        const known = given.filter((one) => one.wordScore !== null && one.similarity !== null)
+        const known = given.filter((one) => one.lexicalScore !== null && one.similarity !== null)
         const rank = new Map(fuse(known, { vectorWeight }).map((one) => [one.chunkId, one.score]))
         for (const left of known) {
           for (const right of known) {
-            const better = left.wordScore! >= right.wordScore! && left.similarity! >= right.similarity!
+            const better = left.lexicalScore! >= right.lexicalScore! && left.similarity! >= right.similarity!
             if (better) expect(rank.get(left.chunkId)!).toBeGreaterThanOrEqual(rank.get(right.chunkId)! - 1e-9)
           }
         }
@@ -50,14 +51,14 @@ describe('fusion', () => {
   })
 
   it('follows one half alone where the other is silent', () => {
-    const words: FusionInput[] = [
-      { chunkId: 'a', wordScore: 1, similarity: null },
-      { chunkId: 'b', wordScore: 3, similarity: null },
+    const words: Candidate[] = [
+      { chunkId: 'a', lexicalScore: 1, similarity: null },
+      { chunkId: 'b', lexicalScore: 3, similarity: null },
     ]
     expect(fuse(words, { vectorWeight: 0.9 }).map((one) => one.chunkId)).toEqual(['b', 'a'])
-    const vectors: FusionInput[] = [
-      { chunkId: 'a', wordScore: null, similarity: 0.2 },
-      { chunkId: 'b', wordScore: null, similarity: 0.8 },
+    const vectors: Candidate[] = [
+      { chunkId: 'a', lexicalScore: null, similarity: 0.2 },
+      { chunkId: 'b', lexicalScore: null, similarity: 0.8 },
     ]
     expect(fuse(vectors, { vectorWeight: 0.1 })).toEqual([
       { chunkId: 'b', score: 1 },
@@ -67,8 +68,8 @@ describe('fusion', () => {
 
   it('takes a similarity that is no number for none', () => {
     const given = [
-      { chunkId: 'a', wordScore: null, similarity: Number.NaN },
-      { chunkId: 'b', wordScore: 1, similarity: 0.5 },
+      { chunkId: 'a', lexicalScore: null, similarity: Number.NaN },
+      { chunkId: 'b', lexicalScore: 1, similarity: 0.5 },
     ]
     expect(fuse(given, { vectorWeight: 0.5 })[0]!.chunkId).toBe('b')
   })

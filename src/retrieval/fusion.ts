@@ -1,15 +1,7 @@
-/** What both halves of a hybrid search found, made into one order. */
-
-export interface FusionInput {
-  chunkId: string
-  /** BM25, 0 or more; null: not found by words. */
-  wordScore: number | null
-  /** Cosine similarity; null: not known. */
-  similarity: number | null
-}
+import type { Candidate } from './engine.ts'
 
 export interface FusionOptions {
-  /** Share of the vectors in the fused score, 0..1; the rest are words. */
+  /** Share of the vectors in the fused score, 0..1; the rest is the lexical share. */
   vectorWeight: number
 }
 
@@ -20,30 +12,27 @@ export interface Fused {
 }
 
 /**
- * Convex combination of scores that each half has scaled to 0..1: the best word score is 1 and no match is 0; the best
- * similarity is 1 and the worst candidate 0. Scores keep what ranks throw away, how far the first is ahead; a half that
- * cannot tell its candidates apart then changes little. Best first; ties by id, so that the order is stable.
+ * Convex combination of both scores, each scaled to 0..1: the best lexical score becomes 1 and no match 0; the best similarity
+ * becomes 1 and the worst 0. Unlike ranks, scores keep how far the first candidate is ahead; a score that hardly differs
+ * between candidates then changes little. Best first; ties by id, so that the order is stable.
  */
-export function fuse(candidates: readonly FusionInput[], { vectorWeight }: FusionOptions): Fused[] {
-  const bestWord = Math.max(0, ...candidates.map((candidate) => candidate.wordScore ?? 0))
+export function fuse(candidates: readonly Candidate[], { vectorWeight }: FusionOptions): Fused[] {
+  const bestLexical = Math.max(0, ...candidates.map((candidate) => candidate.lexicalScore ?? 0))
   const similarities = candidates.map((candidate) => candidate.similarity).filter(isNumber)
   const bestSimilarity = Math.max(...similarities)
   const range = bestSimilarity - Math.min(...similarities)
   return candidates
-    .map(({ chunkId, wordScore, similarity }) => {
-      const words = bestWord > 0 ? (wordScore ?? 0) / bestWord : 0
+    .map(({ chunkId, lexicalScore, similarity }) => {
+      const lexical = bestLexical > 0 ? (lexicalScore ?? 0) / bestLexical : 0
       const vector = isNumber(similarity) && range > 0 ? 1 - (bestSimilarity - similarity) / range : 0
-      // With one half silent the other decides alone, whatever its weight.
-      const weight = bestWord === 0 ? 1 : similarities.length === 0 ? 0 : vectorWeight
-      return { chunkId, score: weight * vector + (1 - weight) * words }
+      // Where one of them found nothing, the other alone decides.
+      const weight = bestLexical === 0 ? 1 : similarities.length === 0 ? 0 : vectorWeight
+      return { chunkId, score: weight * vector + (1 - weight) * lexical }
     })
     .sort((left, right) => right.score - left.score || (left.chunkId < right.chunkId ? -1 : 1))
 }
 
-/**
- * Puts repeats of a text behind everything that says something new, without dropping any: a list that is cut at k stays k
- * long where k exist.
- */
+/** Moves repeats of a text to the end, without dropping any: a list that is cut at k is still k long where k exist. */
 export function repeatsLast<Item extends { text: string }>(items: readonly Item[]): Item[] {
   const seen = new Set<string>()
   const repeats: Item[] = []

@@ -1,24 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOrganisationId, createSpaceId, type SpaceId } from '../kernel/index.ts'
 import { createRetrieval, type Embedder, type Passage, type Retrieval } from './index.ts'
-import { allInMemory, createIndexFixture, type IndexFixture } from './testing/index-fixture.ts'
+import { createIndexFixture, engines, type IndexFixture } from './testing/index-fixture.ts'
 
-describe.each([
-  ['in the database', undefined],
-  ['in memory', allInMemory],
-])('%s', (_engine, memory) => {
+describe.each(engines)('%s', (_name, createEngine) => {
   let fixture: IndexFixture
   let retrieval: Retrieval
 
   beforeAll(async () => {
-    fixture = await createIndexFixture(memory ? { memory } : {})
+    fixture = await createIndexFixture({ createEngine })
     retrieval = createRetrieval({ index: fixture.index, embedder: fixture.embedder })
   })
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   async function search(query: string, options: { spaceId?: SpaceId; limit?: number } = {}): Promise<Passage[]> {
     const { organisationId, spaceId } = fixture
-    await fixture.index.resident?.warm()
+    await fixture.index.engine.warm()
     return retrieval.search({
       organisationId,
       spaceId,

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createDocumentId, createSpaceId, type SpaceId } from '../kernel/index.ts'
+import { createDocumentId, createSpaceId, silentLog, type SpaceId } from '../kernel/index.ts'
 import { formerTerms } from './lexical/former-terms.ts'
 import {
   createHashingEmbedder,
-  createIndexStore,
+  createPostgresEngine,
   createRetrieval,
   type Embedder,
   IndexRunEndedError,
   reindexStep,
 } from './index.ts'
-import { allInMemory, chunkOf, createIndexFixture, type IndexFixture } from './testing/index-fixture.ts'
+import { chunkOf, createIndexFixture, engines, type IndexFixture } from './testing/index-fixture.ts'
 
 let fixture: IndexFixture
 
@@ -23,7 +23,7 @@ async function search(query: string, options: { spaceId?: SpaceId; limit?: numbe
     formerEmbedders: embedders.slice(1),
   })
   const { organisationId, spaceId } = fixture
-  await fixture.index.resident?.warm()
+  await fixture.index.engine.warm()
   return retrieval.search({ organisationId, spaceId, query, limit: 5, signal: AbortSignal.timeout(30_000), ...request })
 }
 
@@ -47,12 +47,9 @@ const sound = {
   searchableButNotReady: 0,
 }
 
-describe.each([
-  ['in the database', undefined],
-  ['in memory', allInMemory],
-])('%s', (_engine, memory) => {
+describe.each(engines)('%s', (_name, createEngine) => {
   beforeEach(async () => {
-    fixture = await createIndexFixture(memory ? { memory } : {})
+    fixture = await createIndexFixture({ createEngine })
   })
 
   describe('a document in the index', () => {
@@ -114,7 +111,7 @@ describe.each([
       )
       await corpus.execute('update chunk_terms set terms = $1::int[]', [former.toSorted((left, right) => left - right)])
       await corpus.execute('update indexed_documents set terms_version = 1, term_count = 60 * 5')
-      fixture.index.resident?.forgetAll()
+      fixture.index.engine.reset()
       const byWords = async () =>
         (await search('committee meetings')).filter(
           ({ documentId, score }) => documentId === document.id && score > 0.9,
@@ -248,7 +245,10 @@ describe.each([
     it('is built beside the old one, which answers until all vectors are there', async () => {
       const next = createHashingEmbedder({ dimensions: 600 })
       await fixture.add(texts)
-      expect(await fixture.index.generations.prepare(next)).toMatchObject({ state: 'building', storage: 'halfvec' })
+      expect(await fixture.index.embeddingVersions.prepare(next)).toMatchObject({
+        state: 'building',
+        storage: 'halfvec',
+      })
       const embedders = [next, fixture.embedder]
       expect((await search('otters', { embedders }))[0]!.text).toBe('Otters swim.')
       expect(await states()).toEqual({ [fixture.embedder.id]: 'active', [next.id]: 'building' })
@@ -257,8 +257,8 @@ describe.each([
       expect(await step(next)).toEqual({ state: 'complete' })
       expect(await states()).toEqual({ [fixture.embedder.id]: 'retired', [next.id]: 'active' })
       expect((await search('otters', { embedders: [next] }))[0]!.text).toBe('Otters swim.')
-      expect(await fixture.index.generations.dropRetired(60_000)).toBe(0)
-      expect(await fixture.index.generations.dropRetired(-1_000)).toBe(1)
+      expect(await fixture.index.embeddingVersions.dropRetired(60_000)).toBe(0)
+      expect(await fixture.index.embeddingVersions.dropRetired(-1_000)).toBe(1)
       expect((await search('otters', { embedders: [next] }))[0]!.text).toBe('Otters swim.')
       expect(await fixture.index.audit()).toEqual(sound)
     })
@@ -267,7 +267,7 @@ describe.each([
       // As if it knew meaning: what is near is found, however little it is.
       const next = { ...createHashingEmbedder({ dimensions: 128 }), semantics: true }
       const first = await fixture.add(texts)
-      await fixture.index.generations.prepare(next)
+      await fixture.index.embeddingVersions.prepare(next)
       const run = await fixture.stage(await fixture.createDocument(), ['A stoat hunts.'], next)
       await fixture.publish(run)
       // The word is misspelled: only vectors can find it, and those of the new model are not yet active.
@@ -286,8 +286,8 @@ describe.each([
     it('is given up when the old one is wanted back', async () => {
       const next = createHashingEmbedder({ dimensions: 128 })
       await fixture.add(texts)
-      await fixture.index.generations.prepare(next)
-      expect(await fixture.index.generations.prepare(fixture.embedder)).toMatchObject({ state: 'active' })
+      await fixture.index.embeddingVersions.prepare(next)
+      expect(await fixture.index.embeddingVersions.prepare(fixture.embedder)).toMatchObject({ state: 'active' })
       expect(await states()).toEqual({ [fixture.embedder.id]: 'active', [next.id]: 'retired' })
       expect(await step(next)).toEqual({ state: 'complete' })
     })
@@ -301,7 +301,7 @@ describe.each([
           return createHashingEmbedder({ dimensions: 128 }).embed(request)
         },
       }
-      await fixture.index.generations.prepare(next)
+      await fixture.index.embeddingVersions.prepare(next)
       await fixture.stage(await fixture.createDocument({ name: 'Rivers.md' }), texts, next)
       await fixture.stage(await fixture.createDocument({ name: 'Rivers.md' }), texts)
       await step(next)
@@ -328,17 +328,17 @@ describe.each([
   })
 })
 
-describe('in the database only', () => {
+describe('in PostgreSQL only', () => {
+  const small = { vectorIndexFromChunks: 100, bm25IndexFromChunks: 100 }
+  const words = ['badger', 'otter', 'heron', 'willow', 'river', 'bridge', 'meadow', 'storm']
+  const sentence = (row: number) =>
+    `Entry ${row}: the ${words[row % 8]} met the ${words[(row * 3 + 1) % 8]} near the ${words[(row * 5 + 2) % 8]}.`
+
   beforeEach(async () => {
     fixture = await createIndexFixture()
   })
 
   describe('indexes of large Spaces', () => {
-    const small = { vectorIndexFromChunks: 100, bm25IndexFromChunks: 100 }
-    const words = ['badger', 'otter', 'heron', 'willow', 'river', 'bridge', 'meadow', 'storm']
-    const sentence = (row: number) =>
-      `Entry ${row}: the ${words[row % 8]} met the ${words[(row * 3 + 1) % 8]} near the ${words[(row * 5 + 2) % 8]}.`
-
     it('are built above the threshold, give the same answers, and go when the Space has shrunk', async () => {
       const documents = []
       for (let part = 0; part < 5; part++) {
@@ -346,11 +346,11 @@ describe('in the database only', () => {
       }
       const queries = ['badger and otter', 'the storm near the bridge', 'Entry 42', 'heron']
       const exact = await Promise.all(queries.map((query) => search(query, { limit: 10 })))
-      const { built } = await fixture.index.maintain(small)
+      const { built } = await fixture.index.engine.maintain(small)
       expect(built.map((name) => name.replace(/_[0-9a-f]{32}$/, '')).sort()).toEqual(
         fixture.databases.corpus.features.bm25 ? ['chunk_terms_bm25_2', 'embeddings_1_hnsw'] : ['embeddings_1_hnsw'],
       )
-      expect(await fixture.index.maintain(small)).toEqual({ built: [], dropped: [] })
+      expect(await fixture.index.engine.maintain(small)).toEqual({ built: [], dropped: [] })
       for (const [position, query] of queries.entries()) {
         const found = await search(query, { limit: 10 })
         // Many chunks tie: the scores must agree, which of equals come first need not.
@@ -361,7 +361,7 @@ describe('in the database only', () => {
       for (const document of documents.slice(1)) {
         await fixture.databases.corpus.execute('delete from documents where id = $1', [document.id])
       }
-      expect((await fixture.index.maintain(small)).dropped.sort()).toEqual(built.sort())
+      expect((await fixture.index.engine.maintain(small)).dropped.sort()).toEqual(built.sort())
       expect(await search('badger', { limit: 10 })).toHaveLength(10)
     })
 
@@ -372,7 +372,7 @@ describe('in the database only', () => {
         await fixture.createDocument(),
         Array.from({ length: 400 }, () => 'badger badger badger'),
       )
-      await fixture.index.maintain(small)
+      await fixture.index.engine.maintain(small)
       const found = await search('badger', { limit: 20 })
       expect(found).toHaveLength(20)
       expect(found.every((passage) => passage.text.startsWith('Entry'))).toBe(true)
@@ -385,7 +385,7 @@ describe('in the database only', () => {
         { spaceId },
       )
       await fixture.add(['A kingfisher at the weir.'], { spaceId: createSpaceId() })
-      await fixture.index.maintain(small)
+      await fixture.index.engine.maintain(small)
       expect(
         (await search('kingfisher at the weir', { spaceId })).some((passage) => passage.text.includes('kingfisher')),
       ).toBe(false)
@@ -394,31 +394,25 @@ describe('in the database only', () => {
     })
   })
 
-  describe('where pg_textsearch is missing', () => {
-    it('one index of terms takes the place of BM25 indexes, and ranks the same', async () => {
+  describe('without pg_textsearch', () => {
+    it('scans for terms, logs it once at start, and drops indexes of former versions', async () => {
       const { corpus } = fixture.databases
-      const plain = createIndexStore({ database: { ...corpus, features: { ...corpus.features, bm25: false } } })
-      await fixture.add([
-        'Badgers dig setts.',
-        'A badger and another badger.',
-        'Otters swim and badgers watch.',
-        'Herons wait.',
-      ])
-      await fixture.add(Array.from({ length: 60 }, (_, row) => `Filler ${row} about the river.`))
-      const queries = ['badgers', 'river herons', 'otters swim', 'filler 7']
-      const before = await Promise.all(queries.map((query) => words(query)))
-      expect((await plain.maintain()).built).toEqual(['chunk_terms_by_term'])
-      expect((await plain.maintain()).built).toEqual([])
-      expect(await Promise.all(queries.map((query) => words(query)))).toEqual(before)
-      expect(before[0]![0]).toMatch(/badger/i)
-      expect(plain.engine).toContain('not installed')
+      const database = { ...corpus, features: { ...corpus.features, bm25: false } }
+      const warnings: string[] = []
+      const engine = createPostgresEngine({
+        database,
+        log: { ...silentLog, warn: (_, message) => void warnings.push(message) },
+      })
+      expect(engine.description).toContain('not installed')
+      expect(warnings).toEqual([expect.stringContaining('Install the extension')])
+      await corpus.execute('create index chunk_terms_by_term on chunk_terms using gin (terms)')
+      expect(await engine.maintain()).toEqual({ built: [], dropped: ['chunk_terms_by_term'] })
+      await fixture.add(Array.from({ length: 120 }, (_, row) => sentence(row)))
+      expect(await engine.maintain(small)).toMatchObject({ built: [expect.stringContaining('hnsw')] })
+      const { organisationId, spaceId, embedder } = fixture
+      const plain = createRetrieval({ index: { engine, database }, embedder, vectorWeight: 0 })
+      const request = { organisationId, spaceId, query: 'badger', limit: 3, signal: AbortSignal.timeout(30_000) }
+      expect((await plain.search(request))[0]!.text).toMatch(/badger/)
     })
-
-    async function words(query: string): Promise<string[]> {
-      const retrieval = createRetrieval({ index: fixture.index, embedder: fixture.embedder, vectorWeight: 0 })
-      const { organisationId, spaceId } = fixture
-      const request = { organisationId, spaceId, query, limit: 3, signal: AbortSignal.timeout(30_000) }
-      return (await retrieval.search(request)).map((passage) => passage.text)
-    }
   })
 })

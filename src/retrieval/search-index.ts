@@ -1,91 +1,141 @@
-import type { Database } from '../database/index.ts'
-import { type Log, silentLog } from '../kernel/index.ts'
-import { createGenerations, type Generations } from './corpus/embedding-versions.store.ts'
-import { auditIndex } from './corpus/audit.store.ts'
-import {
-  maintainIndexes,
-  type MaintenanceOptions,
-  type MaintenanceReport,
-} from './engines/postgres/index-maintenance.store.ts'
-import { createIndexWriter } from './corpus/index-writer.store.ts'
-import type { IndexAudit, IndexWriter } from './port.ts'
-import { renameDocument } from './corpus/rename.store.ts'
+import type { Database, Queryable } from '../database/index.ts'
+import { auditIndex, type IndexAudit } from './corpus/audit.store.ts'
+import { type ChunkBatch, type IndexRun, searchableText } from './corpus/chunks.ts'
+import { createEmbeddingVersions, type EmbeddingVersions } from './corpus/embedding-versions.store.ts'
+import { beginRun, deleteDocument, insertChunks, publishRun } from './corpus/index-writer.store.ts'
 import { createReindexStore, type ReindexStore } from './corpus/reindex.store.ts'
-import { createResidentIndex, type ResidentIndex, type ResidentLimits } from './engines/memory/memory-engine.ts'
-import { updateTerms } from './corpus/terms.store.ts'
-import { createSearchStore, type SearchStore } from './corpus/passages.store.ts'
+import { loadOutdatedDocuments, renameStep, updateTermsStep } from './corpus/terms.store.ts'
+import type { SearchEngine } from './engine.ts'
+import { analyseInSlices } from './lexical/analyse-text.ts'
 
-/** Everything that the corpus database knows of chunks: written by ingestion, read by search, kept in shape by a job. */
-export interface IndexStore extends IndexWriter {
-  readonly generations: Generations
-  readonly search: SearchStore
+/**
+ * Writes documents to the index. Batches are staged in separate transactions before the document is published: nothing of it
+ * is found until `publish`, which updates one row whatever the size of the document, so that it fits into the transaction that
+ * sets `ready`.
+ */
+export interface IndexWriter {
+  /** Starts a run and removes what an earlier one left. Null: the document is gone, or searchable already. */
+  beginRun(transaction: Queryable, document: Omit<IndexRun, 'runId'>): Promise<IndexRun | null>
+  /**
+   * Adds chunks in several short transactions, so that searches on the embedded engine's one connection wait little. Resolves
+   * when the next batch may be staged. Throws IndexRunEndedError when the document is gone or a newer run has started.
+   */
+  stageChunks(batch: ChunkBatch): Promise<void>
+  /** Makes the run's chunks searchable; returns how many there are. Throws IndexRunEndedError as `stageChunks` does. */
+  publish(transaction: Queryable, run: IndexRun): Promise<number>
+  /** Removes chunks, terms and vectors of a document. Deleting the row of `documents` has the same effect. */
+  deleteDocument(transaction: Queryable, documentId: string): Promise<void>
+}
+
+/** The chunks of all documents: the corpus tables, and the engine that searches them and is notified of each change. */
+export interface SearchIndex extends IndexWriter {
+  readonly engine: SearchEngine
+  readonly database: Database
+  readonly embeddingVersions: EmbeddingVersions
   readonly reindex: ReindexStore
-  /** Spaces held in memory; absent where the database answers every search. */
-  readonly resident: ResidentIndex | undefined
-  /** For the start-up line: how large Spaces are searched. */
-  readonly engine: string
-  /** Builds and drops the indexes of large Spaces; call it from a job, one at a time. */
-  maintain(options?: MaintenanceOptions): Promise<MaintenanceReport>
-  /** Makes a searchable document found by its present name; call it from a job. See renameDocument. */
+  /** Rebuilds the terms of a searchable document under its present name; call it from a job. Resumable. */
   rename(documentId: string, signal: AbortSignal): Promise<void>
-  /** Makes terms of an older version of text analysis again; call it from a job. Returns how many documents it has done. */
+  /** Rebuilds terms of an older version of text analysis; call it from a job. Returns the number of documents. Resumable. */
   updateTerms(signal: AbortSignal): Promise<number>
   audit(): Promise<IndexAudit>
-  /** Ends what the index runs beside the database, which stays open. */
+  /** Closes the engine; the database stays open. */
   close(): Promise<void>
 }
 
-/** How long after a search others are expected: the next question of a conversation, the next person. */
-const searchedForMs = 1_000
+/** Rows of one insert: the measured best on both engines, and a bound on the size of a statement. */
+const maximumRowsPerTransaction = 50
+/** How long a search may have to wait for one transaction of staging. */
+const transactionTargetMs = 8
 
-export interface IndexStoreOptions {
-  database: Database
-  /** Memory for searching Spaces outside the database: for the embedded engine. Absent: every search asks the database. */
-  memory?: ResidentLimits
-  log?: Log
-}
-
-export function createIndexStore({ database, memory, log = silentLog }: IndexStoreOptions): IndexStore {
-  const stored = createGenerations(database)
-  const resident =
-    memory === undefined ? undefined : createResidentIndex({ database, generations: stored, limits: memory, log })
-  let searchedAtMs = Number.NEGATIVE_INFINITY
-  const isSearched = () => performance.now() - searchedAtMs < searchedForMs
-  const generations = forgetting(stored, () => resident?.forgetAll())
+export function createSearchIndex({ database, engine }: { database: Database; engine: SearchEngine }): SearchIndex {
+  // Adapts to the cost of a row: 0.5 ms in a small Space, 8 ms where an HNSW index of 100,000 is updated.
+  let rowsPerTransaction = 8
   return {
-    ...createIndexWriter(database, { resident, isSearched }),
-    resident,
-    generations,
-    search: createSearchStore(database, () => (searchedAtMs = performance.now())),
+    engine,
+    database,
+    embeddingVersions: reporting(createEmbeddingVersions(database), engine),
     reindex: createReindexStore(database),
-    engine: describeEngine(database, memory),
-    maintain: (options) => maintainIndexes({ database, generations, resident }, options),
-    rename: (documentId, signal) => renameDocument(database, resident, { documentId, signal }),
-    updateTerms: (signal) => updateTerms(database, resident, signal),
-    audit: () => auditIndex(database, generations),
-    close: async () => resident?.close(),
+    beginRun,
+    async stageChunks(batch) {
+      if (batch.chunks.length !== batch.vectors.length) {
+        throw new Error(`${batch.chunks.length} chunks came with ${batch.vectors.length} vectors`)
+      }
+      for (let start = 0; start < batch.chunks.length;) {
+        const end = start + rowsPerTransaction
+        const part = { ...batch, chunks: batch.chunks.slice(start, end), vectors: batch.vectors.slice(start, end) }
+        const writeMs = await stagePart(database, engine, part)
+        start = end
+        rowsPerTransaction = nextRows(part.chunks.length, writeMs)
+      }
+    },
+    async publish(transaction, run) {
+      const chunks = await publishRun(transaction, run)
+      engine.publish(run)
+      return chunks
+    },
+    deleteDocument,
+    async rename(documentId, signal) {
+      let step = await renameStep(database, documentId, signal)
+      while (!step.isDone) step = await renameStep(database, documentId, signal)
+      if (step.renamed) engine.documentChanged(step.renamed, documentId)
+    },
+    updateTerms: (signal) => updateTerms(database, engine, signal),
+    audit: () => auditIndex(database),
+    close: () => engine.close(),
   }
 }
 
-function describeEngine({ features }: Database, memory: ResidentLimits | undefined): string {
-  if (memory) return `BM25 and exact vectors in up to ${Math.round(memory.maximumBytes / 2 ** 20)} MB of memory`
-  return features.bm25
-    ? 'BM25 (pg_textsearch) and HNSW indexes for large Spaces'
-    : 'BM25 over capped candidates (pg_textsearch is not installed) and HNSW indexes for large Spaces'
+/** Returns how long the transaction took. */
+async function stagePart(database: Database, engine: SearchEngine, batch: ChunkBatch): Promise<number> {
+  // Outside the transaction: on the embedded engine everything else waits for it.
+  const texts = batch.chunks.map((chunk) => searchableText(batch.documentName, chunk))
+  const analysed = await analyseInSlices(batch.run.spaceId, texts)
+  const { version, chunkIds, writeMs } = await insertChunks(database, batch, analysed, engine.stagingSettings)
+  await engine.stage({
+    run: batch.run,
+    version,
+    chunks: analysed.map(({ terms }, at) => ({ chunkId: chunkIds[at]!, terms, vector: batch.vectors[at]! })),
+    languages: analysed.flatMap((chunk) => chunk.languages),
+    writeMs,
+  })
+  return writeMs
 }
 
-/** Which generation answers has changed, or may have: what is in memory may be of another. */
-function forgetting(generations: Generations, forget: () => void): Generations {
+/** As many rows as fit into `transactionTargetMs` by the last transaction; at most twice as many as that had. */
+function nextRows(rows: number, writeMs: number): number {
+  const fitting = Math.floor((rows * transactionTargetMs) / Math.max(writeMs, 0.1))
+  return Math.max(1, Math.min(fitting, rows * 2, maximumRowsPerTransaction))
+}
+
+async function updateTerms(database: Database, engine: SearchEngine, signal: AbortSignal): Promise<number> {
+  let done = 0
+  for (;;) {
+    const documents = await loadOutdatedDocuments(database, signal)
+    if (documents.length === 0) break
+    for (const { documentId, spaceId } of documents) {
+      let after: number | null = -1
+      while (after !== null) after = await updateTermsStep(database, documentId, after, signal)
+      engine.documentChanged(spaceId, documentId)
+    }
+    done += documents.length
+  }
+  // Queries are no longer analysed by the older version as well.
+  if (done > 0) engine.reset()
+  return done
+}
+
+/** Reports to the engine when another embedding version may answer searches. */
+function reporting(versions: EmbeddingVersions, engine: SearchEngine): EmbeddingVersions {
   return {
-    ...generations,
+    ...versions,
     async prepare(embedder) {
-      const generation = await generations.prepare(embedder)
-      forget()
-      return generation
+      const version = await versions.prepare(embedder)
+      engine.reset()
+      return version
     },
-    async activate(generation) {
-      const isActive = await generations.activate(generation)
-      forget()
+    async activate(version) {
+      const isActive = await versions.activate(version)
+      engine.reset()
       return isActive
     },
   }

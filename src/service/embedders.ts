@@ -9,7 +9,7 @@ import {
   createProviderEmbedder,
   type Embedder,
   type EmbedderSource,
-  type Generation,
+  type EmbeddingVersion,
 } from '../retrieval/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 
@@ -43,11 +43,11 @@ export function openEmbedder({ settings }: Config, dependencies: EmbedderDepende
  */
 export async function openFormerEmbedders(
   current: Embedder,
-  generations: readonly Generation[],
+  versions: readonly EmbeddingVersion[],
   dependencies: EmbedderDependencies,
 ): Promise<Embedder[]> {
   const opened: Embedder[] = []
-  for (const { embedderId, source } of generations) {
+  for (const { embedderId, source } of versions) {
     if (embedderId === current.id || source === null) continue
     try {
       const former = await openSource(source, { ...dependencies, allowDownload: false })

@@ -2,13 +2,14 @@ import type { Config } from '../config.ts'
 import type { Database } from '../database/index.ts'
 import { createDocumentStore } from '../documents/index.ts'
 import { createJobQueue } from '../jobs/index.ts'
-import { createIndexStore } from '../retrieval/index.ts'
+import type { Log } from '../kernel/index.ts'
+import { createMemoryEngine, createPostgresEngine, createSearchIndex, type SearchEngine } from '../retrieval/index.ts'
 import type { PartContext } from './foundation.ts'
 import { openBlobStore } from './resources.ts'
 
-/** Where documents lie: their rows, their bytes, what is found in them, and the jobs about them. */
+/** The stores of documents: rows, blobs, the search index and the job queue. */
 export async function openFiles({ config, corpus, clock, log, onStop }: PartContext & { corpus: Database }) {
-  const index = createIndexStore({ database: corpus, ...searchMemory(config.settings.search, corpus.engine), log })
+  const index = createSearchIndex({ database: corpus, engine: createEngine(config, corpus, log) })
   onStop(() => index.close())
   const jobs = createJobQueue({ database: corpus, clock, log })
   const blobs = await openBlobStore(config)
@@ -17,7 +18,8 @@ export async function openFiles({ config, corpus, clock, log, onStop }: PartCont
   return { index, jobs, blobs, documentStore }
 }
 
-/** A server searches its Spaces itself; the one connection of the embedded engine is too busy for it. */
-function searchMemory({ memoryMegabytes }: Config['settings']['search'], engine: Database['engine']) {
-  return engine === 'embedded' && memoryMegabytes > 0 ? { memory: { maximumBytes: memoryMegabytes * 2 ** 20 } } : {}
+/** A server searches in its own indexes; the one connection of the embedded engine is too busy for that. */
+function createEngine({ settings }: Config, database: Database, log: Log): SearchEngine {
+  if (database.engine === 'postgres') return createPostgresEngine({ database, log })
+  return createMemoryEngine({ database, maximumBytes: settings.search.memoryMegabytes * 2 ** 20, log })
 }

@@ -8,23 +8,17 @@ import {
   renameDocumentJob,
 } from '../documents/index.ts'
 import type { Metrics } from '../http/index.ts'
-import {
-  chunkingFor,
-  createExtractorPool,
-  createIndexKeeper,
-  createPipeline,
-  followDocuments,
-} from '../ingestion/index.ts'
+import { chunkingFor, createExtractorPool, createIndexKeeper, createPipeline } from '../ingestion/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import { describeError } from '../kernel/index.ts'
-import type { Embedder, IndexStore } from '../retrieval/index.ts'
+import type { Embedder, SearchIndex } from '../retrieval/index.ts'
 import type { PartContext } from './foundation.ts'
 
 interface IngestionDependencies extends PartContext {
   corpus: Database
   documentStore: DocumentStore
   blobs: BlobStore
-  index: IndexStore
+  index: SearchIndex
   jobs: JobQueue
   embedder: Embedder
   metrics: Metrics
@@ -36,7 +30,6 @@ export function openIngestion(dependencies: IngestionDependencies) {
   const { workers } = config.settings.ingestion
   const pipeline = openPipeline(dependencies)
   const indexKeeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
-  let stopFollowing = async () => {}
 
   return {
     async start(): Promise<void> {
@@ -47,8 +40,8 @@ export function openIngestion(dependencies: IngestionDependencies) {
         jobs.work(processDocumentJob, { ...options, concurrency: processes - 1 }, (job) => pipeline.process(job))
         jobs.work(processSmallDocumentJob, { ...options, concurrency: processes }, pipeline.processSmall)
         await indexKeeper.start()
-      } else await index.generations.prepare(embedder)
-      stopFollowing = await followDocuments({ index, documents: documentStore, log })
+      } else await index.embeddingVersions.prepare(embedder)
+      await index.engine.start(documentStore.listenChanges)
       workOnChanges(dependencies)
     },
 
@@ -56,10 +49,7 @@ export function openIngestion(dependencies: IngestionDependencies) {
     beginStop: () => indexKeeper.close(),
 
     /** Jobs return to the queue. */
-    async end(): Promise<void> {
-      await stopFollowing()
-      await jobs.close()
-    },
+    end: () => jobs.close(),
   }
 }
 

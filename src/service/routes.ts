@@ -22,7 +22,7 @@ import {
   type OperatorTokens,
 } from '../operators/index.ts'
 import { organisationRoutes, type Organisations } from '../organisations/index.ts'
-import type { IndexStore, Retrieval } from '../retrieval/index.ts'
+import type { Retrieval, SearchIndex } from '../retrieval/index.ts'
 import { spaceRoutes, type Spaces } from '../spaces/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 
@@ -39,7 +39,7 @@ export interface RouteDependencies {
   watch: DocumentWatch
   chunks: ChunkReader
   blobs: BlobStore
-  index: Pick<IndexStore, 'audit'>
+  index: Pick<SearchIndex, 'audit'>
   retrieval: Retrieval
   spaces: Spaces
   tokens: TokenCounting

@@ -2,13 +2,13 @@ import type { Embeddings } from '../gateway/index.ts'
 import type { Metrics } from '../http/index.ts'
 import type { LiveCatalogue } from '../models/index.ts'
 import type { Organisations } from '../organisations/index.ts'
-import { createHashingEmbedder, createRetrieval, type IndexStore, type Retrieval } from '../retrieval/index.ts'
+import { createHashingEmbedder, createRetrieval, type Retrieval, type SearchIndex } from '../retrieval/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import { openEmbedder, openFormerEmbedders } from './embedders.ts'
 import type { PartContext } from './foundation.ts'
 
 interface SearchDependencies extends PartContext {
-  index: IndexStore
+  index: SearchIndex
   organisations: Pick<Organisations, 'get'>
   catalogue: Pick<LiveCatalogue, 'built'>
   embeddings: Embeddings
@@ -41,7 +41,7 @@ export async function openSearch({
   }
   const embedder = await openEmbedder(config, dependencies)
   onStop(() => embedder.close())
-  const former = await openFormerEmbedders(embedder, await index.generations.load(), dependencies)
+  const former = await openFormerEmbedders(embedder, await index.embeddingVersions.load(), dependencies)
   for (const one of former) onStop(() => one.close())
   const retrieval = timed(
     // The built-in embedder can always answer for an index that it made, while another model's is being built.

@@ -71,7 +71,7 @@ describe.runIf(onnx)(`another embedding model${onnx ? '' : ' (skipped: run `npm 
     expect(await findDoctor(withoutWorkers)).toBe('doctor.txt')
     await using portico = await startPortico({ place })
     const states = async () =>
-      (await portico.service.index.generations.load()).map(
+      (await portico.service.index.embeddingVersions.load()).map(
         ({ embedderId, state }) => `${embedderId.slice(0, 4)} ${state}`,
       )
     await expect.poll(states, { timeout: 30_000 }).toEqual(['hash active'])
@@ -87,7 +87,7 @@ describe.runIf(onnx)(`another embedding model${onnx ? '' : ' (skipped: run `npm 
     // Back to the model, and away again without it.
     {
       await using portico = await startPortico({ ...withModel, place })
-      const active = async () => (await portico.service.index.generations.load())[0]!.embedderId.slice(0, 4)
+      const active = async () => (await portico.service.index.embeddingVersions.load())[0]!.embedderId.slice(0, 4)
       await expect.poll(active, { timeout: 30_000 }).toBe('onnx')
     }
     renameSync(former, `${former}.gone`)

@@ -118,7 +118,7 @@ describe('another embedding model', () => {
     const again = { ...organisation, client }
     expect((await ask(again, space.endpointId, 'When does the physician come?')).references).toHaveLength(1)
     await expect
-      .poll(async () => (await second.service.index.generations.load())[0]?.embedderId, {
+      .poll(async () => (await second.service.index.embeddingVersions.load())[0]?.embedderId, {
         timeout: 20_000,
         interval: 100,
       })

@@ -135,12 +135,6 @@ function logFeatures(name: LogicalDatabase, features: EngineFeatures, log: Log):
       'this pgvector has known index bugs: update the extension to 0.8.4 or later',
     )
   }
-  if (!features.bm25) {
-    log.warn(
-      { postgres: features.serverVersion },
-      'pg_textsearch is not there: words are searched by tsvector, which is slower (it needs shared_preload_libraries)',
-    )
-  }
 }
 
 /** Compares dotted versions number by number. */

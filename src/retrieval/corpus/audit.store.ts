@@ -1,14 +1,28 @@
 import type { Database } from '../../database/index.ts'
-import { type Generations, vectorTable } from './embedding-versions.store.ts'
-import type { IndexAudit } from '../port.ts'
+import { loadEmbeddingVersions, vectorTable } from './embedding-versions.store.ts'
 
-/** Longest look at the whole index; a full scan of a million chunks takes some seconds. */
+/** Counts of inconsistencies, as `portico audit` prints them; all zero when the index is sound. */
+export interface IndexAudit {
+  /** Rows that belong to no document, by kind. */
+  orphanIndexedDocuments: number
+  orphanChunks: number
+  orphanTerms: number
+  orphanVectors: number
+  /** Chunks of searchable documents that lack terms or, in the active embedding version, a vector. */
+  chunksWithoutTerms: number
+  chunksWithoutVector: number
+  /** Ready documents that no search can find, and searchable ones that are not ready. */
+  readyButNotSearchable: number
+  searchableButNotReady: number
+}
+
+/** A full scan of a million chunks takes some seconds. */
 const auditTimeoutMs = 10 * 60_000
 
-/** Counts what must not exist; all zero proves that no chunk, word or vector outlived its document. */
-export async function auditIndex(database: Database, generations: Generations): Promise<IndexAudit> {
-  const live = await generations.load()
-  const active = live.find((generation) => generation.state === 'active')
+/** Counts what must not exist: all zero proves that no chunk, term or vector is left without its document. */
+export async function auditIndex(database: Database): Promise<IndexAudit> {
+  const live = await loadEmbeddingVersions(database)
+  const active = live.find((version) => version.state === 'active')
   return {
     orphanIndexedDocuments: await count(
       'indexed_documents i where not exists (select from documents d where d.id = i.document_id)',
@@ -20,7 +34,7 @@ export async function auditIndex(database: Database, generations: Generations): 
     ),
     orphanVectors: await sum(
       live.map(
-        (generation) => `${vectorTable(generation)} e where ${withoutDocument('e')}
+        (version) => `${vectorTable(version)} e where ${withoutDocument('e')}
            or not exists (select from chunks c where c.space_id = e.space_id and c.id = e.chunk_id)`,
       ),
     ),
@@ -55,7 +69,7 @@ function withoutDocument(alias: string): string {
   return `not exists (select from indexed_documents i where i.document_id = ${alias}.document_id)`
 }
 
-// While a new model's vectors are being built, a chunk has one in the old generation or, if newer, in the new.
+// While a new version is being built, a chunk has its vector in the old version or, if newer, in the new one.
 function withoutVector(tables: readonly string[]): string {
   const anywhere = tables.map(
     (table) => `exists (select from ${table} e where e.space_id = c.space_id and e.chunk_id = c.id)`,

@@ -1,34 +1,37 @@
 import { type Database, encodeHalfVector, encodeVector, type Queryable } from '../../database/index.ts'
-import type { Embedder, EmbedderSource } from '../port.ts'
+import type { Embedder, EmbedderSource } from '../embedders/embedder.ts'
 
-/** One embedding model's vectors: a table of their own, so that a new model's can grow beside the old one's. */
-export interface Generation {
+/**
+ * The vectors of one embedding model, in a separate table, so that a new model's vectors can be added next to the old one's.
+ * SQL keeps the first name, `embedding_generations`: migrations are never edited, and a rename would change nothing else.
+ */
+export interface EmbeddingVersion {
   id: number
   embedderId: string
   dimensions: number
   storage: 'vector' | 'halfvec'
-  /** building: not yet complete. active: answers searches. retired: on its way out. */
+  /** building: not yet complete. active: answers searches. retired: no longer used, dropped later. */
   state: 'building' | 'active' | 'retired'
   createdAt: Date
-  /** How its embedder is opened again; null: not known. */
+  /** How to open its embedder again; null: not known. */
   source: EmbedderSource | null
 }
 
-/** Columns of a Generation. */
-export const generationColumns =
+/** Columns of an EmbeddingVersion. */
+export const versionColumns =
   'id, embedder_id as "embedderId", dimensions, storage, state, created_at as "createdAt", source'
 
-export interface Generations {
+export interface EmbeddingVersions {
   /**
-   * Makes sure that vectors of this embedder have a place: the active generation where it is the embedder's or there is none
-   * yet, else one that is being built beside it (`reindex.ts` fills it). Gives up the building of any other.
+   * Returns the version that stores this embedder's vectors, and creates it if needed: active where there is no other yet,
+   * otherwise `building` (`reindexStep` fills it). Retires any other version that is being built.
    */
-  prepare(embedder: Pick<Embedder, 'id' | 'dimensions' | 'source'>): Promise<Generation>
-  /** The live generations, the active one first. */
-  load(queryable?: Queryable): Promise<Generation[]>
-  /** Makes a building generation the active one, in one transaction; false where a chunk still lacks its vector. */
-  activate(generation: Generation): Promise<boolean>
-  /** Drops the tables of generations that were retired longer ago than `ageMs`. Returns how many. */
+  prepare(embedder: Pick<Embedder, 'id' | 'dimensions' | 'source'>): Promise<EmbeddingVersion>
+  /** Live versions, the active one first. */
+  load(): Promise<EmbeddingVersion[]>
+  /** Makes a building version the active one, in one transaction; false if a chunk still lacks its vector. */
+  activate(version: EmbeddingVersion): Promise<boolean>
+  /** Drops the tables of versions that were retired longer ago than `ageMs`. Returns how many. */
   dropRetired(ageMs: number): Promise<number>
 }
 
@@ -36,10 +39,10 @@ export interface Generations {
 export const maximumVectorDimensions = 500
 /** PLAIN storage has to fit a page of 8 KB: 2 bytes a dimension and the row's other columns. */
 export const maximumHalfVectorDimensions = 4_000
-// Any number that nothing else locks.
-const generationLockKey = 7_041_994_220n
+// Any number that no other advisory lock uses.
+const versionLockKey = 7_041_994_220n
 
-export function createGenerations(database: Database): Generations {
+export function createEmbeddingVersions(database: Database): EmbeddingVersions {
   return {
     prepare(embedder) {
       if (embedder.dimensions > maximumHalfVectorDimensions) {
@@ -48,15 +51,15 @@ export function createGenerations(database: Database): Generations {
         )
       }
       return database.transaction(async (transaction) => {
-        await transaction.query('select pg_advisory_xact_lock($1)', [generationLockKey])
-        const live = await loadLive(transaction)
-        const active = live.find((generation) => generation.state === 'active')
+        await transaction.query('select pg_advisory_xact_lock($1)', [versionLockKey])
+        const live = await loadEmbeddingVersions(transaction)
+        const active = live.find((version) => version.state === 'active')
         for (const other of live) {
           if (other.state === 'building' && other.embedderId !== embedder.id) await retire(transaction, other.id)
         }
-        const own = live.find((generation) => generation.embedderId === embedder.id)
+        const own = live.find((version) => version.embedderId === embedder.id)
         if (own) {
-          // The same model may lie elsewhere now.
+          // The model's files may have moved.
           await transaction.execute(
             'update embedding_generations set source = coalesce($2::jsonb, source) where id = $1',
             [own.id, sourceText(embedder)],
@@ -66,26 +69,26 @@ export function createGenerations(database: Database): Generations {
         return create(transaction, embedder, active ? 'building' : 'active')
       })
     },
-    load: (queryable = database) => loadLive(queryable),
-    activate(generation) {
+    load: () => loadEmbeddingVersions(database),
+    activate(version) {
       return database.transaction(async (transaction) => {
-        await transaction.query('select pg_advisory_xact_lock($1)', [generationLockKey])
-        // No batch of an ingestion may come between the check and the switch.
+        await transaction.query('select pg_advisory_xact_lock($1)', [versionLockKey])
+        // No batch of an ingestion may be inserted between the check and the switch.
         await transaction.execute('lock table chunks in share mode')
         const [missing] = await transaction.query(
-          `select 1 from chunks c where not exists (select from ${vectorTable(generation)} e
+          `select 1 from chunks c where not exists (select from ${vectorTable(version)} e
              where e.space_id = c.space_id and e.chunk_id = c.id) limit 1`,
         )
         if (missing) return false
         await transaction.execute(
           `update embedding_generations set state = 'retired', changed_at = now() where state = 'active' and id <> $1`,
-          [generation.id],
+          [version.id],
         )
         const switched = await transaction.execute(
           `update embedding_generations set state = 'active', changed_at = now() where id = $1 and state = 'building'`,
-          [generation.id],
+          [version.id],
         )
-        if (switched === 0) throw new Error(`generation ${generation.id} is no longer being built`)
+        if (switched === 0) throw new Error(`embedding version ${version.id} is no longer being built`)
         return true
       })
     },
@@ -106,24 +109,24 @@ export function createGenerations(database: Database): Generations {
   }
 }
 
-/** The table of a generation's vectors. */
-export function vectorTable(generation: { id: number }): string {
-  return `embeddings_${Math.trunc(generation.id)}`
+/** The table of a version's vectors. */
+export function vectorTable(version: { id: number }): string {
+  return `embeddings_${Math.trunc(version.id)}`
 }
 
-/** A vector as the parameter that its table takes; cast it with `::<storage>`. */
-export function vectorParameter(generation: Generation, values: Float32Array): Uint8Array {
-  if (values.length !== generation.dimensions) {
+/** A vector as a parameter of its table; cast it with `::<storage>`. */
+export function vectorParameter(version: EmbeddingVersion, values: Float32Array): Uint8Array {
+  if (values.length !== version.dimensions) {
     throw new Error(
-      `the embedder ${generation.embedderId} made ${values.length} dimensions instead of ${generation.dimensions}`,
+      `the embedder ${version.embedderId} made ${values.length} dimensions instead of ${version.dimensions}`,
     )
   }
-  return generation.storage === 'vector' ? encodeVector(values) : encodeHalfVector(values)
+  return version.storage === 'vector' ? encodeVector(values) : encodeHalfVector(values)
 }
 
-async function loadLive(queryable: Queryable): Promise<Generation[]> {
-  return queryable.query<Generation>(
-    `select ${generationColumns} from embedding_generations where state <> 'retired' order by state`,
+export async function loadEmbeddingVersions(queryable: Queryable): Promise<EmbeddingVersion[]> {
+  return queryable.query<EmbeddingVersion>(
+    `select ${versionColumns} from embedding_generations where state <> 'retired' order by state`,
   )
 }
 
@@ -140,15 +143,15 @@ async function retire(transaction: Queryable, id: number): Promise<void> {
 async function create(
   transaction: Queryable,
   embedder: Pick<Embedder, 'id' | 'dimensions' | 'source'>,
-  state: Generation['state'],
-): Promise<Generation> {
+  state: EmbeddingVersion['state'],
+): Promise<EmbeddingVersion> {
   const storage = embedder.dimensions > maximumVectorDimensions ? 'halfvec' : 'vector'
-  const [generation] = await transaction.query<Generation>(
+  const [version] = await transaction.query<EmbeddingVersion>(
     `insert into embedding_generations (embedder_id, dimensions, storage, state, source) values ($1, $2, $3, $4, $5::jsonb)
-     returning ${generationColumns}`,
+     returning ${versionColumns}`,
     [embedder.id, embedder.dimensions, storage, state, sourceText(embedder)],
   )
-  const table = vectorTable(generation!)
+  const table = vectorTable(version!)
   await transaction.execute(
     `create table ${table} (
        organisation_id uuid not null,
@@ -161,5 +164,5 @@ async function create(
   )
   await transaction.execute(`alter table ${table} alter column embedding set storage plain`)
   await transaction.execute(`create index ${table}_by_document on ${table} (document_id)`)
-  return generation!
+  return version!
 }

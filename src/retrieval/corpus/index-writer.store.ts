@@ -1,141 +1,104 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, Queryable, SqlValue } from '../../database/index.ts'
 import { createUuid } from '../../kernel/index.ts'
-import { type AnalysedChunk, analyseInSlices, termsVersion } from '../lexical/analyse-text.ts'
-import { type Generation, generationColumns, vectorParameter, vectorTable } from './embedding-versions.store.ts'
-import type { ChunkBatch, IndexedChunk, IndexRun, IndexWriter } from '../port.ts'
-import { IndexRunEndedError } from '../port.ts'
-import type { ResidentIndex } from '../engines/memory/memory-engine.ts'
+import { type AnalysedChunk, termsVersion } from '../lexical/analyse-text.ts'
+import { type ChunkBatch, type IndexedChunk, type IndexRun, IndexRunEndedError } from './chunks.ts'
+import { type EmbeddingVersion, vectorParameter, vectorTable, versionColumns } from './embedding-versions.store.ts'
 
-/** Rows of one insert: the measured best on both engines, and a bound on the size of a statement. */
-const maximumRowsPerStatement = 50
-
-const background = { background: true }
-/** What a search may have to wait for one transaction of staging. */
-const transactionTargetMs = 8
-
-/** The write side of the index; see IndexWriter for what it promises and docs/retrieval.md for why it is staged so. */
-export function createIndexWriter(
-  database: Database,
-  { resident, isSearched }: { resident: ResidentIndex | undefined; isSearched: () => boolean },
-): IndexWriter {
-  // Grows and shrinks with what rows cost: 0.5 ms in a small Space, 8 ms where an HNSW index of 100,000 is kept.
-  let rowsPerTransaction = 8
-  return {
-    async beginRun(transaction, { organisationId, spaceId, documentId }) {
-      // Serialises runs of one document; a delete that is under way is waited for and then seen.
-      const [document] = await transaction.query(
-        `select 1 from documents where id = $1 and organisation_id = $2 and space_id = $3 for no key update`,
-        [documentId, organisationId, spaceId],
-      )
-      if (!document) return null
-      const [finished] = await transaction.query(
-        'select 1 from indexed_documents where document_id = $1 and searchable',
-        [documentId],
-      )
-      if (finished) return null
-      await removeDocument(transaction, documentId)
-      const runId = createUuid()
-      await transaction.execute(
-        `insert into indexed_documents (document_id, organisation_id, space_id, run_id, terms_version)
-         values ($1, $2, $3, $4, $5)`,
-        [documentId, organisationId, spaceId, runId, termsVersion],
-      )
-      return { runId, organisationId, spaceId, documentId }
-    },
-    async stageChunks(batch) {
-      if (batch.chunks.length !== batch.vectors.length) {
-        throw new Error(`${batch.chunks.length} chunks came with ${batch.vectors.length} vectors`)
-      }
-      for (let start = 0; start < batch.chunks.length;) {
-        const end = start + rowsPerTransaction
-        const part = { ...batch, chunks: batch.chunks.slice(start, end), vectors: batch.vectors.slice(start, end) }
-        // Outside the transaction: on the embedded engine everything else waits for it.
-        const texts = part.chunks.map((chunk) => searchableText(part.documentName, chunk))
-        const analysed = await analyseInSlices(part.run.spaceId, texts)
-        let tookMs = 0
-        const staged = await database.transaction(async (transaction) => {
-          // From here on the connection is ours: before it, others were served.
-          const startedMs = performance.now()
-          if (database.features.bm25) await tuneBm25(transaction)
-          const generation = await loadGeneration(transaction, batch.embedderId)
-          const chunkIds = await insertRows(transaction, generation, part, analysed)
-          tookMs = performance.now() - startedMs
-          return { generation, chunkIds }
-        }, background)
-        tellResident(part, staged, analysed)
-        // One connection, and hardly more processors than threads: as long as people search, half of the time is theirs.
-        if (database.engine === 'embedded' && isSearched()) await delay(tookMs)
-        start = end
-        rowsPerTransaction = nextRows(part.chunks.length, tookMs)
-      }
-    },
-    async publish(transaction, run) {
-      const [published] = await transaction.query<{ chunks: number }>(
-        `update indexed_documents set searchable = true, updated_at = now()
-         where document_id = $1 and run_id = $2 returning chunk_count as chunks`,
-        [run.documentId, run.runId],
-      )
-      if (!published) throw new IndexRunEndedError(run.documentId)
-      resident?.publishing(run)
-      return published.chunks
-    },
-    deleteDocument: removeDocument,
-  }
-
-  function tellResident(batch: ChunkBatch, staged: Staged, analysed: readonly AnalysedChunk[]): void {
-    const chunks = analysed.map(({ terms }, index) => ({
-      chunkId: staged.chunkIds[index]!,
-      terms,
-      vector: batch.vectors[index]!,
-    }))
-    const languages = analysed.flatMap((chunk) => chunk.languages)
-    resident?.staged(batch.run, staged.generation, chunks, languages)
-  }
-}
-
-interface Staged {
-  generation: Generation
+export interface InsertedChunks {
+  version: EmbeddingVersion
+  /** In the order of the batch. */
   chunkIds: string[]
-}
-
-/** As many rows as `transactionTargetMs` has room for, going by the last ones; at most twice as many as those. */
-function nextRows(rows: number, tookMs: number): number {
-  const fitting = Math.floor((rows * transactionTargetMs) / Math.max(tookMs, 0.1))
-  return Math.max(1, Math.min(fitting, rows * 2, maximumRowsPerStatement))
+  /** Time of the transaction's statements, without the wait for a connection. */
+  writeMs: number
 }
 
 /**
- * Smaller and rarer merges of BM25 segments while rows come in: twice the rows a second, the longest statement 110 ms instead
- * of 800 (measured, 30,000 rows), and searches over the more segments are as fast.
+ * Starts a run and removes what an earlier one left. Null: the document is gone, or searchable already, so that a repeated job
+ * cannot remove what is found.
  */
-async function tuneBm25(transaction: Queryable): Promise<void> {
-  await transaction.query(
-    `select set_config(name, value, true)
-     from (values ('pg_textsearch.segments_per_level', '64'), ('pg_textsearch.memtable_pages_threshold', '16')) s (name, value)
-     where current_setting(name, true) is not null`,
+export async function beginRun(
+  transaction: Queryable,
+  { organisationId, spaceId, documentId }: Omit<IndexRun, 'runId'>,
+): Promise<IndexRun | null> {
+  // Serialises runs of one document; waits for a delete that is in progress and then sees it.
+  const [document] = await transaction.query(
+    `select 1 from documents where id = $1 and organisation_id = $2 and space_id = $3 for no key update`,
+    [documentId, organisationId, spaceId],
+  )
+  if (!document) return null
+  const [finished] = await transaction.query('select 1 from indexed_documents where document_id = $1 and searchable', [
+    documentId,
+  ])
+  if (finished) return null
+  await deleteDocument(transaction, documentId)
+  const runId = createUuid()
+  await transaction.execute(
+    `insert into indexed_documents (document_id, organisation_id, space_id, run_id, terms_version)
+     values ($1, $2, $3, $4, $5)`,
+    [documentId, organisationId, spaceId, runId, termsVersion],
+  )
+  return { runId, organisationId, spaceId, documentId }
+}
+
+/** Inserts the batch in one transaction under these settings. Throws IndexRunEndedError when the run has ended. */
+export function insertChunks(
+  database: Database,
+  batch: ChunkBatch,
+  analysed: readonly AnalysedChunk[],
+  settings: Readonly<Record<string, string>>,
+): Promise<InsertedChunks> {
+  return database.transaction(
+    async (transaction) => {
+      const startedMs = performance.now()
+      await applySettings(transaction, settings)
+      const version = await loadVersion(transaction, batch.embedderId)
+      const chunkIds = await insertRows(transaction, version, batch, analysed)
+      return { version, chunkIds, writeMs: performance.now() - startedMs }
+    },
+    { background: true },
   )
 }
 
-async function removeDocument(transaction: Queryable, documentId: string): Promise<void> {
-  // Chunks, terms and the vectors of every generation refer to this row and go with it.
+/** Makes the run's chunks searchable; returns how many there are. Throws IndexRunEndedError when the run has ended. */
+export async function publishRun(transaction: Queryable, run: IndexRun): Promise<number> {
+  const [published] = await transaction.query<{ chunks: number }>(
+    `update indexed_documents set searchable = true, updated_at = now()
+     where document_id = $1 and run_id = $2 returning chunk_count as chunks`,
+    [run.documentId, run.runId],
+  )
+  if (!published) throw new IndexRunEndedError(run.documentId)
+  return published.chunks
+}
+
+/** Removes chunks, terms and vectors of a document. Deleting the row of `documents` has the same effect. */
+export async function deleteDocument(transaction: Queryable, documentId: string): Promise<void> {
+  // Chunks, terms and the vectors of every embedding version refer to this row; deletes cascade.
   await transaction.execute('delete from indexed_documents where document_id = $1', [documentId])
 }
 
-async function loadGeneration(transaction: Queryable, embedderId: string): Promise<Generation> {
-  const [generation] = await transaction.query<Generation>(
-    `select ${generationColumns} from embedding_generations where embedder_id = $1 and state <> 'retired'`,
+async function applySettings(transaction: Queryable, settings: Readonly<Record<string, string>>): Promise<void> {
+  const names = Object.keys(settings)
+  if (names.length === 0) return
+  await transaction.query(
+    `select set_config(name, value, true) from unnest($1::text[], $2::text[]) s (name, value)
+     where current_setting(name, true) is not null`,
+    [names, Object.values(settings)],
+  )
+}
+
+async function loadVersion(transaction: Queryable, embedderId: string): Promise<EmbeddingVersion> {
+  const [version] = await transaction.query<EmbeddingVersion>(
+    `select ${versionColumns} from embedding_generations where embedder_id = $1 and state <> 'retired'`,
     [embedderId],
   )
-  if (!generation)
-    throw new Error(`the index has no place for vectors of the embedder ${embedderId}: prepare() it first`)
-  return generation
+  if (!version) throw new Error(`the index has no table for vectors of the embedder ${embedderId}: prepare() it first`)
+  return version
 }
 
 /** Returns the ids of the new chunks. */
 async function insertRows(
   transaction: Queryable,
-  generation: Generation,
+  version: EmbeddingVersion,
   batch: ChunkBatch,
   analysed: readonly AnalysedChunk[],
 ): Promise<string[]> {
@@ -160,15 +123,15 @@ async function insertRows(
   )
   await insert(
     transaction,
-    `insert into ${vectorTable(generation)} (organisation_id, space_id, document_id, chunk_id, embedding)`,
+    `insert into ${vectorTable(version)} (organisation_id, space_id, document_id, chunk_id, embedding)`,
     shared,
-    ['uuid', generation.storage],
-    vectors.map((vector, index) => [ids[index]!, vectorParameter(generation, vector)]),
+    ['uuid', version.storage],
+    vectors.map((vector, index) => [ids[index]!, vectorParameter(version, vector)]),
   )
   return ids
 }
 
-/** Locks the run's row, so that this batch and a delete, a newer run or the publishing come one after the other. */
+/** Locks the run's row: this batch, a delete, a newer run and the publishing then run one after the other. */
 async function countRows(transaction: Queryable, run: IndexRun, analysed: readonly AnalysedChunk[]): Promise<void> {
   const languages = [...new Set(analysed.flatMap((chunk) => chunk.languages))]
   const terms = analysed.reduce((sum, chunk) => sum + chunk.terms.length, 0)
@@ -181,15 +144,6 @@ async function countRows(transaction: Queryable, run: IndexRun, analysed: readon
     [run.documentId, run.runId, analysed.length, terms, languages],
   )
   if (counted === 0) throw new IndexRunEndedError(run.documentId)
-}
-
-/** What a chunk is found by: its own words, and those that say where it stands. */
-export function searchableText(
-  documentName: string,
-  chunk: Pick<IndexedChunk, 'text' | 'headingPath' | 'tableHeader'>,
-): string {
-  const stem = documentName.replace(/\.[a-z0-9]{1,5}$/i, '')
-  return [stem, ...chunk.headingPath, chunk.tableHeader ?? '', chunk.text].join('\n')
 }
 
 function chunkColumns(chunk: IndexedChunk): SqlValue[] {
@@ -208,7 +162,7 @@ function chunkColumns(chunk: IndexedChunk): SqlValue[] {
   ]
 }
 
-/** One insert of many rows; `shared` values stand first in every row. */
+/** One insert of many rows; `shared` values are the first columns of every row. */
 async function insert(
   transaction: Queryable,
   into: string,

@@ -1,9 +1,9 @@
 import type { Database } from '../../database/index.ts'
 import type { OrganisationId, SpaceId } from '../../kernel/index.ts'
-import { type Generation, vectorParameter, vectorTable } from './embedding-versions.store.ts'
-import type { IndexedChunk } from '../port.ts'
+import { type EmbeddingVersion, vectorParameter, vectorTable } from './embedding-versions.store.ts'
+import type { IndexedChunk } from './chunks.ts'
 
-/** A chunk that lacks its vector in a generation that is being built. */
+/** A chunk that lacks its vector in an embedding version that is being built. */
 export interface MissingChunk extends Pick<IndexedChunk, 'text' | 'headingPath' | 'tableHeader'> {
   organisationId: OrganisationId
   spaceId: SpaceId
@@ -13,63 +13,59 @@ export interface MissingChunk extends Pick<IndexedChunk, 'text' | 'headingPath' 
 
 export interface ReindexStore {
   /** The next chunks of one Space without a vector, in the order of their keys, after the position reached so far. */
-  loadMissing(generation: Generation, limit: number): Promise<MissingChunk[]>
-  /** Stores vectors and moves the position on; chunks that were deleted meanwhile are left out. */
-  storeVectors(generation: Generation, chunks: readonly MissingChunk[], vectors: readonly Float32Array[]): Promise<void>
-  /** Starts over from the first chunk: the last look for chunks that came in behind the position. */
-  rewind(generation: Generation): Promise<void>
-  /** Chunks with a vector of the generation, of all chunks. */
-  loadProgress(generation: Generation): Promise<{ done: number; total: number }>
+  loadMissing(version: EmbeddingVersion, limit: number): Promise<MissingChunk[]>
+  /** Stores vectors and advances the position; skips chunks that were deleted meanwhile. */
+  storeVectors(
+    version: EmbeddingVersion,
+    chunks: readonly MissingChunk[],
+    vectors: readonly Float32Array[],
+  ): Promise<void>
+  /** Resets the position to the first chunk, to find chunks that were inserted behind it. */
+  rewind(version: EmbeddingVersion): Promise<void>
 }
 
 const background = { background: true }
 
 export function createReindexStore(database: Database): ReindexStore {
   return {
-    async loadMissing(generation, limit) {
+    async loadMissing(version, limit) {
       const chunks = await database.query<MissingChunk>(
         `select c.organisation_id as "organisationId", c.space_id as "spaceId", c.id as "chunkId", c.content as text,
            c.heading_path as "headingPath", c.table_header as "tableHeader", c.document_name as "documentName"
          from chunks c, (select position_space_id, position_chunk_id from embedding_generations where id = $1) p
          where (p.position_space_id is null or (c.space_id, c.id) > (p.position_space_id, p.position_chunk_id))
-           and not exists (select from ${vectorTable(generation)} e where e.space_id = c.space_id and e.chunk_id = c.id)
+           and not exists (select from ${vectorTable(version)} e where e.space_id = c.space_id and e.chunk_id = c.id)
          order by c.space_id, c.id limit $2`,
-        [generation.id, limit],
+        [version.id, limit],
       )
-      // One Space at a time: its organisation is billed for the batch.
+      // One Space per batch: its organisation is billed for it.
       return chunks.filter((chunk) => chunk.spaceId === chunks[0]!.spaceId)
     },
-    async storeVectors(generation, chunks, vectors) {
+    async storeVectors(version, chunks, vectors) {
       await database.transaction(async (transaction) => {
         for (const [index, chunk] of chunks.entries()) {
           await transaction.execute(
-            `insert into ${vectorTable(generation)} (organisation_id, space_id, chunk_id, document_id, embedding)
-             select c.organisation_id, c.space_id, c.id, c.document_id, $3::${generation.storage}
+            `insert into ${vectorTable(version)} (organisation_id, space_id, chunk_id, document_id, embedding)
+             select c.organisation_id, c.space_id, c.id, c.document_id, $3::${version.storage}
              from chunks c join indexed_documents i on i.document_id = c.document_id
              where c.space_id = $1 and c.id = $2 for key share of i
              on conflict (space_id, chunk_id) do nothing`,
-            [chunk.spaceId, chunk.chunkId, vectorParameter(generation, vectors[index]!)],
+            [chunk.spaceId, chunk.chunkId, vectorParameter(version, vectors[index]!)],
           )
         }
         const last = chunks.at(-1)
         if (!last) return
         await transaction.execute(
           'update embedding_generations set position_space_id = $2, position_chunk_id = $3 where id = $1',
-          [generation.id, last.spaceId, last.chunkId],
+          [version.id, last.spaceId, last.chunkId],
         )
       }, background)
     },
-    async rewind(generation) {
+    async rewind(version) {
       await database.execute(
         'update embedding_generations set position_space_id = null, position_chunk_id = null where id = $1',
-        [generation.id],
+        [version.id],
       )
-    },
-    async loadProgress(generation) {
-      const [row] = await database.query<{ done: number; total: number }>(
-        `select (select count(*) from ${vectorTable(generation)})::int as done, (select count(*) from chunks)::int as total`,
-      )
-      return row!
     },
   }
 }

@@ -1,23 +1,124 @@
 import type { Database, Queryable } from '../../database/index.ts'
 import { createUuid, type SpaceId } from '../../kernel/index.ts'
 import { analyseInSlices, termsVersion } from '../lexical/analyse-text.ts'
-import { searchableText } from './index-writer.store.ts'
-import type { IndexedChunk } from '../port.ts'
-import type { ResidentIndex } from '../engines/memory/memory-engine.ts'
+import { type IndexedChunk, searchableText } from './chunks.ts'
 
-/** A stored chunk whose terms are made again. */
-export type StoredText = Pick<IndexedChunk, 'text' | 'headingPath' | 'tableHeader'> & { id: string; index: number }
+/** A stored chunk whose terms are rebuilt. */
+type StoredText = Pick<IndexedChunk, 'text' | 'headingPath' | 'tableHeader'> & { id: string; index: number }
+
+interface StoredDocument {
+  documentId: string
+  spaceId: SpaceId
+  name: string
+}
 
 /** Chunks of one transaction: about 15 ms on the embedded engine. */
-export const chunksPerStep = 25
+const chunksPerStep = 25
+const outdatedPerPage = 100
 
-export const storedTextColumns =
+const storedTextColumns =
   'id, chunk_index as index, content as text, heading_path as "headingPath", table_header as "tableHeader"'
 
+/**
+ * Rebuilds the terms of the next chunks of a renamed document under its present name. Done when none is left, or when the
+ * document is gone or not searchable yet; `renamed` is its Space when its last terms were replaced. Vectors keep the name that
+ * they were made with. Resumable: each chunk stores the name of its terms.
+ */
+export function renameStep(
+  database: Database,
+  documentId: string,
+  signal: AbortSignal,
+): Promise<{ isDone: boolean; renamed?: SpaceId }> {
+  return database.transaction(
+    async (transaction) => {
+      // Locked, so that two renames of one document run one after the other; each reads the name that is valid then.
+      const [document] = await transaction.query<StoredDocument>(
+        `select i.document_id as "documentId", i.space_id as "spaceId", d.name
+         from indexed_documents i join documents d on d.id = i.document_id
+         where i.document_id = $1 and i.searchable for no key update of i`,
+        [documentId],
+      )
+      if (!document) return { isDone: true }
+      const chunks = await transaction.query<StoredText>(
+        `select ${storedTextColumns} from chunks
+         where document_id = $1 and document_name <> $2 order by chunk_index limit ${chunksPerStep}`,
+        [documentId, document.name],
+      )
+      if (chunks.length === 0) {
+        await startNewRun(transaction, documentId)
+        return { isDone: true, renamed: document.spaceId }
+      }
+      await replaceTerms(transaction, document, chunks)
+      await transaction.execute('update chunks set document_name = $3 where space_id = $1 and id = any($2::uuid[])', [
+        document.spaceId,
+        chunks.map(({ id }) => id),
+        document.name,
+      ])
+      return { isDone: false }
+    },
+    { signal, background: true },
+  )
+}
+
+/** Searchable documents whose terms an older version of text analysis made; at most `outdatedPerPage`. */
+export function loadOutdatedDocuments(
+  database: Database,
+  signal: AbortSignal,
+): Promise<{ documentId: string; spaceId: SpaceId }[]> {
+  return database.query(
+    `select document_id as "documentId", space_id as "spaceId" from indexed_documents
+     where searchable and terms_version < $1 order by document_id limit ${outdatedPerPage}`,
+    [termsVersion],
+    { signal, background: true },
+  )
+}
+
+/** Rebuilds the terms of the document's next chunks. Returns the index of the last one; null: nothing is left to do. */
+export function updateTermsStep(
+  database: Database,
+  documentId: string,
+  after: number,
+  signal: AbortSignal,
+): Promise<number | null> {
+  return database.transaction(
+    async (transaction) => {
+      // Locked, so that a rename and this run one after the other.
+      const [document] = await transaction.query<{ spaceId: SpaceId }>(
+        `select space_id as "spaceId" from indexed_documents
+         where document_id = $1 and searchable and terms_version < $2 for no key update`,
+        [documentId, termsVersion],
+      )
+      if (!document) return null
+      const chunks = await transaction.query<StoredText & { name: string }>(
+        `select ${storedTextColumns}, document_name as name from chunks
+         where document_id = $1 and chunk_index > $2 order by chunk_index limit ${chunksPerStep}`,
+        [documentId, after],
+      )
+      // A rename may have reached half of a document: each part keeps its own name.
+      for (const [name, part] of Map.groupBy(chunks, (chunk) => chunk.name)) {
+        await replaceTerms(transaction, { documentId, spaceId: document.spaceId, name }, part)
+      }
+      if (chunks.length === chunksPerStep) return chunks.at(-1)!.index
+      await startNewRun(transaction, documentId, termsVersion)
+      return null
+    },
+    { signal, background: true },
+  )
+}
+
+/** Gives the document another run id, which makes copies of its chunks in memory out of date. */
+async function startNewRun(transaction: Queryable, documentId: string, version: number | null = null): Promise<void> {
+  await transaction.execute(
+    `update indexed_documents set run_id = $2, terms_version = coalesce($3::int, terms_version), updated_at = now()
+     where document_id = $1`,
+    [documentId, createUuid(), version],
+  )
+}
+
 /** Replaces the terms of stored chunks of one document, and counts them in its row. */
-export async function replaceTerms(
+async function replaceTerms(
   transaction: Queryable,
-  { documentId, spaceId, name }: { documentId: string; spaceId: SpaceId; name: string },
+  { documentId, spaceId, name }: StoredDocument,
   chunks: readonly StoredText[],
 ): Promise<void> {
   const analysed = await analyseInSlices(
@@ -43,78 +144,4 @@ export async function replaceTerms(
      where document_id = $1`,
     [documentId, difference!.terms, [...new Set(analysed.flatMap((chunk) => chunk.languages))]],
   )
-}
-
-/**
- * Makes the terms of all documents again that an older version of text analysis made; searches find them by both meanwhile.
- * Resumable by document: what a process leaves half done is done again. Returns how many documents it has done.
- */
-export async function updateTerms(
-  database: Database,
-  resident: ResidentIndex | undefined,
-  signal: AbortSignal,
-): Promise<number> {
-  let done = 0
-  for (;;) {
-    const documents = await database.query<{ documentId: string }>(
-      `select document_id as "documentId" from indexed_documents where searchable and terms_version < $1
-       order by document_id limit 100`,
-      [termsVersion],
-      { signal, background: true },
-    )
-    if (documents.length === 0) break
-    for (const { documentId } of documents) await updateDocument(database, resident, documentId, signal)
-    done += documents.length
-  }
-  // What is in memory asks for the terms of both versions until it is loaded again.
-  if (done > 0) resident?.forgetAll()
-  return done
-}
-
-async function updateDocument(
-  database: Database,
-  resident: ResidentIndex | undefined,
-  documentId: string,
-  signal: AbortSignal,
-): Promise<void> {
-  for (let after: number | null = -1; after !== null;) {
-    const from: number = after
-    after = await database.transaction((transaction) => updateStep(transaction, resident, documentId, from), {
-      signal,
-      background: true,
-    })
-  }
-}
-
-/** Returns the last chunk of the step; null: nothing is left to do. */
-async function updateStep(
-  transaction: Queryable,
-  resident: ResidentIndex | undefined,
-  documentId: string,
-  after: number,
-): Promise<number | null> {
-  // Locked, so that a rename and this take turns.
-  const [document] = await transaction.query<{ spaceId: SpaceId }>(
-    `select space_id as "spaceId" from indexed_documents
-     where document_id = $1 and searchable and terms_version < $2 for no key update`,
-    [documentId, termsVersion],
-  )
-  if (!document) return null
-  const chunks = await transaction.query<StoredText & { name: string }>(
-    `select ${storedTextColumns}, document_name as name from chunks
-     where document_id = $1 and chunk_index > $2 order by chunk_index limit ${chunksPerStep}`,
-    [documentId, after],
-  )
-  // Half of a document may be renamed: each part keeps its own name.
-  for (const [name, part] of Map.groupBy(chunks, (chunk) => chunk.name)) {
-    await replaceTerms(transaction, { documentId, spaceId: document.spaceId, name }, part)
-  }
-  if (chunks.length === chunksPerStep) return chunks.at(-1)!.index
-  // Another run: who holds the chunks in memory reads them again.
-  await transaction.execute(
-    'update indexed_documents set terms_version = $3, run_id = $2, updated_at = now() where document_id = $1',
-    [documentId, createUuid(), termsVersion],
-  )
-  resident?.documentChanged(document.spaceId, documentId)
-  return null
 }

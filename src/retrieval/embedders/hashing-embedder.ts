@@ -3,7 +3,7 @@ import { countWordPieces } from '../../tokens/index.ts'
 import { defaultLanguage, type LanguageRules, rulesForWord } from '../lexical/languages.ts'
 import { murmur3 } from '../lexical/term-hash.ts'
 import { tokenize } from '../lexical/tokenize.ts'
-import type { Embedder } from '../port.ts'
+import type { Embedder } from './embedder.ts'
 
 export interface HashingEmbedderOptions {
   /** Default 384: one word in 20 shares its place with another one in a chunk of 200 words. */

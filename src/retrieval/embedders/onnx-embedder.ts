@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { createTimeSlices, raceSignal } from '../../kernel/index.ts'
 import { countWithTokenizer } from '../../tokens/index.ts'
-import type { Embedder } from '../port.ts'
+import type { Embedder } from './embedder.ts'
 import { downloadModel } from './onnx-download.ts'
 import type { OnnxReply, OnnxWorkerSettings } from './onnx-messages.ts'
 import {

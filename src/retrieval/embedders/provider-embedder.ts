@@ -11,7 +11,7 @@ import {
 } from '../../kernel/index.ts'
 import type { Organisation } from '../../organisations/index.ts'
 import { createTokenCounter, loadVocabulary, type TokenCounting } from '../../tokens/index.ts'
-import type { Embedder } from '../port.ts'
+import type { Embedder } from './embedder.ts'
 import { normalise } from './hashing-embedder.ts'
 
 export interface ProviderEmbedderOptions {

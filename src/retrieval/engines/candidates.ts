@@ -1,109 +1,84 @@
+import type { Candidate, CandidateQuery, QueryVector } from '../engine.ts'
+import type { EmbeddingVersion } from '../corpus/embedding-versions.store.ts'
 import type { QueryTerm } from '../lexical/bm25.ts'
-import type { FusionInput } from '../fusion.ts'
-import type { Generation } from '../corpus/embedding-versions.store.ts'
-import type { Embedder } from '../port.ts'
-import { packTerms } from './memory/messages.ts'
-import type { ResidentSpace } from './memory/memory-engine.ts'
-import type { SearchQueries } from '../corpus/passages.store.ts'
-import type { Candidate, SpaceState } from '../corpus/space-state.store.ts'
 
-export interface QueryVector {
-  generation: Generation
-  embedder: Embedder
-  vector: Float32Array
+export interface ScoredChunk {
+  chunkId: string
+  /** By terms: BM25, more is better. By vectors: cosine similarity. */
+  score: number
 }
 
-export interface CandidateRequest {
-  terms: readonly QueryTerm[]
-  /** The query as each live generation's embedder sees it. */
-  vectors: readonly QueryVector[]
-  /** Most candidates of each half. */
+export interface VectorRequest {
+  version: EmbeddingVersion
+  vector: Float32Array
   limit: number
+  /** Only documents published after it. */
+  since?: Date
+}
+
+/** How the tables of the corpus are searched for one Space; all results best first. */
+export interface CorpusSearch {
+  byTerms(terms: readonly QueryTerm[], limit: number): Promise<ScoredChunk[]>
+  byVector(request: VectorRequest): Promise<ScoredChunk[]>
+  /** Of given chunks, in no order. */
+  similarities(request: Pick<VectorRequest, 'version' | 'vector'> & { chunkIds: string[] }): Promise<ScoredChunk[]>
 }
 
 /** Below this a hashing vector's similarity is chance: words share places in 384 dimensions (standard deviation 0.05). */
-const lexicalSimilarityFloor = 0.2
+const spellingSimilarityFloor = 0.2
 
-/** What words and vectors of the Space find in the database, once each, with what each half says of them. */
-export async function findCandidates(
-  queries: SearchQueries,
-  space: SpaceState,
-  { terms, vectors, limit }: CandidateRequest,
-): Promise<FusionInput[]> {
-  const [words, halves] = await Promise.all([
-    queries.findByWords(space, { terms, limit }),
-    Promise.all(
-      vectors.map((query) => findByVector(queries, space, query, limit, needsBesides(query, space.generations))),
-    ),
+/** Least similarity of a candidate that was found by this vector. */
+export function similarityFloor({ hasSemantics }: Pick<QueryVector, 'hasSemantics'>): number {
+  return hasSemantics ? Number.NEGATIVE_INFINITY : spellingSimilarityFloor
+}
+
+/** Searches the corpus by terms and by all vectors. */
+export async function findCandidates(search: CorpusSearch, query: CandidateQuery): Promise<Candidate[]> {
+  const [byTerms, byVectors] = await Promise.all([
+    search.byTerms(query.terms, query.limit),
+    searchVectors(search, query.vectors, query),
   ])
-  const found = words.map(({ chunkId, score }) => ({ chunkId, wordScore: score, similarity: null }))
-  return join(queries, found, halves)
+  const found = byTerms.map(({ chunkId, score }) => ({ chunkId, lexicalScore: score, similarity: null }))
+  return joinVectorResults(search, found, byVectors)
 }
 
-/** The same through memory, which holds the words and the active generation's vectors; null: it has failed. */
-export async function findResidentCandidates(
-  queries: SearchQueries,
-  space: ResidentSpace,
-  { terms, vectors, limit }: CandidateRequest,
-  signal: AbortSignal,
-): Promise<(FusionInput & { documentId?: string })[] | null> {
-  const active = vectors.find(({ generation }) => generation.state === 'active')
-  const others = vectors.filter((query) => query !== active)
-  const similarityFloor = active ? floorOf(active.embedder) : 0
-  const query = { terms: packTerms(terms), vector: active?.vector ?? null, limit, similarityFloor }
-  const [found, halves] = await Promise.all([
-    space.search(query, signal),
-    Promise.all(others.map((other) => findByVector(queries, noIndexes, other, limit, other.generation.createdAt))),
-  ])
-  return found && (others.length === 0 ? found : join(queries, found, halves))
+export type VectorResult = QueryVector & { found: ScoredChunk[] }
+
+/** Searches by some vectors of a query. */
+export function searchVectors(
+  search: CorpusSearch,
+  vectors: readonly QueryVector[],
+  query: CandidateQuery,
+): Promise<VectorResult[]> {
+  const hasActive = query.vectors.some(({ version }) => version.state === 'active')
+  return Promise.all(
+    vectors.map(async (one) => {
+      const { version, vector } = one
+      // Next to an active version, one that is being built counts only for documents that the active one lacks.
+      const since = hasActive && version.state === 'building' ? { since: version.createdAt } : {}
+      const found = await search.byVector({ version, vector, limit: query.limit, ...since })
+      const floor = similarityFloor(one)
+      return { ...one, found: found.filter(({ score }) => score >= floor) }
+    }),
+  )
 }
 
-const noIndexes = { chunks: 0, vectorIndexes: [] }
-
-type VectorHalf = QueryVector & { found: Candidate[] }
-
-async function findByVector(
-  queries: SearchQueries,
-  space: Pick<SpaceState, 'chunks' | 'vectorIndexes'>,
-  query: QueryVector,
-  limit: number,
-  since: Date | undefined,
-): Promise<VectorHalf> {
-  const { generation, vector, embedder } = query
-  const found = await queries.findByVector(space, { generation, vector, limit, ...(since ? { since } : {}) })
-  const floor = floorOf(embedder)
-  return { ...query, found: found.filter(({ score }) => score >= floor) }
-}
-
-/** What came in since a generation's building began has no vector in the active one: of the other it is all that counts. */
-function needsBesides({ generation }: QueryVector, generations: readonly Generation[]): Date | undefined {
-  const isBeside = generation.state === 'building' && generations.some(({ state }) => state === 'active')
-  return isBeside ? generation.createdAt : undefined
-}
-
-function floorOf(embedder: Embedder): number {
-  return embedder.semantics === false ? lexicalSimilarityFloor : Number.NEGATIVE_INFINITY
-}
-
-/** Adds what the vectors found to what is there, and looks up the similarity of what they did not find. */
-async function join<Found extends FusionInput>(
-  queries: SearchQueries,
-  found: readonly Found[],
-  halves: readonly VectorHalf[],
-): Promise<(FusionInput & Partial<Found>)[]> {
-  const joined = new Map<string, FusionInput & Partial<Found>>()
-  for (const candidate of found) joined.set(candidate.chunkId, { ...candidate })
-  for (const half of halves) {
-    for (const { chunkId, score } of half.found) {
-      const known = joined.get(chunkId)
-      if (!known) joined.set(chunkId, { chunkId, wordScore: null, similarity: score } as FusionInput & Partial<Found>)
-      else known.similarity ??= score
-    }
+/** Adds what the vectors found, and loads the similarities that are still missing. */
+export async function joinVectorResults(
+  search: Pick<CorpusSearch, 'similarities'>,
+  found: readonly Candidate[],
+  results: readonly VectorResult[],
+): Promise<Candidate[]> {
+  const joined = new Map(found.map((candidate) => [candidate.chunkId, { ...candidate }]))
+  for (const { chunkId, score } of results.flatMap((result) => result.found)) {
+    const known = joined.get(chunkId)
+    if (!known) joined.set(chunkId, { chunkId, lexicalScore: null, similarity: score })
+    else known.similarity ??= score
   }
-  for (const { generation, vector } of halves) {
+  for (const { version, vector } of results) {
     const chunkIds = [...joined.values()].filter(({ similarity }) => similarity === null).map(({ chunkId }) => chunkId)
     if (chunkIds.length === 0) break
-    for (const { chunkId, score } of await queries.loadSimilarities({ generation, vector, chunkIds })) {
+    for (const { chunkId, score } of await search.similarities({ version, vector, chunkIds })) {
       joined.get(chunkId)!.similarity = score
     }
   }

@@ -1,19 +1,19 @@
-/** BM25's term saturation and length normalisation: the best of those tried on the shared sets, see docs/retrieval.md. */
+/** BM25's term saturation and length normalisation: the best of those tried on the evaluation sets, see docs/retrieval.md. */
 export const bm25K1 = 1
 export const bm25B = 0.5
 
-/** Most words of a query that are ranked by; the ones that can add the most to a score. */
-export const maximumRankedWords = 64
+/** Most terms of a query that are ranked by: those that can add the most to a score. */
+export const maximumRankedTerms = 64
 
 /** A word of a query. */
 export interface QueryTerm {
   /** The terms it may have in the Space, one for each way to stem it; they count as one word. */
   variants: readonly number[]
-  /** By how often it occurs in the query; less for a part of a word that is there as well. */
+  /** By its frequency in the query; less for a part of a word that the query also contains whole. */
   weight: number
 }
 
-/** How often each of the query's terms stands in a chunk, and how long the chunk is. */
+/** How often each of the query's terms occurs in a chunk, and how long the chunk is. */
 export interface TermCounts {
   chunkId: string
   /** All terms of the chunk, repeats counted. */
@@ -22,33 +22,38 @@ export interface TermCounts {
   counts: readonly number[]
 }
 
-export interface RankingContext {
-  /** Chunks of the Space and their mean length. */
+/** Chunks of a Space and their mean length in terms. */
+export interface SpaceStatistics {
   chunks: number
   averageLength: number
-  terms: readonly QueryTerm[]
-  /** How many chunks hold each variant; undefined: counted among `hits`, which then are all that hold any. */
-  frequencies?: readonly number[]
 }
 
-/** Orders chunks by BM25, best first; ties by id, so that the order is stable. */
+/** What `occurrences` of a variant of this weight add to the score of a chunk of `length` terms. */
+export type Bm25Scorer = (weight: number, occurrences: number, length: number) => number
+
+/** The BM25 formula. Both engines rank by it; PostgreSQL's BM25 indexes have the same k1 and b. */
+export function createBm25Scorer({ averageLength }: Pick<SpaceStatistics, 'averageLength'>): Bm25Scorer {
+  const base = bm25K1 * (1 - bm25B)
+  const perTerm = (bm25K1 * bm25B) / Math.max(1, averageLength)
+  return (weight, occurrences, length) =>
+    (weight * occurrences * (bm25K1 + 1)) / (occurrences + base + perTerm * length)
+}
+
+/**
+ * Orders chunks by BM25, best first; ties by id, so that the order is stable. `hits` are all chunks that contain any of the terms.
+ */
 export function rankByBm25(
   hits: readonly TermCounts[],
-  { chunks, averageLength, terms, frequencies }: RankingContext,
+  { chunks, averageLength, terms }: SpaceStatistics & { terms: readonly QueryTerm[] },
 ): { chunkId: string; score: number }[] {
-  const known =
-    frequencies ?? allVariants(terms).map((_, variant) => hits.filter((hit) => hit.counts[variant]! > 0).length)
-  const weights = variantWeights(terms, known, chunks)
+  const frequencies = allVariants(terms).map((_, variant) => hits.filter((hit) => hit.counts[variant]! > 0).length)
+  const weights = variantWeights(terms, frequencies, chunks)
+  const scoreOf = createBm25Scorer({ averageLength })
   return hits
-    .map(({ chunkId, length, counts }) => {
-      const damping = bm25K1 * (1 - bm25B + (bm25B * length) / Math.max(1, averageLength))
-      const score = counts.reduce(
-        (sum, count, variant) =>
-          sum + (count === 0 ? 0 : (weights[variant]! * count * (bm25K1 + 1)) / (count + damping)),
-        0,
-      )
-      return { chunkId, score }
-    })
+    .map(({ chunkId, length, counts }) => ({
+      chunkId,
+      score: sumOf(counts.map((count, variant) => scoreOf(weights[variant]!, count, length))),
+    }))
     .sort((left, right) => right.score - left.score || (left.chunkId < right.chunkId ? -1 : 1))
 }
 
@@ -57,18 +62,18 @@ export function allVariants(terms: readonly QueryTerm[]): number[] {
 }
 
 /**
- * The weight of each variant, in their order: all of one word weigh the same, by how many chunks hold any of them. A spelling that
- * is rare by mistake, as in a chunk whose language was mistaken, is then no rare word.
+ * The weight of each variant, in their order. All variants of a word weigh the same, by how many chunks contain any of them: a
+ * spelling that is rare by mistake, as in a chunk whose language was detected wrongly, does not count as a rare word.
  */
 export function variantWeights(terms: readonly QueryTerm[], frequencies: readonly number[], chunks: number): number[] {
   let start = 0
   return terms.flatMap(({ variants, weight: share }) => {
-    const weight = share * bm25Weight(chunks, sumOf(frequencies.slice(start, (start += variants.length))))
+    const weight = share * inverseFrequency(chunks, sumOf(frequencies.slice(start, (start += variants.length))))
     return variants.map(() => weight)
   })
 }
 
-/** The words that can add the most to a score, at most `maximumRankedWords`; those that no chunk holds are left out. */
+/** The terms that can add the most to a score, at most `maximumRankedTerms`, without those that no chunk contains. */
 export function chooseTerms(
   terms: readonly QueryTerm[],
   frequencyOf: (variant: number) => number,
@@ -76,14 +81,14 @@ export function chooseTerms(
 ): QueryTerm[] {
   const weighed = terms.flatMap((term) => {
     const frequency = sumOf(term.variants.map(frequencyOf))
-    return frequency === 0 ? [] : [{ term, weight: term.weight * bm25Weight(chunks, frequency) }]
+    return frequency === 0 ? [] : [{ term, weight: term.weight * inverseFrequency(chunks, frequency) }]
   })
-  if (weighed.length > maximumRankedWords) weighed.sort((left, right) => right.weight - left.weight)
-  return weighed.slice(0, maximumRankedWords).map(({ term }) => term)
+  if (weighed.length > maximumRankedTerms) weighed.sort((left, right) => right.weight - left.weight)
+  return weighed.slice(0, maximumRankedTerms).map(({ term }) => term)
 }
 
-/** How much a term tells that `frequency` of `chunks` chunks hold; never negative. */
-export function bm25Weight(chunks: number, frequency: number): number {
+/** BM25's inverse document frequency of a term that `frequency` of `chunks` chunks contain; never negative. */
+export function inverseFrequency(chunks: number, frequency: number): number {
   return Math.log(1 + (Math.max(chunks, frequency) - frequency + 0.5) / (frequency + 0.5))
 }
 

@@ -1,4 +1,5 @@
-import { type TestDatabases, openTestDatabases } from '../../../test/harness/database.ts'
+import type { Database } from '../../database/index.ts'
+import { openTestDatabases, type TestDatabases, testServerUrl } from '../../../test/harness/database.ts'
 import {
   createDocumentId,
   createOrganisationId,
@@ -11,18 +12,20 @@ import {
 import {
   composeEmbeddingText,
   createHashingEmbedder,
-  createIndexStore,
+  createMemoryEngine,
+  createPostgresEngine,
+  createSearchIndex,
   type Embedder,
   type IndexedChunk,
   type IndexRun,
-  type IndexStore,
+  type SearchEngine,
+  type SearchIndex,
 } from '../index.ts'
-import type { ResidentLimits } from '../engines/memory/memory-engine.ts'
 
 /** A migrated database with an index in it, and a short way to put documents there as ingestion does. */
 export interface IndexFixture extends AsyncDisposable {
   databases: TestDatabases
-  index: IndexStore
+  index: SearchIndex
   embedder: Embedder
   organisationId: OrganisationId
   spaceId: SpaceId
@@ -36,8 +39,17 @@ export interface IndexFixture extends AsyncDisposable {
   add(texts: readonly string[], document?: Partial<FixtureDocument>): Promise<FixtureDocument>
 }
 
-/** Every Space is held in memory. */
-export const allInMemory: ResidentLimits = { maximumBytes: 2 ** 30, fromChunks: 1 }
+const postgres: EngineFactory = (database) => createPostgresEngine({ database })
+
+/** The engines that the database of this run can have; a Space in memory and one that is scanned instead. */
+export const engines: [name: string, create: EngineFactory][] = [
+  testServerUrl() === undefined
+    ? ['by exact scan', (database) => createMemoryEngine({ database, maximumBytes: 0 })]
+    : ['in PostgreSQL', postgres],
+  ['in memory', (database) => createMemoryEngine({ database, maximumBytes: 2 ** 30, fromChunks: 1 })],
+]
+
+export type EngineFactory = (database: Database) => SearchEngine
 
 export interface FixtureDocument {
   id: DocumentId
@@ -47,15 +59,14 @@ export interface FixtureDocument {
   url: string | null
 }
 
-/** `memory`: for searches beside the database; absent: none, as on a server. */
 export async function createIndexFixture({
   embedder = createHashingEmbedder(),
-  memory,
-}: { embedder?: Embedder; memory?: ResidentLimits } = {}): Promise<IndexFixture> {
+  createEngine = postgres,
+}: { embedder?: Embedder; createEngine?: EngineFactory } = {}): Promise<IndexFixture> {
   const databases = await openTestDatabases()
   const { corpus } = databases
-  const index = createIndexStore({ database: corpus, ...(memory ? { memory } : {}) })
-  await index.generations.prepare(embedder)
+  const index = createSearchIndex({ database: corpus, engine: createEngine(corpus) })
+  await index.embeddingVersions.prepare(embedder)
   const organisationId = createOrganisationId()
   const spaceId = createSpaceId()
 

@@ -1,28 +1,44 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createDocumentId, createOrganisationId, createSpaceId, type SpaceId } from '../../../kernel/index.ts'
+import type { Database } from '../../../database/index.ts'
+import {
+  createDocumentId,
+  createOrganisationId,
+  createSpaceId,
+  silentLog,
+  type SpaceId,
+} from '../../../kernel/index.ts'
 import {
   createHashingEmbedder,
-  createIndexStore,
+  createMemoryEngine,
   createRetrieval,
-  type IndexStore,
+  createSearchIndex,
   type Retrieval,
+  type SearchIndex,
 } from '../../index.ts'
-import { allInMemory, createIndexFixture, type IndexFixture } from '../../testing/index-fixture.ts'
-import { packTerms } from './messages.ts'
+import { createIndexFixture, type IndexFixture } from '../../testing/index-fixture.ts'
+import type { MemoryEngine } from './memory-engine.ts'
 
 let fixture: IndexFixture
-let index: IndexStore
+let index: SearchIndex
+let engine: MemoryEngine
 let memory: Retrieval
-let database: Retrieval
+let scan: Retrieval
 
 beforeEach(async () => {
-  fixture = await createIndexFixture({ memory: allInMemory })
+  fixture = await createIndexFixture({
+    createEngine: (database) => (engine = createMemoryEngine({ database, maximumBytes: 2 ** 30, fromChunks: 1 })),
+  })
   index = fixture.index
   const { embedder } = fixture
+  const { corpus } = fixture.databases
   memory = createRetrieval({ index, embedder })
-  database = createRetrieval({ index: createIndexStore({ database: fixture.databases.corpus }), embedder })
+  scan = createRetrieval({ index: indexOf(createMemoryEngine({ database: corpus, maximumBytes: 0 })), embedder })
 })
 afterEach(() => fixture[Symbol.asyncDispose]())
+
+function indexOf(ofEngine: MemoryEngine): SearchIndex {
+  return createSearchIndex({ database: fixture.databases.corpus, engine: ofEngine })
+}
 
 const words = ['badger', 'otter', 'heron', 'willow', 'river', 'bridge', 'meadow', 'storm', 'lantern', 'harbour']
 const sentence = (row: number) =>
@@ -34,8 +50,12 @@ async function search(query: string, { by = memory, limit = 10, spaceId = fixtur
   return by.search({ organisationId, spaceId, query, limit, signal: AbortSignal.timeout(30_000) })
 }
 
-function isHeld(spaceId: SpaceId = fixture.spaceId): boolean {
-  return index.resident!.find({ organisationId: fixture.organisationId, spaceId }) !== null
+function isLoaded(spaceId: SpaceId = fixture.spaceId, by = engine): boolean {
+  return by.isLoaded({ organisationId: fixture.organisationId, spaceId })
+}
+
+async function untilLoaded(spaceId: SpaceId = fixture.spaceId, by = engine): Promise<void> {
+  await expect.poll(() => isLoaded(spaceId, by), { timeout: 10_000 }).toBe(true)
 }
 
 async function deleteDocument(id: string): Promise<void> {
@@ -43,34 +63,34 @@ async function deleteDocument(id: string): Promise<void> {
 }
 
 describe('a Space in memory', () => {
-  it('answers as the database does', async () => {
+  it('ranks as the exact scan does', async () => {
     for (let part = 0; part < 6; part++) await fixture.add(sentences(25, part * 25))
     await fixture.stage(await fixture.createDocument(), sentences(20))
-    await index.resident!.warm()
-    expect(isHeld()).toBe(true)
+    await engine.warm()
+    expect(isLoaded()).toBe(true)
     for (const query of ['badger and otter', 'the storm near the bridge', 'Entry 42', 'lanterm harbor', 'willow']) {
       const found = await search(query)
-      const truth = await search(query, { by: database })
-      expect(found.length).toBe(truth.length)
+      const expected = await search(query, { by: scan })
+      expect(found.length).toBe(expected.length)
       for (const [rank, passage] of found.entries()) {
         // Many chunks tie: the scores must agree, which of equals come first need not.
-        expect(passage.score, `${query} at ${rank}`).toBeCloseTo(truth[rank]!.score, 2)
+        expect(passage.score, `${query} at ${rank}`).toBeCloseTo(expected[rank]!.score, 2)
       }
     }
   })
 
-  it('is loaded by the first search that it is worth, which the database answers', async () => {
+  it('is loaded by its first search, which scans the tables', async () => {
     await fixture.add(sentences(30))
-    expect(isHeld()).toBe(false)
+    expect(isLoaded()).toBe(false)
     expect(await search('badger')).toHaveLength(9)
-    await index.resident!.settled()
-    expect(isHeld()).toBe(true)
+    await untilLoaded()
+    expect(isLoaded()).toBe(true)
     expect(await search('badger')).toHaveLength(9)
   })
 
-  it('takes in what is indexed while it is being loaded, before and after', async () => {
+  it('finds what is indexed before, during and after loading', async () => {
     await fixture.add(sentences(300))
-    const warming = index.resident!.warm()
+    const warming = engine.warm()
     await Promise.all([fixture.add(['A kingfisher at the weir.']), fixture.add(['A kingfisher at the lock.'])])
     await warming
     await fixture.add(['A kingfisher at the ford.'])
@@ -82,44 +102,51 @@ describe('a Space in memory', () => {
     ])
   })
 
-  it('is never asked by another organisation', async () => {
+  it('is never searched for another organisation', async () => {
     await fixture.add(sentences(30))
-    await index.resident!.warm()
+    await engine.warm()
     const scope = { organisationId: createOrganisationId(), spaceId: fixture.spaceId }
-    expect(index.resident!.find(scope)).toBeNull()
+    expect((await engine.openSpace(scope, AbortSignal.timeout(30_000))).isEmpty).toBe(true)
     const request = { ...scope, query: 'badger', limit: 5, signal: AbortSignal.timeout(30_000) }
     expect(await memory.search(request)).toEqual([])
   })
 
-  it('never answers what was deleted, and is not short of what is left', async () => {
+  it('never returns deleted chunks, and as many others as exist', async () => {
     const documents: { id: string }[] = []
     for (let part = 0; part < 12; part++) documents.push(await fixture.add(sentences(10, part * 10)))
-    await index.resident!.warm()
+    await engine.warm()
     for (const { id } of documents.slice(0, 9)) await deleteDocument(id)
-    // Nobody has told the memory: the look-up in the database does.
+    // The engine was not notified: the missing passages show it.
     const found = await search('badger', { limit: 9 })
     expect(
       found.map(({ documentId }) => documentId).every((id) => documents.slice(9).some((one) => one.id === id)),
     ).toBe(true)
     expect(found).toHaveLength(9)
-    expect(isHeld()).toBe(true)
+    expect(isLoaded()).toBe(true)
   })
 
-  it('forgets what was deleted when it is told', async () => {
+  it('drops a document that was reported as deleted', async () => {
     const [gone, kept] = [await fixture.add(['A badger digs.']), await fixture.add(['A badger sleeps.'])]
-    await index.resident!.warm()
+    await engine.warm()
+    const chunkOf = async (id: string) =>
+      (await fixture.databases.corpus.query<{ id: string }>('select id from chunks where document_id = $1', [id]))[0]!
+        .id
+    const [goneChunk, keptChunk] = [await chunkOf(gone.id), await chunkOf(kept.id)]
+    const inMemory = async () => {
+      const space = await engine.openSpace(fixture, AbortSignal.timeout(30_000))
+      const vector = (await queryVector('badger'))!
+      const vectors = [{ version: space.embeddingVersions[0]!, vector, hasSemantics: true }]
+      return (await space.findCandidates({ terms: [], vectors, limit: 5 })).map(({ chunkId }) => chunkId)
+    }
     await deleteDocument(gone.id)
-    index.resident!.documentChanged(fixture.spaceId, gone.id)
-    const query = { terms: packTerms([]), vector: (await queryVector('badger'))!, limit: 5, similarityFloor: -2 }
-    const held = () => index.resident!.find(fixture)!.search(query, AbortSignal.timeout(30_000))
-    await expect
-      .poll(async () => (await held())?.map(({ documentId }) => documentId), { timeout: 10_000 })
-      .toEqual([kept.id])
+    expect((await inMemory()).toSorted()).toEqual([goneChunk, keptChunk].toSorted())
+    engine.documentChanged(fixture.spaceId, gone.id)
+    await expect.poll(inMemory, { timeout: 10_000 }).toEqual([keptChunk])
   })
 
-  it('hides a document whose publishing was rolled back, and shows it when it is done', async () => {
+  it('hides a document whose publishing was rolled back, and shows it once published', async () => {
     await fixture.add(sentences(30))
-    await index.resident!.warm()
+    await engine.warm()
     const document = await fixture.createDocument()
     const run = await fixture.stage(document, ['A kingfisher at the weir.'])
     const failing = fixture.databases.corpus.transaction(async (transaction) => {
@@ -133,66 +160,79 @@ describe('a Space in memory', () => {
   })
 })
 
-describe('memory', () => {
-  it('that is too small holds the Space asked last, and the database answers for the others', async () => {
+describe('the memory limit', () => {
+  it('keeps the most recently used Spaces and scans the others', async () => {
     const spaces = [createSpaceId(), createSpaceId()] as const
     for (const spaceId of spaces) await fixture.add(sentences(100), { spaceId })
     // Room for one of them: 100 chunks take about 90 KB.
-    const small = createIndexStore({
-      database: fixture.databases.corpus,
-      memory: { maximumBytes: 120_000, fromChunks: 1 },
-    })
-    try {
-      const by = createRetrieval({ index: small, embedder: fixture.embedder })
-      const held = () => spaces.map((spaceId) => small.resident!.find({ ...fixture, spaceId }) !== null)
-      for (const [at, spaceId] of spaces.entries()) {
-        expect(await search('badger', { by, spaceId })).toHaveLength(10)
-        await small.resident!.settled()
-        expect(held()).toEqual(spaces.map((_, other) => other === at))
-      }
-      expect(small.resident!.holds({ chunks: 100, terms: 700, dimensions: 384 })).toBe(true)
-      expect(small.resident!.holds({ chunks: 1_000, terms: 7_000, dimensions: 384 })).toBe(false)
-    } finally {
-      await small.close()
+    const small = createMemoryEngine({ database: fixture.databases.corpus, maximumBytes: 120_000, fromChunks: 1 })
+    await using _ = { [Symbol.asyncDispose]: () => small.close() }
+    const by = createRetrieval({ index: indexOf(small), embedder: fixture.embedder })
+    for (const [at, spaceId] of spaces.entries()) {
+      expect(await search('badger', { by, spaceId })).toHaveLength(10)
+      await untilLoaded(spaceId, small)
+      expect(spaces.map((other) => isLoaded(other, small))).toEqual(spaces.map((_, other) => other === at))
     }
   })
 
-  it('spares a Space the indexes of the database, but not one that does not fit', async () => {
-    await fixture.add(sentences(120))
-    const thresholds = { vectorIndexFromChunks: 100, bm25IndexFromChunks: 100 }
-    const built = async (maximumBytes: number) => {
-      const store = createIndexStore({ database: fixture.databases.corpus, memory: { maximumBytes } })
-      return (await store.maintain(thresholds)).built.filter((name) => name.includes('hnsw')).length
-    }
-    expect(await built(2 ** 30)).toBe(0)
-    expect(await built(1_000)).toBe(1)
+  it('logs once that a Space exceeds it, scans that Space and evicts no other', async () => {
+    const large = createSpaceId()
+    await fixture.add(sentences(30))
+    await fixture.add(sentences(200), { spaceId: large })
+    const warnings: string[] = []
+    const log = { ...silentLog, warn: (_fields: object, message: string) => void warnings.push(message) }
+    const { corpus } = fixture.databases
+    const small = createMemoryEngine({ database: corpus, maximumBytes: 100_000, fromChunks: 1, log })
+    await using _ = { [Symbol.asyncDispose]: () => small.close() }
+    const by = createRetrieval({ index: indexOf(small), embedder: fixture.embedder })
+    await small.warm()
+    for (let repeat = 0; repeat < 3; repeat++) expect(await search('badger', { by, spaceId: large })).toHaveLength(10)
+    await small.warm()
+    expect(warnings).toEqual([
+      `Space ${large} needs 1 MB, above the limit of 1 MB (search.memoryMegabytes): searched by exact scan`,
+    ])
+    expect([isLoaded(large, small), isLoaded(fixture.spaceId, small)]).toEqual([false, true])
+  })
+})
+
+describe('the memory engine', () => {
+  it('drops indexes that former versions built in the embedded database', async () => {
+    const database: Database = fixture.databases.corpus
+    const indexes = ['chunk_terms_by_term', 'embeddings_1_hnsw_00000000000000000000000000000000']
+    await database.execute(`create index ${indexes[0]} on chunk_terms using gin (terms)`)
+    await database.execute(`create index ${indexes[1]} on embeddings_1 using hnsw (embedding vector_cosine_ops)`)
+    await fixture.add(sentences(30))
+    expect(await search('badger', { by: scan })).toHaveLength(9)
+    expect((await engine.maintain()).dropped.toSorted()).toEqual(indexes)
+    expect(await engine.maintain()).toEqual({ built: [], dropped: [] })
+    expect(await search('badger', { by: scan })).toHaveLength(9)
   })
 
-  it('that was lost is filled again; until then the database answers', async () => {
+  it('scans a Space that failed in memory until it is loaded again', async () => {
     await fixture.add(sentences(50))
-    await index.resident!.warm()
-    // What the thread cannot take makes it give the Space up.
-    const [generation] = await index.generations.load()
+    await engine.warm()
+    // The thread rejects a chunk without a valid id, and with it the Space.
+    const [version] = await index.embeddingVersions.load()
     const { organisationId, spaceId } = fixture
     const run = { organisationId, spaceId, documentId: createDocumentId(), runId: 'run' }
     const chunk = { chunkId: 'no uuid', terms: [1], vector: new Float32Array(384) }
-    index.resident!.staged(run, generation!, [chunk], [])
-    await expect.poll(() => isHeld()).toBe(false)
+    await engine.stage({ run, version: version!, chunks: [chunk], languages: [], writeMs: 0 })
+    await expect.poll(() => isLoaded()).toBe(false)
     expect(await search('badger')).toHaveLength(10)
-    await index.resident!.settled()
-    expect(isHeld()).toBe(true)
+    await untilLoaded()
+    expect(isLoaded()).toBe(true)
     expect(await search('badger')).toHaveLength(10)
   })
 
-  it('holds the vectors of the model that answers', async () => {
+  it('keeps the vectors of the active embedding version', async () => {
     await fixture.add(sentences(40))
-    await index.resident!.warm()
-    expect(isHeld()).toBe(true)
+    await engine.warm()
+    expect(isLoaded()).toBe(true)
     const next = createHashingEmbedder({ dimensions: 128 })
-    await index.generations.prepare(next)
-    expect(isHeld()).toBe(false)
+    await index.embeddingVersions.prepare(next)
+    expect(isLoaded()).toBe(false)
     const both = createRetrieval({ index, embedder: next, formerEmbedders: [fixture.embedder] })
-    await index.resident!.warm()
+    await engine.warm()
     const late = await fixture.createDocument()
     await fixture.publish(await fixture.stage(late, ['A kingfisher at the weir.'], next))
     expect((await search('kingfishr at the weirs', { by: both }))[0]!.documentId).toBe(late.id)

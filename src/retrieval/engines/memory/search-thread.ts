@@ -1,29 +1,30 @@
 import { Worker } from 'node:worker_threads'
 import { raceSignal } from '../../../kernel/index.ts'
-import type { FromResident, ResidentCandidate, ResidentQuery, ToResident } from './messages.ts'
+import type { FromSearchThread, MemoryCandidate, MemoryQuery, ToSearchThread } from './messages.ts'
 
-/** The thread that holds the resident index, as the main thread sees it. Messages take effect in the order of the calls. */
-export interface ResidentThread {
-  tell(message: Exclude<ToResident, { type: 'search' }>): void
-  search(spaceId: string, query: ResidentQuery, signal: AbortSignal): Promise<ResidentCandidate[]>
+/** The thread that holds and searches Spaces, as the main thread sees it. Messages take effect in the order of the calls. */
+export interface SearchThread {
+  post(message: Exclude<ToSearchThread, { type: 'search' }>): void
+  search(spaceId: string, query: MemoryQuery, signal: AbortSignal): Promise<MemoryCandidate[]>
   close(): Promise<void>
 }
 
-export interface ResidentThreadEvents {
+export interface SearchThreadEvents {
   onSize(spaceId: string, bytes: number): void
-  /** The Space's memory cannot be trusted any more. */
+  /** The Space in memory no longer matches the corpus. */
   onFailed(spaceId: string, reason: string): void
   /** The thread has ended, with everything in it. */
   onLost(reason: string): void
 }
 
-export function startResidentThread(events: ResidentThreadEvents): ResidentThread {
+export function startSearchThread(events: SearchThreadEvents): SearchThread {
   const worker = new Worker(new URL('./search-worker.ts', import.meta.url), { name: 'search', execArgv: [] })
-  const waiting = new Map<number, { resolve(candidates: ResidentCandidate[]): void; reject(error: Error): void }>()
+  const waiting = new Map<number, { resolve(candidates: MemoryCandidate[]): void; reject(error: Error): void }>()
   let nextId = 0
-  let closing = false
+  let isClosing = false
+  let isOver = false
   worker.unref()
-  worker.on('message', (message: FromResident) => {
+  worker.on('message', (message: FromSearchThread) => {
     if (message.type === 'size') return events.onSize(message.spaceId, message.bytes)
     if (message.type === 'failed' && message.id === null) return events.onFailed(message.spaceId, message.message)
     const waiter = waiting.get(message.id!)
@@ -34,29 +35,28 @@ export function startResidentThread(events: ResidentThreadEvents): ResidentThrea
   worker.on('error', (error) => end(error instanceof Error ? error.message : String(error)))
   worker.on('exit', (code) => end(`it ended with code ${code}`))
 
-  let isOver = false
   function end(reason: string): void {
     if (isOver) return
     isOver = true
     for (const waiter of waiting.values()) waiter.reject(new Error(`the search thread was lost: ${reason}`))
     waiting.clear()
-    if (!closing) events.onLost(reason)
+    if (!isClosing) events.onLost(reason)
   }
 
   return {
-    tell(message) {
-      const transfer = message.type === 'add' ? Object.values(message.rows).map((column) => column.buffer) : []
+    post(message) {
+      const transfer = message.type === 'add' ? Object.values(message.columns).map((column) => column.buffer) : []
       worker.postMessage(message, transfer as ArrayBuffer[])
     },
     async search(spaceId, query, signal) {
       if (isOver) throw new Error('the search thread was lost')
       const id = nextId++
-      const answer = Promise.withResolvers<ResidentCandidate[]>()
+      const answer = Promise.withResolvers<MemoryCandidate[]>()
       waiting.set(id, answer)
-      // Keeps the process alive while somebody waits, and only then.
+      // The thread keeps the process alive only while a search waits for it.
       worker.ref()
       try {
-        worker.postMessage({ type: 'search', id, spaceId, query } satisfies ToResident, [])
+        worker.postMessage({ type: 'search', id, spaceId, query } satisfies ToSearchThread, [])
         return await raceSignal(answer.promise, signal)
       } finally {
         waiting.delete(id)
@@ -64,7 +64,7 @@ export function startResidentThread(events: ResidentThreadEvents): ResidentThrea
       }
     },
     async close() {
-      closing = true
+      isClosing = true
       await worker.terminate()
     },
   }

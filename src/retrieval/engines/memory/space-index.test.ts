@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type QueryTerm, rankByBm25 } from '../../lexical/bm25.ts'
-import { residentRows } from './space-loader.store.ts'
-import { packTerms, type ResidentQuery } from './messages.ts'
-import { createSpaceIndex, type SpaceIndex } from './space-index.ts'
+import { type MemoryQuery, packTerms, toColumns } from './messages.ts'
+import { SpaceIndex } from './space-index.ts'
 import { createTopList } from './top-list.ts'
 import { blockBytes, createVectorArena } from './vector-arena.ts'
 import { createVectorSet } from './vector-set.ts'
@@ -138,12 +137,12 @@ describe('a Space in memory', () => {
 
   function add(space: SpaceIndex, chunks: Chunk[]): void {
     const [{ documentId, runId }] = chunks as [Chunk]
-    space.add({ documentId, runId }, residentRows(chunks, dimensions))
+    space.add({ documentId, runId }, toColumns(chunks, dimensions))
   }
 
   function find(
     space: SpaceIndex,
-    { terms = [], ...query }: Partial<Omit<ResidentQuery, 'terms'>> & { terms?: QueryTerm[] },
+    { terms = [], ...query }: Partial<Omit<MemoryQuery, 'terms'>> & { terms?: QueryTerm[] },
   ) {
     return space.search({ terms: packTerms(terms), vector: null, limit: 1_000, similarityFloor: -2, ...query })
   }
@@ -170,7 +169,7 @@ describe('a Space in memory', () => {
 
   it('ranks as the plain formulas do, whatever is added, replaced, hidden and removed', () => {
     const random = seeded(11)
-    const space = createSpaceIndex(createVectorArena(), dimensions)
+    const space = new SpaceIndex(createVectorArena(), dimensions)
     space.complete()
     let shown: Chunk[] = []
     for (let step = 0; step < 120; step++) {
@@ -178,15 +177,15 @@ describe('a Space in memory', () => {
       const runId = `run ${step}`
       shown = shown.filter((chunk) => chunk.documentId !== documentId)
       const act = random()
-      if (act < 0.25) space.settle([{ documentId, runId: null, searchable: false }])
+      if (act < 0.25) space.update([{ documentId, runId: null, searchable: false }])
       else {
         const chunks = makeChunks(random, 1 + Math.floor(random() * 120), documentId, runId)
         // Half before and half after it is known to be searchable; and a run that was hidden again.
         const half = Math.ceil(chunks.length / 2)
         add(space, chunks.slice(0, half))
-        space.settle([{ documentId, runId, searchable: true }])
+        space.update([{ documentId, runId, searchable: true }])
         if (half < chunks.length) add(space, chunks.slice(half))
-        if (act < 0.35) space.settle([{ documentId, runId, searchable: false }])
+        if (act < 0.35) space.update([{ documentId, runId, searchable: false }])
         else shown.push(...chunks)
       }
       if (step % 5 > 0) continue
@@ -200,8 +199,8 @@ describe('a Space in memory', () => {
       expect(new Set(found.map(({ chunkId }) => chunkId))).toEqual(
         new Set([...truth.words.keys(), ...truth.similar.keys()]),
       )
-      for (const { chunkId, wordScore, similarity } of found) {
-        expect(wordScore ?? 0).toBeCloseTo(truth.words.get(chunkId) ?? 0, 3)
+      for (const { chunkId, lexicalScore, similarity } of found) {
+        expect(lexicalScore ?? 0).toBeCloseTo(truth.words.get(chunkId) ?? 0, 3)
         if (truth.similar.has(chunkId)) expect(similarity).toBeCloseTo(truth.similar.get(chunkId)!, 3)
         else expect(similarity).toBeNull()
       }
@@ -209,18 +208,18 @@ describe('a Space in memory', () => {
   })
 
   it('finds nothing of a run before the database says that it is searchable', () => {
-    const space = createSpaceIndex(createVectorArena(), dimensions)
+    const space = new SpaceIndex(createVectorArena(), dimensions)
     const chunks = makeChunks(seeded(5), 10, 'document')
     add(space, chunks)
     expect(find(space, { terms: wordsOf(chunks[0]!.terms) })).toEqual([])
-    space.settle([{ documentId: 'document', runId: 'another run', searchable: true }])
+    space.update([{ documentId: 'document', runId: 'another run', searchable: true }])
     expect(find(space, { terms: wordsOf(chunks[0]!.terms) })).toEqual([])
   })
 
   it('takes a chunk once, whether it was told first or read first, as long as it is being loaded', () => {
-    const space = createSpaceIndex(createVectorArena(), dimensions)
+    const space = new SpaceIndex(createVectorArena(), dimensions)
     const chunks = makeChunks(seeded(6), 10, 'document')
-    space.settle([{ documentId: 'document', runId: 'run of document', searchable: true }])
+    space.update([{ documentId: 'document', runId: 'run of document', searchable: true }])
     add(space, chunks.slice(0, 6))
     add(space, chunks)
     add(space, chunks.slice(8))
@@ -232,14 +231,14 @@ describe('a Space in memory', () => {
 
   it('gives memory back when most of it is gone', () => {
     const random = seeded(8)
-    const space = createSpaceIndex(createVectorArena(), dimensions)
+    const space = new SpaceIndex(createVectorArena(), dimensions)
     for (let part = 0; part < 40; part++) {
       add(space, makeChunks(random, 100, `document ${part}`))
-      space.settle([{ documentId: `document ${part}`, runId: `run of document ${part}`, searchable: true }])
+      space.update([{ documentId: `document ${part}`, runId: `run of document ${part}`, searchable: true }])
     }
     const full = space.bytes()
     for (let part = 0; part < 36; part++)
-      space.settle([{ documentId: `document ${part}`, runId: null, searchable: false }])
+      space.update([{ documentId: `document ${part}`, runId: null, searchable: false }])
     expect(space.bytes()).toBeLessThan(full * 0.35)
     expect(
       find(space, { vector: vectorOf(random, dimensions) }).every(({ documentId }) => /3[6-9]$/.test(documentId)),
@@ -247,7 +246,7 @@ describe('a Space in memory', () => {
   })
 
   it('refuses vectors of other dimensions', () => {
-    const space = createSpaceIndex(createVectorArena(), 384)
+    const space = new SpaceIndex(createVectorArena(), 384)
     expect(() => add(space, makeChunks(seeded(9), 1, 'document'))).toThrow('24 dimensions')
   })
 })

@@ -1,31 +1,18 @@
 import { createGrowable } from './growable.ts'
-import { createPostings, droppedOrdinal } from './postings.ts'
 import {
-  type ResidentCandidate,
-  type ResidentDocument,
-  type ResidentQuery,
-  type ResidentRows,
-  type ResidentRun,
+  type ChunkColumns,
+  type DocumentRun,
+  type DocumentState,
+  type MemoryCandidate,
+  type MemoryQuery,
   unpackTerms,
 } from './messages.ts'
+import { droppedOrdinal, Postings } from './postings.ts'
 import { createTopList } from './top-list.ts'
 import type { VectorArena } from './vector-arena.ts'
-import { createVectorSet } from './vector-set.ts'
+import { createVectorSet, type VectorSet } from './vector-set.ts'
 
-/** The words and vectors of one Space in memory, searched exactly. */
-export interface SpaceIndex {
-  /** Adds chunks of a run; they are found once `settle` has said that the run is searchable. Known chunks are left alone while loading. */
-  add(run: ResidentRun, rows: ResidentRows): void
-  /** Takes over what the database says: chunks of other runs of these documents go. */
-  settle(documents: readonly ResidentDocument[]): void
-  /** Everything of the database is here: from now on nothing comes twice. */
-  complete(): void
-  search(query: ResidentQuery): ResidentCandidate[]
-  bytes(): number
-  clear(): void
-}
-
-interface Run extends ResidentRun {
+interface Run extends DocumentRun {
   number: number
   searchable: boolean
   /** Ordinals from, until; in order. */
@@ -33,7 +20,7 @@ interface Run extends ResidentRun {
 }
 
 const idBytes = 16
-/** Dead chunks are dropped when they are more than this share of all. */
+/** Chunks of removed runs are dropped when they are more than this share of all. */
 const compactAboveShare = 0.25
 const compactAboveChunks = 1_000
 /** An entry of a list, its growth and its share of the map. Measured on texts of 150 words: 5.5. */
@@ -41,147 +28,172 @@ const bytesPerEntry = 6
 /** Id, run, length and visibility of a chunk. */
 const bytesPerChunk = idBytes + 4 + 4 + 1
 
-export function createSpaceIndex(arena: VectorArena, dimensions: number): SpaceIndex {
-  const vectors = createVectorSet(arena, dimensions)
-  const postings = createPostings()
-  const ids = createGrowable((length) => new Uint8Array(length))
-  const lengths = createGrowable((length) => new Uint32Array(length))
-  const visible = createGrowable((length) => new Uint8Array(length))
-  const runOf = createGrowable((length) => new Uint32Array(length))
-  const runs = new Map<number, Run>()
-  const runsByDocument = new Map<string, Run[]>()
-  /** While loading, what is there already: rows that come in meanwhile are read from the database as well. */
-  let known: Set<string> | null = new Set()
-  let nextRun = 0
-  let dead = 0
-  let visibleChunks = 0
-  let visibleTerms = 0
+/** The terms and vectors of one Space in memory, searched exactly. Chunks have ordinals, in the order in which they are added. */
+export class SpaceIndex {
+  readonly #dimensions: number
+  readonly #vectors: VectorSet
+  readonly #postings = new Postings()
+  readonly #ids = createGrowable((length) => new Uint8Array(length))
+  readonly #lengths = createGrowable((length) => new Uint32Array(length))
+  readonly #visible = createGrowable((length) => new Uint8Array(length))
+  readonly #runOf = createGrowable((length) => new Uint32Array(length))
+  readonly #runs = new Map<number, Run>()
+  readonly #runsByDocument = new Map<string, Run[]>()
+  /** The ids of all chunks while loading: chunks that are staged meanwhile are also read from the database. */
+  #loadedIds: Set<string> | null = new Set()
+  #nextRun = 0
+  /** Chunks of removed runs. */
+  #removed = 0
+  #visibleChunks = 0
+  #visibleTerms = 0
 
-  function runFor({ documentId, runId }: ResidentRun): Run {
-    const siblings = runsByDocument.get(documentId) ?? []
+  constructor(arena: VectorArena, dimensions: number) {
+    this.#dimensions = dimensions
+    this.#vectors = createVectorSet(arena, dimensions)
+  }
+
+  /** Adds chunks of a run, which are found once the run is searchable. Ignores duplicates until `complete`. */
+  add(ofRun: DocumentRun, columns: ChunkColumns): void {
+    this.#check(columns)
+    const run = this.#runFor(ofRun)
+    const first = this.#lengths.length
+    let term = 0
+    for (let row = 0; row < columns.lengths.length; row++) {
+      const id = columns.chunkIds.subarray(row * idBytes, (row + 1) * idBytes)
+      const length = columns.lengths[row]!
+      const terms = columns.terms.subarray(term, term + length)
+      term += length
+      if (this.#loadedIds && !addNew(this.#loadedIds, id)) continue
+      const from = row * this.#dimensions
+      this.#postings.add(this.#lengths.length, terms)
+      this.#vectors.add(columns.hasVector[row] === 1 ? columns.vectors.subarray(from, from + this.#dimensions) : null)
+      for (const byte of id) this.#ids.push(byte)
+      this.#lengths.push(length)
+      this.#visible.push(0)
+      this.#runOf.push(run.number)
+    }
+    extend(run, first, this.#lengths.length)
+    if (run.searchable) this.#setVisible(first, this.#lengths.length, true)
+  }
+
+  /** Applies the documents' state in the corpus: chunks of their other runs are removed. */
+  update(documents: readonly DocumentState[]): void {
+    for (const { documentId, runId, searchable } of documents) {
+      const siblings = this.#runsByDocument.get(documentId) ?? []
+      for (const run of siblings) if (run.runId !== runId) this.#remove(run)
+      this.#runsByDocument.delete(documentId)
+      if (runId === null) continue
+      const own = siblings.find((run) => run.runId === runId)
+      if (own) this.#runsByDocument.set(documentId, [own])
+      this.#show(own ?? this.#runFor({ documentId, runId }), searchable)
+    }
+    const isCostly = this.#removed > this.#lengths.length * compactAboveShare
+    if (this.#removed > compactAboveChunks && isCostly) this.#compact()
+  }
+
+  /** The Space is loaded: there are no duplicates from now on. */
+  complete(): void {
+    this.#loadedIds = null
+  }
+
+  search({ terms: packed, vector, limit, similarityFloor }: MemoryQuery): MemoryCandidate[] {
+    const best = createTopList(limit)
+    const terms = unpackTerms(packed)
+    const chunks = {
+      visible: this.#visible.values,
+      lengths: this.#lengths.values,
+      length: this.#lengths.length,
+      visibleChunks: this.#visibleChunks,
+      averageLength: this.#visibleTerms / Math.max(1, this.#visibleChunks),
+    }
+    if (terms.length > 0) this.#postings.offerAll(terms, chunks, best)
+    const nearest = vector ? this.#vectors.nearest(vector, this.#visible.values, limit, similarityFloor) : []
+    const found = new Map<number, MemoryCandidate>()
+    for (const { ordinal, score } of best.take()) {
+      found.set(ordinal, this.#candidate(ordinal, score, vector ? this.#vectors.similarityTo(ordinal) : null))
+    }
+    for (const { ordinal, score } of nearest) {
+      if (!found.has(ordinal)) found.set(ordinal, this.#candidate(ordinal, null, score))
+    }
+    return [...found.values()]
+  }
+
+  bytes(): number {
+    return (
+      this.#lengths.length * (bytesPerChunk + this.#vectors.bytesPerVector) + this.#postings.entries * bytesPerEntry
+    )
+  }
+
+  clear(): void {
+    this.#vectors.clear()
+  }
+
+  #check({ chunkIds, lengths, vectors, hasVector }: ChunkColumns): void {
+    const dimensions = vectors.length / Math.max(1, hasVector.length)
+    if (vectors.length > 0 && dimensions !== this.#dimensions) {
+      throw new Error(`vectors of ${dimensions} dimensions were added to a Space of ${this.#dimensions}`)
+    }
+    if (chunkIds.length !== lengths.length * idBytes) throw new Error('a chunk has no id')
+  }
+
+  #candidate(ordinal: number, lexicalScore: number | null, similarity: number | null): MemoryCandidate {
+    const { documentId, runId } = this.#runs.get(this.#runOf.values[ordinal]!)!
+    const chunkId = formatUuid(this.#ids.values.subarray(ordinal * idBytes, (ordinal + 1) * idBytes))
+    return { chunkId, documentId, runId, lexicalScore, similarity }
+  }
+
+  #runFor({ documentId, runId }: DocumentRun): Run {
+    const siblings = this.#runsByDocument.get(documentId) ?? []
     const found = siblings.find((run) => run.runId === runId)
     if (found) return found
-    const run: Run = { documentId, runId, number: nextRun++, searchable: false, ranges: [] }
-    runs.set(run.number, run)
-    runsByDocument.set(documentId, [...siblings, run])
+    const run: Run = { documentId, runId, number: this.#nextRun++, searchable: false, ranges: [] }
+    this.#runs.set(run.number, run)
+    this.#runsByDocument.set(documentId, [...siblings, run])
     return run
   }
 
-  function show(run: Run, searchable: boolean): void {
+  #show(run: Run, searchable: boolean): void {
     if (run.searchable === searchable) return
     run.searchable = searchable
-    for (const [from, until] of run.ranges) setVisible(from, until, searchable)
+    for (const [from, until] of run.ranges) this.#setVisible(from, until, searchable)
   }
 
-  function setVisible(from: number, until: number, isVisible: boolean): void {
-    visible.values.fill(isVisible ? 1 : 0, from, until)
+  #setVisible(from: number, until: number, isVisible: boolean): void {
+    this.#visible.values.fill(isVisible ? 1 : 0, from, until)
     const sign = isVisible ? 1 : -1
-    visibleChunks += sign * (until - from)
-    for (let ordinal = from; ordinal < until; ordinal++) visibleTerms += sign * lengths.values[ordinal]!
+    this.#visibleChunks += sign * (until - from)
+    for (let ordinal = from; ordinal < until; ordinal++) this.#visibleTerms += sign * this.#lengths.values[ordinal]!
   }
 
-  function remove(run: Run): void {
-    show(run, false)
-    runs.delete(run.number)
-    dead += run.ranges.reduce((sum, [from, until]) => sum + until - from, 0)
+  #remove(run: Run): void {
+    this.#show(run, false)
+    this.#runs.delete(run.number)
+    this.#removed += run.ranges.reduce((sum, [from, until]) => sum + until - from, 0)
   }
 
   /** Drops the chunks of removed runs and renumbers the others. */
-  function compact(): void {
-    const kept = new Uint32Array(lengths.length - dead)
-    const newOrdinals = new Uint32Array(lengths.length).fill(droppedOrdinal)
+  #compact(): void {
+    const columns = [this.#lengths, this.#visible, this.#runOf]
+    const kept = new Uint32Array(this.#lengths.length - this.#removed)
+    const newOrdinals = new Uint32Array(this.#lengths.length).fill(droppedOrdinal)
     let count = 0
-    for (const run of runs.values()) run.ranges = []
-    for (let ordinal = 0; ordinal < lengths.length; ordinal++) {
-      const run = runs.get(runOf.values[ordinal]!)
+    for (const run of this.#runs.values()) run.ranges = []
+    for (let ordinal = 0; ordinal < this.#lengths.length; ordinal++) {
+      const run = this.#runs.get(this.#runOf.values[ordinal]!)
       if (!run) continue
       extend(run, count, count + 1)
       newOrdinals[ordinal] = count
       kept[count++] = ordinal
     }
     for (const [ordinal, former] of kept.entries()) {
-      ids.values.copyWithin(ordinal * idBytes, former * idBytes, (former + 1) * idBytes)
-      for (const column of [lengths, visible, runOf]) column.values[ordinal] = column.values[former]!
+      this.#ids.values.copyWithin(ordinal * idBytes, former * idBytes, (former + 1) * idBytes)
+      for (const column of columns) column.values[ordinal] = column.values[former]!
     }
-    ids.length = count * idBytes
-    for (const column of [lengths, visible, runOf]) column.length = count
-    vectors.compact(kept)
-    postings.renumber(newOrdinals)
-    dead = 0
-  }
-
-  function candidate(ordinal: number, wordScore: number | null, similarity: number | null): ResidentCandidate {
-    const { documentId, runId } = runs.get(runOf.values[ordinal]!)!
-    const chunkId = formatUuid(ids.values.subarray(ordinal * idBytes, (ordinal + 1) * idBytes))
-    return { chunkId, documentId, runId, wordScore, similarity }
-  }
-
-  return {
-    add(ofRun, rows) {
-      const run = runFor(ofRun)
-      const dimensionsOf = rows.vectors.length / Math.max(1, rows.hasVector.length)
-      if (rows.vectors.length > 0 && dimensionsOf !== dimensions) {
-        throw new Error(`vectors of ${dimensionsOf} dimensions came for a Space of ${dimensions}`)
-      }
-      if (rows.chunkIds.length !== rows.lengths.length * idBytes) throw new Error('a chunk came without its id')
-      const first = lengths.length
-      let term = 0
-      for (let row = 0; row < rows.lengths.length; row++) {
-        const id = rows.chunkIds.subarray(row * idBytes, (row + 1) * idBytes)
-        const length = rows.lengths[row]!
-        const terms = rows.terms.subarray(term, term + length)
-        term += length
-        if (known && isKnown(known, id)) continue
-        const ordinal = lengths.length
-        postings.add(ordinal, terms)
-        vectors.add(rows.hasVector[row] === 1 ? rows.vectors.subarray(row * dimensions, (row + 1) * dimensions) : null)
-        for (const byte of id) ids.push(byte)
-        lengths.push(length)
-        visible.push(0)
-        runOf.push(run.number)
-      }
-      extend(run, first, lengths.length)
-      if (run.searchable) setVisible(first, lengths.length, true)
-    },
-    settle(documents) {
-      for (const { documentId, runId, searchable } of documents) {
-        const siblings = runsByDocument.get(documentId) ?? []
-        for (const run of siblings) if (run.runId !== runId) remove(run)
-        runsByDocument.delete(documentId)
-        if (runId === null) continue
-        const own = siblings.find((run) => run.runId === runId)
-        if (own) runsByDocument.set(documentId, [own])
-        show(own ?? runFor({ documentId, runId }), searchable)
-      }
-      if (dead > compactAboveChunks && dead > lengths.length * compactAboveShare) compact()
-    },
-    complete() {
-      known = null
-    },
-    search({ terms: packed, vector, limit, similarityFloor }) {
-      const words = createTopList(limit)
-      const terms = unpackTerms(packed)
-      const averageLength = visibleTerms / Math.max(1, visibleChunks)
-      const chunks = {
-        visible: visible.values,
-        lengths: lengths.values,
-        length: lengths.length,
-        visibleChunks,
-        averageLength,
-      }
-      if (terms.length > 0) postings.offerAll(terms, chunks, words)
-      const nearest = vector ? vectors.nearest(vector, visible.values, limit, similarityFloor) : []
-      const found = new Map<number, ResidentCandidate>()
-      for (const { ordinal, score } of words.take()) {
-        found.set(ordinal, candidate(ordinal, score, vector ? vectors.similarityTo(ordinal) : null))
-      }
-      for (const { ordinal, score } of nearest) {
-        if (!found.has(ordinal)) found.set(ordinal, candidate(ordinal, null, score))
-      }
-      return [...found.values()]
-    },
-    bytes: () => lengths.length * (bytesPerChunk + vectors.bytesPerVector) + postings.entries * bytesPerEntry,
-    clear: () => vectors.clear(),
+    this.#ids.length = count * idBytes
+    for (const column of columns) column.length = count
+    this.#vectors.compact(kept)
+    this.#postings.renumber(newOrdinals)
+    this.#removed = 0
   }
 }
 
@@ -193,12 +205,12 @@ function extend(run: Run, from: number, until: number): void {
   else run.ranges.push([from, until])
 }
 
-/** Whether the id has been seen before; from now on it has. */
-function isKnown(known: Set<string>, id: Uint8Array): boolean {
+/** Adds the id; false if it was there. */
+function addNew(ids: Set<string>, id: Uint8Array): boolean {
   const key = Buffer.from(id.buffer, id.byteOffset, id.length).toString('latin1')
-  if (known.has(key)) return true
-  known.add(key)
-  return false
+  if (ids.has(key)) return false
+  ids.add(key)
+  return true
 }
 
 function formatUuid(bytes: Uint8Array): string {

@@ -1,30 +1,26 @@
 import type { Database, Queryable, QueryOptions } from '../../../database/index.ts'
-import type { OrganisationId, SpaceId } from '../../../kernel/index.ts'
+import { type EmbeddingVersion, vectorTable } from '../../corpus/embedding-versions.store.ts'
+import type { SpaceScope } from '../../engine.ts'
 import { termsVersion } from '../../lexical/analyse-text.ts'
 import type { Language } from '../../lexical/languages.ts'
-import { type Generation, vectorTable } from '../../corpus/embedding-versions.store.ts'
-import type { ResidentDocument, ResidentRows, ResidentRun } from './messages.ts'
+import { type ChunkColumns, type DocumentRun, type DocumentState, toColumns } from './messages.ts'
 
-/** Rows read at once: 5 to 15 ms, which is what others may have to wait for the embedded engine's one connection. */
+/** Rows read at once: 5 to 15 ms, for which other statements wait on the embedded engine's one connection. */
 const rowsPerPage = 100
 
-export interface SpaceSize {
-  organisationId: OrganisationId
-  spaceId: SpaceId
+export interface SpaceSize extends SpaceScope {
   chunks: number
   /** Terms of all chunks, repeats counted. */
   terms: number
 }
 
 export interface LoadedPage {
-  run: ResidentRun
-  rows: ResidentRows
+  run: DocumentRun
+  columns: ChunkColumns
 }
 
-type Scope = Pick<SpaceSize, 'organisationId' | 'spaceId'>
-
 /** The sizes of all Spaces, the largest first; of one where `scope` names it. Chunks that are not searchable yet count. */
-export function loadSpaceSizes(database: Database, from: number, scope?: Scope): Promise<SpaceSize[]> {
+export function loadSpaceSizes(database: Database, from: number, scope?: SpaceScope): Promise<SpaceSize[]> {
   return database.query<SpaceSize>(
     `select organisation_id as "organisationId", space_id as "spaceId", sum(chunk_count)::int as chunks,
        sum(term_count)::float8 as terms
@@ -34,13 +30,13 @@ export function loadSpaceSizes(database: Database, from: number, scope?: Scope):
   )
 }
 
-/** Documents of a Space, or those of the ids; ids that have no row come back with no run. */
+/** Documents of a Space, or those of the ids; ids without a row have no run. */
 export async function loadDocuments(
   database: Database,
-  scope: Scope,
+  scope: SpaceScope,
   documentIds?: readonly string[],
-): Promise<{ documents: ResidentDocument[]; languages: Language[]; hasFormerTerms: boolean }> {
-  const rows = await database.query<ResidentDocument & { languages: Language[]; termsVersion: number }>(
+): Promise<{ documents: DocumentState[]; languages: Language[]; hasFormerTerms: boolean }> {
+  const rows = await database.query<DocumentState & { languages: Language[]; termsVersion: number }>(
     `select document_id as "documentId", run_id as "runId", searchable, languages,
        terms_version as "termsVersion" from indexed_documents
      where organisation_id = $1 and space_id = $2 and ($3::uuid[] is null or document_id = any($3::uuid[]))`,
@@ -59,7 +55,7 @@ export async function loadDocuments(
   }
 }
 
-interface ChunkRow extends ResidentRun {
+interface ChunkRow extends DocumentRun {
   chunkId: string
   terms: Uint8Array
 }
@@ -67,8 +63,8 @@ interface ChunkRow extends ResidentRun {
 const lowestId = '00000000-0000-0000-0000-000000000000'
 
 interface ChunkSource {
-  scope: Scope
-  generation: Generation
+  scope: SpaceScope
+  version: EmbeddingVersion
   /** Chunks of this document only. */
   documentId?: string
 }
@@ -83,16 +79,16 @@ export async function* loadChunks(
   for (;;) {
     const page = await database.transaction((transaction) => loadPage(transaction, source, after), options)
     if (page.chunks.length === 0) return
-    yield pagesByRun(page.chunks, page.vectors, source.generation.dimensions)
+    yield pagesByRun(page.chunks, page.vectors, source.version.dimensions)
     after = page.chunks.at(-1)!.chunkId
   }
 }
 
-/** Binary forms as bytes: text forms of arrays and vectors take several times longer to make and to read. */
-async function loadPage(transaction: Queryable, { scope, generation, documentId }: ChunkSource, after: string) {
+/** Binary forms as bytes: text forms of arrays and vectors take several times longer to write and to parse. */
+async function loadPage(transaction: Queryable, { scope, version, documentId }: ChunkSource, after: string) {
   const ofDocument = documentId === undefined ? '' : 'and c.document_id = $4'
   if (documentId === undefined) {
-    // As long as nothing is known of a new table, the planner would sort the whole Space for each page.
+    // Without statistics of a new table, the planner would sort the whole Space for each page.
     await transaction.query(
       `select set_config(name, 'off', true) from unnest(array['enable_sort', 'enable_bitmapscan', 'enable_seqscan']) name`,
     )
@@ -105,7 +101,7 @@ async function loadPage(transaction: Queryable, { scope, generation, documentId 
     [scope.spaceId, scope.organisationId, after, ...(documentId === undefined ? [] : [documentId])],
   )
   const vectors = await transaction.query<{ chunkId: string; vector: Uint8Array }>(
-    `select c.chunk_id as "chunkId", vector_send(c.embedding::vector) as vector from ${vectorTable(generation)} c
+    `select c.chunk_id as "chunkId", vector_send(c.embedding::vector) as vector from ${vectorTable(version)} c
      where c.space_id = $1 and c.organisation_id = $2 and c.chunk_id = any($3::uuid[])`,
     [scope.spaceId, scope.organisationId, chunks.map(({ chunkId }) => chunkId)],
   )
@@ -119,31 +115,8 @@ function pagesByRun(page: readonly ChunkRow[], vectors: Map<string, Uint8Array>,
       return { chunkId, terms: parseIntegers(terms), vector: vector ? parseVector(vector) : null }
     })
     const { documentId, runId } = rows[0]!
-    return { run: { documentId, runId }, rows: residentRows(chunks, dimensions) }
+    return { run: { documentId, runId }, columns: toColumns(chunks, dimensions) }
   })
-}
-
-/** Chunks as columns; `vector: null` where the generation has none yet. */
-export function residentRows(
-  chunks: readonly { chunkId: string; terms: ArrayLike<number>; vector: Float32Array | null }[],
-  dimensions: number,
-): ResidentRows {
-  const rows: ResidentRows = {
-    chunkIds: Buffer.from(chunks.map(({ chunkId }) => chunkId.replaceAll('-', '')).join(''), 'hex'),
-    lengths: Uint32Array.from(chunks, ({ terms }) => terms.length),
-    terms: new Int32Array(chunks.reduce((sum, { terms }) => sum + terms.length, 0)),
-    vectors: new Float32Array(chunks.length * dimensions),
-    hasVector: Uint8Array.from(chunks, ({ vector }) => (vector ? 1 : 0)),
-  }
-  // Small buffers share memory with others and could not be moved to another thread.
-  rows.chunkIds = new Uint8Array(rows.chunkIds)
-  let term = 0
-  for (const [index, { terms, vector }] of chunks.entries()) {
-    rows.terms.set(terms, term)
-    term += terms.length
-    if (vector) rows.vectors.set(vector, index * dimensions)
-  }
-  return rows
 }
 
 /** PostgreSQL's binary form of int[]: a head of 20 bytes, then length and value of each. */

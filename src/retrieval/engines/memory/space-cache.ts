@@ -1,0 +1,169 @@
+import type { Log } from '../../../kernel/index.ts'
+import type { EmbeddingVersion } from '../../corpus/embedding-versions.store.ts'
+import type { SpaceScope } from '../../engine.ts'
+import type { Language } from '../../lexical/languages.ts'
+import type { DocumentState, MemoryCandidate, MemoryQuery } from './messages.ts'
+import { type SearchThread, startSearchThread } from './search-thread.ts'
+import type { LoadedPage } from './space-rows.store.ts'
+
+/** A Space in memory, as the main thread keeps it; its terms and vectors are in the search thread. */
+export interface CachedSpace extends SpaceScope {
+  /** False while it is being loaded. */
+  isComplete: boolean
+  /** The run of each document whose chunks were sent to the thread. */
+  runs: Map<string, string>
+  /** Live ones, the active one first. */
+  versions: readonly EmbeddingVersion[]
+  /** Its vectors are in memory. */
+  active: EmbeddingVersion
+  languages: Set<Language>
+  hasFormerTerms: boolean
+  /** Estimated until the thread has reported it. */
+  bytes: number
+  usedAt: number
+}
+
+/** The Spaces in memory: evicts the least recently used ones, and owns the search thread. */
+export class SpaceCache {
+  readonly #maximumBytes: number
+  readonly #log: Log
+  readonly #spaces = new Map<string, CachedSpace>()
+  /** Spaces above the limit that were logged. */
+  readonly #oversized = new Set<string>()
+  #thread: SearchThread | undefined
+  #uses = 0
+
+  constructor({ maximumBytes, log }: { maximumBytes: number; log: Log }) {
+    this.#maximumBytes = maximumBytes
+    this.#log = log
+  }
+
+  get(spaceId: string): CachedSpace | undefined {
+    return this.#spaces.get(spaceId)
+  }
+
+  /** The Space if all of it is in memory; marks it as most recently used. */
+  use({ organisationId, spaceId }: SpaceScope): CachedSpace | null {
+    const space = this.#spaces.get(spaceId)
+    if (!space?.isComplete || space.organisationId !== organisationId) return null
+    space.usedAt = this.#uses++
+    return space
+  }
+
+  /** False once the Space was evicted, also when it was loaded again. */
+  isCurrent(space: CachedSpace): boolean {
+    return this.#spaces.get(space.spaceId) === space
+  }
+
+  /** Whether a Space of this size fits without eviction. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#usedBytes() + bytes <= this.#maximumBytes
+  }
+
+  /** Whether a Space of this size may be in memory at all; logs once per Space that it may not. */
+  mayHold(spaceId: string, bytes: number): boolean {
+    if (bytes <= this.#maximumBytes) return true
+    if (this.#maximumBytes > 0 && !this.#oversized.has(spaceId)) {
+      this.#oversized.add(spaceId)
+      const [needed, limit] = [toMegabytes(bytes), toMegabytes(this.#maximumBytes)]
+      this.#log.warn(
+        { spaceId },
+        `Space ${spaceId} needs ${needed} MB, above the limit of ${limit} MB (search.memoryMegabytes): searched by exact scan`,
+      )
+    }
+    return false
+  }
+
+  /** Adds an empty Space, to which chunks can be added at once. Null: it is there already, or above the limit. */
+  open(scope: SpaceScope, bytes: number, versions: readonly EmbeddingVersion[]): CachedSpace | null {
+    const { organisationId, spaceId } = scope
+    const active = versions.find(({ state }) => state === 'active')
+    if (!active || this.#spaces.has(spaceId) || !this.mayHold(spaceId, bytes)) return null
+    this.#evictUntilFits(bytes, spaceId)
+    const space: CachedSpace = {
+      organisationId,
+      spaceId,
+      isComplete: false,
+      runs: new Map(),
+      versions,
+      active,
+      languages: new Set(),
+      hasFormerTerms: false,
+      bytes,
+      usedAt: this.#uses++,
+    }
+    this.#spaces.set(spaceId, space)
+    this.#oversized.delete(spaceId)
+    this.#currentThread().post({ type: 'open', spaceId, dimensions: active.dimensions })
+    return space
+  }
+
+  add(space: CachedSpace, { run, columns }: LoadedPage): void {
+    space.runs.set(run.documentId, run.runId)
+    this.#thread?.post({ type: 'add', spaceId: space.spaceId, run, columns })
+  }
+
+  update(space: CachedSpace, documents: DocumentState[]): void {
+    for (const { documentId, runId } of documents) if (runId === null) space.runs.delete(documentId)
+    this.#thread?.post({ type: 'update', spaceId: space.spaceId, documents })
+  }
+
+  complete(space: CachedSpace): void {
+    this.#thread?.post({ type: 'complete', spaceId: space.spaceId })
+    space.isComplete = true
+  }
+
+  evict(spaceId: string): void {
+    if (this.#spaces.delete(spaceId)) this.#thread?.post({ type: 'close', spaceId })
+  }
+
+  clear(): void {
+    for (const spaceId of this.#spaces.keys()) this.evict(spaceId)
+  }
+
+  search(spaceId: string, query: MemoryQuery, signal: AbortSignal): Promise<MemoryCandidate[]> {
+    return this.#currentThread().search(spaceId, query, signal)
+  }
+
+  async close(): Promise<void> {
+    await this.#thread?.close()
+  }
+
+  #usedBytes(): number {
+    return [...this.#spaces.values()].reduce((sum, space) => sum + space.bytes, 0)
+  }
+
+  /** Evicts least recently used Spaces, except `spaceId`, until `bytes` more fit. */
+  #evictUntilFits(bytes: number, spaceId: string): void {
+    const others = [...this.#spaces.values()].filter((space) => space.spaceId !== spaceId)
+    for (const space of others.sort((left, right) => left.usedAt - right.usedAt)) {
+      if (this.hasRoomFor(bytes)) return
+      this.evict(space.spaceId)
+    }
+  }
+
+  #currentThread(): SearchThread {
+    return (this.#thread ??= startSearchThread({
+      onSize: (spaceId, bytes) => {
+        const space = this.#spaces.get(spaceId)
+        if (!space) return
+        space.bytes = bytes
+        this.#evictUntilFits(0, spaceId)
+        if (!this.mayHold(spaceId, bytes)) this.evict(spaceId)
+      },
+      onFailed: (spaceId, reason) => {
+        this.#log.error({ spaceId, reason }, 'a Space in memory failed and is loaded again')
+        this.evict(spaceId)
+      },
+      onLost: (reason) => {
+        this.#log.error({ reason }, 'the search thread was lost; Spaces are loaded into a new one')
+        this.#thread = undefined
+        this.#spaces.clear()
+      },
+    }))
+  }
+}
+
+function toMegabytes(bytes: number): number {
+  return Math.ceil(bytes / 2 ** 20)
+}

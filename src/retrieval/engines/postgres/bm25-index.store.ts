@@ -1,0 +1,43 @@
+import type { QueryTerm } from '../../lexical/bm25.ts'
+import type { ScoredChunk } from '../candidates.ts'
+import type { ScanContext } from '../exact-scan.store.ts'
+import { bm25IndexName, spaceLiteral } from './space-indexes.store.ts'
+
+/** The extension counts repeats of a term in a query; repeats express weights. */
+const maximumRepeats = 10
+
+/** Chunks by the Space's BM25 index. Null: too few of the best are searchable, or the planner did not use the index. */
+export async function searchBm25Index(
+  { queryable, scope, options }: ScanContext,
+  terms: readonly QueryTerm[],
+  limit: number,
+): Promise<ScoredChunk[] | null> {
+  const inner = limit * 2
+  // A subselect, not a CTE: inside a CTE the extension computes every score a second time, 0.13 ms a row.
+  const best = await queryable.query<ScoredChunk & { searchable: boolean }>(
+    `select best.chunk_id as "chunkId", best.score, d.searchable
+     from (
+       select chunk_id, document_id, -bm25_get_current_score() as score from chunk_terms
+       where space_id = ${spaceLiteral(scope.spaceId)} and organisation_id = $1
+       order by chunk_terms_text(terms) <@> to_bm25query($2, '${bm25IndexName(scope.spaceId)}') limit $3
+     ) best join indexed_documents d on d.document_id = best.document_id`,
+    [scope.organisationId, repeatedByWeight(terms).join(' '), inner],
+    options,
+  )
+  // The score is a by-product of the index scan; with any other plan it is 0 or the same for all rows.
+  if (best.length > 1 && best.every((row) => row.score === best[0]!.score)) return null
+  const found = best.filter((row) => row.searchable && row.score > 0)
+  if (found.length < limit && (best.length >= inner || found.length === 0)) return null
+  return found
+    .map(({ chunkId, score }) => ({ chunkId, score }))
+    .sort((left, right) => right.score - left.score)
+    .slice(0, limit)
+}
+
+function repeatedByWeight(terms: readonly QueryTerm[]): number[] {
+  const lightest = Math.min(1, ...terms.map(({ weight }) => weight))
+  return terms.flatMap(({ variants, weight }) => {
+    const repeats = Math.min(maximumRepeats, Math.round(weight / lightest))
+    return variants.flatMap((variant) => Array.from({ length: repeats }, () => variant))
+  })
+}

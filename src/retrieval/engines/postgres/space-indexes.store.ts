@@ -1,0 +1,40 @@
+import type { Queryable, QueryOptions } from '../../../database/index.ts'
+import { isUuid, type SpaceId } from '../../../kernel/index.ts'
+import { vectorTable } from '../../corpus/embedding-versions.store.ts'
+
+/** The name of a Space's HNSW index in one embedding version. */
+export function vectorIndexName(versionId: number, spaceId: SpaceId): string {
+  return `${vectorTable({ id: versionId })}_hnsw_${nameSuffix(spaceId)}`
+}
+
+/** The name of a Space's BM25 index; the number changes with its settings, so that indexes of former settings are dropped. */
+export function bm25IndexName(spaceId: SpaceId): string {
+  return `chunk_terms_bm25_2_${nameSuffix(spaceId)}`
+}
+
+/** The end of the names of a Space's indexes; checked, because names are not parameters of statements. */
+function nameSuffix(spaceId: SpaceId): string {
+  if (!isUuid(spaceId)) throw new Error('a Space id is no UUID')
+  return spaceId.replaceAll('-', '').toLowerCase()
+}
+
+/** A checked literal instead of a parameter: the planner can then always use the Space's partial indexes. */
+export function spaceLiteral(spaceId: SpaceId): string {
+  if (!isUuid(spaceId)) throw new Error('a Space id is no UUID')
+  return `'${spaceId}'::uuid`
+}
+
+/** The names of the Space's valid indexes. */
+export async function loadSpaceIndexes(
+  queryable: Queryable,
+  spaceId: SpaceId,
+  options: QueryOptions,
+): Promise<Set<string>> {
+  const rows = await queryable.query<{ name: string }>(
+    `select c.relname::text as name from pg_class c join pg_index i on i.indexrelid = c.oid
+     where i.indisvalid and c.relname like $1 and pg_table_is_visible(c.oid)`,
+    [`%\\_${nameSuffix(spaceId)}`],
+    options,
+  )
+  return new Set(rows.map(({ name }) => name))
+}
