@@ -33,125 +33,147 @@ export const recordChange: RecordChange = async (transaction, topic, id) => {
   )
 }
 
-interface Subscriber {
-  topic: string
-  onChange(ids: string[] | 'all'): Promise<void>
-  /** What it has not been told yet. */
-  pending: Set<string> | 'all'
-  delivering: Promise<void> | undefined
-}
-
 /** The reading side of the feed; `database` is the control database. */
 export function createChangeFeed({ database, clock, log }: { database: Database; clock: Clock; log: Log }): ChangeFeed {
-  const subscribers = new Set<Subscriber>()
+  const subscribers = createSubscribers()
   let seen: bigint | undefined
-  let reading: Promise<void> | undefined
-  let readAgain: Promise<void> | undefined
   let stopping = false
   const stops: (() => unknown)[] = []
 
-  async function readNew(): Promise<void> {
+  const reading = createSharedRun(async () => {
     const head = await loadHead(database)
     if (seen === undefined || head <= seen) return
     const missed = head - seen
     const changes = missed > maximumBatch ? [] : await loadChanges(database, seen, head)
     seen = head
     // Numbers have no gaps, so fewer rows than numbers means that some were pruned before they were read here.
-    const complete = BigInt(changes.length) === missed
-    for (const subscriber of subscribers) {
-      if (!complete) subscriber.pending = 'all'
-      else if (subscriber.pending !== 'all') {
-        for (const change of changes) if (change.topic === subscriber.topic) subscriber.pending.add(change.subjectId)
-      }
-    }
-  }
-
-  /** A read that begins after the call, shared by all who ask while one is under way. */
-  function read(): Promise<void> {
-    if (!reading) {
-      reading = readNew().finally(() => (reading = undefined))
-      return reading
-    }
-    readAgain ??= reading
-      .catch(() => {})
-      .then(() => {
-        readAgain = undefined
-        return read()
-      })
-    return readAgain
-  }
-
-  function deliver(subscriber: Subscriber): Promise<void> {
-    if (!subscriber.delivering && !hasPending(subscriber)) return Promise.resolve()
-    subscriber.delivering ??= deliverAll(subscriber)
-    return subscriber.delivering
-  }
-
-  async function deliverAll(subscriber: Subscriber): Promise<void> {
-    try {
-      while (hasPending(subscriber)) {
-        const ids = subscriber.pending === 'all' ? 'all' : [...subscriber.pending]
-        subscriber.pending = new Set()
-        await subscriber.onChange(ids)
-      }
-    } catch (error) {
-      // It may have taken some of them: the next poll lets it load everything.
-      subscriber.pending = 'all'
-      throw error
-    } finally {
-      // In the same turn as the last look at `pending`, so that nothing slips in between.
-      subscriber.delivering = undefined
-    }
-  }
+    subscribers.note(BigInt(changes.length) === missed ? changes : 'all')
+  })
 
   async function readAndDeliver(): Promise<void> {
-    await read()
-    const results = await Promise.allSettled([...subscribers].map(deliver))
-    for (const result of results) {
-      if (result.status === 'rejected') throw result.reason
-    }
+    await reading.run()
+    await subscribers.deliver()
   }
 
-  function sayLater(error: unknown): void {
+  function warn(error: unknown): void {
     if (!stopping) log.warn({ reason: describeError(error) }, 'changes could not be read or taken in; trying again')
   }
 
   function wake(): void {
-    if (!stopping) void readAndDeliver().catch(sayLater)
-  }
-
-  async function prune(): Promise<void> {
-    await database.execute(
-      `delete from change_feed where recorded_at < clock_timestamp() - make_interval(mins => $1)`,
-      [keepMinutes],
-    )
+    if (!stopping) void readAndDeliver().catch(warn)
   }
 
   return {
-    subscribe(topic, onChange) {
-      const subscriber: Subscriber = { topic, onChange, pending: new Set(), delivering: undefined }
-      subscribers.add(subscriber)
-      return () => subscribers.delete(subscriber)
-    },
+    subscribe: subscribers.add,
     async start() {
       stops.push(await database.listen(channel, wake))
       database.onReconnect(wake)
       seen = await loadHead(database)
-      for (const subscriber of subscribers) subscriber.pending = 'all'
+      subscribers.note('all')
       await readAndDeliver()
       stops.push(clock.every(pollMs, wake))
       const onPruneError = (error: unknown) => log.warn({ reason: describeError(error) }, 'old changes were not pruned')
-      stops.push(clock.every(pruneEveryMs, () => void prune().catch(onPruneError)))
+      stops.push(clock.every(pruneEveryMs, () => void prune(database).catch(onPruneError)))
     },
     async caughtUp() {
-      // What was committed stays committed: a subscriber that fails is tried again by the poll, and the caller goes on.
-      await readAndDeliver().catch(sayLater)
+      // The change is committed already: the poll delivers it again to a subscriber that fails, and the caller continues.
+      await readAndDeliver().catch(warn)
     },
     async close() {
       stopping = true
       for (const stop of stops.splice(0)) await stop()
-      await Promise.allSettled([reading, ...[...subscribers].map((subscriber) => subscriber.delivering)])
+      await Promise.allSettled([reading.current(), subscribers.delivered()])
     },
+  }
+}
+
+/** Runs `work` one call at a time. A call of `run` starts a new run; the calls that arrive during a run share the next one. */
+function createSharedRun(work: () => Promise<void>) {
+  let current: Promise<void> | undefined
+  let next: Promise<void> | undefined
+
+  function run(): Promise<void> {
+    if (!current) {
+      current = work().finally(() => (current = undefined))
+      return current
+    }
+    next ??= current
+      .catch(() => {})
+      .then(() => {
+        next = undefined
+        return run()
+      })
+    return next
+  }
+  return { run, current: () => current }
+}
+
+interface Change {
+  topic: string
+  subjectId: string
+}
+
+interface Subscriber {
+  topic: string
+  onChange(ids: string[] | 'all'): Promise<void>
+  /** Changes that are not delivered yet. */
+  pending: Set<string> | 'all'
+  delivering: Promise<void> | undefined
+}
+
+/** The subscribers, each with the changes that are not delivered to it yet. */
+function createSubscribers() {
+  const subscribers = new Set<Subscriber>()
+
+  return {
+    add(topic: string, onChange: Subscriber['onChange']): () => void {
+      const subscriber: Subscriber = { topic, onChange, pending: new Set(), delivering: undefined }
+      subscribers.add(subscriber)
+      return () => subscribers.delete(subscriber)
+    },
+
+    /** 'all' where changes may have been missed. */
+    note(changes: readonly Change[] | 'all'): void {
+      for (const subscriber of subscribers) {
+        if (changes === 'all') subscriber.pending = 'all'
+        else if (subscriber.pending !== 'all') {
+          for (const change of changes) if (change.topic === subscriber.topic) subscriber.pending.add(change.subjectId)
+        }
+      }
+    },
+
+    /** Resolves when nothing is pending; rejects when a subscriber fails, after all have been called. */
+    async deliver(): Promise<void> {
+      const results = await Promise.allSettled([...subscribers].map(deliverTo))
+      for (const result of results) {
+        if (result.status === 'rejected') throw result.reason
+      }
+    },
+
+    delivered: () => Promise.allSettled([...subscribers].map((subscriber) => subscriber.delivering)),
+  }
+}
+
+function deliverTo(subscriber: Subscriber): Promise<void> {
+  if (!subscriber.delivering && !hasPending(subscriber)) return Promise.resolve()
+  subscriber.delivering ??= deliverPending(subscriber)
+  return subscriber.delivering
+}
+
+async function deliverPending(subscriber: Subscriber): Promise<void> {
+  try {
+    while (hasPending(subscriber)) {
+      const ids = subscriber.pending === 'all' ? 'all' : [...subscriber.pending]
+      subscriber.pending = new Set()
+      await subscriber.onChange(ids)
+    }
+  } catch (error) {
+    // The subscriber may have applied some of the changes, so the next poll makes it reload everything.
+    subscriber.pending = 'all'
+    throw error
+  } finally {
+    // In the same turn as the last check of `pending`, so that no change is missed in between.
+    subscriber.delivering = undefined
   }
 }
 
@@ -165,8 +187,14 @@ async function loadHead(database: Queryable): Promise<bigint> {
 }
 
 function loadChanges(database: Queryable, after: bigint, through: bigint) {
-  return database.query<{ topic: string; subjectId: string }>(
+  return database.query<Change>(
     `select topic, subject_id as "subjectId" from change_feed where sequence > $1 and sequence <= $2 order by sequence`,
     [after, through],
   )
+}
+
+async function prune(database: Queryable): Promise<void> {
+  await database.execute(`delete from change_feed where recorded_at < clock_timestamp() - make_interval(mins => $1)`, [
+    keepMinutes,
+  ])
 }

@@ -11,7 +11,7 @@ export type DocumentEvent =
 
 export interface DocumentWatch {
   /** Ends when `signal` aborts or the service stops. Throws AppError `overloaded` where too many watch already. */
-  watch(space: { organisationId: string; spaceId: string }, signal: AbortSignal): AsyncGenerator<DocumentEvent>
+  watch(space: WatchedSpace, signal: AbortSignal): AsyncGenerator<DocumentEvent>
   close(): void
 }
 
@@ -23,6 +23,11 @@ const gatherMs = 250
 const maximumChanged = 200
 const maximumWatchers = 500
 
+interface WatchedSpace {
+  organisationId: string
+  spaceId: string
+}
+
 interface Watcher {
   spaceId: string
   changed: Set<string>
@@ -30,14 +35,10 @@ interface Watcher {
   wake: () => void
 }
 
-/** Follows the documents of Spaces as they change, on whatever instance. */
-export function createDocumentWatch({
-  documents,
-  clock,
-}: {
-  documents: Pick<DocumentStore, 'listenChanges' | 'loadProgressPage' | 'loadProgressOf'>
-  clock: Clock
-}): DocumentWatch {
+type ProgressSource = Pick<DocumentStore, 'listenChanges' | 'loadProgressPage' | 'loadProgressOf'>
+
+/** Follows the documents of Spaces as they change on any instance. */
+export function createDocumentWatch({ documents, clock }: { documents: ProgressSource; clock: Clock }): DocumentWatch {
   const watchers = new Set<Watcher>()
   const closing = new AbortController()
   let listening: Promise<unknown> | undefined
@@ -56,14 +57,7 @@ export function createDocumentWatch({
     })
   }
 
-  /** Without an id: something may have been missed. */
-  function note(watcher: Watcher, documentId?: string) {
-    if (documentId === undefined || watcher.changed.size >= maximumChanged) watcher.needsSnapshot = true
-    else watcher.changed.add(documentId)
-    watcher.wake()
-  }
-
-  async function* watch(space: { organisationId: string; spaceId: string }, clientSignal: AbortSignal) {
+  async function* watch(space: WatchedSpace, clientSignal: AbortSignal) {
     if (watchers.size >= maximumWatchers) {
       throw new AppError('overloaded', 'Too many event streams are open. Read the list of documents instead.', {
         retryAfterSeconds: 30,
@@ -77,8 +71,8 @@ export function createDocumentWatch({
     try {
       await listen()
       while (!signal.aborted) {
-        if (watcher.needsSnapshot) yield await takeSnapshot(space, watcher)
-        else if (watcher.changed.size > 0) yield* takeChanges(space, watcher)
+        if (watcher.needsSnapshot) yield await takeSnapshot(documents, space, watcher)
+        else if (watcher.changed.size > 0) yield* takeChanges(documents, space, watcher)
         else await new Promise<void>((resolve) => (watcher.wake = resolve))
         await clock.sleep(gatherMs, signal)
       }
@@ -90,34 +84,40 @@ export function createDocumentWatch({
     }
   }
 
-  async function takeSnapshot(
-    { organisationId, spaceId }: { organisationId: string; spaceId: string },
-    watcher: Watcher,
-  ): Promise<DocumentEvent> {
-    watcher.needsSnapshot = false
-    watcher.changed.clear()
-    const page = { status: undefined, limit: snapshotDocuments, offset: 0 }
-    const { counts, items } = await documents.loadProgressPage(organisationId, spaceId, page)
-    return { type: 'snapshot', counts, items }
-  }
-
-  async function* takeChanges(
-    { organisationId, spaceId }: { organisationId: string; spaceId: string },
-    watcher: Watcher,
-  ): AsyncGenerator<DocumentEvent> {
-    const ids = [...watcher.changed]
-    watcher.changed.clear()
-    const rows = await documents.loadProgressOf(organisationId, spaceId, ids)
-    for (const document of rows) yield { type: 'document', document }
-    const found = new Set(rows.map((row) => row.id))
-    for (const id of ids) if (!found.has(id)) yield { type: 'removed', id }
-    const { counts } = await documents.loadProgressPage(organisationId, spaceId, {
-      status: undefined,
-      limit: 1,
-      offset: 0,
-    })
-    yield { type: 'counts', counts }
-  }
-
   return { watch, close: () => closing.abort() }
+}
+
+/** Without an id, changes may have been missed. */
+function note(watcher: Watcher, documentId?: string) {
+  if (documentId === undefined || watcher.changed.size >= maximumChanged) watcher.needsSnapshot = true
+  else watcher.changed.add(documentId)
+  watcher.wake()
+}
+
+async function takeSnapshot(
+  documents: ProgressSource,
+  { organisationId, spaceId }: WatchedSpace,
+  watcher: Watcher,
+): Promise<DocumentEvent> {
+  watcher.needsSnapshot = false
+  watcher.changed.clear()
+  const page = { status: undefined, limit: snapshotDocuments, offset: 0 }
+  const { counts, items } = await documents.loadProgressPage(organisationId, spaceId, page)
+  return { type: 'snapshot', counts, items }
+}
+
+async function* takeChanges(
+  documents: ProgressSource,
+  { organisationId, spaceId }: WatchedSpace,
+  watcher: Watcher,
+): AsyncGenerator<DocumentEvent> {
+  const ids = [...watcher.changed]
+  watcher.changed.clear()
+  const rows = await documents.loadProgressOf(organisationId, spaceId, ids)
+  for (const document of rows) yield { type: 'document', document }
+  const found = new Set(rows.map((row) => row.id))
+  for (const id of ids) if (!found.has(id)) yield { type: 'removed', id }
+  const page = { status: undefined, limit: 1, offset: 0 }
+  const { counts } = await documents.loadProgressPage(organisationId, spaceId, page)
+  yield { type: 'counts', counts }
 }

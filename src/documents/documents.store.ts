@@ -8,7 +8,7 @@ import { createHousekeepingStore } from './housekeeping.store.ts'
 import { enqueueProcessing } from './processing-job.ts'
 import { createProcessingStore, enqueueRename } from './processing.store.ts'
 import { createProgressStore } from './progress.store.ts'
-import { createRowRemoval, type RemovedRow } from './remove-rows.ts'
+import { createRowRemoval, type RemovedRow, type RemoveRows } from './remove-rows.ts'
 import { deleteRows, findByName, insertReplacement, insertRow, lockName, publicId } from './replacement.store.ts'
 
 export interface DocumentStoreDependencies {
@@ -35,35 +35,52 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
 
   return {
     ...createProcessingStore({ database, jobs, removeRows, removeFromIndex }),
+    ...createReads(database),
     ...createProgressStore(database),
     ...createHousekeepingStore({ database, jobs }),
 
     /** The row and the job that processes it, in one transaction; an upload key makes a repetition find its first document. */
     insert(document: NewDocument, onDuplicate: OnDuplicate = 'keep'): Promise<InsertOutcome> {
+      return database.transaction((transaction) =>
+        insertDocument(transaction, { jobs, removeRows }, document, onDuplicate),
+      )
+    },
+
+    update(organisationId: OrganisationId, id: string, change: DocumentUpdate): Promise<Document | undefined> {
+      return database.transaction((transaction) => updateDocument(transaction, jobs, { organisationId, id }, change))
+    },
+
+    /** Row, chunks, vectors and lexical entries in one transaction, with the job that removes the blob. False: there was none. */
+    remove(organisationId: OrganisationId, id: string): Promise<boolean> {
       return database.transaction(async (transaction) => {
-        const repeated = await claimUploadKey(transaction, document)
-        if (repeated) return repeated
-        if (onDuplicate !== 'keep') {
-          await lockName(transaction, document)
-          const existing = await findByName(transaction, document)
-          if (existing && onDuplicate === 'skip') {
-            const [row] = await transaction.query<DocumentRow>(`${selectDocuments} and ${publicId('d')} = $1`, [
-              existing,
-            ])
-            await moveUploadKey(transaction, document, existing)
-            return { kind: 'skipped', document: toDocument(row!) }
-          }
-          if (existing && (await insertReplacement(transaction, { jobs, removeRows }, document, existing))) {
-            await moveUploadKey(transaction, document, existing)
-            return { kind: 'replaced', documentId: existing }
-          }
-        }
-        await insertRow(transaction, { ...document, version: null })
-        await enqueueProcessing(jobs, transaction, document)
-        return { kind: 'inserted' }
+        const rows = await transaction.query<RemovedRow>(
+          `select id, blob_key as "blobKey" from documents d where ${publicId('d')} = $1 and organisation_id = $2
+           order by id for update`,
+          [id, organisationId],
+        )
+        await deleteRows(transaction, removeRows, rows)
+        return rows.length > 0
       })
     },
 
+    /** Removes up to `limit` documents of a Space that is being deleted; returns how many. */
+    removeOfSpace(organisationId: OrganisationId, spaceId: SpaceId, limit: number): Promise<number> {
+      return database.transaction(async (transaction) => {
+        const rows = await transaction.query<RemovedRow>(
+          `delete from documents where id in
+             (select id from documents where organisation_id = $1 and space_id = $2 order by id limit $3)
+           returning id, blob_key as "blobKey"`,
+          [organisationId, spaceId, limit],
+        )
+        await removeRows(transaction, rows)
+        return rows.length
+      })
+    },
+  }
+}
+
+function createReads(database: Database) {
+  return {
     async load(organisationId: OrganisationId, id: string): Promise<Document | undefined> {
       const [row] = await database.query<DocumentRow>(
         `${selectDocuments} and ${publicId('d')} = $1 and d.organisation_id = $2`,
@@ -101,73 +118,71 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
       )
       return { total: Number(counted?.total ?? 0), items: rows.map(toDocument) }
     },
-
-    async update(
-      organisationId: OrganisationId,
-      id: string,
-      change: { name: string | undefined; metadata: Metadata | null | undefined },
-    ): Promise<Document | undefined> {
-      return database.transaction(async (transaction) => {
-        const former = await transaction.query<{ id: string; name: string; status: DocumentStatus }>(
-          `select id, name, status from documents d where ${publicId('d')} = $1 and organisation_id = $2
-           order by id for no key update`,
-          [id, organisationId],
-        )
-        // New content that is not ready yet takes the change as well.
-        for (const row of former) {
-          await transaction.execute(
-            `update documents set
-               name = coalesce($2, name),
-               metadata = case when $3 then $4::json else metadata end,
-               source_url = case when $3 then $5 else source_url end,
-               updated_at = now()
-             where id = $1`,
-            [
-              row.id,
-              change.name ?? null,
-              change.metadata !== undefined,
-              change.metadata?.json ?? null,
-              change.metadata?.sourceUrl ?? null,
-            ],
-          )
-          const isRenamed = change.name !== undefined && change.name !== row.name
-          if (isRenamed && row.status === 'ready') await enqueueRename(jobs, transaction, row.id)
-        }
-        const [changed] = await transaction.query<DocumentRow>(
-          `${selectDocuments} and ${publicId('d')} = $1 and d.organisation_id = $2`,
-          [id, organisationId],
-        )
-        return changed && toDocument(changed)
-      })
-    },
-
-    /** Row, chunks, vectors and lexical entries in one transaction, with the job that removes the blob. False: there was none. */
-    remove(organisationId: OrganisationId, id: string): Promise<boolean> {
-      return database.transaction(async (transaction) => {
-        const rows = await transaction.query<RemovedRow>(
-          `select id, blob_key as "blobKey" from documents d where ${publicId('d')} = $1 and organisation_id = $2
-           order by id for update`,
-          [id, organisationId],
-        )
-        await deleteRows(transaction, removeRows, rows)
-        return rows.length > 0
-      })
-    },
-
-    /** Removes up to `limit` documents of a Space that is being deleted; returns how many. */
-    removeOfSpace(organisationId: OrganisationId, spaceId: SpaceId, limit: number): Promise<number> {
-      return database.transaction(async (transaction) => {
-        const rows = await transaction.query<RemovedRow>(
-          `delete from documents where id in
-             (select id from documents where organisation_id = $1 and space_id = $2 order by id limit $3)
-           returning id, blob_key as "blobKey"`,
-          [organisationId, spaceId, limit],
-        )
-        await removeRows(transaction, rows)
-        return rows.length
-      })
-    },
   }
+}
+
+async function insertDocument(
+  transaction: Queryable,
+  { jobs, removeRows }: { jobs: JobQueue; removeRows: RemoveRows },
+  document: NewDocument,
+  onDuplicate: OnDuplicate,
+): Promise<InsertOutcome> {
+  const repeated = await claimUploadKey(transaction, document)
+  if (repeated) return repeated
+  if (onDuplicate !== 'keep') {
+    await lockName(transaction, document)
+    const existing = await findByName(transaction, document)
+    if (existing && onDuplicate === 'skip') {
+      const [row] = await transaction.query<DocumentRow>(`${selectDocuments} and ${publicId('d')} = $1`, [existing])
+      await moveUploadKey(transaction, document, existing)
+      return { kind: 'skipped', document: toDocument(row!) }
+    }
+    if (existing && (await insertReplacement(transaction, { jobs, removeRows }, document, existing))) {
+      await moveUploadKey(transaction, document, existing)
+      return { kind: 'replaced', documentId: existing }
+    }
+  }
+  await insertRow(transaction, { ...document, version: null })
+  await enqueueProcessing(jobs, transaction, document)
+  return { kind: 'inserted' }
+}
+
+/** Undefined leaves a value as it is. */
+interface DocumentUpdate {
+  name: string | undefined
+  metadata: Metadata | null | undefined
+}
+
+async function updateDocument(
+  transaction: Queryable,
+  jobs: JobQueue,
+  { organisationId, id }: { organisationId: OrganisationId; id: string },
+  { name, metadata }: DocumentUpdate,
+): Promise<Document | undefined> {
+  const former = await transaction.query<{ id: string; name: string; status: DocumentStatus }>(
+    `select id, name, status from documents d where ${publicId('d')} = $1 and organisation_id = $2
+     order by id for no key update`,
+    [id, organisationId],
+  )
+  // A replacement that is not ready yet takes the change as well.
+  for (const row of former) {
+    await transaction.execute(
+      `update documents set
+         name = coalesce($2, name),
+         metadata = case when $3 then $4::json else metadata end,
+         source_url = case when $3 then $5 else source_url end,
+         updated_at = now()
+       where id = $1`,
+      [row.id, name ?? null, metadata !== undefined, metadata?.json ?? null, metadata?.sourceUrl ?? null],
+    )
+    const isRenamed = name !== undefined && name !== row.name
+    if (isRenamed && row.status === 'ready') await enqueueRename(jobs, transaction, row.id)
+  }
+  const [changed] = await transaction.query<DocumentRow>(
+    `${selectDocuments} and ${publicId('d')} = $1 and d.organisation_id = $2`,
+    [id, organisationId],
+  )
+  return changed && toDocument(changed)
 }
 
 /** Undefined: the key is new (or none was given) and now belongs to this upload. */

@@ -5,8 +5,8 @@ import type { Organisation } from '../organisations/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { readMetadata } from './document-metadata.ts'
 import { cleanName } from './document-name.ts'
-import type { Document, DocumentFormat, DocumentStatus } from './document.ts'
-import type { DocumentStore } from './documents.store.ts'
+import type { Document, DocumentFormat, DocumentStatus, NewDocument } from './document.ts'
+import type { DocumentStore, InsertOutcome } from './documents.store.ts'
 import { type ReceivedUpload, receiveUpload, type UploadRequest } from './receive-upload.ts'
 
 export interface DocumentsDependencies {
@@ -42,28 +42,22 @@ export type Documents = ReturnType<typeof createDocuments>
 /** Longest Idempotency-Key. */
 const maximumUploadKeyLength = 255
 
+export interface NewUpload {
+  spaceId: SpaceId
+  request: UploadRequest
+  /** Idempotency-Key. */
+  uploadKey: string | undefined
+  onDuplicate?: OnDuplicate
+  signal: AbortSignal
+}
+
 /** The rules of documents: what may be uploaded, named, changed and removed. Throws AppError. */
 export function createDocuments(dependencies: DocumentsDependencies) {
-  const { store, blobs, hasSpace, log } = dependencies
-
-  function assertSpace(organisation: Organisation, spaceId: SpaceId) {
-    if (hasSpace(organisation, spaceId)) return
-    throw new AppError('space_not_found', 'There is no Space with this id.', { param: 'spaceId' })
-  }
-
-  /** A row that names the blob keeps it: a commit may have succeeded although its answer was lost. */
-  async function removeUnusedBlob(blobKey: string): Promise<void> {
-    try {
-      const [orphan] = await store.findOrphanBlobs([blobKey])
-      if (orphan !== undefined) await blobs.delete(orphan)
-    } catch (error) {
-      log.warn({ error: describeError(error) }, 'a refused upload left its blob; the sweeper removes it')
-    }
-  }
+  const { store } = dependencies
 
   return {
     list(organisation: Organisation, spaceId: SpaceId, page: { limit: number; offset: number }) {
-      assertSpace(organisation, spaceId)
+      assertSpace(dependencies, organisation, spaceId)
       return store.list(organisation.id, spaceId, page)
     },
 
@@ -71,86 +65,8 @@ export function createDocuments(dependencies: DocumentsDependencies) {
       return (isUuid(id) ? await store.load(organisation.id, id) : undefined) ?? notFound()
     },
 
-    /** Streams the file to the blob store, then stores the row with its job; what fails leaves nothing behind. */
-    async upload(
-      organisation: Organisation,
-      {
-        spaceId,
-        request,
-        uploadKey,
-        onDuplicate = 'keep',
-        signal,
-      }: {
-        spaceId: SpaceId
-        request: UploadRequest
-        uploadKey: string | undefined
-        onDuplicate?: OnDuplicate
-        signal: AbortSignal
-      },
-    ): Promise<UploadResult> {
-      assertSpace(organisation, spaceId)
-      if (uploadKey !== undefined && (uploadKey === '' || uploadKey.length > maximumUploadKeyLength)) {
-        throw new AppError('invalid_request', `Idempotency-Key: 1 to ${maximumUploadKeyLength} characters.`, {
-          param: 'idempotency-key',
-        })
-      }
-      const id = createDocumentId()
-      const blobKey = `${organisation.id}/${spaceId}/${id}`
-      const received = await receiveUpload(request, {
-        maximumBytes: dependencies.maximumUploadBytes,
-        signal,
-        storeFile: (source) => blobs.put(blobKey, source, signal),
-      })
-      try {
-        const described = describeUpload(dependencies, received)
-        const accepted = {
-          spaceId,
-          status: 'processing' as const,
-          duplicateOf: undefined,
-          repeated: false,
-          skipped: false,
-        }
-        const duplicateOf = await store.findSameContent(organisation.id, spaceId, received.sha256, id)
-        const outcome = await store.insert(
-          {
-            id,
-            organisationId: organisation.id,
-            spaceId,
-            ...described,
-            sizeBytes: received.sizeBytes,
-            contentSha256: received.sha256,
-            blobKey,
-            uploadKey: uploadKey ?? null,
-            fingerprint: fingerprintOf(received, onDuplicate),
-          },
-          onDuplicate,
-        )
-        if (outcome.kind === 'key_reused') {
-          throw new AppError(
-            'idempotency_key_reused',
-            'This Idempotency-Key was used for another upload within the last day.',
-            { param: 'idempotency-key' },
-          )
-        }
-        if (outcome.kind === 'repeated') {
-          await removeUnusedBlob(blobKey)
-          return { ...accepted, id: outcome.documentId, name: outcome.documentName, repeated: true }
-        }
-        if (outcome.kind === 'skipped') {
-          await removeUnusedBlob(blobKey)
-          const { document } = outcome
-          return { ...accepted, id: document.id, name: document.name, status: document.status, skipped: true }
-        }
-        const documentId = outcome.kind === 'replaced' ? outcome.documentId : id
-        // The Space may have been deleted while the file came in, too late for its removal to see the new row.
-        if (!hasSpace(organisation, spaceId)) await store.remove(organisation.id, documentId)
-        assertSpace(organisation, spaceId)
-        return { ...accepted, id: documentId, name: described.name, duplicateOf }
-      } catch (error) {
-        await removeUnusedBlob(blobKey)
-        throw error
-      }
-    },
+    /** Streams the file to the blob store, then stores the row with its job. A failed upload leaves nothing behind. */
+    upload: (organisation: Organisation, given: NewUpload) => upload(dependencies, organisation, given),
 
     /** `metadataText` is the JSON text of the new metadata; `null` clears it, undefined leaves it. */
     async update(
@@ -167,6 +83,103 @@ export function createDocuments(dependencies: DocumentsDependencies) {
     async remove(organisation: Organisation, id: string): Promise<void> {
       if (!isUuid(id) || !(await store.remove(organisation.id, id))) notFound()
     },
+  }
+}
+
+async function upload(
+  dependencies: DocumentsDependencies,
+  organisation: Organisation,
+  { spaceId, request, uploadKey, onDuplicate = 'keep', signal }: NewUpload,
+): Promise<UploadResult> {
+  const { store, blobs, maximumUploadBytes } = dependencies
+  assertSpace(dependencies, organisation, spaceId)
+  assertUploadKey(uploadKey)
+  const id = createDocumentId()
+  const blobKey = `${organisation.id}/${spaceId}/${id}`
+  const received = await receiveUpload(request, {
+    maximumBytes: maximumUploadBytes,
+    signal,
+    storeFile: (source) => blobs.put(blobKey, source, signal),
+  })
+  try {
+    const document: NewDocument = {
+      id,
+      organisationId: organisation.id,
+      spaceId,
+      ...describeUpload(dependencies, received),
+      sizeBytes: received.sizeBytes,
+      contentSha256: received.sha256,
+      blobKey,
+      uploadKey: uploadKey ?? null,
+      fingerprint: fingerprintOf(received, onDuplicate),
+    }
+    const duplicateOf = await store.findSameContent(organisation.id, spaceId, received.sha256, id)
+    const outcome = await store.insert(document, onDuplicate)
+    const result = toUploadResult(document, outcome)
+    if (result.repeated || result.skipped) {
+      await removeUnusedBlob(dependencies, blobKey)
+      return result
+    }
+    // The Space may have been deleted during the upload, too late for its removal to include the new row.
+    if (!dependencies.hasSpace(organisation, spaceId)) await store.remove(organisation.id, result.id)
+    assertSpace(dependencies, organisation, spaceId)
+    return { ...result, duplicateOf }
+  } catch (error) {
+    await removeUnusedBlob(dependencies, blobKey)
+    throw error
+  }
+}
+
+/** Throws `idempotency_key_reused`. */
+function toUploadResult({ id, spaceId, name }: NewDocument, outcome: InsertOutcome): UploadResult {
+  const accepted: UploadResult = {
+    id,
+    spaceId,
+    name,
+    status: 'processing',
+    duplicateOf: undefined,
+    repeated: false,
+    skipped: false,
+  }
+  switch (outcome.kind) {
+    case 'inserted':
+      return accepted
+    case 'replaced':
+      return { ...accepted, id: outcome.documentId }
+    case 'repeated':
+      return { ...accepted, id: outcome.documentId, name: outcome.documentName, repeated: true }
+    case 'skipped': {
+      const { document } = outcome
+      return { ...accepted, id: document.id, name: document.name, status: document.status, skipped: true }
+    }
+    case 'key_reused':
+      throw new AppError(
+        'idempotency_key_reused',
+        'This Idempotency-Key was used for another upload within the last day.',
+        { param: 'idempotency-key' },
+      )
+  }
+}
+
+function assertSpace({ hasSpace }: DocumentsDependencies, organisation: Organisation, spaceId: SpaceId): void {
+  if (hasSpace(organisation, spaceId)) return
+  throw new AppError('space_not_found', 'There is no Space with this id.', { param: 'spaceId' })
+}
+
+function assertUploadKey(uploadKey: string | undefined): void {
+  if (uploadKey === undefined || (uploadKey !== '' && uploadKey.length <= maximumUploadKeyLength)) return
+  throw new AppError('invalid_request', `Idempotency-Key: 1 to ${maximumUploadKeyLength} characters.`, {
+    param: 'idempotency-key',
+  })
+}
+
+/** Keeps the blob when a row names it: a commit may have succeeded although its answer was lost. */
+async function removeUnusedBlob({ store, blobs, log }: DocumentsDependencies, blobKey: string): Promise<void> {
+  try {
+    const [orphan] = await store.findOrphanBlobs([blobKey])
+    if (orphan !== undefined) await blobs.delete(orphan)
+  } catch (error) {
+    log.warn({ error: describeError(error) }, 'a refused upload left its blob; the sweeper removes it')
   }
 }
 

@@ -30,18 +30,15 @@ export interface ProcessingRow {
   createdAt: Date
 }
 
-/** SQL of the way from `processing` to `ready` or `failed`. */
-export function createProcessingStore({
-  database,
-  jobs,
-  removeRows,
-  removeFromIndex,
-}: {
+interface ProcessingDependencies {
   database: Database
   jobs: JobQueue
   removeRows: RemoveRows
   removeFromIndex: (transaction: Queryable, documentId: DocumentId) => Promise<void>
-}) {
+}
+
+/** SQL of the way from `processing` to `ready` or `failed`. */
+export function createProcessingStore({ database, jobs, removeRows, removeFromIndex }: ProcessingDependencies) {
   return {
     async loadForProcessing(id: string): Promise<ProcessingRow | undefined> {
       const [row] = await database.query<ProcessingRow>(
@@ -97,31 +94,39 @@ export function createProcessingStore({
      * Ends the processing with a reason; chunks of it, if any, go in the same transaction. New content of a document that is
      * served goes as a whole, and the document gets a warning. False: it had ended already.
      */
-    markFailed(
-      id: string,
-      {
-        code,
-        message,
-        warnings = [],
-      }: { code: DocumentFailureCode; message: string; warnings?: readonly DocumentWarning[] },
-    ): Promise<boolean> {
-      return database.transaction(async (transaction) => {
-        const [row] = await transaction.query<{ documentId: string; isCurrent: boolean }>(
-          `select ${publicId('d')} as "documentId", is_current as "isCurrent" from documents d where id = $1`,
-          [id],
-        )
-        if (row && !row.isCurrent) return failReplacement(transaction, removeRows, { id, ...row, code, message })
-        const touched = await transaction.execute(
-          `update documents set status = 'failed', stage = 'failed', error_code = $2, error_message = $3,
-             warnings = $4::json, updated_at = now()
-           where id = $1 and status = 'processing'`,
-          [id, code, message, warningsJson(warnings)],
-        )
-        if (touched === 1) await removeFromIndex(transaction, id as DocumentId)
-        return touched === 1
-      })
+    markFailed(id: string, failure: ProcessingFailure): Promise<boolean> {
+      return database.transaction((transaction) =>
+        markFailed(transaction, { removeRows, removeFromIndex }, id, failure),
+      )
     },
   }
+}
+
+interface ProcessingFailure {
+  code: DocumentFailureCode
+  message: string
+  warnings?: readonly DocumentWarning[]
+}
+
+async function markFailed(
+  transaction: Queryable,
+  { removeRows, removeFromIndex }: Pick<ProcessingDependencies, 'removeRows' | 'removeFromIndex'>,
+  id: string,
+  { code, message, warnings = [] }: ProcessingFailure,
+): Promise<boolean> {
+  const [row] = await transaction.query<{ documentId: string; isCurrent: boolean }>(
+    `select ${publicId('d')} as "documentId", is_current as "isCurrent" from documents d where id = $1`,
+    [id],
+  )
+  if (row && !row.isCurrent) return failReplacement(transaction, removeRows, { id, ...row, code, message })
+  const touched = await transaction.execute(
+    `update documents set status = 'failed', stage = 'failed', error_code = $2, error_message = $3,
+       warnings = $4::json, updated_at = now()
+     where id = $1 and status = 'processing'`,
+    [id, code, message, warningsJson(warnings)],
+  )
+  if (touched === 1) await removeFromIndex(transaction, id as DocumentId)
+  return touched === 1
 }
 
 /** Removes the new content and says so in the warnings of the one that is still served. */

@@ -36,86 +36,33 @@ const limits = {
   fieldSize: maximumMetadataBytes * 6 + 4096,
 }
 
+export interface ReceiveOptions {
+  maximumBytes: number
+  storeFile: (source: AsyncIterable<Uint8Array>) => Promise<void>
+  signal: AbortSignal
+}
+
 /**
  * Reads a multipart body as it arrives: `file` goes to `storeFile` chunk by chunk while it is counted and hashed. Throws AppError
- * naming the field and the limit; `storeFile` then sees its source fail, so that it leaves nothing behind.
+ * naming the field and the limit; the source of `storeFile` then fails as well, so that it can remove what it has written.
  */
 export async function receiveUpload(
   request: UploadRequest,
-  {
-    maximumBytes,
-    storeFile,
-    signal,
-  }: { maximumBytes: number; storeFile: (source: AsyncIterable<Uint8Array>) => Promise<void>; signal: AbortSignal },
+  { maximumBytes, storeFile, signal }: ReceiveOptions,
 ): Promise<ReceivedUpload> {
   const contentType = request.headers['content-type'] ?? ''
-  const fields = new Map<string, string>()
   const failure = new AbortController()
-  let file:
-    | {
-        fileName: string
-        declaredType: string
-        stored: Promise<Omit<ReceivedUpload, 'fileName' | 'declaredType' | 'declaredCharset' | 'name' | 'metadataText'>>
-      }
-    | undefined
-  let metadataPart: Promise<void> | undefined
-  const seen = new Set<string>()
-  /** False, and the upload refused, where a field comes a second time. */
-  const isFirst = (field: string) => {
-    if (!seen.has(field)) return Boolean(seen.add(field))
-    fail(new AppError('invalid_request', `${field}: send it once.`, { param: field }))
-    return false
-  }
-
   const fail = (error: unknown) => failure.abort(error)
   const parser = createParser(contentType, request.headers['content-length'], maximumBytes)
-  parser.on('field', (field, value, _nameTruncated, valueTruncated) => {
-    if (valueTruncated) fail(tooLong(field))
-    else if (isFirst(field)) fields.set(field, value)
-  })
-  parser.on('file', (field, stream, fileName, _encoding, declaredType) => {
-    stream.on('error', fail)
-    if (field !== 'file' && field !== 'metadata') {
-      fail(
-        new AppError('invalid_request', `${field}: unexpected file part; the file goes in \`file\`.`, { param: field }),
-      )
-    }
-    if (failure.signal.aborted || !isFirst(field)) return void stream.resume()
-    if (field === 'metadata') {
-      // FormData with a JSON Blob comes as a file part.
-      metadataPart = readText(stream, fail).then((text) => void fields.set('metadata', text), fail)
-      return
-    }
-    file = {
-      fileName: fileName ?? '',
-      declaredType,
-      stored: storeCounted(stream, { maximumBytes, storeFile, fail, failure: failure.signal }),
-    }
-    file.stored.catch(fail)
-  })
-  const finished = new Promise<void>((resolve, reject) => {
-    parser.once('finish', resolve)
-    // `on`, since a damaged body may fail more than once.
-    parser.on('error', () =>
-      reject(new AppError('invalid_request', 'The multipart body is damaged or ends too early.')),
-    )
-    for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
-      parser.once(limit, () =>
-        reject(new AppError('invalid_request', `The multipart body has too many parts (${limit}).`)),
-      )
-    }
-    request.once('error', reject)
-    request.once('aborted', () => reject(new AppError('client_closed', 'The upload was interrupted.')))
-    const stop = (reason: AbortSignal) => () => reject(reason.reason as Error)
-    signal.addEventListener('abort', stop(signal), { once: true })
-    failure.signal.addEventListener('abort', stop(failure.signal), { once: true })
-  })
+  const parts = collectParts(parser, { maximumBytes, storeFile, fail, failure: failure.signal })
+  const finished = untilParsed(parser, request, [signal, failure.signal])
   const declaredCharset = watchPartCharset(request, contentType, 'file')
   request.pipe(parser)
   try {
     await finished
-    await metadataPart
+    await parts.metadata
     failure.signal.throwIfAborted()
+    const { file, fields } = parts
     if (!file) throw missingFile(fields.has('file'))
     const stored = await file.stored
     return {
@@ -129,9 +76,83 @@ export async function receiveUpload(
   } catch (error) {
     fail(error)
     request.unpipe(parser)
-    await file?.stored.catch(() => {})
+    await parts.file?.stored.catch(() => {})
     throw error
   }
+}
+
+interface Collecting {
+  maximumBytes: number
+  storeFile: (source: AsyncIterable<Uint8Array>) => Promise<void>
+  /** Ends the upload with this error; the first one counts. */
+  fail: (error: unknown) => void
+  /** Aborted by `fail`. */
+  failure: AbortSignal
+}
+
+interface Parts {
+  fields: Map<string, string>
+  file?: { fileName: string; declaredType: string; stored: ReturnType<typeof storeCounted> }
+  /** Resolves when metadata that came as a file part is among the fields. */
+  metadata?: Promise<void>
+}
+
+/** Fills the returned object as the parser finds parts. */
+function collectParts(parser: InstanceType<typeof Busboy>, collecting: Collecting): Parts {
+  const { fail, failure } = collecting
+  const parts: Parts = { fields: new Map() }
+  const seen = new Set<string>()
+  /** Fails the upload where a field occurs twice. */
+  const isFirst = (field: string) => {
+    if (!seen.has(field)) return Boolean(seen.add(field))
+    fail(new AppError('invalid_request', `${field}: send it once.`, { param: field }))
+    return false
+  }
+
+  parser.on('field', (field, value, _nameTruncated, valueTruncated) => {
+    if (valueTruncated) fail(tooLong(field))
+    else if (isFirst(field)) parts.fields.set(field, value)
+  })
+  parser.on('file', (field, stream, fileName, _encoding, declaredType) => {
+    stream.on('error', fail)
+    if (field !== 'file' && field !== 'metadata') {
+      fail(
+        new AppError('invalid_request', `${field}: unexpected file part; the file goes in \`file\`.`, { param: field }),
+      )
+    }
+    if (failure.aborted || !isFirst(field)) return void stream.resume()
+    if (field === 'metadata') {
+      // FormData sends a JSON Blob as a file part.
+      parts.metadata = readText(stream, fail).then((text) => void parts.fields.set('metadata', text), fail)
+      return
+    }
+    parts.file = { fileName: fileName ?? '', declaredType, stored: storeCounted(stream, collecting) }
+    parts.file.stored.catch(fail)
+  })
+  return parts
+}
+
+/** Resolves when the parser has read the whole body; rejects when the body is damaged, the client leaves or a signal aborts. */
+function untilParsed(
+  parser: InstanceType<typeof Busboy>,
+  request: UploadRequest,
+  signals: readonly AbortSignal[],
+): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    parser.once('finish', resolve)
+    // `on`, since a damaged body may fail more than once.
+    parser.on('error', () =>
+      reject(new AppError('invalid_request', 'The multipart body is damaged or ends too early.')),
+    )
+    for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
+      parser.once(limit, () =>
+        reject(new AppError('invalid_request', `The multipart body has too many parts (${limit}).`)),
+      )
+    }
+    request.once('error', reject)
+    request.once('aborted', () => reject(new AppError('client_closed', 'The upload was interrupted.')))
+    for (const signal of signals) signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+  })
 }
 
 function createParser(contentType: string, contentLength: string | undefined, maximumBytes: number) {
@@ -151,20 +172,7 @@ function createParser(contentType: string, contentLength: string | undefined, ma
   }
 }
 
-async function storeCounted(
-  stream: Readable,
-  {
-    maximumBytes,
-    storeFile,
-    fail,
-    failure,
-  }: {
-    maximumBytes: number
-    storeFile: (source: AsyncIterable<Uint8Array>) => Promise<void>
-    fail: (error: AppError) => void
-    failure: AbortSignal
-  },
-) {
+async function storeCounted(stream: Readable, { maximumBytes, storeFile, fail, failure }: Collecting) {
   const hash = createHash('sha256')
   const heads: Uint8Array[] = []
   let headLength = 0
@@ -197,7 +205,7 @@ async function storeCounted(
   return { sizeBytes, sha256: new Uint8Array(hash.digest()), head: new Uint8Array(Buffer.concat(heads)) }
 }
 
-async function readText(stream: Readable, fail: (error: AppError) => void): Promise<string> {
+async function readText(stream: Readable, fail: Collecting['fail']): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of stream as AsyncIterable<Buffer>) {

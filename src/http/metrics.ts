@@ -2,98 +2,17 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
-/** Everything that is measured, in one place; rooms get the functions they need as arguments. */
+/** All metrics in one registry; rooms receive the functions that they need as arguments. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'portico_' })
   const registers = [registry]
   return {
     registry,
-    httpRequests: new Counter({
-      name: 'portico_http_requests_total',
-      help: 'Answered HTTP requests.',
-      labelNames: ['method', 'route', 'status'],
-      registers,
-    }),
-    httpSeconds: new Histogram({
-      name: 'portico_http_request_seconds',
-      help: 'From the first byte of a request to the last byte of its answer.',
-      labelNames: ['route'],
-      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
-      registers,
-    }),
-    httpInFlight: new Gauge({ name: 'portico_http_requests_in_flight', help: 'Requests being handled.', registers }),
-    completionTokens: new Counter({
-      name: 'portico_tokens_total',
-      help: 'Billed tokens.',
-      labelNames: ['surface', 'class'],
-      registers,
-    }),
-    billedUsd: new Counter({
-      name: 'portico_billed_usd_total',
-      help: 'Billed cost with markup, US dollars (for plots; the ledger is exact).',
-      labelNames: ['surface'],
-      registers,
-    }),
-    writtenOffUsd: new Counter({
-      name: 'portico_written_off_usd_total',
-      help: 'Provider cost above what a budget could bear, carried by the operator.',
-      registers,
-    }),
-    budgetThresholds: new Counter({
-      name: 'portico_budget_thresholds_total',
-      help: 'Budgets that crossed a threshold.',
-      labelNames: ['threshold'],
-      registers,
-    }),
-    providerAttempts: new Counter({
-      name: 'portico_provider_attempts_total',
-      help: 'Calls to providers by outcome.',
-      labelNames: ['deployment', 'outcome'],
-      registers,
-    }),
-    learnedRefusals: new Counter({
-      name: 'portico_learned_refusals_total',
-      help: 'Request fields that a deployment turned out to refuse, each left out for an hour.',
-      labelNames: ['deployment', 'field'],
-      registers,
-    }),
-    budgetLeftUsd: new Gauge({
-      name: 'portico_budget_left_usd',
-      help: 'What is left of the running budget period; at most 500 organisations, the smallest share left first.',
-      labelNames: ['organisation'],
-      registers,
-    }),
-    jobs: new Gauge({
-      name: 'portico_jobs',
-      help: 'Background jobs of all instances: delayed, ready (waiting for a worker) or running.',
-      labelNames: ['kind', 'state'],
-      registers,
-    }),
-    circuitState: new Gauge({
-      name: 'portico_circuit_state',
-      help: 'Circuit of a deployment as this instance sees it: 0 closed, 1 half open, 2 open.',
-      labelNames: ['deployment'],
-      registers,
-    }),
-    documents: new Counter({
-      name: 'portico_documents_processed_total',
-      help: 'Documents that left processing.',
-      labelNames: ['status', 'code'],
-      registers,
-    }),
-    ingestionSeconds: new Histogram({
-      name: 'portico_ingestion_seconds',
-      help: 'From upload to ready.',
-      buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900],
-      registers,
-    }),
-    searchSeconds: new Histogram({
-      name: 'portico_search_seconds',
-      help: 'Hybrid search in a Space.',
-      buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
-      registers,
-    }),
+    ...createHttpMetrics(registers),
+    ...createBillingMetrics(registers),
+    ...createProviderMetrics(registers),
+    ...createDocumentMetrics(registers),
   }
 }
 
@@ -159,4 +78,113 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       resolve()
     })
   })
+}
+
+/** Requests of the public port. */
+function createHttpMetrics(registers: Registry[]) {
+  return {
+    httpRequests: new Counter({
+      name: 'portico_http_requests_total',
+      help: 'Answered HTTP requests.',
+      labelNames: ['method', 'route', 'status'],
+      registers,
+    }),
+    httpSeconds: new Histogram({
+      name: 'portico_http_request_seconds',
+      help: 'From the first byte of a request to the last byte of its answer.',
+      labelNames: ['route'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
+      registers,
+    }),
+    httpInFlight: new Gauge({ name: 'portico_http_requests_in_flight', help: 'Requests being handled.', registers }),
+  }
+}
+
+/** Usage, cost and budgets. */
+function createBillingMetrics(registers: Registry[]) {
+  return {
+    completionTokens: new Counter({
+      name: 'portico_tokens_total',
+      help: 'Billed tokens.',
+      labelNames: ['surface', 'class'],
+      registers,
+    }),
+    billedUsd: new Counter({
+      name: 'portico_billed_usd_total',
+      help: 'Billed cost with markup, US dollars (for plots; the ledger is exact).',
+      labelNames: ['surface'],
+      registers,
+    }),
+    writtenOffUsd: new Counter({
+      name: 'portico_written_off_usd_total',
+      help: 'Provider cost above what a budget could bear, carried by the operator.',
+      registers,
+    }),
+    budgetThresholds: new Counter({
+      name: 'portico_budget_thresholds_total',
+      help: 'Budgets that crossed a threshold.',
+      labelNames: ['threshold'],
+      registers,
+    }),
+    budgetLeftUsd: new Gauge({
+      name: 'portico_budget_left_usd',
+      help: 'What is left of the running budget period; at most 500 organisations, the smallest share left first.',
+      labelNames: ['organisation'],
+      registers,
+    }),
+  }
+}
+
+/** Calls to providers. */
+function createProviderMetrics(registers: Registry[]) {
+  return {
+    providerAttempts: new Counter({
+      name: 'portico_provider_attempts_total',
+      help: 'Calls to providers by outcome.',
+      labelNames: ['deployment', 'outcome'],
+      registers,
+    }),
+    learnedRefusals: new Counter({
+      name: 'portico_learned_refusals_total',
+      help: 'Request fields that a deployment turned out to refuse, each left out for an hour.',
+      labelNames: ['deployment', 'field'],
+      registers,
+    }),
+    circuitState: new Gauge({
+      name: 'portico_circuit_state',
+      help: 'Circuit of a deployment as this instance sees it: 0 closed, 1 half open, 2 open.',
+      labelNames: ['deployment'],
+      registers,
+    }),
+  }
+}
+
+/** Documents, their search, and background jobs. */
+function createDocumentMetrics(registers: Registry[]) {
+  return {
+    jobs: new Gauge({
+      name: 'portico_jobs',
+      help: 'Background jobs of all instances: delayed, ready (waiting for a worker) or running.',
+      labelNames: ['kind', 'state'],
+      registers,
+    }),
+    documents: new Counter({
+      name: 'portico_documents_processed_total',
+      help: 'Documents that left processing.',
+      labelNames: ['status', 'code'],
+      registers,
+    }),
+    ingestionSeconds: new Histogram({
+      name: 'portico_ingestion_seconds',
+      help: 'From upload to ready.',
+      buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900],
+      registers,
+    }),
+    searchSeconds: new Histogram({
+      name: 'portico_search_seconds',
+      help: 'Hybrid search in a Space.',
+      buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      registers,
+    }),
+  }
 }

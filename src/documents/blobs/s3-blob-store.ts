@@ -35,16 +35,7 @@ const silenceTimeoutMs = 60_000
 
 /** Blobs as objects of an S3 bucket; uploads are multipart streams, aborted when they fail so that nothing is left. */
 export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
-  const client = new S3Client({
-    region: options.region ?? 'us-east-1',
-    forcePathStyle: options.forcePathStyle,
-    requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: silenceTimeoutMs },
-    // Checksums that S3 does not ask for are not understood by all stores that speak its protocol.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
-    ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
-  })
+  const client = createClient(options)
   const locate = (key: string) => ({ Bucket: options.bucket, Key: options.prefix + key })
 
   async function open(key: string, signal: AbortSignal): Promise<Readable> {
@@ -57,24 +48,16 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
     label: `s3://${options.bucket}/${options.prefix}`,
     localFolders: [tmpdir()],
     async put(key, source, signal) {
-      const upload = new Upload({
-        client,
-        params: { ...locate(key), Body: Readable.from(source, { objectMode: false }) },
-        partSize: partBytes,
-        queueSize: partsInFlight,
-        leavePartsOnError: false,
-      })
-      const abort = () => void upload.abort()
-      signal.addEventListener('abort', abort, { once: true })
-      try {
-        signal.throwIfAborted()
-        await upload.done()
-      } catch (error) {
-        signal.throwIfAborted()
-        throw isAppError(error) ? error : refused(error)
-      } finally {
-        signal.removeEventListener('abort', abort)
-      }
+      await put(
+        new Upload({
+          client,
+          params: { ...locate(key), Body: Readable.from(source, { objectMode: false }) },
+          partSize: partBytes,
+          queueSize: partsInFlight,
+          leavePartsOnError: false,
+        }),
+        signal,
+      )
     },
     open,
     async withFile(key, signal, use) {
@@ -119,8 +102,35 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
   }
 }
 
-/** Our store's trouble, not the client's: it may try again. */
-function refused(error: unknown): AppError {
+function createClient(options: S3BlobStoreOptions): S3Client {
+  return new S3Client({
+    region: options.region ?? 'us-east-1',
+    forcePathStyle: options.forcePathStyle,
+    requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: silenceTimeoutMs },
+    // Some S3-compatible stores reject the optional checksums.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
+    ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
+  })
+}
+
+async function put(upload: Upload, signal: AbortSignal): Promise<void> {
+  const abort = () => void upload.abort()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    signal.throwIfAborted()
+    await upload.done()
+  } catch (error) {
+    signal.throwIfAborted()
+    throw isAppError(error) ? error : storeFailed(error)
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** A failure of the object store, not of the client: the same upload may succeed later. */
+function storeFailed(error: unknown): AppError {
   return new AppError(
     'overloaded',
     'The file could not be stored at the moment. Nothing was stored; try again later.',
