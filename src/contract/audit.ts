@@ -1,20 +1,20 @@
 import { z } from 'zod'
 
-/** `GET /api/audit`: the proof that what is stored adds up. */
+/** `GET /api/audit`: consistency checks of the stored data. */
 
 const auditFindingSchema = z.object({
-  area: z.string().describe('What was checked: `ledger`, `index` …'),
-  rule: z.string().describe('The rule that is broken.'),
-  subject: z.string().describe('What breaks it: a request, a period, a document …'),
+  area: z.string().describe('The checked area: `ledger`, `index` …'),
+  rule: z.string().describe('The violated rule.'),
+  subject: z.string().describe('What violates it: a request, a period, a document …'),
   expected: z.string(),
   found: z.string(),
 })
 
 export const auditSchema = z
   .object({
-    ok: z.boolean().describe('True when nothing was found.'),
+    ok: z.boolean().describe('True if there are no findings.'),
     checkedAt: z.iso.datetime(),
-    areas: z.array(z.string()).describe('What was checked.'),
+    areas: z.array(z.string()).describe('The checked areas.'),
     findings: z.array(auditFindingSchema),
   })
   .meta({ id: 'Audit' })

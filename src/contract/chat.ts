@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { maximumCharactersPerMessage, maximumMessages } from './gateway.ts'
 
-/** Published-Space chat: the interface's sections 2, 4.3 and 6. */
+/** The chat of a published Space. */
 
 const content = z.string().refine(hasAllowedLength, {
   error: `must have at most ${maximumCharactersPerMessage} characters`,
@@ -21,7 +21,7 @@ export const chatRequestSchema = z
       .max(maximumMessages)
       .refine((messages) => messages.at(-1)?.role === 'user', { error: 'must end with a message of the role `user`' })
       .describe('The conversation so far; the last message is the question.'),
-    streaming: z.boolean().nullish().describe('true: server-sent events; default false: one JSON answer.'),
+    streaming: z.boolean().nullish().describe('true: server-sent events; false (default): one JSON answer.'),
   })
   .meta({ id: 'SpaceChatRequest' })
 
@@ -29,10 +29,10 @@ export type ChatRequest = z.infer<typeof chatRequestSchema>
 
 export const referenceSchema = z
   .object({
-    id: z.int().describe('The number of the marker.'),
+    id: z.int().describe('The number in the marker.'),
     title: z.string().describe("The document's name."),
     documentId: z.string().optional().describe('Absent in streams.'),
-    url: z.string().optional().describe("The document's `metadata.url`, where it has one."),
+    url: z.string().optional().describe("The document's `metadata.url`; absent if it has none."),
   })
   .meta({ id: 'Reference' })
 
@@ -52,12 +52,12 @@ export const chatEventSchema = z
   .union([
     z
       .object({ source: z.string(), status: z.string(), count: z.int() })
-      .describe('`message_source`: a retrieval or another use of a tool.'),
+      .describe('`message_source`: a retrieval or another tool call.'),
     z.object({ delta: z.string() }).describe('`assistant_write`: a piece of the answer.'),
     z
       .object({ references: z.array(referenceSchema.omit({ documentId: true })) })
       .describe('`references`: the cited sources.'),
-    z.object({ error: z.string() }).describe('`error`: the generation failed; the stream ends without `done`.'),
+    z.object({ error: z.string() }).describe('`error`: the answer failed; the stream ends without `done`.'),
     z.object({ done: z.literal(true) }).describe('`done`: the stream is complete.'),
   ])
   .meta({ id: 'SpaceChatEvent' })

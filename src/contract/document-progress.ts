@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { documentWarningSchema } from './documents.ts'
 import { queryInteger } from './query-integer.ts'
 
-/** What the operator and the console see of documents on their way: progress, failures, and the chunks they became. */
+/** The operator's view of documents: progress, failures and chunks. */
 
 const status = z.enum(['processing', 'ready', 'failed'])
 
@@ -14,8 +14,8 @@ const documentProgressSchema = z
     status,
     stage: z.enum(['queued', 'extracting', 'indexing', 'done', 'failed']),
     partsDone: z.int().nullable().describe('Pages while extracting, chunks while indexing.'),
-    partsTotal: z.int().nullable().describe('Null where it is not known.'),
-    warnings: z.array(documentWarningSchema).describe('Parts of the file that could not be read, and guesses.'),
+    partsTotal: z.int().nullable().describe('Null if unknown.'),
+    warnings: z.array(documentWarningSchema).describe('Parts of the file that could not be read, and guessed values.'),
     error: z.object({ code: z.string(), message: z.string() }).nullable().describe('Why it failed and what to do.'),
     chunkCount: z.int().nullable().describe('Null until it is ready.'),
     sizeBytes: z.int(),
@@ -46,15 +46,15 @@ export const documentProgressPageSchema = z
   })
   .meta({ id: 'DocumentProgressPage' })
 
-/** The data of the events of a followed Space, by event name. */
+/** The data of each event, by event name. */
 export const documentEventSchema = z
   .union([
     z
       .object({ counts: documentCountsSchema, items: z.array(documentProgressSchema) })
-      .describe('`snapshot`: the newest 100; again whenever changes may have been missed.'),
-    documentProgressSchema.describe('`document`: one that is new or changed.'),
-    z.object({ id: z.uuid() }).describe('`removed`.'),
-    documentCountsSchema.describe('`counts`.'),
+      .describe('`snapshot`: the newest 100. Sent first, and again if changes may have been missed.'),
+    documentProgressSchema.describe('`document`: a new or changed document.'),
+    z.object({ id: z.uuid() }).describe('`removed`: the id of a removed document.'),
+    documentCountsSchema.describe('`counts`: documents by status.'),
   ])
   .meta({ id: 'SpaceDocumentEvent' })
 
@@ -75,7 +75,7 @@ const chunkSchema = z
     characterFrom: z
       .int()
       .describe(
-        'Where it begins in the extracted text, in Unicode code points; neighbours may overlap. A chunk of some columns of a wide table has the range of its rows.',
+        'Start in the extracted text, in Unicode code points; neighbouring chunks may overlap. A chunk with some columns of a wide table has the range of its rows.',
       ),
     characterTo: z.int(),
     rowFrom: z.int().nullable(),

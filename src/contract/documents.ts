@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { queryInteger } from './query-integer.ts'
 
-/** Document management: upload, list, read, update, delete and progress of documents. */
+/** Document management: upload, list, read, update and delete. */
 
 const defaultPageSize = 20
 const maximumPageSize = 100
@@ -21,7 +21,7 @@ export const supportedFileTypesSchema = z
   .object({ supportedMimeTypes: z.array(z.string()), supportedExtensions: z.array(z.string()) })
   .meta({ id: 'SupportedFileTypes' })
 
-/** What may be missing from a document that was read: the closed list of codes. */
+/** Codes of warnings about a document that was read in part: a closed list. */
 export const documentWarningCodes = [
   'pages_without_text',
   'damaged_parts',
@@ -37,8 +37,8 @@ export const documentWarningCodes = [
 export const documentWarningSchema = z
   .object({
     code: z.enum(documentWarningCodes),
-    message: z.string().describe('What is missing or uncertain, and what to do about it.'),
-    pages: z.array(z.int()).optional().describe('1-based pages concerned, at most 100, ascending.'),
+    message: z.string().describe('What is missing or uncertain, and what to do.'),
+    pages: z.array(z.int()).optional().describe('The pages concerned, 1-based, ascending, at most 100.'),
   })
   .meta({ id: 'DocumentWarning' })
 
@@ -51,7 +51,7 @@ export const documentSummarySchema = z
 
 export const documentSchema = documentSummarySchema
   .extend({
-    metadata: metadata.nullable().describe('A top-level `url` is surfaced as a link on citations.'),
+    metadata: metadata.nullable().describe('A top-level `url` becomes the link of citations.'),
     error: z
       .object({ code: z.string(), message: z.string() })
       .optional()
@@ -59,7 +59,7 @@ export const documentSchema = documentSummarySchema
     warnings: z
       .array(documentWarningSchema)
       .optional()
-      .describe('Parts of the file that could not be read, and guesses; only where there are any.'),
+      .describe('Parts of the file that could not be read, and guessed values. Absent if there are none.'),
     sizeBytes: z.int(),
     mimeType: z.string(),
     createdAt: z.iso.datetime(),
@@ -71,13 +71,13 @@ export const documentPageSchema = z
   .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(documentSchema) })
   .meta({ id: 'DocumentPage' })
 
-/** Any UUID in its text form, whatever its version: one that we never made is a Space that does not exist. */
+/** A UUID of any version in its text form; the Space of an unknown one does not exist. */
 const spaceId = z
   .string({ error: 'is required: send the UUID of a Space' })
   .regex(/^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, 'must be the UUID of a Space')
   .transform((id) => id.toLowerCase())
   .meta({ format: 'uuid' })
-/** OpenAPI calls it an integer. */
+/** Text that OpenAPI describes as an integer. */
 const count = (minimum: number, maximum: number, byDefault: number) =>
   queryInteger(minimum, maximum)
     .default(byDefault)
@@ -96,23 +96,23 @@ export const uploadQuerySchema = z.object({
   onDuplicate: onDuplicate
     .default('keep')
     .describe(
-      'Where the Space has a document of this name: `keep` adds another one, `skip` answers 200 with the existing one, `replace` gives it the new content under its id and serves the former content until the new is ready.',
+      'If the Space already has a document of this name: `keep` adds another one, `skip` returns 200 with the existing one, `replace` replaces its content and keeps its id. Search uses the former content until the new content is ready.',
     ),
 })
 
-/** For the API page: the body itself is read as it arrives, so that nothing of it is validated here. */
+/** For the API page only. The upload route reads the body as a stream and does not validate it with this schema. */
 export const uploadBodySchema = z
   .object({
     file: z
       .string()
       .optional()
-      .meta({ format: 'binary', description: 'The document; its type is told by name and content.' }),
+      .meta({ format: 'binary', description: 'The document. Its type is detected from name and content.' }),
     name: z.string().optional().describe('Display name instead of the file name.'),
     metadata: z.string().optional().describe('A JSON object as text, or an application/json part; at most 16 KiB.'),
   })
   .meta({ required: ['file'] })
 
-/** Ids of any other form are documents that do not exist. */
+/** An id that is not a UUID is a document that does not exist. */
 export const documentParamsSchema = z.object({ id: z.string() })
 
 export const updateDocumentSchema = z

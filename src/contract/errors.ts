@@ -6,7 +6,7 @@ export const errorBodySchema = z
     error: z.object({
       message: z.string().describe('What is wrong and what to do.'),
       type: z.string().describe('Class of the error, for instance `invalid_request_error`.'),
-      param: z.string().nullable().describe('The request field that is wrong.'),
+      param: z.string().nullable().describe('The request field with the error.'),
       code: z.string().nullable().describe('Machine-readable code, for instance `model_not_found`.'),
     }),
   })

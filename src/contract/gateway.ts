@@ -1,14 +1,14 @@
 import { z } from 'zod'
 
-/** Limits of the interface, section 8. */
+/** Limits of the interface. */
 export const maximumMessages = 1024
 export const maximumCharactersPerMessage = 200_000
 
-/** Bounds that the interface leaves open, at the compatible API's own values. */
+/** Limits that the interface does not define; the values of the compatible API. */
 const maximumModelIdLength = 256
 const maximumStopSequences = 4
 export const maximumMetadataPairs = 16
-/** Text parts of one message: a bound on what one request can make the gateway build. */
+/** Text parts of one message: bounds the memory of one request. */
 export const maximumPartsPerMessage = 1024
 
 const role = z.enum(['user', 'assistant', 'system', 'developer'])
@@ -21,17 +21,17 @@ const message = z.object({
     .describe(`Text, or text parts that are joined into one text. At most ${maximumCharactersPerMessage} characters.`),
 })
 
-/** Numbers as the compatible API takes them: null counts as absent. */
+/** As in the compatible API, null counts as absent. */
 const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined)
 
-/** The fields that the gateway knows and sends on. Refused and ignored fields are sorted out in gateway/parse-completion.ts. */
+/** The fields that the gateway forwards. src/gateway/parse-completion.ts handles rejected and ignored fields. */
 export const completionRequestSchema = z
   .object({
     model: z
       .string()
       .min(1)
       .max(maximumModelIdLength)
-      .describe('A model id as GET /v1/gateway/models lists it; `eu/` forces an EU-hosted backend.'),
+      .describe('A model id of GET /v1/gateway/models. `eu/` selects EU-hosted deployments only.'),
     messages: z.array(message).min(1).max(maximumMessages),
     temperature: optional(z.number().min(0).max(2)),
     max_completion_tokens: optional(z.int().min(1)),
@@ -97,7 +97,7 @@ export const completionSchema = z
           role: z.literal('assistant'),
           content: z.string().nullable(),
           refusal: z.string().nullable(),
-          annotations: z.array(annotation).optional().describe('Sources that the provider names.'),
+          annotations: z.array(annotation).optional().describe('Sources that the provider cites.'),
         }),
         logprobs: z.null(),
         finish_reason: finishReason,
@@ -132,7 +132,7 @@ export const completionChunkSchema = z
     usage: usageSchema
       .nullable()
       .optional()
-      .describe('With `include_usage`: null in every chunk but the last, whose `choices` are empty.'),
+      .describe('With `include_usage`: null in every chunk except the last, whose `choices` are empty.'),
   })
   .meta({ id: 'ChatCompletionChunk' })
 

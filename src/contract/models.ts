@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { modelTraitsSchema, shownTraitsSchema } from './model-traits.ts'
 import { headerValueRule, isHeaderValue, isKey, keyRule } from './secret-text.ts'
 
-/** The operator's API of providers, models, deployments and prices, and what is stored of them. */
+/** The operator API of providers, models, deployments and prices, and their stored form. */
 
 /** Canonical ids and names on the wire; `eu/` is not part of an id. */
 const modelId = z
@@ -12,7 +12,7 @@ const modelId = z
 const providerId = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, - and _, at most 63')
-  .describe('Names the provider in the log and in receipts.')
+  .describe('Identifies the provider in the log and in receipts.')
 const deploymentId = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._:@+/#-]{0,159}$/, 'letters, digits and . _ : @ + / # -, at most 160')
@@ -20,23 +20,25 @@ const hosting = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and -')
   .refine((value) => value === 'eu' || !value.startsWith('eu'), {
-    error: 'for the European Union say exactly eu; the region has a field of its own',
+    error: 'use exactly eu for the European Union; the region is a separate field',
   })
-  .describe('Where it runs: `eu`, `us`, `global`, `local` or another word. Only `eu` serves `eu/` ids, and only those.')
+  .describe(
+    'Where the deployment runs: `eu`, `us`, `global`, `local` or another word. `eu` serves `eu/` ids and no others.',
+  )
 const plan = z.enum(['free', 'team', 'enterprise'])
 const tokens = z.int().min(1).max(100_000_000)
 
-/** Exact decimals as text; numbers are taken as they are printed. */
+/** Exact decimals as text; a number counts as its printed form. */
 const usdPerMillionTokens = z
   .union([z.string().regex(/^\d{1,7}(\.\d{1,12})?$/, 'a decimal such as 0.15'), z.number().min(0).max(1_000_000)])
-  .describe('US dollars per million tokens, an exact decimal. 0 is free; an absent cache price counts as `input`.')
+  .describe('US dollars per million tokens, an exact decimal. 0 is free. The default of a cache price is `input`.')
 
 const tokenPrices = {
   input: usdPerMillionTokens,
-  output: usdPerMillionTokens.optional().describe('Absent: 0, for embedding models.'),
+  output: usdPerMillionTokens.optional().describe('Default 0, for embedding models.'),
   cacheRead: usdPerMillionTokens.optional(),
   cacheWrite: usdPerMillionTokens.optional(),
-  reasoning: usdPerMillionTokens.optional().describe('Where reasoning tokens cost something else than output.'),
+  reasoning: usdPerMillionTokens.optional().describe('If reasoning tokens have another price than output.'),
 }
 export const statedPricesSchema = z.strictObject({
   ...tokenPrices,
@@ -44,7 +46,7 @@ export const statedPricesSchema = z.strictObject({
     .array(z.strictObject({ abovePromptTokens: tokens, ...tokenPrices }))
     .max(10)
     .optional()
-    .describe('A step whose `abovePromptTokens` lies below the prompt’s tokens prices the whole request.'),
+    .describe('The step with the largest `abovePromptTokens` below the prompt’s tokens applies to the whole request.'),
 })
 
 const headerName = z.string().regex(/^[A-Za-z0-9-]{1,100}$/)
@@ -53,7 +55,7 @@ const withoutCredentials = (url: string) => {
   return username === '' && password === '' && /^https?:$/.test(protocol)
 }
 
-/** What is stored of a provider in clear. */
+/** The part of a provider that is stored unencrypted. */
 export const providerDeclarationSchema = z.strictObject({
   format: z.enum(['openai', 'azure', 'anthropic', 'gemini', 'vertex', 'bedrock', 'cohere', 'ollama']),
   flavour: z
@@ -75,13 +77,13 @@ export const providerDeclarationSchema = z.strictObject({
   models: z
     .enum(['snapshot', 'discovered', 'declared'])
     .optional()
-    .describe('All models of its price lists, those that its own listing names, or declared deployments only.'),
+    .describe('All models of its price lists, the models of the provider’s listing, or declared deployments only.'),
   priceLists: z
     .array(z.string().max(60))
     .max(5)
     .optional()
-    .describe('Lists of the price snapshot; default from format, flavour and hosting.'),
-  discoveredPrices: statedPricesSchema.optional().describe('Of models that its own listing names.'),
+    .describe('Lists of the price snapshot. The default depends on format, flavour and hosting.'),
+  discoveredPrices: statedPricesSchema.optional().describe('Prices of the models of the provider’s listing.'),
   quirks: z
     .strictObject({
       temperatureFactor: z.number().positive().max(10).optional(),
@@ -92,7 +94,7 @@ export const providerDeclarationSchema = z.strictObject({
       promptCaching: z
         .boolean()
         .optional()
-        .describe('Marks the beginning of long prompts for the cache of the provider (Claude).'),
+        .describe('Marks the start of long prompts for the provider’s cache (Claude).'),
     })
     .optional(),
   limits: z
@@ -106,7 +108,7 @@ export const providerDeclarationSchema = z.strictObject({
     .optional(),
 })
 
-/** Write-only: shown as their last four characters, or not at all. Absent keeps what is stored, null removes it. */
+/** Write-only: shown as the last four characters, or not at all. Absent keeps the stored value, null removes it. */
 const secrets = {
   apiKey: z.string().min(1).max(10_000).refine(isKey, { error: keyRule }).nullable().optional(),
   headers: z
@@ -135,7 +137,7 @@ export const putProviderSchema = providerDeclarationSchema
 
 export const putModelSchema = z
   .strictObject({
-    enabled: z.boolean().optional().describe('false: neither listed nor callable, for anybody.'),
+    enabled: z.boolean().optional().describe('false: not listed and not callable for any organisation.'),
     kind: z.enum(['chat', 'embedding']).optional(),
     aliases: z.array(modelId).max(50).optional(),
     ownedBy: z.string().min(1).max(100).optional(),
@@ -148,20 +150,18 @@ export const putModelSchema = z
       .datetime()
       .nullable()
       .optional()
-      .describe('From then on neither listed nor callable; null: never.'),
+      .describe('From this time on not listed and not callable; null: never.'),
   })
-  .describe('Absent fields keep the values of the configuration or the snapshot.')
+  .describe('Absent fields have the values of the configuration or the snapshot.')
   .meta({ id: 'PutModel' })
 
 export const putDeploymentSchema = z
   .strictObject({
-    model: modelId.optional().describe('Canonical id. May be absent where the deployment is known already.'),
+    model: modelId.optional().describe('Canonical id. Optional if the deployment exists already.'),
     provider: providerId.optional(),
     enabled: z.boolean().optional(),
     wireId: z.string().min(1).max(500).optional().describe('Id or deployment name on the wire.'),
-    baseModel: modelId
-      .optional()
-      .describe('The model behind a name of your own; finds facts and prices in the snapshot.'),
+    baseModel: modelId.optional().describe('The model behind a custom name; selects facts and prices in the snapshot.'),
     acceptsTemperature: z.boolean().optional(),
     reasoning: z.boolean().optional(),
     traits: modelTraitsSchema.optional(),
@@ -186,7 +186,7 @@ export const newDeploymentParamsSchema = z.object({ id: deploymentId })
 
 const origin = z
   .enum(['built-in', 'snapshot', 'discovered', 'configuration', 'operator'])
-  .describe('The uppermost source that says something about it.')
+  .describe('The source with the highest precedence.')
 
 export const providerSchema = providerDeclarationSchema
   .extend({
@@ -211,9 +211,9 @@ const shownPrices = z.object({
 })
 export const priceSchema = shownPrices
   .extend({
-    id: z.string().nullable().describe('null: not the operator’s.'),
+    id: z.string().nullable().describe('null: not set by the operator.'),
     source: z.string(),
-    validFrom: z.iso.datetime().nullable().describe('null: since ever.'),
+    validFrom: z.iso.datetime().nullable().describe('null: no start.'),
     inForce: z.boolean(),
     contextSteps: z.array(shownPrices.extend({ abovePromptTokens: z.int() })),
   })
@@ -226,7 +226,7 @@ export const deploymentSchema = z
     model: z.string(),
     provider: z.string(),
     origin,
-    problem: z.string().nullable().describe('Why it cannot serve; null: it can.'),
+    problem: z.string().nullable().describe('Why it cannot be called; null if it can.'),
     wireId: z.string(),
     baseModel: z.string(),
     acceptsTemperature: z.boolean(),
@@ -244,7 +244,7 @@ export const deploymentSchema = z
         recentCalls: z.int(),
         lastError: z.object({ class: z.string(), status: z.int().nullable(), at: z.iso.datetime() }).nullable(),
       })
-      .describe('As this instance has seen it lately.'),
+      .describe('Recent observations of this instance.'),
   })
   .meta({ id: 'Deployment' })
 
@@ -262,7 +262,7 @@ export const modelSchema = z
     maxOutputTokens: z.int(),
     dimensions: z.int().nullable(),
     retiresAt: z.iso.datetime().nullable(),
-    callableIds: z.array(z.string()).describe('The id and its `eu/` twin, as far as something serves them now.'),
+    callableIds: z.array(z.string()).describe('The id and its `eu/` form, as far as a deployment serves them now.'),
     deployments: z.array(deploymentSchema),
   })
   .meta({ id: 'ModelDetails' })
@@ -283,15 +283,15 @@ export const providerTestSchema = z
     error: z
       .object({ class: z.string(), status: z.int().nullable(), message: z.string() })
       .nullable()
-      .describe('What the provider answered, without secrets.'),
+      .describe('The response of the provider, without secrets.'),
   })
   .meta({ id: 'ProviderTest' })
 
 export const providersSchema = z.object({ data: z.array(providerSchema) })
 export const modelsSchema = z.object({
   data: z.array(modelSchema),
-  snapshotDate: z.string().describe('Day of the price snapshot that is shipped.'),
-  problems: z.array(z.string()).describe('What keeps declared models from being called.'),
+  snapshotDate: z.string().describe('Date of the included price snapshot.'),
+  problems: z.array(z.string()).describe('Reasons why declared models cannot be called.'),
 })
 export const deploymentsSchema = z.object({ data: z.array(deploymentSchema) })
 export const pricesSchema = z.object({ data: z.array(priceSchema) })

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { queryInteger } from './query-integer.ts'
 
-/** The operator's API of organisations, keys, Spaces and the admin log. Unknown fields are refused, so that a typo is no silent no-op. */
+/** The operator API of organisations, keys, Spaces and the admin log. Unknown fields are rejected, so that a typo is an error. */
 
 const paging = { offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0), limit: queryInteger(1, 100).default(20) }
 const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(item) })
 
-/** Ids of any other form are things that do not exist. */
+/** An id that is not a UUID is a resource that does not exist. */
 export const idParamsSchema = z.object({ id: z.string() })
 
 const plan = z.enum(['free', 'team', 'enterprise'])
@@ -19,12 +19,12 @@ const subscription = z
     startsAt: isoTime.optional(),
     endsAt: isoTime.nullable().optional(),
   })
-  .describe('Cancelling without `endsAt` ends it now; with `endsAt` it runs until then. null: open end.')
+  .describe('A cancelled subscription ends at `endsAt`, or now without it. null: no end.')
 
 const limits = {
-  concurrentCalls: z.int().describe('Completions and chats at the same time. Default 256.'),
-  requestsPerMinute: z.int().nullable().describe('Completions and chats a minute. Default null: no limit.'),
-  concurrentUploads: z.int().describe('Uploads at the same time. Default 16.'),
+  concurrentCalls: z.int().describe('Concurrent completions and chats. Default 256.'),
+  requestsPerMinute: z.int().nullable().describe('Completions and chats per minute. Default null: no limit.'),
+  concurrentUploads: z.int().describe('Concurrent uploads. Default 16.'),
 }
 
 const organisationFields = {
@@ -34,7 +34,7 @@ const organisationFields = {
   monthlyBudgetUsd: decimal
     .optional()
     .describe('US dollars per period, exact: `"50.00"`. At most 12 decimals, at most 4000000.'),
-  markupPercent: decimal.optional().describe('On top of the base cost: `"12.5"`. At most 2 decimals, at most 1000.'),
+  markupPercent: decimal.optional().describe('Added to the base cost: `"12.5"`. At most 2 decimals, at most 1000.'),
   timeZone: z.string().max(100).optional().describe('IANA zone of the budget’s period, for instance `Europe/Berlin`.'),
   periodAnchorDay: z.int().optional().describe('Day of the month, 1 to 28, on which the budget renews.'),
   disabledModels: z
@@ -46,12 +46,12 @@ const organisationFields = {
     .strictObject(limits)
     .partial()
     .optional()
-    .describe('What the organisation may use of each instance; above it calls are refused with 429.'),
+    .describe('Limits of the organisation on each instance. A call above a limit is a 429.'),
 }
 
 export const createOrganisationSchema = z
   .strictObject({ name: z.string(), ...organisationFields })
-  .describe('Closed by default: plan `free`, not enabled, budget 0, subscription active from now on.')
+  .describe('Defaults: plan `free`, not enabled, budget 0, subscription active from now on.')
   .meta({ id: 'CreateOrganisation' })
 
 export const updateOrganisationSchema = z
@@ -61,7 +61,7 @@ export const updateOrganisationSchema = z
 
 export const listOrganisationsQuerySchema = z.object({
   ...paging,
-  search: z.string().max(200).optional().describe('A part of the name, in any case.'),
+  search: z.string().max(200).optional().describe('A part of the name, not case-sensitive.'),
 })
 
 const keyDisplay = z.object({ prefix: z.string(), lastFour: z.string(), createdAt: z.iso.datetime() })
@@ -75,7 +75,7 @@ export const organisationSchema = z
       status: z.enum(['active', 'cancelled']),
       startsAt: z.iso.datetime(),
       endsAt: z.iso.datetime().nullable(),
-      active: z.boolean().describe('Whether it counts now.'),
+      active: z.boolean().describe('Whether it is in effect now.'),
     }),
     gatewayEnabled: z.boolean(),
     gatewayOptIn: z.boolean().describe('Set by a team administrator.'),
@@ -86,7 +86,7 @@ export const organisationSchema = z
     disabledModels: z.array(z.string()),
     limits: z.object(limits),
     webhookUrl: z.string().nullable(),
-    apiKey: keyDisplay.nullable().describe('The one live key, as far as it may be shown.'),
+    apiKey: keyDisplay.nullable().describe('The current key, without its secret part.'),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -103,7 +103,7 @@ export const newApiKeySchema = keyDisplay
 export const putWebhookSchema = z
   .strictObject({
     url: z.string().max(2000).describe('Where budget thresholds are sent.'),
-    secret: z.string().min(16).max(200).optional().describe('Signs the calls; a fresh one is made where it is absent.'),
+    secret: z.string().min(16).max(200).optional().describe('Signs the calls. Generated if absent.'),
   })
   .meta({ id: 'PutWebhook' })
 
@@ -125,12 +125,12 @@ const spaceSettings = {
   baseTierFallback: z
     .boolean()
     .optional()
-    .describe('Go on with a base-tier model when credits are exhausted, where the service allows it.'),
+    .describe('Use a base-tier model when the budget is used up, if the service allows it.'),
   temperature: z.number().nullable().optional().describe('0 to 2; null for the provider’s default.'),
-  maximumOutputTokens: z.int().nullable().optional().describe('Cap of one answer; null for the model’s own.'),
+  maximumOutputTokens: z.int().nullable().optional().describe('Limit of one answer; null for the limit of the model.'),
 }
 const spaceFields = {
-  instructions: z.string().optional().describe('Put in front of every answer’s prompt; at most 50000 characters.'),
+  instructions: z.string().optional().describe('Precede the prompt of every answer; at most 50000 characters.'),
   model: z.string().optional().describe('Id or alias, with or without `eu/`. Default: the service’s default model.'),
   settings: z.strictObject(spaceSettings).optional(),
 }
@@ -160,7 +160,7 @@ export const spaceSchema = z
       maximumOutputTokens: z.int().nullable(),
     }),
     published: z.boolean(),
-    endpointId: z.uuid().nullable().describe('Made at the first publish and kept.'),
+    endpointId: z.uuid().nullable().describe('Created when the Space is first published, and kept.'),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -180,7 +180,7 @@ const adminLogEntrySchema = z
     subjectType: z.string(),
     subjectId: z.string(),
     organisationId: z.uuid().nullable(),
-    before: z.record(z.string(), z.unknown()).nullable().describe('The changed fields before; never a secret.'),
+    before: z.record(z.string(), z.unknown()).nullable().describe('The changed fields before. Without secrets.'),
     after: z.record(z.string(), z.unknown()).nullable(),
   })
   .meta({ id: 'AdminLogEntry' })

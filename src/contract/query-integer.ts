@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** An integer of a query string. Query parameters are text: digits only, so that `1e2`, `0x10` and empty text are refused. */
+/** An integer of a query string. Query parameters are text: only digits are accepted; `1e2`, `0x10` and empty text are rejected. */
 export const queryInteger = (minimum: number, maximum: number) =>
   z
     .string()

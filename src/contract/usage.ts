@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Usage, receipts and budgets: what was spent, on what, at which prices. */
+/** Usage, receipts and budgets. */
 
 export const maximumUsageDays = 400
 export const usageDimensions = ['day', 'model', 'surface', 'space'] as const
@@ -8,8 +8,8 @@ export const usageDimensions = ['day', 'model', 'surface', 'space'] as const
 const decimalUsd = z.string().describe('US dollars as an exact decimal.')
 const surface = z.enum(['gateway', 'space_chat', 'embeddings'])
 const tokens = {
-  promptTokens: z.int().describe('Counts cached and cache-written tokens.'),
-  completionTokens: z.int().describe('Counts reasoning tokens.'),
+  promptTokens: z.int().describe('Includes cached and cache-written tokens.'),
+  completionTokens: z.int().describe('Includes reasoning tokens.'),
   cachedTokens: z.int(),
   cacheWriteTokens: z.int(),
   reasoningTokens: z.int(),
@@ -29,7 +29,7 @@ export const receiptSchema = z
     hosting: z.string().nullable(),
     startedAt: z.iso.datetime(),
     settledAt: z.iso.datetime(),
-    period: z.string().describe('First day of the budget period that the request counts in.'),
+    period: z.string().describe('First day of the budget period of the request.'),
     usage: z.object(tokens),
     unitPricesUsdPerToken: z.object({
       input: decimalUsd,
@@ -41,16 +41,16 @@ export const receiptSchema = z
     priceSource: z.string(),
     costBasis: z
       .enum(['tokens', 'stated', 'billed_units'])
-      .describe('Tokens times prices, the cost that the provider states, or the units that it bills times prices.'),
+      .describe('Tokens times prices, the cost stated by the provider, or billed units times prices.'),
     rawUsage: z
       .record(z.string(), z.unknown())
       .nullable()
-      .describe("The provider's own numbers, where they say more than `usage`."),
-    baseCostUsd: decimalUsd.describe('Before markup; rounded up for display, billing rounds only the total.'),
+      .describe("The provider's numbers, if they have more detail than `usage`."),
+    baseCostUsd: decimalUsd.describe('Before markup. Rounded up for display; billing rounds only the total.'),
     markupPercent: z.string(),
     billedUsd: decimalUsd,
-    writtenOffUsd: decimalUsd.describe('Cost above what the budget could bear; carried by the operator.'),
-    estimated: z.boolean().describe('The tokens were counted here, because the provider sent no count.'),
+    writtenOffUsd: decimalUsd.describe('Cost above the rest of the budget; the operator pays it.'),
+    estimated: z.boolean().describe('Portico counted the tokens because the provider sent no count.'),
     ending: z
       .string()
       .describe('completed, client_closed, provider_failed, budget_ended, shutdown, crashed or unanswered.'),
@@ -65,15 +65,15 @@ export const usageParamsSchema = z.object({ id: z.string() })
 export const usageQuerySchema = z.object({
   from: day
     .optional()
-    .describe('First day, in the time zone of the organisation; default: the first of the running period.'),
-  to: day.optional().describe('Last day, included; default: today.'),
+    .describe('First day, in the time zone of the organisation. Default: the first day of the current period.'),
+  to: day.optional().describe('Last day, inclusive. Default: today.'),
   by: z
     .string()
     .default('day')
     .transform((text) => text.split(',').map((name) => name.trim()))
     .pipe(z.array(z.enum(usageDimensions)).min(1).max(usageDimensions.length))
     .describe('Any of day, model, surface and space, separated by commas.'),
-  format: z.enum(['json', 'csv']).optional().describe('Default: what the Accept header asks for, else JSON.'),
+  format: z.enum(['json', 'csv']).optional().describe('Default: the format in the Accept header, otherwise JSON.'),
 })
 
 export const usageRowSchema = z
@@ -109,9 +109,9 @@ export const budgetSchema = z
     periodEndsAt: z.iso.datetime(),
     budgetUsd: decimalUsd,
     spentUsd: decimalUsd,
-    heldUsd: decimalUsd.describe('Set aside for calls that run now.'),
-    leftUsd: decimalUsd.describe('Budget less what was spent; never below zero.'),
-    spentPercent: z.number().nullable().describe('Null where the budget is zero.'),
+    heldUsd: decimalUsd.describe('Held for calls that are running.'),
+    leftUsd: decimalUsd.describe('Budget minus spent; not below zero.'),
+    spentPercent: z.number().nullable().describe('Null if the budget is zero.'),
   })
   .meta({ id: 'Budget' })
 

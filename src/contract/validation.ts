@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** The first thing that is wrong with a value: the field in dotted form (`messages.0.content`, '' for the whole value) and a sentence. */
+/** The first error of a value: the field in dotted form (`messages.0.content`, '' for the whole value) and a sentence. */
 export interface Problem {
   param: string
   message: string
@@ -9,7 +9,7 @@ export interface Problem {
 type RawIssue = z.core.$ZodRawIssue
 
 /**
- * Reads `value` by a schema. What is wrong comes back as one sentence for people, which names the field and the limit; `whole` names
+ * Parses `value` with a schema. A problem is one sentence that names the field and the limit; `whole` names
  * the value itself (`the request body`).
  */
 export function readValue<Schema extends z.ZodType>(
@@ -29,7 +29,7 @@ interface Issue {
   message: string
 }
 
-/** Of a union, the alternative that got furthest: `messages.0.content.2.text` says more than `messages.0.content`. */
+/** The alternative of a union with the deepest path: `messages.0.content.2.text` is more useful than `messages.0.content`. */
 function deepestIssue(issue: z.core.$ZodIssue): Issue {
   if (issue.code !== 'invalid_union') return issue
   const furthest = issue.errors
@@ -41,13 +41,13 @@ function deepestIssue(issue: z.core.$ZodIssue): Issue {
   return { path: [...issue.path, ...inner.path], message: inner.message }
 }
 
-/** `must be …`, `is required` and their like become a sentence about the field; other words follow a colon. */
+/** Messages such as `must be …` and `is required` become a sentence about the field; other messages follow a colon. */
 export function sentence(field: string, words: string): string {
   const joined = /^(?:is|must|has|needs) /.test(words) ? `${field} ${words}` : `${field}: ${words}`
   return /[.!?]$/.test(joined) ? joined : `${joined}.`
 }
 
-/** Error map for zod: what it would say to a developer, as words for people. Messages that a schema states itself come first. */
+/** Error map for zod with messages for API users. A message stated in a schema has precedence. */
 export function describeIssue(issue: RawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
