@@ -16,7 +16,7 @@ const allowedRooms: AllowedRooms = {
   organisations: ['contract', 'database', 'http', 'operators'],
   billing: ['contract', 'database', 'http', 'organisations'],
   tokens: [],
-  providers: ['tokens'],
+  providers: ['contract', 'tokens'],
   models: ['contract', 'database', 'http', 'operators', 'organisations', 'billing', 'providers'],
   routing: ['models', 'providers'],
   gateway: ['contract', 'http', 'organisations', 'billing', 'models', 'routing', 'providers', 'tokens'],

@@ -7,8 +7,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { type BilledUsage, costOf, type PriceSchedule, type TokenPrices } from '../src/billing/index.ts'
-import { createSseParser, formatPicoUsd, parseAttoUsd, parsePicoUsd } from '../src/kernel/index.ts'
+import { costOf, type PriceSchedule, type TokenPrices } from '../src/billing/index.ts'
+import { createSseParser, formatPicoUsd, parseAttoUsd, parsePicoUsd, type TokenCounts } from '../src/kernel/index.ts'
 import { sharedDataFolder } from '../test/harness/shared-data.ts'
 
 const decimal = z.union([z.string(), z.number()])
@@ -80,7 +80,7 @@ function differenceOf(check: Check, folder: string): string | null {
   }
 }
 
-function usageOf({ usage }: Check): BilledUsage {
+function usageOf({ usage }: Check): TokenCounts {
   return {
     promptTokens: usage.prompt_tokens,
     completionTokens: usage.completion_tokens,

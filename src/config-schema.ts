@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { modelTraitsSchema } from './contract/model-traits.ts'
+import { providerFormats } from './contract/provider-formats.ts'
 import { parsePicoUsd } from './kernel/index.ts'
 
 /**
@@ -69,7 +70,7 @@ const prices = z.strictObject({
 
 const provider = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'lower-case letters, digits, - and _'),
-  format: z.enum(['openai', 'azure', 'anthropic', 'gemini', 'vertex', 'bedrock', 'cohere', 'ollama']).default('openai'),
+  format: z.enum(providerFormats).default('openai'),
   flavour: z
     .string()
     .optional()

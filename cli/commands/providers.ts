@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { ProviderBody, ProviderTest } from '../../src/contract/models.ts'
+import { providerFormats } from '../../src/contract/provider-formats.ts'
 import type { CliProcess } from '../cli-process.ts'
 import { type Context, readTextFile } from '../context.ts'
 import { action, assertConfirmed, examples } from '../define.ts'
@@ -104,7 +105,7 @@ function addAdd(provider: Command, cliProcess: CliProcess) {
     .description(
       'Declare a provider, or replace its declaration. A key that is stored stays unless a new one is given.',
     )
-    .option('--format <format>', 'openai, azure, anthropic, gemini, vertex, bedrock, cohere or ollama')
+    .option('--format <format>', providerFormats.join(', '))
     .option('--flavour <flavour>', 'preset of an OpenAI-compatible host: mistral, groq, deepseek …')
     .option('--base-url <url>', 'address of its API')
     .option('--region <region>', 'where it runs, for the receipts and for Bedrock and Vertex')

@@ -1,6 +1,6 @@
-import type { InstanceId, OrganisationId, RequestId, SpaceId } from '../kernel/index.ts'
+import type { InstanceId, OrganisationId, RequestId, SpaceId, TokenCounts } from '../kernel/index.ts'
 import type { Database, Queryable } from '../database/index.ts'
-import type { BilledUsage, CostBasis, Receipt, Surface } from './port.ts'
+import type { CostBasis, Receipt, Surface } from './port.ts'
 import type { UnitPrices } from './prices.ts'
 
 /** An open hold as the database knows it; enough to settle it after a crash. */
@@ -277,7 +277,7 @@ function entryToJson(entry: Entry) {
   }
 }
 
-function usageToJson(usage: BilledUsage) {
+function usageToJson(usage: TokenCounts) {
   return {
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,

@@ -1,28 +1,9 @@
-import type { OrganisationId, RequestId, SpaceId } from '../kernel/index.ts'
+import type { OrganisationId, RequestId, SpaceId, StatedUsage, TokenCounts } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { PriceSchedule } from './prices.ts'
 
 /** Where the money went. */
 export type Surface = 'gateway' | 'space_chat' | 'embeddings'
-
-/** Tokens by class. promptTokens count cached and cache-written ones, completionTokens count reasoning ones. */
-export interface BilledUsage {
-  promptTokens: number
-  completionTokens: number
-  cachedTokens: number
-  cacheWriteTokens: number
-  reasoningTokens: number
-}
-
-/** What a provider says about its bill beyond the counts. */
-export interface StatedUsage {
-  /** The usage as it came, for the receipt. */
-  raw: Record<string, unknown> | null
-  /** Base cost that the provider states, in attoUsd; preferred over our price table. */
-  costAttoUsd: bigint | null
-  /** Tokens that it bills, where they differ from those it counts (Cohere). */
-  billedUnits: { inputTokens: number; outputTokens: number } | null
-}
 
 /** Where a base cost comes from: tokens times prices, the provider's own statement, or its billed units times prices. */
 export type CostBasis = 'tokens' | 'stated' | 'billed_units'
@@ -87,7 +68,7 @@ export type Outcome =
       deploymentId: string
       providerId: string
       hosting: string
-      usage: BilledUsage & { stated?: StatedUsage }
+      usage: TokenCounts & { stated?: StatedUsage }
       /** The usage was counted by us. */
       estimated: boolean
       finishReason: string | null
@@ -109,7 +90,7 @@ export interface Receipt {
   settledAt: number
   /** First day of the budget period that the request counts in, `YYYY-MM-DD` in the organisation's zone. */
   period: string
-  usage: BilledUsage
+  usage: TokenCounts
   /** attoUsd per token that applied, by class; the receipt shows them as decimals. */
   unitPrices: { input: bigint; output: bigint; cacheRead: bigint; cacheWrite: bigint; reasoning: bigint }
   priceSource: string

@@ -1,6 +1,5 @@
 /** Prices of a deployment and the cost of a call. Pure: no clock, no database. */
-import { ceilDivide, ceilToPicoUsd, attoUsdPerPicoUsd } from '../kernel/index.ts'
-import type { BilledUsage } from './port.ts'
+import { attoUsdPerPicoUsd, ceilDivide, ceilToPicoUsd, type TokenCounts } from '../kernel/index.ts'
 
 /** attoUsd per token (see kernel/money.ts). A missing cache price is not free: the input price counts then. */
 export interface TokenPrices {
@@ -79,7 +78,7 @@ export function withDefaults(prices: TokenPrices): UnitPrices {
 }
 
 /** Usage that adds up: whole non-negative counts, parts never larger than what they are a part of. */
-export function clampUsage(usage: BilledUsage): BilledUsage {
+export function clampUsage(usage: TokenCounts): TokenCounts {
   const promptTokens = wholeTokens(usage.promptTokens)
   const completionTokens = wholeTokens(usage.completionTokens)
   const cachedTokens = Math.min(wholeTokens(usage.cachedTokens), promptTokens)
@@ -104,7 +103,7 @@ function wholeTokens(count: number): number {
  * reasoning ones off the completion. `statedAttoUsd` is a base cost that the provider itself stated; it replaces the sum.
  */
 export function costOf(
-  usage: BilledUsage,
+  usage: TokenCounts,
   schedule: PriceSchedule,
   markupBasisPoints: number,
   statedAttoUsd: bigint | null = null,
@@ -115,7 +114,7 @@ export function costOf(
   return { unitPrices, baseAttoUsd, totalPicoUsd: withMarkup(baseAttoUsd, markupBasisPoints) }
 }
 
-function sumOf(usage: BilledUsage, prices: UnitPrices): bigint {
+function sumOf(usage: TokenCounts, prices: UnitPrices): bigint {
   const uncachedTokens = usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens
   return (
     BigInt(uncachedTokens) * prices.input +

@@ -1,4 +1,5 @@
-import type { BilledUsage, CostBasis, StatedUsage } from './port.ts'
+import type { StatedUsage, TokenCounts } from '../kernel/index.ts'
+import type { CostBasis } from './port.ts'
 import { costOf, type PriceSchedule } from './prices.ts'
 
 /** A stated cost first, then billed units times prices; neither: tokens times prices. */
@@ -10,7 +11,7 @@ export function statedCost(
     return { statedAttoUsd: stated.costAttoUsd, costBasis: 'stated' }
   if (!stated?.billedUnits) return { statedAttoUsd: null, costBasis: 'tokens' }
   const { inputTokens, outputTokens } = stated.billedUnits
-  const units: BilledUsage = {
+  const units: TokenCounts = {
     promptTokens: inputTokens,
     completionTokens: outputTokens,
     cachedTokens: 0,

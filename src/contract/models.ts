@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { modelTraitsSchema, shownTraitsSchema } from './model-traits.ts'
+import { providerFormats } from './provider-formats.ts'
 import { headerValueRule, isHeaderValue, isKey, keyRule } from './secret-text.ts'
 
 /** The operator API of providers, models, deployments and prices, and their stored form. */
@@ -57,7 +58,7 @@ const withoutCredentials = (url: string) => {
 
 /** The part of a provider that is stored unencrypted. */
 export const providerDeclarationSchema = z.strictObject({
-  format: z.enum(['openai', 'azure', 'anthropic', 'gemini', 'vertex', 'bedrock', 'cohere', 'ollama']),
+  format: z.enum(providerFormats),
   flavour: z
     .string()
     .max(40)

@@ -1,5 +1,5 @@
-import type { BilledUsage, Hold, Outcome, Receipt } from '../billing/index.ts'
-import { AppError, type Clock, isAppError, type Log } from '../kernel/index.ts'
+import type { Hold, Outcome, Receipt } from '../billing/index.ts'
+import { AppError, type Clock, isAppError, type Log, type TokenCounts } from '../kernel/index.ts'
 import type { Catalogue, Deployment } from '../models/index.ts'
 import { type Router, toClientError } from '../routing/index.ts'
 import type { ProviderRequest, TokenUsage } from '../providers/index.ts'
@@ -37,7 +37,7 @@ export type AnsweredEnding = (Outcome & { kind: 'answered' })['ending']
 
 export interface AnsweredOutcome {
   ending: AnsweredEnding
-  usage: BilledUsage
+  usage: TokenCounts
   estimated: boolean
   finishReason: string | null
 }
@@ -137,7 +137,7 @@ export function describe(opened: OpenedCall, deployment: Deployment, adjusted: s
   }
 }
 
-export const noUsage: BilledUsage = {
+export const noUsage: TokenCounts = {
   promptTokens: 0,
   completionTokens: 0,
   cachedTokens: 0,

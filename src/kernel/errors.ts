@@ -87,8 +87,3 @@ export function describeError(error: unknown): string {
   if (error instanceof AppError) return error.internal === undefined ? error.code : `${error.code}: ${error.internal}`
   return error instanceof Error ? error.message : String(error)
 }
-
-/** Marks a switch that must be exhaustive; reaching it is a bug. */
-export function unreachable(value: never): never {
-  throw new Error(`unreachable value: ${String(value)}`)
-}

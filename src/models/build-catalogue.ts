@@ -141,7 +141,7 @@ function buildDeployment(
   const wireId = declared.wireId ?? listed?.wire ?? baseModel
   // Of an id of the operator's own the one on the wire says more.
   const names = { id: wireId, baseModel: known?.id ?? declared.baseModel ?? wireId }
-  const traits = resolveTraits(provider ? hostOf(provider.settings) : '', { ...names, traits: declared.traits })
+  const traits = resolveTraits(provider && hostOf(provider.settings), { ...names, traits: declared.traits })
   const contextTokens = known?.contextTokens ?? traits.contextTokens
   const stated = declared.prices
     ? [declared.prices]

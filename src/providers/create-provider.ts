@@ -1,4 +1,5 @@
-import { type Clock, type Log, unreachable } from '../kernel/index.ts'
+import type { ProviderFormat } from '../contract/provider-formats.ts'
+import type { Clock, Log } from '../kernel/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import { createAnthropicAdapter } from './anthropic/index.ts'
 import { createBedrockAdapter } from './bedrock/index.ts'
@@ -9,7 +10,7 @@ import { createHttpProvider } from './http-provider.ts'
 import { createOfflineProvider } from './offline/offline-provider.ts'
 import { createOllamaAdapter } from './ollama/index.ts'
 import { createOpenAiAdapter } from './openai/index.ts'
-import type { Provider, ProviderSettings, WireFormat } from './port.ts'
+import type { Provider, ProviderSettings } from './port.ts'
 import type { CreateWireAdapter, WireAdapter } from './wire-adapter.ts'
 
 export interface ProviderDependencies {
@@ -45,27 +46,16 @@ export function createProvider(settings: ProviderSettings, dependencies: Provide
 /** The pure mappings of a format, without the transport. */
 export function createAdapter(settings: ProviderSettings): WireAdapter {
   if (settings.format === 'offline') throw new RangeError('the offline model has no wire')
-  return adapterOf(settings.format)(settings)
+  return adapters[settings.format](settings)
 }
 
-function adapterOf(format: Exclude<WireFormat, 'offline'>): CreateWireAdapter {
-  switch (format) {
-    case 'openai':
-    case 'azure':
-      return createOpenAiAdapter
-    case 'anthropic':
-      return createAnthropicAdapter
-    case 'gemini':
-      return createGeminiAdapter
-    case 'vertex':
-      return createVertexAdapter
-    case 'bedrock':
-      return createBedrockAdapter
-    case 'cohere':
-      return createCohereAdapter
-    case 'ollama':
-      return createOllamaAdapter
-    default:
-      return unreachable(format)
-  }
+const adapters: Readonly<Record<ProviderFormat, CreateWireAdapter>> = {
+  openai: createOpenAiAdapter,
+  azure: createOpenAiAdapter,
+  anthropic: createAnthropicAdapter,
+  gemini: createGeminiAdapter,
+  vertex: createVertexAdapter,
+  bedrock: createBedrockAdapter,
+  cohere: createCohereAdapter,
+  ollama: createOllamaAdapter,
 }

@@ -17,8 +17,8 @@ const contextOverflow = new RegExp(
     String.raw`input token count\b[^.]{0,40}\b(?:exceeds|but)`,
     // Anthropic, Bedrock, Fireworks: "prompt is too long". Bedrock: "Input is too long for requested model." llama.cpp: "input is too large".
     String.raw`\b(?:prompt|input|messages?|conversation) (?:is|are) too (?:long|large)`,
-    // Cohere: "too many tokens". Bedrock: "Too many input tokens", "too many total text bytes".
-    String.raw`too many (?:input |prompt |total )?tokens|too many total text`,
+    // Cohere: "too many tokens", "cannot exceed 4081 tokens". Bedrock: "Too many input tokens", "too many total text bytes".
+    String.raw`too many (?:input |prompt |total )?tokens|too many total text|cannot exceed \d+ (?:input |prompt |total )?tokens`,
     // OpenAI, Groq, Cerebras: "Please reduce the length of the messages", "reduce your message size".
     String.raw`reduce (?:the|your) (?:length|message size|prompt)`,
     // DashScope: "Range of input length should be [1, 30720]", "Total message token length exceed model limit".

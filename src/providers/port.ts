@@ -3,35 +3,18 @@
  * map-error) behind `Provider`; this file is what the rest of Portico knows of them.
  */
 
+import type { ProviderFormat } from '../contract/provider-formats.ts'
+import type { StatedUsage, TokenCounts } from '../kernel/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
 
 /** Words of the compatible API; `tool_calls` occurs only where tools were sent (Space chat). */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
 
-/** promptTokens count cached and cache-written tokens, completionTokens count reasoning tokens, total is their sum. */
-export interface TokenUsage {
-  promptTokens: number
-  completionTokens: number
-  /** Part of promptTokens that was read from the provider's cache. */
-  cachedTokens: number
-  /** Part of promptTokens that was written to the provider's cache. */
-  cacheWriteTokens: number
-  /** Part of completionTokens. */
-  reasoningTokens: number
+export interface TokenUsage extends TokenCounts {
   /** The provider counted the output only; promptTokens is 0 and the caller counts the prompt. */
   promptUncounted?: true
-  /** Present where the provider says more about its bill than these counts. */
+  /** Present if the provider states more about its bill than these counts. */
   stated?: StatedUsage
-}
-
-/** What a provider says about its bill beyond the counts. */
-export interface StatedUsage {
-  /** The usage as it came, for the receipt. */
-  raw: Record<string, unknown> | null
-  /** Base cost that the provider states, in attoUsd (1e-18 US dollars). */
-  costAttoUsd: bigint | null
-  /** Tokens that it bills, where they differ from those it counts (Cohere's `billed_units`). */
-  billedUnits: { inputTokens: number; outputTokens: number } | null
 }
 
 /** A source that the provider names for its answer; the compatible API's `url_citation`. */
@@ -61,7 +44,7 @@ export interface ProviderMessage {
  * to clients; an adapter of another format leaves it out.
  */
 export interface ReasoningReplay {
-  format: 'openai' | 'anthropic' | 'bedrock'
+  format: ProviderFormat
   /** Blocks, in order, in the words of the format. */
   blocks: Record<string, unknown>[]
 }
@@ -257,17 +240,8 @@ export class ProviderError extends Error {
   }
 }
 
-/** Wire formats; `offline` is the built-in model that needs no provider. */
-export type WireFormat =
-  | 'openai'
-  | 'azure'
-  | 'anthropic'
-  | 'gemini'
-  | 'vertex'
-  | 'bedrock'
-  | 'cohere'
-  | 'ollama'
-  | 'offline'
+/** `offline` is the built-in model, which needs no provider. */
+export type WireFormat = ProviderFormat | 'offline'
 
 /** Everything that is needed to reach one account at one provider. Secrets arrive decrypted and live only in memory. */
 export interface ProviderSettings {

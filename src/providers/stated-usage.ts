@@ -1,5 +1,5 @@
-import { parseAttoUsd } from '../kernel/index.ts'
-import type { StatedUsage, TokenUsage } from './port.ts'
+import { type StatedUsage, parseAttoUsd } from '../kernel/index.ts'
+import type { TokenUsage } from './port.ts'
 import type { JsonObject } from './wire-json.ts'
 
 /** Counts as hosts send them; some report more cached than prompt tokens. */

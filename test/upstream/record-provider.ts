@@ -1,3 +1,4 @@
+import { providerFormats } from '../../src/contract/provider-formats.ts'
 import type { ProviderSettings, WireFormat, WireModel } from '../../src/providers/index.ts'
 import type { WireRecord } from './wire-index.ts'
 
@@ -10,16 +11,6 @@ const formatOfApi: Readonly<Record<string, WireFormat>> = {
   'bedrock-converse': 'bedrock',
   'cohere-chat': 'cohere',
   'ollama-chat': 'ollama',
-}
-
-/** Formats of providers whose model lists and embeddings name no `api`; the others are OpenAI's. */
-const formatOfProvider: Readonly<Record<string, WireFormat>> = {
-  anthropic: 'anthropic',
-  azure: 'azure',
-  bedrock: 'bedrock',
-  cohere: 'cohere',
-  gemini: 'gemini',
-  vertex: 'vertex',
 }
 
 /** Settings of a provider that speaks the record's format to `baseUrl`; null where no format does. */
@@ -44,7 +35,8 @@ function formatFor(record: WireRecord): WireFormat | null {
   if (record.api === undefined) {
     // Ollama has both its own resources and OpenAI's.
     if (record.provider === 'ollama') return path.startsWith('/api/') ? 'ollama' : 'openai'
-    return formatOfProvider[record.provider] ?? 'openai'
+    // Records of model lists and embeddings have no `api`: a provider that is not named like a format has OpenAI's format.
+    return providerFormats.find((format) => format === record.provider) ?? 'openai'
   }
   const format = formatOfApi[record.api] ?? null
   if (format === 'openai' && record.provider === 'azure') return 'azure'

@@ -6,9 +6,10 @@ import {
   parseAttoUsd,
   parsePicoUsd,
   systemClock,
+  type TokenCounts,
 } from '../../kernel/index.ts'
 import type { Organisation } from '../../organisations/index.ts'
-import type { BilledUsage, HoldRequest, Outcome } from '../port.ts'
+import type { HoldRequest, Outcome } from '../port.ts'
 import type { PriceSchedule } from '../prices.ts'
 
 /** Dollars per million tokens, as price lists write them. */
@@ -62,7 +63,7 @@ export function callOf(organisation: Organisation, changes: Partial<HoldRequest>
   }
 }
 
-export function usageOf(promptTokens: number, completionTokens: number): BilledUsage {
+export function usageOf(promptTokens: number, completionTokens: number): TokenCounts {
   return { promptTokens, completionTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
 }
 

@@ -36,8 +36,7 @@ function classify(status: number, message: string): ProviderErrorClass {
   if (status === 429 && saysNoCapacity(message)) return 'overloaded'
   const known = errorClassOfStatus(status)
   if (known !== 'invalid_request') return known
-  if (saysContextOverflow(message) || /cannot exceed \d+.{0,20}token|exceeds?\b.{0,40}\btoken/i.test(message))
-    return 'context_length'
+  if (saysContextOverflow(message)) return 'context_length'
   if (/model .*(not found|does not exist)/i.test(message)) return 'model_not_found'
   return 'invalid_request'
 }

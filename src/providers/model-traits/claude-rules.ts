@@ -1,7 +1,7 @@
 import { nearestOf } from './efforts.ts'
-import type { TraitRule } from './traits.ts'
+import type { HostName, TraitRule } from './traits.ts'
 
-const hosts = ['anthropic', 'bedrock', 'vertex']
+const hosts: readonly HostName[] = ['anthropic', 'bedrock', 'vertex']
 const checked = '2026-11-21'
 const models = 'https://platform.claude.com/docs/en/about-claude/models/overview'
 const effort = 'https://platform.claude.com/docs/en/build-with-claude/effort'

@@ -1,7 +1,7 @@
 import { nearestOf } from './efforts.ts'
-import type { TraitRule } from './traits.ts'
+import type { HostName, TraitRule } from './traits.ts'
 
-const hosts = ['gemini', 'vertex']
+const hosts: readonly HostName[] = ['gemini', 'vertex']
 const checked = '2026-11-21'
 const thinking = 'https://ai.google.dev/gemini-api/docs/thinking'
 const compatibility = 'https://ai.google.dev/gemini-api/docs/openai'

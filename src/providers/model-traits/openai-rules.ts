@@ -1,7 +1,7 @@
 import { nearestOf } from './efforts.ts'
-import type { TraitRule } from './traits.ts'
+import type { HostName, TraitRule } from './traits.ts'
 
-const hosts = ['openai', 'azure']
+const hosts: readonly HostName[] = ['openai', 'azure']
 const checked = '2026-11-21'
 const reference = 'https://platform.openai.com/docs/guides/reasoning'
 const penalties = ['presence_penalty', 'frequency_penalty']

@@ -3,7 +3,7 @@ import { geminiRules } from './gemini-rules.ts'
 import { hostRules } from './host-rules.ts'
 import { modelRules } from './model-rules.ts'
 import { openAiRules } from './openai-rules.ts'
-import type { ModelTraits, ResolvedTraits, TraitRule } from './traits.ts'
+import type { HostName, ModelTraits, ResolvedTraits, TraitRule } from './traits.ts'
 
 const rules: readonly TraitRule[] = [...hostRules, ...modelRules, ...openAiRules, ...claudeRules, ...geminiRules]
 
@@ -18,7 +18,7 @@ const resolved = new Map<string, ResolvedTraits>()
 const maximumResolved = 4_096
 
 /** What a model accepts at a host. */
-export function resolveTraits(host: string, model: NamedModel): ResolvedTraits {
+export function resolveTraits(host: HostName | undefined, model: NamedModel): ResolvedTraits {
   const key = `${host}\n${model.baseModel}`
   let known = resolved.get(key)
   if (!known) {
@@ -29,9 +29,10 @@ export function resolveTraits(host: string, model: NamedModel): ResolvedTraits {
   return model.traits ? { ...known, ...model.traits } : known
 }
 
-function mergeRules(host: string, name: string): ResolvedTraits {
+function mergeRules(host: HostName | undefined, name: string): ResolvedTraits {
   const applied = rules.filter(
-    ({ hosts, models }) => (hosts === '*' || hosts.includes(host)) && (models === undefined || models.test(name)),
+    ({ hosts, models }) =>
+      (hosts === '*' || (host !== undefined && hosts.includes(host))) && (models === undefined || models.test(name)),
   )
   const sources = new Map(applied.map(({ source, checked }) => [source, { source, checked }]))
   return Object.assign({}, ...applied.map(({ traits }) => traits), { sources: [...sources.values()] }) as ResolvedTraits

@@ -1,3 +1,6 @@
+import type { FlavourName } from '../openai/flavours.ts'
+import type { WireFormat } from '../port.ts'
+
 /**
  * What a model accepts on the wire, as data. `*-rules.ts` hold the facts with their sources, resolve.ts finds those of one model; adapters
  * read the result and know no model by name. An absent field means that nothing special is known: what the client sent is sent on.
@@ -62,10 +65,13 @@ export interface ModelTraits {
   userCharacters?: number
 }
 
+/** A format, or a flavour of the OpenAI-compatible family. */
+export type HostName = WireFormat | FlavourName
+
 /** One fact, or several from one source. Later rules win over earlier ones, field by field. */
 export interface TraitRule {
-  /** Names of hosts (formats, or flavours of the OpenAI-compatible family); `*`: wherever the model runs. */
-  hosts: readonly string[] | '*'
+  /** `*`: every host. */
+  hosts: readonly HostName[] | '*'
   /** Matched against the plain name of the model (resolve.ts, plainName); absent: every model of the hosts. */
   models?: RegExp
   traits: ModelTraits

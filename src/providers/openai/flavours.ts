@@ -195,7 +195,7 @@ export const flavours = {
   llamacpp: { ...generic, baseUrl: 'http://127.0.0.1:8080/v1' },
 } as const satisfies Record<string, Flavour>
 
-type FlavourName = keyof typeof flavours
+export type FlavourName = keyof typeof flavours
 
 /**
  * Name of the flavour: the one that is set; else the one that the address's host belongs to; without an address OpenAI itself, else

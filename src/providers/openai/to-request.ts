@@ -5,13 +5,13 @@ import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Flavour } from './flavours.ts'
+import type { Flavour, FlavourName } from './flavours.ts'
 import { toReplayedFields } from './replay.ts'
 
 export interface RequestContext {
   settings: ProviderSettings
   /** Name of the flavour. */
-  host: string
+  host: FlavourName
   flavour: Flavour
   endpoint: Endpoint
 }

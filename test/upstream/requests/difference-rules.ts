@@ -1,5 +1,6 @@
 import { openingText } from '../../../src/providers/accept-call.ts'
 import { resolveTraits } from '../../../src/providers/model-traits/index.ts'
+import type { HostName } from '../../../src/providers/model-traits/traits.ts'
 import { asObject, asObjects, type JsonObject } from '../../../src/providers/wire-json.ts'
 import type { BodyDifference } from './diff-bodies.ts'
 import type { OurBody } from './our-body.ts'
@@ -104,7 +105,7 @@ export function isNeutral({ difference: { path, theirs } }: DifferenceContext): 
   return neutralValues[path.split('.').at(-1)!]?.includes(theirs) ?? false
 }
 
-export const traitsOf = ({ host, ours }: DifferenceContext) => resolveTraits(host, ours.wireModel)
+export const traitsOf = ({ host, ours }: DifferenceContext) => resolveTraits(host as HostName, ours.wireModel)
 export const temperatureOf = ({ call }: DifferenceContext) =>
   call.kind === 'chat' ? (call.request.temperature ?? 0) : 0
 export const forbidsTools = ({ call }: DifferenceContext) => call.kind === 'chat' && call.request.toolChoice === 'none'

@@ -1,0 +1,16 @@
+/**
+ * The wire formats of providers, listed once. The schemas of configuration and API, the adapters, the command line and the test of
+ * docs/providers.md derive from this list; docs/adding-a-wire-format.md describes how to extend it.
+ */
+export const providerFormats = [
+  'openai',
+  'azure',
+  'anthropic',
+  'gemini',
+  'vertex',
+  'bedrock',
+  'cohere',
+  'ollama',
+] as const
+
+export type ProviderFormat = (typeof providerFormats)[number]

@@ -1,0 +1,26 @@
+/**
+ * Token counts of one call and what the provider states about its bill. Providers report them and billing charges for them; neither room
+ * may import the other.
+ */
+
+/** promptTokens include cached and cache-written tokens; completionTokens include reasoning tokens. */
+export interface TokenCounts {
+  promptTokens: number
+  completionTokens: number
+  /** Part of promptTokens that was read from the provider's cache. */
+  cachedTokens: number
+  /** Part of promptTokens that was written to the provider's cache. */
+  cacheWriteTokens: number
+  /** Part of completionTokens. */
+  reasoningTokens: number
+}
+
+/** What a provider states about its bill in addition to the counts. */
+export interface StatedUsage {
+  /** The provider's usage object, for the receipt. */
+  raw: Record<string, unknown> | null
+  /** Base cost in attoUsd (1e-18 US dollars); preferred over tokens times our prices. */
+  costAttoUsd: bigint | null
+  /** Tokens that the provider bills, if they differ from the counts (Cohere's `billed_units`). */
+  billedUnits: { inputTokens: number; outputTokens: number } | null
+}
