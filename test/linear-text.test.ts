@@ -16,14 +16,14 @@ import { fencePassages } from '../src/chat/context/prompt.ts'
 import { createTokenCounter, estimateTokens, loadVocabulary } from '../src/tokens/index.ts'
 
 /**
- * Every function of the main thread that reads text of clients, documents or providers takes linear time for the texts that are
- * worst for expressions and loops: four times the text takes about four times as long. Quadratic work takes 16 times.
+ * Every function of the main thread that reads text of clients, documents or providers takes linear time for texts that are the
+ * worst case for regular expressions and loops: four times the text takes about four times as long. Quadratic work takes 16 times.
  */
 
 const smallUnits = 10_000
 const growth = 4
 const allowedRatio = 10
-/** Below it, noise decides. */
+/** Shorter times are noise. */
 const measurableMs = 15
 
 const attacks = [
@@ -127,7 +127,7 @@ const passage = (text: string): Passage =>
     score: 1,
   }) as unknown as Passage
 
-/** Errors are an answer as well: only the time counts. */
+/** Errors are accepted: only the time counts. */
 const tolerant = (read: (text: string) => unknown) => async (text: string) => {
   try {
     await read(text)
@@ -195,7 +195,7 @@ describe('time grows with the size of the text and no faster, for', () => {
   test.each(Object.entries(readers))('%s', { timeout: 120_000 }, async (_name, reader) => {
     const read = tolerant(reader)
     for (const attack of attacks) {
-      // Alone, and where the run ends in something that makes a match fail.
+      // Alone, and with an end that makes a match fail.
       for (const end of ['', '\u0000x']) {
         const textOf = (units: number) => attack.repeat(Math.ceil(units / attack.length)) + end
         const largeMs = await fastestMs(read, textOf(smallUnits * growth))

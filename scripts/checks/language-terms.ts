@@ -160,9 +160,7 @@ export const notCleanYet: string[] = [
   'vitest.config.ts',
   // Documents about the whole, and its tests.
   'ARCHITECTURE.md',
-  'test/acceptance/',
   'test/ledger-proof/',
-  'test/harness/',
   // Spaces, database.
   'src/database/',
 ]

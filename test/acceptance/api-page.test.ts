@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => portico?.stop())
 
 describe.skipIf(!hasBrowser)(hasBrowser ? 'the API page' : 'the API page (skipped: there is no Chromium)', () => {
-  it('shows every interface to a person, from this server alone and without errors', async () => {
+  it('shows every operation without errors and loads nothing from other servers', async () => {
     const profile = mkdtempSync(path.join(tmpdir(), 'portico-browser-'))
     const browser = await chromium.launchPersistentContext(profile, { executablePath, headless: true, args: flags })
     try {
@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)(hasBrowser ? 'the API page' : 'the API page (skippe
 })
 
 describe('the OpenAPI description', () => {
-  it('names each operation once, each shape once, its server, and what is a stream of events', async () => {
+  it('names each operation and each schema once, its server, and the event streams', async () => {
     const document = (await (await fetch(`${portico.url}/openapi.json`)).json()) as {
       servers: { url: string }[]
       components: { schemas: Record<string, unknown> }
@@ -75,7 +75,7 @@ describe('the OpenAPI description', () => {
     expect(streams.toSorted()).toEqual(['chatWithSpace', 'createChatCompletion', 'followSpaceDocuments'])
   })
 
-  it('holds every route with who may call it', async () => {
+  it('has every route with its authentication', async () => {
     const document = (await (await fetch(`${portico.url}/openapi.json`)).json()) as {
       openapi: string
       paths: Record<string, Record<string, { security: unknown[]; summary?: string }>>

@@ -13,14 +13,14 @@ beforeAll(async () => {
 })
 afterAll(() => portico?.stop())
 
-/** A completion whose body stops short of its end; `release` ends the connection. */
+/** A completion whose body stops before its end; `release` closes the connection. */
 async function startUpload(organisation: TestOrganisation, bytes: number) {
   const { hostname, port } = new URL(portico.url)
   const socket = net.connect(Number(port), hostname)
   await once(socket, 'connect')
   const head = `POST /v1/gateway/chat/completions HTTP/1.1\r\nhost: x\r\nx-api-key: ${organisation.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${bytes + 1}\r\n\r\n`
   await new Promise<unknown>((resolve) => socket.write(head + ' '.repeat(bytes), resolve))
-  // The kernel has the bytes; the service reads them in the turns that it takes for these.
+  // The kernel has the bytes; the service reads them during these requests.
   for (let turn = 0; turn < 10; turn++) await (await fetch(`${portico.url}/livez`)).text()
   return { release: () => socket.destroy() }
 }
@@ -32,7 +32,7 @@ const send = (organisation: TestOrganisation, bytes: number) =>
     ignored: 'x'.repeat(bytes),
   })
 
-/** A connection that was closed is noticed a moment later: repeats until the answer has the status, for a bounded time. */
+/** The service notices a closed connection a moment later: repeats until the response has the status, for a bounded time. */
 async function untilStatus(status: number, ask: () => ReturnType<typeof send>) {
   for (let round = 0; ; round++) {
     const answer = await ask()
@@ -41,7 +41,7 @@ async function untilStatus(status: number, ask: () => ReturnType<typeof send>) {
 }
 
 describe('request bodies in flight', () => {
-  it('of one organisation take half at most, and all together no more than the whole', async () => {
+  it('of one organisation use at most half of the budget, and those of all organisations the whole', async () => {
     const [one, two, three] = [
       await portico.createOrganisation(),
       await portico.createOrganisation(),
@@ -70,7 +70,7 @@ describe('request bodies in flight', () => {
     second.release()
   })
 
-  it('larger than one body may be are 413, declared or not', async () => {
+  it('larger than the limit of one body are 413, declared or not', async () => {
     const organisation = await portico.createOrganisation()
     const declared = await send(organisation, maximumJsonBytes)
     expect(expectStatus(declared, 413).error.message).toContain(String(maximumJsonBytes))

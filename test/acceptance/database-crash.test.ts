@@ -43,7 +43,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** Reads what the victim says until `count` lines have come, kills it, and resolves to all that it had said by then. */
+/** Reads the output of the process until it has `count` lines, kills it, and resolves to all lines written by then. */
 async function killAfter(child: ChildProcess, count: number): Promise<string[]> {
   const lines: string[] = []
   for await (const line of createInterface({ input: child.stdout! })) {
@@ -54,7 +54,7 @@ async function killAfter(child: ChildProcess, count: number): Promise<string[]> 
   return lines
 }
 
-test('kill -9 in the middle of commits loses no acknowledged one, and the database opens again, three times over', async () => {
+test('kill -9 during commits loses no acknowledged commit, and the database opens again, three times in a row', async () => {
   const prepared = await open()
   await prepared.control.execute('create table committed (id bigint generated always as identity primary key)')
   await prepared.close()
@@ -70,7 +70,7 @@ test('kill -9 in the middle of commits loses no acknowledged one, and the databa
   expect(acknowledged.length).toBeGreaterThanOrEqual(267)
 })
 
-test('jobs in work when the process is killed run again, once each, and are counted', async () => {
+test('jobs that run when the process is killed are run again once each and counted', async () => {
   const prepared = await open()
   const queue = createJobQueue({ database: prepared.corpus, clock: systemClock, log: silentLog })
   await prepared.corpus.transaction(async (transaction) => {
@@ -98,7 +98,7 @@ test('jobs in work when the process is killed run again, once each, and are coun
 })
 
 test.skipIf(testServerUrl() !== undefined)(
-  'a second process is refused with the name of the folder, and let in after the first is killed',
+  'a second process is refused with the name of the folder, and opens it after the first is killed',
   async () => {
     const first = startVictim('hold')
     await once(first.stdout!, 'data')

@@ -9,9 +9,9 @@ import { runFirstStart } from '../../src/first-start.ts'
 import { fencedCommands, inlineCommands, repository } from '../harness/documented-commands.ts'
 import { removeFolder, startPortico, type TestPortico } from '../harness/portico.ts'
 
-/** Every command that the docs print works: fenced ones run against one demo service, the others must exist with their options. */
+/** Every documented command works: fenced ones run against a demo service, the others must exist with their options. */
 
-/** They install the project or run CI; scripts/minimal-system.sh and CI run them. */
+/** Not run here: they install the project or run CI. scripts/minimal-system.sh and CI run them. */
 const installsOrTests = /^(npm ci( |$)|npm run check$|bash \.ci\/run$)/
 
 let folder: string
@@ -31,7 +31,7 @@ beforeAll(async () => {
   mkdirSync(path.join(folder, 'handbook'))
   writeFileSync(path.join(folder, 'handbook/hours.md'), '# Hours\n\nThe office is open from nine to five.\n')
   writeFileSync(path.join(folder, 'handbook.pdf'), onePagePdf('The office is open from nine to five.'))
-  // Where jq is not installed its part of a pipe reads and prints nothing.
+  // Where jq is not installed, a stub reads its input and prints nothing.
   writeFileSync(
     path.join(folder, 'jq'),
     '#!/bin/sh\nPATH=${PATH#*:}\ncommand -v jq >/dev/null && exec jq "$@"\ncat >/dev/null\n',
@@ -51,7 +51,7 @@ afterAll(async () => {
 })
 
 it.each(fencedCommands().map(({ page, lines }) => ({ page, lines, first: lines[0] })))(
-  '$page: "$first" and what follows it run as printed',
+  '$page: the block that begins with "$first" runs as printed',
   async ({ lines }) => {
     for (const line of lines.filter((one) => installsOrTests.test(one))) assertScriptsExist(line)
     const rest = lines.filter((one) => !installsOrTests.test(one))
@@ -75,7 +75,7 @@ it.each(inlineCommands())('$page: `$command` names what exists', async ({ comman
   } else throw new Error(`\`${command}\` does not run everywhere: write bin/run, bin/portico or an npm script`)
 })
 
-/** Runs the lines in one shell that ends at the first failure; what the reader must fill in is filled in. */
+/** Runs the lines in one shell that ends at the first failure. Placeholders are replaced by values. */
 async function runLines(lines: string[]): Promise<void> {
   const demo = Object.fromEntries(
     [...printed.matchAll(/^export (\w+)=(\S+)$/gm)].map(([, name, value]) => [name!, value!]),
@@ -88,7 +88,7 @@ async function runLines(lines: string[]): Promise<void> {
     [/(?<![\w$])ENDPOINT_ID\b/g, demo['PORTICO_ENDPOINT_ID']!],
   ]
   for (const [pattern, value] of placeholders) script = script.replaceAll(pattern, value)
-  // curl ends with 0 whatever the status is; here a refusal is a failure.
+  // curl ends with 0 for every status; here an error status is a failure.
   const prelude = `set -euo pipefail; curl() { command curl --fail-with-body --noproxy '*' "$@"; }\n`
   const done = promisify(execFile)('bash', ['-c', prelude + script], {
     cwd: folder,

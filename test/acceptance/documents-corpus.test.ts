@@ -15,8 +15,8 @@ interface Counted {
   expected_words?: number
 }
 
-describe('the measure of the corpus', () => {
-  it('counts each expected word as often as it stands in the text, and no overlap twice', () => {
+describe('word recall of the corpus', () => {
+  it('counts each expected word as often as it is in the text, and no overlap twice', () => {
     expect(wordRecall('one two two', 'two ONE')).toBeCloseTo(2 / 3)
     expect(splitWords('Ａpple 概要x กข')).toEqual(['apple', '概', '要', 'x', 'ก', 'ข'])
     const chunks = [
@@ -27,7 +27,7 @@ describe('the measure of the corpus', () => {
     expect(splitWords(joinChunks(chunks))).toEqual(['first', 'second', 'third', 'alone'])
   })
 
-  it.skipIf(files.length === 0)('splits words as the tools did that counted the expected ones', () => {
+  it.skipIf(files.length === 0)('splits words like the tools that counted the expected words', () => {
     for (const file of files) {
       if (file.expected_file === undefined || file.expected_words === undefined) continue
       const words = splitWords(readFileSync(path.join(folder!, file.expected_file), 'utf8'))
@@ -39,7 +39,7 @@ describe('the measure of the corpus', () => {
 describe.skipIf(files.length === 0)(
   `the corpus${files.length === 0 ? ' (skipped: shared data not found)' : ''}`,
   () => {
-    it('becomes what is expected, file by file, through the API', async () => {
+    it('has the expected outcome for each file uploaded through the API', async () => {
       await using portico = await startPortico()
       const client = await createCorpusClient(portico)
       const different: string[] = []

@@ -13,7 +13,7 @@ import {
 const operatorToken = 'operator-token-of-the-crash-test'
 
 it(
-  'a replacement that is killed at any moment serves the former content until the new one is ready',
+  'a replacement that is killed at any moment serves the previous content until the new one is ready',
   { timeout: 180_000 },
   async () => {
     const place = await freshDatabasePlace()

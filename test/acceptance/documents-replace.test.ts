@@ -10,7 +10,7 @@ import {
   waitForDocument,
 } from '../harness/portico.ts'
 
-/** `onDuplicate`: what an upload does where the Space has a document of its name. */
+/** `onDuplicate`: the effect of an upload when the Space has a document with its name. */
 
 let portico: TestPortico
 let organisation: TestOrganisation
@@ -48,11 +48,11 @@ async function ask(word: string): Promise<string[]> {
   return expectStatus(answer, 200).references.map((reference: { documentId: string }) => reference.documentId)
 }
 
-/** Takes a worker some seconds. */
+/** A worker needs some seconds for it. */
 const long = (word: string) => `The ${word} of the harbour. `.repeat(30_000)
 
 describe('an upload with the name of a document of the Space', () => {
-  it('adds another document by default and with keep', async () => {
+  it('adds a second document by default and with keep', async () => {
     const ids = [await ready('About zebras.'), await ready('About okapis.'), await ready('About gnus.', 'keep')]
     expect(new Set(ids).size).toBe(3)
     expect((await list()).total).toBe(3)
@@ -72,7 +72,7 @@ describe('an upload with the name of a document of the Space', () => {
     expect(expectStatus(answer, 400).error).toMatchObject({ param: 'onDuplicate' })
   })
 
-  it('with replace keeps id, creation and metadata, and serves the former content until the new is ready', async () => {
+  it('with replace keeps id, creation and metadata, and serves the previous content until the new content is ready', async () => {
     const id = await ready('About zebras.', 'replace', { metadata: '{"url": "https://example.org/a"}' })
     const before = await get(id)
     expect(expectStatus(await send(long('okapi'), 'replace'), 201)).toEqual({
@@ -99,14 +99,14 @@ describe('an upload with the name of a document of the Space', () => {
     expect(await audit()).toMatchObject({ findings: [] })
   })
 
-  it('with replace leaves one document of the name, also where there were several', async () => {
+  it('with replace leaves one document with the name, also where there were several', async () => {
     await ready('About zebras.')
     const newest = await ready('About okapis.')
     expect(await ready('About gnus.', 'replace')).toBe(newest)
     expect((await list()).items.map((item: { id: string }) => item.id)).toEqual([newest])
   })
 
-  it('keeps the former content when the new one cannot be read, and says so in a warning until one can', async () => {
+  it('keeps the previous content and a warning until a replacement can be read', async () => {
     const id = await ready('About zebras.')
     expectStatus(await send('   \n ', 'replace'), 201)
     expect(await waitForDocument(organisation.client, id)).toMatchObject({
@@ -119,7 +119,7 @@ describe('an upload with the name of a document of the Space', () => {
     expect(await get(id)).not.toHaveProperty('warnings')
   })
 
-  it('replaces a failed document at once, and fails again where the new content cannot be read either', async () => {
+  it('replaces a failed document at once, and fails again when the new content cannot be read', async () => {
     const { id } = expectStatus(await send(' '), 201)
     expect(await waitForDocument(organisation.client, id)).toMatchObject({ status: 'failed' })
     expectStatus(await send('\n', 'replace'), 201)
@@ -144,7 +144,7 @@ describe('an upload with the name of a document of the Space', () => {
     expect(await audit()).toMatchObject({ findings: [] })
   })
 
-  it('with replace again and again at once ends as one document with the content of one of them', async () => {
+  it('with many concurrent replacements ends as one document with the content of one of them', async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => send(`About animal${n}.`, 'replace')))
     const ids = new Set(answers.map((answer) => expectStatus(answer, 201).id))
     expect(ids.size).toBe(1)
@@ -161,7 +161,7 @@ describe('an upload with the name of a document of the Space', () => {
     expect(await audit()).toMatchObject({ findings: [] })
   })
 
-  it('repeats its answer for the same Idempotency-Key', async () => {
+  it('returns the first response again for the same Idempotency-Key', async () => {
     const id = await ready('About zebras.')
     const again = async () => {
       const answer = await organisation.client(

@@ -57,7 +57,7 @@ describe('the S3 blob store', () => {
     for (const key of ['a/2', 'b/3']) await store.delete(key)
   })
 
-  it('sends large files in parts and never holds one whole', async () => {
+  it('sends large files in parts and never has a whole file in memory', async () => {
     await store.put('large', pieces(23), never)
     expect(s3.objects.get('files/large')).toHaveLength(23 * mebibyte)
     expect(s3.objects.get('files/large')!.at(-1)).toBe(22)
@@ -79,7 +79,7 @@ describe('the S3 blob store', () => {
     expect([s3.openUploads(), s3.objects.size]).toEqual([0, 0])
   })
 
-  it('tries a failing store again, and says 503 with a time when it goes on failing', async () => {
+  it('retries a failing store, and returns 503 with retry-after when it keeps failing', async () => {
     s3.fail('put', 1)
     await store.put('again', pieces(1), never)
     expect(await store.exists('again')).toBe(true)
@@ -91,7 +91,7 @@ describe('the S3 blob store', () => {
     expect(s3.objects.size).toBe(0)
   }, 30_000)
 
-  it('gives extraction a local copy that is gone afterwards', async () => {
+  it('gives extraction a local copy and removes it afterwards', async () => {
     await store.put('copy', pieces(2), never)
     const before = await copies()
     await store.withFile('copy', never, async (file) => {
@@ -106,7 +106,7 @@ describe('the S3 blob store', () => {
 })
 
 describe('a service with its files in S3', () => {
-  it('takes an upload, makes it ready, deletes it, and leaves nothing of an interrupted one', async () => {
+  it('stores, processes and deletes an upload, and leaves nothing of an interrupted one', async () => {
     await using portico = await startPortico({
       settings: {
         ingestion: { workers: 1 },

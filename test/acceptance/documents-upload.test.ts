@@ -18,7 +18,7 @@ import {
   uploadForm,
 } from '../harness/portico.ts'
 
-/** Uploads as streams: limits, clients that go away, memory, a full disk. */
+/** Uploads as streams: limits, clients that disconnect, memory, a full disk. */
 
 const mebibyte = 1024 * 1024
 const limitBytes = 2 * mebibyte
@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => portico?.stop())
 
-/** A multipart upload of `bytes` whose body can be ended, broken off or left hanging by the test. */
+/** A multipart upload of `bytes`; the test can end its body, abort it or leave it open. */
 function startUpload(url: string, key: string, bytes: number, { declared = true }: { declared?: boolean } = {}) {
   const request = http.request(url, {
     method: 'POST',
@@ -90,7 +90,7 @@ function startUpload(url: string, key: string, bytes: number, { declared = true 
 
 const target = (base = portico.url, id = space.id) => `${base}/v1/documents?spaceId=${id}`
 
-/** Files below the blob folder, those being received included. */
+/** Files in the blob folder, including those being received. */
 async function blobFiles(folder: string): Promise<string[]> {
   const entries = await readdir(path.join(folder, 'blobs'), { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
@@ -105,7 +105,7 @@ async function until(what: string, condition: () => boolean | Promise<boolean>) 
 }
 
 describe('the upload limit', () => {
-  it('lets a file of exactly the limit through, and a byte more is a 413 that names the limit', async () => {
+  it('accepts a file of exactly the limit, and rejects one more byte with a 413 that names the limit', async () => {
     const fits = startUpload(target(), organisation.apiKey, limitBytes)
     await fits.send(limitBytes)
     await fits.finish()
@@ -129,27 +129,27 @@ describe('the upload limit', () => {
   ])('is told to a client that goes on sending, %s', async (_name, declared) => {
     const bytes = 40 * mebibyte
     const over = startUpload(target(), organisation.apiKey, bytes, { declared })
-    // Sends all of it and reads only afterwards, as simple clients do.
+    // Sends the whole body and then reads the response, as simple clients do.
     await over.send(bytes)
     await over.finish()
     expect((await over.answered).status).toBe(413)
   })
 
-  it('is told to fetch, whose body is longer than any buffer', async () => {
+  it('is reported to fetch, although the body is longer than any buffer', async () => {
     const form = new FormData()
     form.append('file', new Blob([Buffer.alloc(30 * mebibyte, 'x')]), 'big.txt')
     const answer = await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form)
     expect(answer.status).toBe(413)
   })
 
-  it('comes at once where the declared length is far above it', async () => {
+  it('is reported at once when the declared length is far above it', async () => {
     const over = startUpload(target(), organisation.apiKey, 1024 * mebibyte)
     await over.send(piece.length)
     expect((await over.answered).status).toBe(413)
     over.request.destroy()
   })
 
-  it('other refusals reach a client that goes on sending, too', async () => {
+  it('does not hide other errors from a client that is still sending', async () => {
     const bytes = 1.5 * mebibyte
     for (const [url, key, status] of [
       [target(), 'ptc_wrong', 401],
@@ -165,14 +165,14 @@ describe('the upload limit', () => {
 })
 
 describe('an interrupted upload', () => {
-  it('leaves no file and no document, wherever it was broken off', async () => {
+  it('leaves no file and no document, wherever it was interrupted', async () => {
     const quiet = await portico.createSpace(organisation)
     const before = await blobFiles(portico.place.dataFolder)
     for (const part of [0, 100, mebibyte]) {
       const upload = startUpload(target(portico.url, quiet.id), organisation.apiKey, 1.5 * mebibyte)
       await upload.send(part)
       if (part > 1000) {
-        // It must have come to the disk before it is broken off, or this would prove nothing.
+        // Data must be on the disk before the interruption; otherwise this test proves nothing.
         await until('a file being received', async () => (await incoming()) > 0)
       }
       upload.request.destroy()
@@ -204,7 +204,7 @@ describe('an interrupted upload', () => {
     expect(await incoming()).toBe(0)
   })
 
-  it('and a refused one leave nothing behind', async () => {
+  it('leaves nothing behind, and neither does a refused one', async () => {
     const before = await blobFiles(portico.place.dataFolder)
     await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, uploadForm('x', 'x.exe'))
     await organisation.client(
@@ -266,7 +266,7 @@ describe.skipIf(process.platform !== 'linux')('100 MiB', () => {
       }
       await send(30 * mebibyte)
       const pid = process.child.pid!
-      writeFileSync(`/proc/${pid}/clear_refs`, '5') // the peak is counted from now on
+      writeFileSync(`/proc/${pid}/clear_refs`, '5') // Resets the peak.
       const beforeKib = memoryKib(pid, 'VmRSS')
       expect((await send(100 * mebibyte)).status).toBe(201)
       const grownMebibytes = (memoryKib(pid, 'VmHWM') - beforeKib) / 1024

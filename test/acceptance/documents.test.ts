@@ -9,7 +9,7 @@ import {
   uploadForm,
 } from '../harness/portico.ts'
 
-/** The document interface as its clients see it. No worker runs here, so that documents stay in `processing`. */
+/** The document API. No worker runs here, so documents stay in `processing`. */
 
 let portico: TestPortico
 let organisation: TestOrganisation
@@ -39,7 +39,7 @@ const list = (query: string, from = organisation) => from.client('GET', `/v1/doc
 const errorOf = (answer: { body: { error: Record<string, unknown> } }) => answer.body.error
 
 describe('the health check and the supported types', () => {
-  it('say what the interface says, and need the key', async () => {
+  it('match the contract and need the key', async () => {
     const health = expectStatus(await organisation.client('GET', '/'), 200)
     expect(health).toEqual({
       status: 'ok',
@@ -86,7 +86,7 @@ describe('an upload', () => {
     expect((await get(id)).body.metadata).toEqual({ part: 'json' })
   })
 
-  it('is refused with 400 naming the field that is wrong', async () => {
+  it('is refused with a 400 that names the wrong field', async () => {
     const nothing = new FormData()
     nothing.append('name', 'x')
     const twice = uploadForm('a', 'a.txt')
@@ -112,7 +112,7 @@ describe('an upload', () => {
     }
   })
 
-  it('is refused with 415 where name or content is of another type, and where the body is no form', async () => {
+  it('is refused with 415 when name or content has another type, or the body is not a form', async () => {
     const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13])
     for (const form of [
       uploadForm('x', 'program.exe'),
@@ -128,14 +128,14 @@ describe('an upload', () => {
     expect(json.status).toBe(415)
   })
 
-  it('judges the type by name and content, not by what the client declares', async () => {
+  it('is typed by name and content, not by the declared content type', async () => {
     const form = new FormData()
     form.append('file', new Blob(['# Title'], { type: 'application/octet-stream' }), 'readme.md')
     const { id } = expectStatus(await upload(form), 201)
     expect((await get(id)).body.mimeType).toBe('text/markdown')
   })
 
-  it('keeps names of every script in NFC, without path parts, control characters and direction overrides', async () => {
+  it('keeps names of every script in NFC and removes path parts, control characters and direction overrides', async () => {
     const cases = {
       'Übersicht 概要.txt': 'Übersicht 概要.txt',
       'U\u0308ber.txt': 'Über.txt',
@@ -153,7 +153,7 @@ describe('an upload', () => {
     expect((await uploaded('x', 'file.txt', { name: '𝒏'.repeat(255) })).name).toBe('𝒏'.repeat(255))
   })
 
-  it('tells of an older document with the same content in a header, and is accepted all the same', async () => {
+  it('names an older document with the same content in a header, and is accepted', async () => {
     const first = await uploaded('the very same bytes', 'one.txt')
     const second = await upload(uploadForm('the very same bytes', 'two.txt'))
     expect(second.status).toBe(201)
@@ -168,7 +168,7 @@ describe('Idempotency-Key', () => {
   const keyed = (key: string, content: string, name = 'k.txt', to = space, from = organisation) =>
     upload(uploadForm(content, name), { 'idempotency-key': key }, to, from)
 
-  it('gives a repetition the first document again and stores nothing', async () => {
+  it('returns the first document again for a repetition and stores nothing', async () => {
     const first = await keyed('key-1', 'content')
     const before = (await list(`spaceId=${space.id}&limit=1`)).body.total
     const again = await keyed('key-1', 'content')
@@ -179,7 +179,7 @@ describe('Idempotency-Key', () => {
     expect((await list(`spaceId=${space.id}&limit=1`)).body.total).toBe(before)
   })
 
-  it('is refused with 409 for another content, name or Space, and belongs to one organisation', async () => {
+  it('is refused with 409 for other content, name or Space, and belongs to one organisation', async () => {
     await keyed('key-2', 'content')
     const secondSpace = await portico.createSpace(organisation)
     for (const answer of [
@@ -193,14 +193,14 @@ describe('Idempotency-Key', () => {
     expect((await keyed('key-2', 'content', 'k.txt', otherSpace, other)).headers.get('idempotent-replayed')).toBeNull()
   })
 
-  it('makes one document of several uploads at once', async () => {
+  it('makes one document of several concurrent uploads', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => keyed('key-3', 'at once')))
     expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1)
     expect(answers.map((answer) => answer.status)).toEqual(Array(5).fill(201))
     expect(answers.filter((answer) => answer.headers.get('idempotent-replayed') === null)).toHaveLength(1)
   })
 
-  it('stays free where the upload was refused', async () => {
+  it('can be used again when the upload was refused', async () => {
     expect((await keyed('key-4', 'x', 'x.exe')).status).toBe(415)
     expect((await keyed('key-4', 'x', 'x.txt')).status).toBe(201)
     expect((await keyed('k'.repeat(256), 'x')).status).toBe(400)
@@ -216,7 +216,7 @@ describe('metadata', () => {
     __proto_like__: { constructor: 1 },
   }
 
-  it('comes back exactly, in get and in list, and is absent from upload and update answers', async () => {
+  it('is returned exactly by get and list, and is absent from upload and update responses', async () => {
     const { id } = await uploaded('x', 'm.txt', { metadata: JSON.stringify(exact) })
     const found = (await get(id)).body
     expect(found.metadata).toEqual(exact)
@@ -227,7 +227,7 @@ describe('metadata', () => {
     expect(Object.keys(changed.body).sort()).toEqual(['id', 'name', 'spaceId', 'status'])
   })
 
-  it('keeps what JavaScript would lose: long numbers, order of number-like keys, __proto__, deep nesting', async () => {
+  it('keeps what a JavaScript value loses: long numbers, order of number-like keys, __proto__, deep nesting', async () => {
     const deep = `${'['.repeat(30)}1${']'.repeat(30)}`
     const text = `{"10":1,"2":123456789012345678901234567890.10,"b":1E400,"__proto__":{"x":1},"1":${deep}}`
     const { id } = await uploaded('x', 'm.txt', { metadata: ` ${text.replace(',"b"', ' ,\n "b"')} ` })
@@ -242,7 +242,7 @@ describe('metadata', () => {
     expect(await rawMetadata(id)).toBe(again)
   })
 
-  it('nests at most 32 levels deep', async () => {
+  it('may be nested at most 32 levels deep', async () => {
     const deep = `{"a":${'['.repeat(4000)}1${']'.repeat(4000)}}`
     const inUpload = await upload(uploadForm('x', 'm.txt', { metadata: deep }))
     const { id } = await uploaded('x', 'm.txt')
@@ -253,7 +253,7 @@ describe('metadata', () => {
     }
   })
 
-  it('may be 16 KiB and not a byte more, in uploads and updates', async () => {
+  it('may have at most 16 KiB, in uploads and updates', async () => {
     const ofSize = (bytes: number) => ({ text: 'ü'.repeat((bytes - 12) / 2), n: 1 })
     const fits = { ...ofSize(16 * 1024 - 8) }
     const missing = 16 * 1024 - Buffer.byteLength(JSON.stringify(fits))
@@ -286,7 +286,7 @@ describe('metadata', () => {
 })
 
 describe('get', () => {
-  it('tells name, status, metadata, size, type and times', async () => {
+  it('returns name, status, metadata, size, type and times', async () => {
     const { id } = await uploaded('12345', 'five.csv')
     expect((await get(id)).body).toEqual({
       id,
@@ -301,7 +301,7 @@ describe('get', () => {
     })
   })
 
-  it('and every other call answer the very same 404 for ids that are malformed, unknown or another’s', async () => {
+  it('and every other call return the same 404 for malformed, unknown and foreign ids', async () => {
     const { id } = await uploaded()
     const answers = []
     for (const [target, from] of [
@@ -321,7 +321,7 @@ describe('get', () => {
 })
 
 describe('list', () => {
-  it('is newest first, with the total and pages that fit together', async () => {
+  it('is newest first, with the total and pages without gaps or repetitions', async () => {
     const paged = await portico.createSpace(organisation)
     const ids: string[] = []
     for (let n = 0; n < 5; n++) ids.push((await upload(uploadForm(`n${n}`, `${n}.txt`), {}, paged)).body.id)
@@ -337,7 +337,7 @@ describe('list', () => {
     expect((await list(`spaceId=${paged.id.toUpperCase()}&limit=100`)).body.total).toBe(5)
   })
 
-  it('refuses what is out of bounds with 400, naming the parameter', async () => {
+  it('refuses values out of bounds with a 400 that names the parameter', async () => {
     const cases: [string, string][] = [
       ['', 'spaceId'],
       ['spaceId=', 'spaceId'],
@@ -359,7 +359,7 @@ describe('list', () => {
     expect([noSpace.status, errorOf(noSpace).param]).toEqual([400, 'spaceId'])
   })
 
-  it('and upload answer the very same 404 for a Space that is unknown or another’s', async () => {
+  it('and upload return the same 404 for an unknown and a foreign Space', async () => {
     const answers = [
       await list(`spaceId=${unknownId}`),
       await list(`spaceId=${otherSpace.id}`),
@@ -373,7 +373,7 @@ describe('list', () => {
 })
 
 describe('update', () => {
-  it('changes what is given and leaves the rest; null clears the metadata', async () => {
+  it('changes the given fields and keeps the others; null clears the metadata', async () => {
     const { id } = await uploaded('x', 'first.txt', { metadata: '{"a":1}' })
     expect((await patch(id, { name: ' dir/second.txt ' })).body).toEqual({
       id,
@@ -392,7 +392,7 @@ describe('update', () => {
     expect(Date.parse(cleared.updatedAt)).toBeGreaterThanOrEqual(Date.parse(cleared.createdAt))
   })
 
-  it('refuses an empty one, wrong types and wrong bodies with 400', async () => {
+  it('refuses empty bodies, wrong types and malformed bodies with 400', async () => {
     const { id } = await uploaded()
     for (const body of [
       {},
@@ -422,7 +422,7 @@ describe('update', () => {
 })
 
 describe('delete', () => {
-  it('answers 204 with nothing, also for a client that names a content type, and then the document is unknown', async () => {
+  it('returns an empty 204, also for a client that sends a content type; the document is then unknown', async () => {
     const { id } = await uploaded()
     const answer = await organisation.client('DELETE', `/v1/documents/${id}`, undefined, {
       'content-type': 'application/json',

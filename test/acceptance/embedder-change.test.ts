@@ -16,7 +16,7 @@ import {
   waitForDocument,
 } from '../harness/portico.ts'
 
-/** Another embedding model is configured: the former goes on answering until every document has been embedded anew. */
+/** Another embedding model is configured: the previous one answers until every document is embedded again. */
 
 const models = mkdtempSync(path.join(tmpdir(), 'portico-models-'))
 const former = path.join(models, 'former')
@@ -25,7 +25,7 @@ let organisation: TestOrganisation
 let space: TestSpace
 
 const withModel: StartOptions = { settings: { embeddings: { kind: 'onnx', folder: former } } }
-/** The built-in embedder; nothing is embedded anew, as if there were a great deal left to do. */
+/** The built-in embedder; no document is embedded again, as if many were still waiting. */
 const withoutWorkers: StartOptions = { settings: { ingestion: { workers: 0 } } }
 
 const onnx = isOnnxRuntimeInstalled()
@@ -51,7 +51,7 @@ describe.runIf(onnx)(`another embedding model${onnx ? '' : ' (skipped: run `npm 
     rmSync(models, { recursive: true, force: true })
   })
 
-  /** The document found first for a word that occurs in none: only a model that knows its meaning finds the right one. */
+  /** The first result for a word that is in no document: only a model with semantics finds the right one. */
   async function findDoctor(options: StartOptions): Promise<string | undefined> {
     await using portico = await startPortico({ ...options, place })
     const signal = AbortSignal.timeout(30_000)
@@ -66,7 +66,7 @@ describe.runIf(onnx)(`another embedding model${onnx ? '' : ' (skipped: run `npm 
     return passages[0]?.documentName
   }
 
-  it('is answered by the former model until all documents are embedded again, and by the new one from then on', async () => {
+  it('is answered by the previous model until all documents are embedded again, and then by the new one', async () => {
     expect(await findDoctor(withModel)).toBe('doctor.txt')
     expect(await findDoctor(withoutWorkers)).toBe('doctor.txt')
     await using portico = await startPortico({ place })
@@ -83,8 +83,8 @@ describe.runIf(onnx)(`another embedding model${onnx ? '' : ' (skipped: run `npm 
     expect(body.references[0]).toMatchObject({ title: 'doctor.txt' })
   })
 
-  it('starts, and is answered by words, when the former model is gone', async () => {
-    // Back to the model, and away again without it.
+  it('starts, and uses lexical search only, when the previous model is gone', async () => {
+    // Back to the model, then away from it without its files.
     {
       await using portico = await startPortico({ ...withModel, place })
       const active = async () => (await portico.service.index.embeddingVersions.load())[0]!.embedderId.slice(0, 4)

@@ -102,7 +102,7 @@ describe("a provider's embeddings", () => {
 })
 
 describe('another embedding model', () => {
-  it('takes over in the background; until then the old index answers', async () => {
+  it('replaces the old one in the background; until then the old index answers', async () => {
     const place = await freshDatabasePlace()
     const upstream = await startEmbeddingUpstream()
     const first = await startPortico({ place })

@@ -6,7 +6,7 @@ import { type GatewayStage, question, stagePrices, startGatewayStage } from '../
 import { expectStatus, type TestOrganisation } from '../harness/portico.ts'
 import { chatAnswer, chatStream, chatStreamBody } from '../upstream/replies.ts'
 
-/** One organisation cannot starve another, whatever its clients and its provider do. */
+/** No behaviour of one organisation's clients or providers starves another organisation. */
 
 const facts = { contextTokens: 200_000, maxOutputTokens: 100_000 }
 const stalledClientMs = 400
@@ -61,7 +61,7 @@ describe('an organisation whose calls stall at a provider', () => {
     } finally {
       for (const client of clients) client.destroy()
     }
-    // Its connections come back with its clients' departure; none of this counted against the provider.
+    // Its connections are free again when its clients disconnect; none of this counted as a failure of the provider.
     await expect.poll(async () => (await stage.complete('answers', {}, greedy)).status, { timeout: 10_000 }).toBe(200)
     await expect
       .poll(
@@ -77,7 +77,7 @@ describe('an organisation whose calls stall at a provider', () => {
 })
 
 describe('the limits of an organisation', () => {
-  it('refuse calls and uploads above them with the headers of a rate limit', async () => {
+  it('refuse calls and uploads above them with rate limit headers', async () => {
     const limits = { concurrentCalls: 1, requestsPerMinute: 2, concurrentUploads: 1 }
     const limited = await stage.portico.createOrganisation({ limits })
     expect(expectStatus(await stage.portico.operator('GET', `/api/organisations/${limited.id}`), 200)).toMatchObject({
@@ -94,7 +94,7 @@ describe('the limits of an organisation', () => {
     expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0')
   })
 
-  it('count calls that run, streams too, until they end', async () => {
+  it('count running calls, including streams, until they end', async () => {
     const limited = await stage.portico.createOrganisation({ limits: { concurrentCalls: 1 }, monthlyBudgetUsd: '1000' })
     const body = chatStreamBody(['Half', ' an answer'])
     stage.play('stalls', { ...chatStream([]), body, stallAfterBytes: body.indexOf(' an answer') })
@@ -107,7 +107,7 @@ describe('the limits of an organisation', () => {
     await expect.poll(async () => (await stage.complete('answers', {}, limited)).status).toBe(200)
   })
 
-  it('are refused where they are not whole numbers in their range', async () => {
+  it('are refused when they are not whole numbers in their range', async () => {
     const path = `/api/organisations/${stage.organisation.id}`
     const answer = await stage.portico.operator('PATCH', path, { limits: { concurrentCalls: 0 } })
     expect(expectStatus(answer, 400).error).toMatchObject({ param: 'limits.concurrentCalls' })
@@ -115,8 +115,8 @@ describe('the limits of an organisation', () => {
 })
 
 describe('a client that reads nothing of its stream', () => {
-  it('is disconnected, the call at the provider ends, and what was generated is billed', async () => {
-    // More than the sockets' buffers hold.
+  it('is disconnected, its call at the provider ends, and the generated text is billed', async () => {
+    // More than the buffers of the sockets.
     const words = Array.from({ length: 4_000 }, () => 'x'.repeat(4_000))
     stage.play('floods', chatStream(words))
     const { hostname, port } = new URL(stage.portico.url)

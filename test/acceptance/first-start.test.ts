@@ -7,7 +7,7 @@ import { freshDatabasePlace, makeTestFolder, testServerUrl } from '../harness/da
 import { runOnServer, urlOfDatabase } from '../harness/database-template.ts'
 import { createApiClient, expectStatus, removeFolder, spawnPortico } from '../harness/portico.ts'
 
-/** What the first start promises: one token and one demo, each printed before it is valid, whatever dies or runs beside it. */
+/** The first start: one token and one demo, each printed before it is valid, despite crashes and concurrent starts. */
 
 const victimFile = fileURLToPath(new URL('../harness/first-start-process.ts', import.meta.url))
 const secretKey = 'a secret key of tests, 32 bytes or more'
@@ -25,15 +25,15 @@ function startVictim(point: string, environment: Record<string, string>) {
   return { child, output: () => output, ended: once(child, 'close') }
 }
 
-/** Lets it begin, and resolves to what it printed by its end. */
+/** Lets the first start begin, and resolves to its complete output. */
 async function runToEnd(victim: ReturnType<typeof startVictim>): Promise<string> {
-  await saysReady(victim)
+  await untilReady(victim)
   victim.child.stdin.write('go\n')
   await victim.ended
   return victim.output()
 }
 
-async function saysReady({ child, output, ended }: ReturnType<typeof startVictim>): Promise<void> {
+async function untilReady({ child, output, ended }: ReturnType<typeof startVictim>): Promise<void> {
   while (!output().includes('ready\n')) {
     await Promise.race([once(child.stdout, 'data'), ended])
     if (isOver(child)) throw new Error(`the process ended before it was ready: ${output()}`)
@@ -52,7 +52,7 @@ function readDemo(output: string) {
   }
 }
 
-test('killed at each worst moment in turn, the first start is finished by a later one: one token, one key, one welcome', async () => {
+test('a first start killed at each critical moment is finished by a later start: one token, one key, one welcome', async () => {
   const place = await freshDatabasePlace()
   const environment = {
     PORTICO_DATA_DIR: place.dataFolder,
@@ -60,7 +60,7 @@ test('killed at each worst moment in turn, the first start is finished by a late
     ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
   }
   const printed: string[] = []
-  // The third of them prints the token and survives that; from then on the first print is the demo.
+  // The third start prints the token and commits it; after that the first print is the demo.
   for (const point of ['before 1', 'after 1', 'welcome', 'before 1', 'after 1'])
     printed.push(await runToEnd(startVictim(point, environment)))
   const counts = printed.map((text) => [text.match(tokenPattern)?.length ?? 0, text.match(keyPattern)?.length ?? 0])
@@ -104,11 +104,11 @@ test('killed at each worst moment in turn, the first start is finished by a late
   await place.remove()
 }, 180_000)
 
-/** Each a race that might be lost. */
+/** Each run is a race. */
 const rounds = 3
 
 test.skipIf(testServerUrl() === undefined)(
-  'two processes that start at once on an empty server make one token and one demo between them',
+  'two processes that start at once on an empty server make one token and one demo together',
   async () => {
     for (let round = 1; round <= rounds; round++) {
       const name = `portico_first_start_${randomBytes(6).toString('hex')}`
@@ -121,8 +121,8 @@ test.skipIf(testServerUrl() === undefined)(
           DATABASE_URL: urlOfDatabase(testServerUrl()!, name),
         }),
       )
-      // Both migrate at once; then both begin at once.
-      await Promise.all(victims.map(saysReady))
+      // Both migrate at the same time, then both begin at the same time.
+      await Promise.all(victims.map(untilReady))
       const outputs = await Promise.all(victims.map(runToEnd))
       for (const output of outputs) expect(output).toMatch(/done\n$/)
       const all = outputs.join('')

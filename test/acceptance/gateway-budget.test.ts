@@ -3,7 +3,7 @@ import { type GatewayStage, stagePrices, startGatewayStage } from '../harness/ga
 import { type TestOrganisation, expectStatus } from '../harness/portico.ts'
 import { chatAnswer, chatStream } from '../upstream/replies.ts'
 
-/** Budget, subscription and access while they change, and what a request says it cost: over real HTTP, with a provider behind it. */
+/** Changes of budget, subscription and access, and the reported cost of requests: over HTTP, with a scripted provider. */
 
 let stage: GatewayStage
 const usage = { prompt_tokens: 100, completion_tokens: 50 }
@@ -40,7 +40,7 @@ describe('access that ends', () => {
     ['enablement', { gatewayEnabled: false }, { gatewayEnabled: true }, /operator/i],
   ] as const
 
-  it('is a 403 on the very next request, for list and completion, and back as soon as it is given back', async () => {
+  it('is a 403 on the next request, for list and completion, until it is restored', async () => {
     for (const [what, away, back, words] of changes) {
       const organisation = await organisationWith()
       expect((await stage.complete('plain', {}, organisation)).status, what).toBe(200)
@@ -59,7 +59,7 @@ describe('access that ends', () => {
     }
   })
 
-  it('by a withdrawn opt-in is the same', async () => {
+  it('with a withdrawn opt-in has the same effect', async () => {
     const organisation = await organisationWith()
     const optIn = async (value: boolean) =>
       expectStatus(
@@ -72,7 +72,7 @@ describe('access that ends', () => {
     expect((await stage.complete('plain', {}, organisation)).status).toBe(200)
   })
 
-  it('by an ended subscription is a 402 on the very next completion; the list is still there', async () => {
+  it('with an ended subscription is a 402 on the next completion; the list still works', async () => {
     const organisation = await organisationWith()
     expect((await stage.complete('plain', {}, organisation)).status).toBe(200)
     const before = stage.calls('plain').length
@@ -92,7 +92,7 @@ describe('access that ends', () => {
 })
 
 describe('a budget', () => {
-  it('that is used up is a 402 without a call to the provider, and raising it takes effect at once', async () => {
+  it('that is exhausted is a 402 without a call to the provider, and raising it takes effect at once', async () => {
     const organisation = await organisationWith({ monthlyBudgetUsd: '0' })
     const before = stage.calls('plain').length
     for (const way of ['complete', 'stream'] as const) {
@@ -114,7 +114,7 @@ describe('a budget', () => {
     expect((await stage.complete('plain', {}, organisation)).status).toBe(402)
   })
 
-  it('is not overrun by a provider that ignores its cap: what the budget cannot bear is written off', async () => {
+  it('is not overrun by a provider that ignores its cap: the excess is written off', async () => {
     const words = Array.from({ length: 400 }, (_, index) => ` word${index}`)
     stage.play('heedless', (call) =>
       call === 0
@@ -134,7 +134,7 @@ describe('a budget', () => {
     }
   })
 
-  it('that is nearly used up shrinks the cap that the provider gets, and the answer says so', async () => {
+  it('that is nearly exhausted lowers the cap for the provider, and the response names it', async () => {
     stage.play('small', chatAnswer('Fine.'))
     // 2.5 dollars a million tokens of output with markup: about 400 tokens.
     const organisation = await organisationWith({ monthlyBudgetUsd: '0.001' })
@@ -149,7 +149,7 @@ describe('a budget', () => {
     expect(stage.calls('small')[1]!.body.max_tokens).toBe(2000)
   })
 
-  it('is never overrun by parallel calls: some are answered, the others are 402, and nothing is held afterwards', async () => {
+  it('is never overrun by parallel calls: some succeed, the others are 402, and no hold stays open', async () => {
     stage.play('crowd', chatAnswer('Fine.', { usage: { prompt_tokens: 20, completion_tokens: 120 } }))
     const organisation = await organisationWith({ monthlyBudgetUsd: '0.005' })
     const answers = await Promise.all(
@@ -166,7 +166,7 @@ describe('a budget', () => {
   })
 })
 
-describe('what a request cost', () => {
+describe('the cost of a request', () => {
   it('is the same in the answer, in the usage chunk of a stream and in the receipt, class by class', async () => {
     const wireUsage = {
       ...usage,
@@ -197,7 +197,7 @@ describe('what a request cost', () => {
     }
   })
 
-  it('is asked for in every stream, and shown to the client only where it asked', async () => {
+  it('is requested in every stream, and sent to the client only if it asked', async () => {
     const before = stage.calls('streamed').length
     const silent = await stage.stream('streamed')
     expect(stage.calls('streamed')[before]!.body.stream_options).toEqual({ include_usage: true })
@@ -221,7 +221,7 @@ describe('usage', () => {
     ] as const) {
       const row = rows.find((one: { model: string }) => one.model === model)
       expect(row).toMatchObject({ model, surface: 'gateway', requests, billedUsd: cost, promptTokens: 100 * requests })
-      // A run over midnight may be a day late.
+      // A run over midnight may report one more day.
       expect(row.day <= today).toBe(true)
     }
     expect(totals).toMatchObject({ requests: 4, billedUsd: '0.001', completionTokens: 200, estimatedRequests: 0 })
@@ -254,5 +254,5 @@ describe('usage', () => {
     expect(unknown.status).toBe(404)
   })
 
-  it('of all that was done here leaves nothing held, and the books agree', () => stage.expectClean())
+  it('leaves no open hold and matching totals', () => stage.expectClean())
 })

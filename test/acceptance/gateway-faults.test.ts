@@ -13,7 +13,7 @@ import {
   whole,
 } from '../harness/gateway-faults.ts'
 
-/** What a provider can do wrong, and what the client of the gateway sees of it: docs/errors.md and docs/models.md say the same. */
+/** Faults of a provider and their effect on the client of the gateway, as in docs/errors.md and docs/models.md. */
 
 let stage: GatewayStage
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
           hosting: 'us',
           limits: { headersTimeoutMs: limitMs, idleTimeoutMs: limitMs, maximumResponseBytes: largestAnswerBytes },
         },
-        // Port 1 of this machine: nobody listens.
+        // Nothing listens on port 1 of this machine.
         { id: 'gone', baseUrl: 'http://127.0.0.1:1', apiKey: providerKey, hosting: 'us' },
       ],
       models: [
@@ -94,7 +94,7 @@ describe.concurrent('a provider that', () => {
   }
 
   for (const fault of wantedMid) {
-    it(`${fault.name} in the middle of a stream: an error object, the end, no [DONE], and what was seen is billed`, async () => {
+    it(`${fault.name} in the middle of a stream: an error object, no [DONE], and the text already sent is billed`, async () => {
       stage.play(fault.id, fault.reply)
       const answer = await stage.stream(fault.id)
       expect(answer.status).toBe(200)
@@ -162,7 +162,7 @@ describe.concurrent('a provider that', () => {
 describe('a storm of faults over parallel calls', () => {
   const callCount = 120
   const seed = 20_260_731
-  /** What a client may see while everything fails at random. */
+  /** What a client may receive while calls fail at random. */
   const documented = new Set([200, 429, 502, 504])
 
   it('loses no request, bills each answer once, and leaves no hold and no socket behind', async () => {
@@ -193,7 +193,7 @@ describe('a storm of faults over parallel calls', () => {
       }),
     )
     expect(answers.filter(({ status }) => !documented.has(status))).toEqual([])
-    // Both must occur, or nothing was proved.
+    // Both must occur; otherwise the test proves nothing.
     expect(answers.filter(({ whole }) => whole).length).toBeGreaterThan(5)
     expect(answers.filter(({ status }) => status !== 200).length).toBeGreaterThan(5)
     for (const { status, whole, receipt } of answers) {
@@ -209,10 +209,10 @@ describe('a storm of faults over parallel calls', () => {
     await stage.expectClean(organisation)
   })
 
-  it('and after all faults of this file nothing is held, the books agree, and no connection is in use', async () => {
+  it('leaves no open hold, matching totals and no used connection after all faults of this file', async () => {
     await stage.expectClean()
     await stage.upstream.quiet()
-    // undici opens a spare connection for each answer that is cut off from our side, and keeps it for the next call or 30 s.
+    // undici opens a spare connection for each answer that Portico aborts, and keeps it for the next call or 30 s.
     const cutOffByUs = [...wanted, ...wantedMid].filter((fault) => fault.hasty).length
     await stage.upstream.openSocketsAtMost(cutOffByUs)
     await stage.portico.stop()
@@ -220,7 +220,7 @@ describe('a storm of faults over parallel calls', () => {
   })
 })
 
-/** Mulberry32: the same storm each time. */
+/** Mulberry32: the same sequence each time. */
 function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

@@ -4,7 +4,7 @@ import { expectStatus } from '../harness/portico.ts'
 import { chatAnswer } from '../upstream/replies.ts'
 import { startUpstream } from '../upstream/upstream.ts'
 
-/** The operator changes providers, models, deployments and prices under /api while calls go on: in force when the answer is there. */
+/** The operator changes providers, models, deployments and prices during calls. A change is in force when its response arrives. */
 
 let stage: GatewayStage
 const secret = 'sk-added-0123456789abcdefghijWXYZ'
@@ -40,7 +40,7 @@ async function listed(from = stage.organisation): Promise<string[]> {
 }
 
 describe('what the operator adds', () => {
-  it('is listed and callable at once: provider, model, deployment, and a price before anybody may call', async () => {
+  it('is listed and callable at once: provider, model, deployment, and a price before the first call', async () => {
     await operate('PUT', '/api/providers/added', { ...addedProvider, baseUrl: stage.upstream.url, apiKey: secret })
     await operate('PUT', '/api/models/added-model', { aliases: ['added-alias'], maxOutputTokens: 500, tier: 'base' })
     await operate('PUT', deploymentPath, { model: 'added-model', provider: 'added', wireId: 'added-wire' })
@@ -60,7 +60,7 @@ describe('what the operator adds', () => {
     expect(await stage.receipt(answer)).toMatchObject({ billedUsd: '0.000075', deploymentId: 'added/one' })
   })
 
-  it('has its new price on the next call, and receipts keep the old one', async () => {
+  it('has its new price on the next call, and earlier receipts keep the old one', async () => {
     const before = await stage.complete('eu/added-model')
     await operate('POST', `${deploymentPath}/prices`, { input: '30', output: '60' }, 201)
     const after = await stage.complete('eu/added-model')
@@ -68,7 +68,7 @@ describe('what the operator adds', () => {
     expect(await stage.receipt(before)).toMatchObject({ billedUsd: '0.000075' })
   })
 
-  it('moves to another address at once and keeps its key where none is given', async () => {
+  it('moves to another address at once and keeps its key when none is given', async () => {
     await using elsewhere = await startedElsewhere()
     await operate('PUT', '/api/providers/added', { ...addedProvider, headers: undefined, baseUrl: elsewhere.url })
     const answer = expectStatus(await stage.complete('eu/added-model'), 200)
@@ -78,7 +78,7 @@ describe('what the operator adds', () => {
     expect(expectStatus(await stage.complete('eu/added-model'), 200).choices[0].message.content).toBe('Added.')
   })
 
-  it('lets a call in flight end on the old settings', async () => {
+  it('does not affect a call in flight', async () => {
     const held = Promise.withResolvers<void>()
     const begun = stage.calls('added-wire').length
     stage.play('added-wire', async () => {
@@ -115,7 +115,7 @@ describe('what the operator adds', () => {
     }
   })
 
-  it('leaves a record of each change: who, what, before and after', async () => {
+  it('leaves a record of each change with actor, field, value before and value after', async () => {
     const { items } = await operate('GET', '/api/admin-log?limit=100')
     const records = items.filter((entry: { subjectId: string }) => entry.subjectId.startsWith('added'))
     const actions = new Set(records.map((entry: { action: string }) => entry.action))
@@ -130,8 +130,8 @@ describe('what the operator adds', () => {
   })
 })
 
-describe('what is not right', () => {
-  it('is refused with the field’s name, and nothing changes', async () => {
+describe('an invalid change', () => {
+  it('is refused with the name of the field, and changes nothing', async () => {
     const cases = [
       ['PUT', '/api/providers/bad', { format: 'openai', baseUrl: 'http://user:password@x.test' }, 'baseUrl'],
       ['PUT', '/api/providers/bad', { format: 'openai', hosting: 'eu-west-1' }, 'hosting'],
@@ -150,15 +150,15 @@ describe('what is not right', () => {
     expect((await stage.complete('stated')).status).toBe(200)
   })
 
-  it('is refused without the operator’s token, whoever’s key it is', async () => {
+  it('is refused without the operator token, with every kind of key', async () => {
     const answer = await stage.organisation.client('PUT', '/api/models/stated', { enabled: false })
     expect(answer).toMatchObject({ status: 401, body: { error: { code: 'invalid_operator_token' } } })
     expect((await stage.complete('stated')).status).toBe(200)
   })
 })
 
-describe('what the operator takes away', () => {
-  it('is a 404 on the next call and off the list: a model switched off, a provider switched off, one that is back', async () => {
+describe('what the operator switches off or removes', () => {
+  it('is a 404 on the next call and not listed, until it is switched on again', async () => {
     for (const path of ['/api/models/stated', '/api/providers/configured']) {
       await operate('PUT', path, { enabled: false })
       expect(await stage.complete('stated')).toMatchObject({
@@ -172,7 +172,7 @@ describe('what the operator takes away', () => {
     }
   })
 
-  it('is a 404 once its deployment is removed, and nothing of it is left', async () => {
+  it('is a 404 after its deployment is removed, and nothing of it is stored', async () => {
     await operate('DELETE', deploymentPath, undefined, 204)
     expect((await stage.complete('eu/added-model')).status).toBe(404)
     expect(await listed()).not.toContain('eu/added-model')

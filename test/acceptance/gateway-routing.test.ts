@@ -6,12 +6,12 @@ import { expectStatus } from '../harness/portico.ts'
 import { chatAnswer, chatStream, chatStreamBody, errorAnswer, quotaUsedUp, rateLimited } from '../upstream/replies.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
 
-/** Which deployment answers, which may be tried instead, and what never happens twice: over real HTTP, seen from both ends. */
+/** Which deployment answers, which may be tried instead, and which calls are never repeated: over HTTP, observed at both ends. */
 
 let stage: GatewayStage
 
 const facts = { contextTokens: 8000, maxOutputTokens: 1000 }
-/** A model with two US and two EU deployments; each has a name of its own on the wire. */
+/** A model with two US and two EU deployments; each has a different name on the wire. */
 const twoSided = (id: string) => ({
   id,
   ...facts,
@@ -76,7 +76,7 @@ const proof = ({ headers }: { headers: Headers }) => ({
 const callsOf = (...wireModels: string[]) => wireModels.map((wireModel) => stage.calls(wireModel).length)
 
 describe('the side of a call', () => {
-  it('is the EU for eu/ ids and elsewhere for all others, and the answer proves it', async () => {
+  it('is the EU for eu/ ids and elsewhere for all others, and the response headers prove it', async () => {
     for (const suffix of ['us-1', 'us-2', 'eu-1', 'eu-2']) stage.play(`sides-${suffix}`, chatAnswer('Here.'))
     for (let count = 0; count < 6; count++) {
       const eu = await stage.complete(count % 2 === 0 ? 'eu/sides' : 'eu/sides-latest')
@@ -93,7 +93,7 @@ describe('the side of a call', () => {
     expect(new Set(ofSide('eu').map((call) => call.headers.authorization))).toEqual(new Set(['Bearer key-eu']))
   })
 
-  it('stays closed whatever fails: no eu/ call leaves the EU, and no other call enters it', async () => {
+  it('is kept in every failure: no eu/ call leaves the EU, and no other call enters it', async () => {
     const failures: UpstreamReply[] = [
       errorAnswer(500),
       errorAnswer(401),
@@ -114,7 +114,7 @@ describe('the side of a call', () => {
     expect(stage.calls('all-fail-eu-1').length + stage.calls('all-fail-eu-2').length).toBe(seen)
   })
 
-  it('that nothing serves is a 404, in both directions, and is not listed', async () => {
+  it('without a deployment is a 404 and not listed, in both directions', async () => {
     const missing = { status: 404, body: { error: { code: 'model_not_found', param: 'model' } } }
     expect(await stage.complete('eu-only')).toMatchObject(missing)
     expect(await stage.complete('eu/later')).toMatchObject(missing)
@@ -134,15 +134,15 @@ describe('several deployments', () => {
     await Promise.all(Array.from({ length: calls }, () => stage.complete('weighted')))
     const [heavy, light] = callsOf('weighted-heavy', 'weighted-light')
     expect(heavy! + light!).toBe(calls)
-    // 9 of 10 on average; fewer than 40 of 60 happen once in ten million runs.
+    // 9 of 10 on average; fewer than 40 of 60 occur once in ten million runs.
     expect(heavy).toBeGreaterThan(40)
   })
 
-  it('stand in for one another before the first byte: overload, rate limit, empty account, refused key', async () => {
+  it('replace one another before the first byte: overload, rate limit, no credit, refused key', async () => {
     const failures = [errorAnswer(503), rateLimited('retry-after', 60), quotaUsedUp(), errorAnswer(401)]
     for (const [index, failure] of failures.entries()) {
       const model = (['fallback', 'quota', 'limits', 'streams'] as const)[index]!
-      // Whichever is chosen first fails once.
+      // The one that is chosen first fails once.
       let failed = false
       const firstFails = (): UpstreamReply => {
         if (failed) return index % 2 === 0 ? chatAnswer('From the second.') : chatStream(['From the second.'])
@@ -160,7 +160,7 @@ describe('several deployments', () => {
     }
   })
 
-  it('never stand in where the first call may have been billed, nor after the first byte', async () => {
+  it('are not tried where the first call may have been billed, nor after the first byte', async () => {
     const body = chatStreamBody(['Half', ' an answer'])
     const failures: UpstreamReply[] = [
       { resetAfterBytes: 0 },
@@ -181,7 +181,7 @@ describe('several deployments', () => {
 })
 
 describe('one deployment', () => {
-  it('is tried again after a pause where it refused in so many words', async () => {
+  it('is tried again after a pause when it refused explicitly', async () => {
     stage.play('later', (call) => (call < 2 ? errorAnswer(500) : chatAnswer('At last.')))
     const answer = await stage.complete('later')
     expect(expectStatus(answer, 200).choices[0].message.content).toBe('At last.')
@@ -189,7 +189,7 @@ describe('one deployment', () => {
     expect(await stage.receipt(answer)).toMatchObject({ billedUsd: '0.000025' })
   })
 
-  it('that fails on and on is left alone, and GET /api/models says so', async () => {
+  it('that keeps failing is not called, and GET /api/models reports it', async () => {
     stage.play('breaker', errorAnswer(500))
     const health = async () => {
       const { data } = expectStatus(await stage.portico.operator('GET', '/api/models'), 200)
@@ -220,7 +220,7 @@ describe("the operator's test of a provider", () => {
       .map(({ problem }: { problem: string | null }) => problem)
   }
 
-  it('makes a real call, and a rejected key is a problem of its deployments until a call is answered', async () => {
+  it('makes a real call, and shows a rejected key at its deployments until a call succeeds', async () => {
     stage.play('tested-model', errorAnswer(401))
     expect(expectStatus(await test('tested', { model: 'tested-model' }), 200)).toMatchObject({
       ok: false,
@@ -235,7 +235,7 @@ describe("the operator's test of a provider", () => {
     expect(await problems()).toEqual([null, null])
   })
 
-  it('is refused where there is nothing to call', async () => {
+  it('is refused when there is nothing to call', async () => {
     expect(expectStatus(await test('empty'), 409).error.message).toContain('serves no model')
     expect(expectStatus(await test('tested', { model: 'other' }), 400).error).toMatchObject({ param: 'model' })
     expectStatus(await test('nowhere'), 404)
@@ -255,10 +255,10 @@ function leavingClient(body: Record<string, unknown>, apiKey = stage.organisatio
 }
 
 describe('a client that leaves', () => {
-  /** From the client's end to the provider's, on a loaded machine. */
+  /** Time from the client's disconnect to the end of the provider's call, on a loaded machine. */
   const withinMs = 1000
 
-  /** The newest receipt can be found in the sums only: a client that left never saw its request id. */
+  /** The newest receipt is found by the totals: a client that left never received its request id. */
   async function usageOf(model: string) {
     const path = `/api/organisations/${stage.organisation.id}/usage?by=model`
     const deadline = Date.now() + 5000
@@ -288,7 +288,7 @@ describe('a client that leaves', () => {
     expect(Number(usage.billedUsd)).toBeCloseTo(usage.promptTokens / 1e6, 12)
   })
 
-  it('ends the provider’s call before a stream began', async () => {
+  it('ends the provider’s call before the stream begins', async () => {
     stage.play('cancelled-early', { headersAfterMs: 'never' })
     const client = leavingClient({ model: 'cancelled-early', stream: true })
     await stage.called('cancelled-early')
@@ -298,7 +298,7 @@ describe('a client that leaves', () => {
     expect((await usageOf('cancelled-early')).promptTokens).toBeGreaterThan(0)
   })
 
-  it('ends a stream in the middle, and prompt and what was generated are billed', async () => {
+  it('ends a running stream, and the prompt and the generated text are billed', async () => {
     const body = chatStreamBody(['These', ' words', ' were', ' seen', ' and these not'])
     stage.play('cancelled-stream', {
       headers: { 'content-type': 'text/event-stream' },
@@ -323,7 +323,7 @@ describe('a client that leaves', () => {
     expect(Number(usage.billedUsd)).toBeCloseTo((usage.promptTokens + 2 * usage.completionTokens) / 1e6, 12)
   })
 
-  it('is billed at the deployment that was working for it, not at the first of the list', async () => {
+  it('is billed at the prices of the deployment that was called, not of the first in the list', async () => {
     stage.play('cancelled-second-1', errorAnswer(500))
     stage.play('cancelled-second-2', { headersAfterMs: 'never' })
     const client = leavingClient({ model: 'cancelled-second' })
@@ -334,11 +334,11 @@ describe('a client that leaves', () => {
   })
 })
 
-describe('what is sent', () => {
+describe('the request to the provider', () => {
   const instructed = [{ role: 'system', content: 'Be brief.' }, { role: 'developer', content: 'Be kind.' }, ...question]
   const wire = (model: string) => stage.calls(model).at(-1)!.body
 
-  it('has the temperature scaled and fields left out where the provider wants it, and the answer names them', async () => {
+  it('has a scaled temperature and omitted fields where the provider needs it, and the response names them', async () => {
     stage.play('mistral-small', chatAnswer('Fine.'))
     const answer = await stage.complete('mistral-small', {
       messages: instructed,
@@ -373,7 +373,7 @@ describe('what is sent', () => {
     }
   })
 
-  it('is as asked where the provider takes it: nothing is named then', async () => {
+  it('is unchanged where the provider accepts it, and no field is named', async () => {
     stage.play('talker', chatAnswer('Fine.'))
     const answer = await stage.complete('talker-latest', { messages: instructed, temperature: 1.4, max_tokens: 50 })
     expect(expectStatus(answer, 200).model).toBe('talker')
@@ -383,14 +383,14 @@ describe('what is sent', () => {
   })
 })
 
-describe('clients that leave at the very moment of the answer', () => {
+describe('clients that leave at the moment of the answer', () => {
   const clients = 40
 
-  it('leave no hold behind, whichever step their leaving meets', async () => {
+  it('leave no hold behind, at whichever step they leave', async () => {
     const leaving = new Map<string, ReturnType<typeof leavingClient>>()
     let answered = 0
     stage.play('leaving', async (call) => {
-      // The calls come in any order: the one that asks now is the one that leaves now, some steps before its answer.
+      // The calls arrive in any order: the current one leaves, some steps before its answer.
       const { body } = stage.calls('leaving')[call]!
       for (let step = 0; step < call % 4; step++) await new Promise((resolve) => setImmediate(resolve))
       leaving.get(body.messages[0].content)!.destroy()
@@ -413,8 +413,8 @@ describe('clients that leave at the very moment of the answer', () => {
   })
 })
 
-describe('when all of this is over', () => {
-  it('nothing is held, the books agree, and no call is left at the provider', async () => {
+describe('after all tests of this file', () => {
+  it('no hold is open, totals match, and no call is left at the provider', async () => {
     await stage.upstream.quiet()
     await stage.expectClean()
   })

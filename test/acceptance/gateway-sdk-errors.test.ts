@@ -14,7 +14,7 @@ import { type GatewayStage, question, stagePrices, startGatewayStage } from '../
 import type { TestOrganisation } from '../harness/portico.ts'
 import { chatAnswer, chatStreamBody, errorAnswer, rateLimited } from '../upstream/replies.ts'
 
-/** What users of the official clients meet when a provider fails: their own typed errors. sdk.test.ts has what the gateway refuses itself. */
+/** Failures of a provider are typed errors in the official clients. sdk.test.ts has the errors of the gateway. */
 
 let stage: GatewayStage
 let baseURL: string
@@ -58,7 +58,7 @@ const ask = (model: ModelName, signal?: AbortSignal) =>
 const askStreamed = (model: ModelName, signal?: AbortSignal) =>
   openai().chat.completions.create({ model, messages, stream: true }, { signal })
 
-/** What a promise rejects with; fails where it resolves. */
+/** The rejection of a promise; fails when it resolves. */
 async function thrownBy(promise: Promise<unknown>): Promise<APIError> {
   try {
     await promise
@@ -84,13 +84,13 @@ describe('the openai package', () => {
       const error = await thrownBy(call)
       expect(error).toBeInstanceOf(RateLimitError)
       expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded', type: 'rate_limit_error' })
-      // The second call finds the deployment resting, for what is left of the same time.
+      // The second call is refused for the rest of the same time.
       expect(Number(error.headers?.get('retry-after'))).toBeGreaterThan(4)
       expect(error.requestID).toMatch(/^req_/)
     }
   })
 
-  it('repeats a limited call by itself after the time that retry-after names', async () => {
+  it('repeats a rate-limited call after the time in retry-after', async () => {
     const startedAtMs = performance.now()
     const answer = await openai(2).chat.completions.create({ model: 'retried', messages })
     expect(answer.choices[0]!.message.content).toBe('At last.')
@@ -125,7 +125,7 @@ describe('the openai package', () => {
     expect(await thrownBy(ask('unheard-of' as ModelName))).toBeInstanceOf(NotFoundError)
   })
 
-  it('raises APIError in the middle of a stream that breaks, after the words that came', async () => {
+  it('raises APIError in the middle of a stream that breaks, after the text already sent', async () => {
     const { text, error } = await readText(await askStreamed('cut'))
     expect(text).toBe('Half an answer')
     expect(error).toBeInstanceOf(APIError)
@@ -196,8 +196,8 @@ describe('@langchain/openai', () => {
   })
 })
 
-describe('after all these errors', () => {
-  it('nothing is held and the books agree', async () => {
+describe('after all errors of this file', () => {
+  it('no hold is open and totals match', async () => {
     await stage.upstream.quiet()
     await stage.expectClean()
   })

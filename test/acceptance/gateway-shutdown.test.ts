@@ -5,7 +5,7 @@ import { createApiClient, expectStatus, startPortico } from '../harness/portico.
 import { chatAnswer, chatStreamBody } from '../upstream/replies.ts'
 import { startUpstream } from '../upstream/upstream.ts'
 
-/** A stop with calls in flight: those that fit into the grace are finished, the others end with an error and are billed. */
+/** A stop with calls in flight: calls within the grace period are finished, the others end with an error and are billed. */
 
 async function start(graceMs: number, upstreamUrl: string, place: Awaited<ReturnType<typeof freshDatabasePlace>>) {
   const deployments = [{ provider: 'main', prices: stagePrices }]
@@ -20,7 +20,7 @@ async function start(graceMs: number, upstreamUrl: string, place: Awaited<Return
   })
 }
 
-it('ends a stream that outlasts the grace with an error object, and bills it once', async () => {
+it('ends a stream that outlasts the grace period with an error object, and bills it once', async () => {
   const body = chatStreamBody(['Half', ' an answer', ' and more'])
   const upstream = await startUpstream(() => ({
     headers: { 'content-type': 'text/event-stream' },
@@ -63,7 +63,7 @@ it('ends a stream that outlasts the grace with an error object, and bills it onc
   }
 })
 
-it('finishes a call that fits into the grace, and takes no new ones: no connection, or 503 with a time', async () => {
+it('finishes a call within the grace period and accepts no new call: no connection, or 503 with retry-after', async () => {
   const held = Promise.withResolvers<void>()
   const upstream = await startUpstream(async () => {
     await held.promise
@@ -78,7 +78,7 @@ it('finishes a call that fits into the grace, and takes no new ones: no connecti
     const inFlight = call()
     await upstream.requested(1)
     const stopped = portico.stop()
-    // New connections may find the port closed already; one that is let in is told to come back.
+    // The port may be closed already; a connection that is still accepted gets 503 with retry-after.
     const late = await call(createApiClient(portico.url, organisation.apiKey)).catch(() => undefined)
     if (late) {
       expect(late).toMatchObject({ status: 503, body: { error: { code: 'shutting_down' } } })

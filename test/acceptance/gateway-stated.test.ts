@@ -3,7 +3,7 @@ import { type GatewayStage, stagePrices, startGatewayStage } from '../harness/ga
 import { chatAnswer, chatStream } from '../upstream/replies.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
 
-/** What providers state about their bill and their sources, as clients and operators see it. */
+/** Costs and sources that providers state, as clients and operators receive them. */
 
 let stage: GatewayStage
 beforeAll(async () => {
@@ -30,7 +30,7 @@ const edit = (reply: UpstreamReply, change: (body: Record<string, unknown>) => o
 })
 
 describe('a cost that the provider states', () => {
-  it('is what is billed, and the receipt says so with the raw numbers', async () => {
+  it('is billed, and the receipt names the basis and the raw numbers', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost: 0.0321 }
     stage.play(
       'routed',
@@ -41,7 +41,7 @@ describe('a cost that the provider states', () => {
     await stage.expectClean()
   })
 
-  it('is missing for others, whose tokens are billed at their prices', async () => {
+  it('is absent for other providers, whose tokens are billed at their prices', async () => {
     stage.play('withheld', chatAnswer('Hello'))
     expect(await stage.receipt(await stage.complete('withheld'))).toMatchObject({ costBasis: 'tokens', rawUsage: null })
   })
@@ -78,7 +78,7 @@ describe('sources that a provider names', () => {
   })
 })
 
-it('an answer that the filter withheld is a 200 with content_filter, and its tokens are billed', async () => {
+it('an answer withheld by the filter is a 200 with content_filter, and its tokens are billed', async () => {
   stage.play(
     'withheld',
     edit(chatAnswer(''), (body) => ({ ...body, choices: [{ index: 0, finish_reason: 'content_filter' }] })),

@@ -34,7 +34,7 @@ async function stream(body: Record<string, unknown>) {
 }
 
 describe('the models list', () => {
-  it('holds ids that a completion accepts, in the standard format', async () => {
+  it('contains ids that a completion accepts, in the standard format', async () => {
     const body = expectStatus(await organisation.client('GET', '/v1/gateway/models'), 200)
     expect(body).toMatchObject({ object: 'list' })
     expect(body.data.map((model: { id: string }) => model.id)).toContain('portico/offline')
@@ -81,7 +81,7 @@ describe('a path of the compatible API that is not offered', () => {
 })
 
 describe('a plain completion', () => {
-  it('answers with one choice, usage that adds up, and the proof of where it was made', async () => {
+  it('returns one choice, consistent usage, and headers that prove where it was made', async () => {
     const answer = await complete({})
     const body = expectStatus(answer, 200)
     expect(body).toMatchObject({ object: 'chat.completion', model: 'portico/offline' })
@@ -124,7 +124,7 @@ describe('a streamed completion', () => {
     expect(text).toBe(expectStatus(await complete({}), 200).choices[0].message.content)
   })
 
-  it('ends with one usage chunk of empty choices where it was asked for, and with none otherwise', async () => {
+  it('ends with one usage chunk of empty choices if requested, and with none otherwise', async () => {
     const asked = await stream({ stream_options: { include_usage: true } })
     expect(asked.chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } })
     expect(asked.chunks.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true)
@@ -168,7 +168,7 @@ describe('refusals', () => {
     expect(await complete({}, ended)).toMatchObject({ status: 402, body: { error: { code: 'subscription_required' } } })
   })
 
-  it('of the gate say which of plan, enablement and opt-in is missing', async () => {
+  it('of the gate name what is missing: plan, enablement or opt-in', async () => {
     const cases = [
       [{ plan: 'team' }, /plan/i],
       [{ gatewayEnabled: false }, /operator/i],
@@ -193,7 +193,7 @@ describe('refusals', () => {
     expect(replaced.body).toEqual(missing.body)
   })
 
-  it('of a disabled model are a 404, and it leaves the list', async () => {
+  it('of a disabled model are a 404, and the model is not listed', async () => {
     const picky = await portico.createOrganisation({ disabledModels: ['portico/offline'] })
     expect((await complete({}, picky)).status).toBe(404)
     const list = expectStatus(await picky.client('GET', '/v1/gateway/models'), 200)
@@ -214,7 +214,7 @@ describe('refusals', () => {
     }
   })
 
-  it('of a body that is no JSON, and of one in another type, are 400 and 415', async () => {
+  it('of a body that is not JSON is 400, and of another content type 415', async () => {
     const send = (body: string, type: string) =>
       fetch(`${portico.url}/v1/gateway/chat/completions`, {
         method: 'POST',

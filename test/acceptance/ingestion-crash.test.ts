@@ -16,11 +16,11 @@ import {
 import { seededRandom } from '../harness/recorded-wire.ts'
 import { sharedDataFolder } from '../harness/shared-data.ts'
 
-/** The promise of ingestion under fire: what was accepted ends in `ready` or `failed`, once, and nothing is left over. */
+/** Ingestion under kill -9: every accepted upload ends once, as `ready` or `failed`, and nothing else remains. */
 
 const kills = 10
 const operatorToken = 'operator-token-of-the-crash-test'
-/** Files of the shared corpus that join in, where it is there. */
+/** Files of the shared corpus that are uploaded as well, where it is available. */
 const corpusFiles = 25
 
 interface Upload {
@@ -30,7 +30,7 @@ interface Upload {
   documentId: string | undefined
 }
 
-it('documents uploaded in parallel while the process is killed ten times end ready or failed, none stuck, none twice, no orphan', async () => {
+it('documents uploaded in parallel during ten kills end as ready or failed, with none stuck, none duplicated and no orphan', async () => {
   const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
   const random = seededRandom(seed)
   const place = await freshDatabasePlace()
@@ -51,7 +51,7 @@ it('documents uploaded in parallel while the process is killed ten times end rea
     const client = createApiClient(portico.url, tenant.apiKey)
     const share = uploads.slice(0, Math.ceil((uploads.length * kill) / kills))
     const sending = sendAll(client, tenant.spaceId, share)
-    // Every other kill waits for a document that is being processed; the others come at any moment of the uploads.
+    // Every second kill waits for a document that is being processed; the others occur at any moment of the uploads.
     if (await randomMoment(client, tenant.spaceId, { random, sending, processing: kill % 2 === 0 }))
       killedWhileProcessing++
     await portico.kill('SIGKILL')
@@ -64,7 +64,7 @@ it('documents uploaded in parallel while the process is killed ten times end rea
   const documents = await waitForAll(client, tenant.spaceId)
   const hint = `seed ${seed}`
   expect(killedWhileProcessing, hint).toBeGreaterThan(0)
-  // None lost, none twice: one document for each upload, however often it had to be sent.
+  // One document for each upload, regardless of how often it was sent.
   expect(documents.map((document) => document.id).sort(), hint).toEqual(uploads.map((one) => one.documentId).sort())
   for (const document of documents) {
     if (document.status === 'failed') expect(document.error, hint).toMatchObject({ code: expect.any(String) })
@@ -76,7 +76,7 @@ it('documents uploaded in parallel while the process is killed ten times end rea
       `${name}, ${hint}`,
     ).toMatchObject({ status: 'ready' })
   }
-  // The last start cleans up what the kills left; the embedded engine's only owner may do so at once.
+  // The last start removes what the kills left; the only owner of an embedded engine may do so at once.
   await portico.kill('SIGTERM')
   portico = await start()
   const operator = createApiClient(portico.url, operatorToken)
@@ -84,11 +84,11 @@ it('documents uploaded in parallel while the process is killed ten times end rea
   expect(await operator('GET', '/api/audit'), hint).toMatchObject({ status: 200, body: { ok: true, findings: [] } })
   await portico.kill('SIGTERM')
   await place.remove()
-}, 900_000) // Only ends a hang: crowded machines need minutes for the twelve starts. The waits below have their own limits.
+}, 900_000) // Only ends a hang: busy machines need minutes for the twelve starts. The waits below have separate limits.
 
 /**
- * A random moment, counted in answers of the service and not in time, so that it is as far into the work on a crowded machine as on an
- * idle one. With `processing` the count begins when a document is being processed. Resolves to whether one is at that moment.
+ * A random moment, counted in responses of the service and not in time, so that the work is equally far on a busy machine and on an
+ * idle one. With `processing` the count begins when a document is being processed. Resolves to true when one is being processed then.
  */
 async function randomMoment(
   client: ApiClient,
@@ -102,7 +102,7 @@ async function randomMoment(
     const { body } = await client('GET', `/v1/documents?spaceId=${spaceId}&limit=100`)
     const isProcessing = (body.items as Listed[]).some((item) => item.status === 'processing')
     if (isProcessing || !processing) answers--
-    // All of this share may be done before the count has ended.
+    // All uploads of this share may be done before the count ends.
     if (answers < 0 || (wasSent && !isProcessing)) return isProcessing
     await wait(10)
   }
@@ -150,7 +150,7 @@ function makeUploads(): Upload[] {
   return made.map(([name, content], index) => ({ name, content, key: `upload-${index}`, documentId: undefined }))
 }
 
-/** Sends what has no answer yet, five at a time, each under its key; a killed server leaves some unanswered. */
+/** Sends the uploads without a response, five at a time, each with its key; a killed server leaves some without one. */
 async function sendAll(client: ApiClient, spaceId: string, uploads: Upload[]): Promise<void> {
   const queue = uploads.filter((upload) => upload.documentId === undefined)
   const worker = async () => {
@@ -172,7 +172,7 @@ interface Listed {
   error?: { code: string }
 }
 
-/** Longest time in which no document at all is finished; whatever takes longer is stuck, not slow. */
+/** Longest time without any finished document; beyond it processing is stuck, not slow. */
 const longestStandstillMs = 90_000
 
 async function waitForAll(client: ApiClient, spaceId: string): Promise<Listed[]> {
@@ -192,7 +192,7 @@ async function waitForAll(client: ApiClient, spaceId: string): Promise<Listed[]>
   }
 }
 
-/** Files of the blob store, those half received included. */
+/** Files of the blob store, including partial ones. */
 async function waitForBlobs(dataFolder: string, expected: number): Promise<void> {
   const deadline = Date.now() + 60_000
   for (;;) {

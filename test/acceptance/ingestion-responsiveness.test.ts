@@ -10,7 +10,7 @@ import {
   uploadForm,
 } from '../harness/portico.ts'
 
-/** No document that a client uploads may keep others waiting, whatever its text: `/livez` answers within 100 ms all the time. */
+/** No text of an uploaded document blocks other requests: `/livez` answers within 100 ms all the time. */
 
 let portico: SeparatePortico
 let organisation: TestOrganisation
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => portico?.stop())
 
-/** Longest time that a document is watched; what it is still doing then it has done for a while. */
+/** Longest time that a document is observed; by then it has long been in its slowest stage. */
 const watchMs = 12_000
 
 const documents: [string, string, () => string | Uint8Array][] = [

@@ -13,7 +13,7 @@ import {
   waitForDocument,
 } from '../harness/portico.ts'
 
-/** From an upload to what is found, with the operator's view of it, and what others feel of it. */
+/** From an upload to search results, with the operator's view and the effect on other organisations. */
 
 let portico: TestPortico
 let organisation: TestOrganisation
@@ -34,7 +34,7 @@ const progress = async (of = space, query = 'limit=100') =>
   expectStatus(await portico.operator('GET', `/api/spaces/${of.id}/documents?${query}`), 200)
 const audit = async () => expectStatus(await portico.operator('GET', '/api/audit'), 200)
 
-/** Names of documents that an answer of the Space cites. */
+/** Names of the documents that an answer of the Space cites. */
 async function ask(question: string, of = space, from = organisation): Promise<string[]> {
   const answer = await from.client('POST', `/v1/endpoints/${of.endpointId}/chat`, {
     messages: [{ role: 'user', content: question }],
@@ -42,17 +42,17 @@ async function ask(question: string, of = space, from = organisation): Promise<s
   return expectStatus(answer, 200).references.map((reference: { title: string }) => reference.title)
 }
 
-async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+async function until<T>(what: string, find: () => Promise<T | undefined | false>): Promise<T> {
   const deadline = Date.now() + 20_000
   for (;;) {
-    const found = await look()
+    const found = await find()
     if (found) return found
     if (Date.now() > deadline) throw new Error(`never came: ${what}`)
     await wait(15)
   }
 }
 
-/** A CSV that takes a worker a second or more. */
+/** A CSV for which a worker needs a second or more. */
 const longCsv = (rows: number, word = 'zanzibar') =>
   [
     'id,name,remark',
@@ -87,7 +87,7 @@ describe('a document', () => {
     for (const item of items) expect(item.chunkCount).toBeGreaterThan(0)
   })
 
-  it('is read in the charset of its part’s Content-Type, and a guess is a warning', async () => {
+  it('is decoded in the charset of its part’s Content-Type, and a guess is a warning', async () => {
     const chosen = await portico.createSpace(organisation)
     const bytes = iconv.encode('Цена 5 руб', 'maccyrillic')
     const send = async (type: string) => {
@@ -110,7 +110,7 @@ describe('a document', () => {
     expect(guessed.document).toMatchObject({ mimeType: 'text/plain', warnings: [{ code: 'encoding_guessed' }] })
   })
 
-  it('that cannot be read fails with a code and a sentence, shown to its owner and to the operator', async () => {
+  it('that cannot be read fails with a code and a message, shown to its owner and to the operator', async () => {
     const cases: [string, string | Uint8Array, string][] = [
       ['broken.pdf', '%PDF-1.7\nnot a pdf at all', 'corrupt_file'],
       ['empty.txt', '', 'empty_file'],
@@ -136,7 +136,7 @@ describe('a document', () => {
     expect((await progress(other, 'status=ready')).items).toEqual([])
   })
 
-  it('shows in get and list what of it could not be read, and no warnings where all of it could', async () => {
+  it('has warnings in get and list about unreadable parts, and none where everything was read', async () => {
     const own = await portico.createSpace(organisation)
     const sound = await upload('All of it can be read.', 'sound.txt', own)
     const damaged = await upload(
@@ -153,7 +153,7 @@ describe('a document', () => {
     expect((await progress(own)).items).toMatchObject([{ warnings }, { warnings: [] }])
   })
 
-  it('keeps its chunks in order for the operator, with exact places', async () => {
+  it('has its chunks in order for the operator, with exact positions', async () => {
     const text = `# One\n\n${'First part. '.repeat(200)}\n\n# Two\n\n${'Second part. '.repeat(200)}`
     const id = await upload(text, 'parts.md')
     await waitForDocument(organisation.client, id)
@@ -171,7 +171,7 @@ describe('a document', () => {
     expect((await portico.operator('GET', `/api/documents/${id}/chunks`)).status).toBe(404)
   })
 
-  it('is cited by its new name and link after a PATCH, also one that came while it was processed', async () => {
+  it('is cited by its new name and link after a PATCH, also during processing', async () => {
     const own = await portico.createSpace(organisation)
     const ready = await upload('The observatory at Pulkovo was rebuilt.', 'old.txt', own)
     await waitForDocument(organisation.client, ready)
@@ -194,7 +194,7 @@ describe('a document', () => {
 })
 
 describe('delete', () => {
-  it('wins in every state: stops the processing, and nothing is found by a search that starts after the 204', async () => {
+  it('stops the processing in every state, and a search that starts after the 204 finds nothing', async () => {
     const own = await portico.createSpace(organisation)
     const ready = await upload('A word like quetzalcoatl stands here.', 'ready.txt', own)
     await waitForDocument(organisation.client, ready)
@@ -210,7 +210,7 @@ describe('delete', () => {
     expect((await progress(own)).total).toBe(0)
     expect(await ask('zanzibar', own)).toEqual([])
 
-    // The one worker is free again at once, not when the deleted file would have been done.
+    // The only worker is free again at once, not when the deleted file would have been finished.
     const next = await upload('the next one', 'next.txt', own)
     await waitForDocument(organisation.client, next)
     const failed = await upload('%PDF-1.7 broken', 'broken.pdf', own)
@@ -220,7 +220,7 @@ describe('delete', () => {
     expect(await audit()).toMatchObject({ ok: true, findings: [] })
   })
 
-  it('of a document again and again in mid-processing never leaves a chunk, a vector or a job', async () => {
+  it('of many documents during processing never leaves a chunk, a vector or a job', async () => {
     const own = await portico.createSpace(organisation)
     for (let round = 0; round < 8; round++) {
       const id = await upload(longCsv(3000), `${round}.csv`, own)
@@ -234,7 +234,7 @@ describe('delete', () => {
 })
 
 describe('the event stream', () => {
-  it('begins with a snapshot and tells each change, up to ready and removed', async () => {
+  it('begins with a snapshot and reports each change, up to ready and removed', async () => {
     const own = await portico.createSpace(organisation)
     const first = await upload('already there', 'first.txt', own)
     await waitForDocument(organisation.client, first)
@@ -261,7 +261,7 @@ describe('the event stream', () => {
     expect((await organisation.client('GET', `/api/spaces/${own.id}/documents`)).status).toBe(401)
   })
 
-  it('ends when the service stops, instead of holding it up', async () => {
+  it('ends when the service stops, and does not delay the stop', async () => {
     const second = await startPortico({ settings: { ingestion: { workers: 0 } } })
     const tenant = await second.createOrganisation()
     const { id } = await second.createSpace(tenant)
@@ -275,7 +275,7 @@ describe('the event stream', () => {
 })
 
 describe('fairness', () => {
-  it('a tenant’s many files do not hold up another’s one', async () => {
+  it('many files of one organisation do not delay one file of another', async () => {
     const crowd = await portico.createOrganisation({ name: 'Crowd' })
     const crowdSpace = await portico.createSpace(crowd)
     const many = 40
@@ -289,7 +289,7 @@ describe('fairness', () => {
     expectStatus(await crowd.client('DELETE', `/v1/documents/${big}`), 204)
   })
 
-  it('large files, of whatever organisation, leave a worker to a small one', async () => {
+  it('large files of any organisation leave a worker to a small one', async () => {
     const own = await portico.createSpace(organisation)
     const large: string[] = []
     for (let n = 0; n < 3; n++) large.push(await upload(longCsv(60_000), `large-${n}.csv`, own))
@@ -300,7 +300,7 @@ describe('fairness', () => {
     for (const id of large) await remove(id)
   })
 
-  it('hostile files end with a code, while the gateway answers and others’ files become ready', async () => {
+  it('hostile files end with a code, while the gateway answers and other files become ready', async () => {
     const hostile = await portico.createSpace(organisation)
     const files: [string, string | Uint8Array][] = [
       ['bomb.docx', bomb()],
@@ -329,7 +329,7 @@ describe('fairness', () => {
     })
     for (const id of ids) {
       const { status, error } = (await organisation.client('GET', `/v1/documents/${id}`)).body
-      // Some are merely odd and may well be read; what counts is that each ends, and never for a reason of ours.
+      // Some are only unusual and may be readable. Each must end, and never with an internal error.
       if (status === 'failed') expect(error.code).not.toBe('internal_error')
       else expect(status).toBe('ready')
     }
@@ -363,7 +363,7 @@ async function openEvents(spaceId: string, from: TestPortico = portico) {
   const parser = createSseParser({ maximumEventBytes: 1_000_000 })
   const arrived: SseEvent[] = []
   return {
-    /** The next event of this type; others before it are passed over. */
+    /** The next event of this type; earlier events of other types are skipped. */
     // oxlint-disable-next-line typescript/no-explicit-any
     async next(type: string): Promise<any> {
       for (;;) {

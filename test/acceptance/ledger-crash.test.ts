@@ -9,10 +9,10 @@ import { type CallRecord, sendRecorded } from '../harness/ledger-crash/recorded-
 import { openVictim, warmCompileCache } from '../harness/ledger-crash/victim.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
 
-/** The promise about money under fire: the real process, killed under load, against the clients' own memory. */
+/** The ledger under kill -9: the real process, killed under load, compared with the records of its clients. */
 
 const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 50)
-/** Independent services side by side, since a restart is mostly waiting for one core. */
+/** Independent services in parallel, because a restart mostly waits for one core. */
 const lanes = 2
 const parallelCalls = 16
 const longestBurstMs = 1_500
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => provider?.upstream.close())
 
-it(`after ${kills} kills under load no answer is unbilled, none is billed twice, no hold leaks, no budget is overrun (seed ${seed})`, async () => {
+it(`bills every answer exactly once, leaks no hold and overruns no budget in ${kills} kills under load (seed ${seed})`, async () => {
   const startedMs = performance.now()
   const share = (lane: number) => Math.floor(kills / lanes) + (lane < kills % lanes ? 1 : 0)
   const runs = await Promise.all(
@@ -42,7 +42,7 @@ it(`after ${kills} kills under load no answer is unbilled, none is billed twice,
   }
   report(`seed ${seed}, ${kills} kills, ${Math.round((performance.now() - startedMs) / 1000)} s`, figures)
   expect(faults, `seed ${seed}`).toEqual([])
-  // The run has tried what it claims to prove.
+  // The run must have exercised what it claims to prove.
   for (const kind of ['streams seen to the end', 'whole answers seen', 'streams that the client left']) {
     expect(figures[kind], kind).toBeGreaterThan(0)
   }
@@ -59,11 +59,11 @@ async function runLane(laneKills: number, random: () => number): Promise<Compari
   const records: CallRecord[] = []
   const faults: string[] = []
   for (let kill = 1; kill <= laneKills; kill++) {
-    // Always a little to spend, and never much: the edge of the budget is where it would be overrun.
+    // Always a little to spend, and never much: an overrun would happen near the limit of the budget.
     for (const { id } of poor) await victim.setBudget(id, (smallBudgetUsd * kill).toFixed(3))
     const load = startLoad({
       provider,
-      // Calls that wait for room in a small budget must not take all the workers.
+      // Calls that wait for a small budget must not occupy all workers.
       organisations: [...rich, ...rich, ...poor],
       random,
       records,
@@ -71,7 +71,7 @@ async function runLane(laneKills: number, random: () => number): Promise<Compari
       nextNumber,
       url: () => victim.url(),
     })
-    // The moment counts in calls rather than in time: a busy machine must not be killed before it has done anything.
+    // The moment is counted in calls, not in time: a process on a busy machine must not be killed before its first call.
     await Promise.race([load.over(Math.floor(random() * 100)), wait(longestBurstMs)])
     // Some bursts last until the progress of long streams must have been written.
     await wait(kill % 8 === 0 ? 2_500 : random() * 200)
@@ -92,7 +92,7 @@ async function runLane(laneKills: number, random: () => number): Promise<Compari
   return { faults, figures: comparison.figures }
 }
 
-it('of a budget of $0.01 most can be spent by 200 parallel calls without a cap, and not a cent more', async () => {
+it('200 parallel calls without a cap spend most of a budget of $0.01 and never more', async () => {
   await using victim = await openVictim(provider)
   const mixes = { 'whole answers': [false], streams: [true], both: [true, false] }
   const records: CallRecord[] = []
@@ -110,7 +110,7 @@ it('of a budget of $0.01 most can be spent by 200 parallel calls without a cap, 
           headersAfterMs: Math.floor(random() * 100),
           pauseMs: 1,
           promptTokens: 10,
-          tellsUsage: true,
+          sendsUsage: true,
           capTokens: null,
           hangUpAfterWords: null,
         }),
@@ -139,7 +139,7 @@ it('of a budget of $0.01 most can be spent by 200 parallel calls without a cap, 
 }, 120_000)
 
 describe('SIGTERM in the middle of streams', () => {
-  it('lets them finish within the grace, bills them exactly and exits with 0', async () => {
+  it('lets them finish within the grace period, bills them exactly and exits with 0', async () => {
     const { records, exitCode, seconds, tables } = await stopInTheMiddle({ words: 80, graceMs: 60_000 })
     report('graceful stop', { seconds })
     expect(exitCode).toBe(0)
@@ -148,11 +148,11 @@ describe('SIGTERM in the middle of streams', () => {
     )
     expect(tables.entries.map(({ ending }) => ending)).toEqual(records.map(() => 'completed'))
     expect(compareLedger(records, tables, provider.sent).faults).toEqual([])
-    // Much less than the grace: nobody waits for connections on which nothing runs any more.
+    // Much less than the grace period: idle connections do not delay the stop.
     expect(seconds).toBeLessThan(30)
   }, 90_000)
 
-  it('ends those that outlast the grace with an error object and bills what was sent as `shutdown`', async () => {
+  it('ends those that outlast the grace period with an error object and bills the text already sent as `shutdown`', async () => {
     const { records, exitCode, seconds, tables } = await stopInTheMiddle({ words: 2_000, graceMs: 300 })
     report('stop with a short grace', { seconds })
     expect(exitCode).toBe(0)
@@ -163,7 +163,7 @@ describe('SIGTERM in the middle of streams', () => {
   }, 90_000)
 })
 
-/** Streams of so many words, and whole answers that take as long; SIGTERM when every stream has shown some text. */
+/** Streams of this many words, and whole answers that take as long; SIGTERM when every stream has sent some text. */
 async function stopInTheMiddle({ words, graceMs }: { words: number; graceMs: number }) {
   await using victim = await openVictim(provider, { environment: { PORTICO_SHUTDOWN_GRACE_MS: String(graceMs) } })
   const organisation = await victim.createOrganisation('100')
@@ -183,7 +183,7 @@ async function stopInTheMiddle({ words, graceMs }: { words: number; graceMs: num
         headersAfterMs: stream ? 0 : words * pauseMs,
         pauseMs,
         promptTokens: 10,
-        tellsUsage: true,
+        sendsUsage: true,
         capTokens: null,
         hangUpAfterWords: null,
       }),
@@ -198,7 +198,7 @@ async function stopInTheMiddle({ words, graceMs }: { words: number; graceMs: num
 }
 
 function report(what: string, figures: Record<string, number>) {
-  // The figures are the point of these runs.
+  // The figures are a result of these runs.
   // oxlint-disable-next-line no-console
   console.log(`ledger-crash: ${what}`, figures)
 }

@@ -14,11 +14,11 @@ import { runOnServer } from '../harness/database-template.ts'
 import { removeFolder } from '../harness/portico.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
 
-/** Two processes under load on a PostgreSQL with fsync, whose connections fail in every way that they can. */
+/** Two processes under load on a PostgreSQL with fsync, with every kind of connection failure. */
 
 const parallelCalls = 12
 const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
-/** The promise of docs/reliability.md is 5 s; the rest is for a crowded machine. */
+/** docs/reliability.md guarantees 5 s; the rest is for a busy machine. */
 const refusedWithinMs = 7_000
 const recoveredWithinMs = 20_000
 
@@ -27,7 +27,7 @@ describe.skipIf(!hasOwnPostgres())(
     ? 'a ledger whose database fails'
     : 'a ledger whose database fails (skipped: scripts/postgres-for-tests.sh has installed no server)',
   () => {
-    it(`outlives killed connections, a crash of the server, lost answers, a network that hangs and stopped processes, and bills each answer once (seed ${seed})`, async () => {
+    it(`survives killed connections, a server crash, lost replies, a hanging network and stopped processes, and bills each answer once (seed ${seed})`, async () => {
       const startedMs = performance.now()
       const random = seededRandom(seed)
       const provider = await startPlannedProvider()
@@ -35,7 +35,7 @@ describe.skipIf(!hasOwnPostgres())(
       const proxies = await Promise.all([startFaultProxy(postgres.url), startFaultProxy(postgres.url)])
       const folders = [makeTestFolder(), makeTestFolder()]
       const victims: Victim[] = []
-      // One after the other: the first one makes the tables.
+      // One after the other: the first one creates the tables.
       for (const [index, proxy] of proxies.entries()) {
         const place: DatabasePlace = { dataFolder: folders[index]!, databaseUrl: proxy.url, remove: async () => {} }
         victims.push(await openVictim(provider, { place }))
@@ -55,7 +55,7 @@ describe.skipIf(!hasOwnPostgres())(
         nextNumber: () => ++number,
         url: () => urls()[Math.floor(random() * victims.length)]!,
       })
-      /** Both answer a call and say that they are ready. */
+      /** Both answer a call and report that they are ready. */
       const recovered = async () => {
         const deadline = performance.now() + recoveredWithinMs
         for (const url of urls()) {
@@ -81,7 +81,7 @@ describe.skipIf(!hasOwnPostgres())(
 
       for (const proxy of proxies) {
         await proxy.loseAnswers('ledger_write_batch', 4)
-        // Of transactions, those of leases among them.
+        // Replies to transactions, including those of leases.
         await proxy.loseAnswers('commit', 2)
       }
       await recovered()
@@ -117,7 +117,7 @@ describe.skipIf(!hasOwnPostgres())(
         remove: async () => {},
       })
       const { faults, figures } = compareLedger(records, tables, provider.sent)
-      // The figures are the point of the run.
+      // The figures are a result of the run.
       // oxlint-disable-next-line no-console
       console.log(
         `ledger-database-faults: seed ${seed}, ${Math.round((performance.now() - startedMs) / 1000)} s`,
@@ -125,7 +125,7 @@ describe.skipIf(!hasOwnPostgres())(
       )
       expect([...findings, ...faults, ...blindSpots(records, tables, provider)], `seed ${seed}`).toEqual([])
       expect(tables).toMatchObject({ instances: 0, openHolds: 0 })
-      expect(tables.periods.filter(({ settled, committed }) => settled !== committed)).toEqual([])
+      expect(tables.periods.filter((period) => period.settled !== period.committed)).toEqual([])
       expect(figures['billed as completed']).toBeGreaterThan(100)
       await Promise.all(proxies.map((proxy) => proxy.close()))
       await provider.upstream.close()
@@ -141,7 +141,7 @@ const shortCall = {
   headersAfterMs: 0,
   pauseMs: 0,
   promptTokens: 8,
-  tellsUsage: true,
+  sendsUsage: true,
   capTokens: 128,
   hangUpAfterWords: null,
 }

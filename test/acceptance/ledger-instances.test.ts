@@ -10,7 +10,7 @@ import { openVictim } from '../harness/ledger-crash/victim.ts'
 import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../harness/database.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
 
-/** Two processes on one PostgreSQL, either of them killed under load; clients go on with the other. */
+/** Two processes on one PostgreSQL, either of them killed under load; clients continue with the other. */
 
 const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 20)
 const parallelCalls = 16
@@ -23,7 +23,7 @@ describe.skipIf(!hasServer)(
     ? 'two instances on PostgreSQL'
     : 'two instances on PostgreSQL (skipped: PORTICO_TEST_DATABASE_URL is not set)',
   () => {
-    it(`after ${kills} kills of either no answer is unbilled, none is billed twice, no hold leaks, no budget is overrun (seed ${seed})`, async () => {
+    it(`bills every answer exactly once, leaks no hold and overruns no budget in ${kills} kills of either process (seed ${seed})`, async () => {
       const startedMs = performance.now()
       const random = seededRandom(seed)
       const provider = await startPlannedProvider()
@@ -67,7 +67,7 @@ describe.skipIf(!hasServer)(
       expect(await Promise.all(victims.map((victim) => victim.stop()))).toEqual([0, 0])
       const tables = await readLedgerTables(place)
       const { faults: differences, figures } = compareLedger(records, tables, provider.sent)
-      // The figures are the point of the run.
+      // The figures are a result of the run.
       // oxlint-disable-next-line no-console
       console.log(
         `ledger-instances: seed ${seed}, ${kills} kills, ${Math.round((performance.now() - startedMs) / 1000)} s`,
@@ -83,7 +83,7 @@ describe.skipIf(!hasServer)(
   },
 )
 
-/** Killed instances are taken for dead 10 s after their last heartbeat, and what they held is settled by those that live. */
+/** Killed instances are presumed dead 10 s after their last heartbeat, and other instances settle their holds. */
 async function recovered(place: DatabasePlace): Promise<void> {
   const deadline = performance.now() + 60_000
   for (;;) {

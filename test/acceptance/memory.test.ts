@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => load?.stop())
 
-/** Code and caches are loaded by then. */
+/** After this many requests, code and caches are loaded. */
 const warmUpRequests = 800
 const measuredRequests = 1_600
 /**

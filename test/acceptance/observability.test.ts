@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Log, LogFields } from '../../src/kernel/log.ts'
 import { type TestOrganisation, type TestPortico, expectStatus, startPortico } from '../harness/portico.ts'
 
-/** What an operator sees of a running service: log lines and metrics. */
+/** Log lines and metrics of a running service. */
 
 const lines: LogFields[] = []
 const write = (fields: LogFields, message: string) => void lines.push({ ...fields, message })
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => portico?.stop())
 
-/** The log line of the request with this id; it is written once the answer has left. */
+/** The log line of the request with this id; it is written after the response was sent. */
 async function lineOf(answer: { headers: Headers }): Promise<LogFields> {
   const requestId = answer.headers.get('x-request-id')
   const find = () => lines.find((line) => line.message === 'request' && line.requestId === requestId)
@@ -26,7 +26,7 @@ async function lineOf(answer: { headers: Headers }): Promise<LogFields> {
 }
 
 describe('the log line of a refused request', () => {
-  it('carries the code and the field of the error, not the words of the client', async () => {
+  it('has the code and the field of the error, not the text of the client', async () => {
     const secret = 'not-for-the-log'
     const body = { model: 'portico/offline', messages: [{ role: 'user', content: 'x' }], temperature: secret }
     const answer = await organisation.client('POST', '/v1/gateway/chat/completions', body)
@@ -36,7 +36,7 @@ describe('the log line of a refused request', () => {
     expect(JSON.stringify(lines)).not.toContain(secret)
   })
 
-  it('carries the path where no route has it, without its query', async () => {
+  it('has the path without its query where no route matches', async () => {
     const answer = await organisation.client('GET', '/v1/nowhere?key=hidden-in-the-query')
     expectStatus(answer, 404)
     expect(await lineOf(answer)).toMatchObject({ status: 404, code: 'not_found', path: '/v1/nowhere' })
@@ -47,7 +47,7 @@ describe('the log line of a refused request', () => {
 describe('the metrics', () => {
   const scrape = async () => (await fetch(portico.metricsUrl)).text()
 
-  it('show what is left of a budget, the job queues and the circuits', async () => {
+  it('show remaining budgets, job queues and circuit breakers', async () => {
     const messages = [{ role: 'user', content: 'Say something.' }]
     expectStatus(
       await organisation.client('POST', '/v1/gateway/chat/completions', { model: 'portico/offline', messages }),

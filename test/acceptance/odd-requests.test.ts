@@ -10,7 +10,7 @@ import {
   type TestSpace,
 } from '../harness/portico.ts'
 
-/** Requests that no SDK sends: each is answered with its status, the standard error body and an x-request-id. */
+/** Requests that no SDK sends: each response has its status, the standard error body and an x-request-id. */
 
 let portico: TestPortico
 let organisation: TestOrganisation
@@ -30,7 +30,7 @@ interface RawAnswer {
   body: any
 }
 
-/** Sends bytes as they are and reads the first answer to its end; the connection is closed by the server or after the answer. */
+/** Sends raw bytes and reads the first response to its end; the connection is closed by the server or after the response. */
 function raw(text: string | Buffer): Promise<RawAnswer> {
   const { hostname, port } = new URL(portico.url)
   return new Promise((resolve, reject) => {
@@ -69,7 +69,7 @@ function expectError(answer: RawAnswer, status: number) {
 const key = () => `x-api-key: ${organisation.apiKey}\r\n`
 const long = 'x'.repeat(5000)
 
-describe('what is no HTTP or nothing that this server takes', () => {
+describe('what is not HTTP, or not supported by this server', () => {
   it.each<[string, () => string, number]>([
     ['no HTTP at all', () => 'hello\r\n\r\n', 400],
     ['a method that does not exist', () => `BREW / HTTP/1.1\r\nhost: x\r\n${key()}\r\n`, 400],
@@ -107,7 +107,7 @@ describe('what is no HTTP or nothing that this server takes', () => {
     expectError(await raw(text()), status)
   })
 
-  it('serves HTTP/1.0 without a host, and takes an upgrade for an ordinary request', async () => {
+  it('serves HTTP/1.0 without a host, and handles an upgrade as an ordinary request', async () => {
     expect((await raw(`GET / HTTP/1.0\r\n${key()}\r\n`)).status).toBe(200)
     const upgrade = `GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n${key()}\r\n`
     expect((await raw(upgrade)).status).toBe(200)
@@ -206,7 +206,7 @@ describe('two credentials that differ', () => {
     }
   })
 
-  it('are one when they are equal', async () => {
+  it('are accepted when they are equal', async () => {
     const { apiKey } = organisation
     for (const headers of [
       `x-api-key: ${apiKey}\r\nX-API-Key: ${apiKey}`,
@@ -234,7 +234,7 @@ describe('bodies', () => {
   })
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString'])(
-    'with the unknown field %s ignore and name it',
+    'with the unknown field %s are accepted, and the field is named',
     async (field) => {
       const text = JSON.stringify(completion).replace(
         '{',
@@ -259,7 +259,7 @@ describe('bodies', () => {
     expectStatus(answer, 404)
   })
 
-  it('that are refused while they still arrive let the client read the answer', async () => {
+  it('that are refused while they still arrive let the client read the response', async () => {
     const refused = await fetch(`${portico.url}/v1/gateway/chat/completions`, {
       method: 'POST',
       headers: { 'x-api-key': 'ptc_wrong', 'content-type': 'application/json' },
@@ -281,7 +281,7 @@ describe('headers for browsers', () => {
     }
   }
 
-  it('keep the API page out of frames and to its own scripts', async () => {
+  it('forbid frames and foreign scripts for the API page', async () => {
     for (const path of ['/docs', '/docs/', '/docs/static/index.html']) {
       const page = await policyOf(path)
       expect(page).toMatchObject({ status: 200, frames: 'DENY', sniffing: 'nosniff' })
@@ -290,7 +290,7 @@ describe('headers for browsers', () => {
     }
   })
 
-  it('forbid to store what is read with a key or the token, errors included', async () => {
+  it('forbid caching of responses to a key or the token, errors included', async () => {
     const operator = { authorization: `Bearer ${portico.operatorToken}` }
     const client = { 'x-api-key': organisation.apiKey }
     for (const [path, headers] of [
@@ -308,7 +308,7 @@ describe('headers for browsers', () => {
 
 describe('keys of providers', () => {
   it.each(['sk-a\nb', 'sk-a\u0001', 'sk-a b', 'sk-ü', 'sk-a\r\n'])(
-    'with %j are refused, and not quoted',
+    'with %j are refused and not quoted',
     async (apiKey) => {
       const body = { format: 'openai', baseUrl: 'https://example.org', apiKey }
       const { error } = expectStatus(await portico.operator('PUT', '/api/providers/with-key', body), 400)
@@ -317,7 +317,7 @@ describe('keys of providers', () => {
     },
   )
 
-  it('in extra headers are refused where they would break the header', async () => {
+  it('in extra headers are refused when they would break the header', async () => {
     const body = { format: 'openai', baseUrl: 'https://example.org', headers: { 'x-a': 'b\r\nx-forged: 1' } }
     const { error } = expectStatus(await portico.operator('PUT', '/api/providers/with-key', body), 400)
     expect(error.param).toBe('headers.x-a')

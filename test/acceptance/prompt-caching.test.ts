@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { expectStatus, startPortico } from '../harness/portico.ts'
 import { startUpstream } from '../upstream/upstream.ts'
 
-it('a long beginning that comes again is cached by the provider, and the receipts show what that saves', async () => {
+it('a repeated long prompt prefix is cached by the provider, and the receipts show the saving', async () => {
   const marked: number[] = []
   const upstream = await startUpstream(({ index, body }) => {
     marked.push(body.split('"cache_control"').length - 1)
@@ -62,7 +62,7 @@ it('a long beginning that comes again is cached by the provider, and the receipt
     const path = `/api/usage/${answer.headers.get('x-request-id')}`
     receipts.push(expectStatus(await portico.operator('GET', path), 200))
   }
-  // Behind the instructions and behind the question.
+  // After the instructions and after the question.
   expect(marked).toEqual([2, 2])
   expect(receipts).toMatchObject([
     { usage: { promptTokens: 2_010, cacheWriteTokens: 2_000, cachedTokens: 0 } },

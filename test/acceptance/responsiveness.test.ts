@@ -3,7 +3,7 @@ import { expectResponsive } from '../harness/event-loop-guard.ts'
 import { expectStatus, type SeparatePortico, startSeparatePortico, type TestOrganisation } from '../harness/portico.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
-/** Nothing that a client sends may keep others waiting: `/livez` answers within 100 ms while it is handled. */
+/** No request blocks others: `/livez` answers within 100 ms while it is handled. */
 
 const maximumBytes = 33 * 1024 * 1024
 const maximumCharacters = 200_000
@@ -77,7 +77,7 @@ const legal: [string, string][] = [
   ['text parts with fields that are ignored', parts.replaceAll('"a"}', '"a","cache_control":{"type":"ephemeral"}}')],
 ]
 
-describe('33 MiB that are legal leave the event loop free', () => {
+describe('a legal body of 33 MiB leaves the event loop free', () => {
   it.each(legal)('%s', async (_name, content) => {
     const body = fullBody(content)
     const answer = await expectResponsive(portico, () => post(body))

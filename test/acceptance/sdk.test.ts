@@ -5,7 +5,7 @@ import OpenAI, { AuthenticationError, BadRequestError, NotFoundError, Permission
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startPortico, type TestOrganisation, type TestPortico } from '../harness/portico.ts'
 
-/** The official clients of the compatible API, pointed at the gateway's base address and nothing else. */
+/** The official clients of the compatible API, configured only with the gateway's base address. */
 
 let portico: TestPortico
 let organisation: TestOrganisation

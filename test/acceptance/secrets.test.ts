@@ -30,7 +30,7 @@ function filesBelow(folder: string): string[] {
     .map((entry) => path.join(entry.parentPath, entry.name))
 }
 
-it('prompts, answers, document texts and secrets reach no log line, and the database holds no prompt, answer or secret in clear', async () => {
+it('no log line contains a prompt, answer, document text or secret, and the database contains no prompt, answer or secret in clear', async () => {
   const upstream = await startUpstream(({ index }) =>
     index % 2 === 0
       ? {

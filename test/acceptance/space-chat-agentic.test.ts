@@ -17,7 +17,7 @@ const call = (args: string) => ({
   ],
 })
 
-it('with the agentic workflow on, the model searches again, cites what it found, and each call is billed', async () => {
+it('the agentic workflow lets the model search again and cite the results, and bills each call', async () => {
   const requests: { messages: { role: string; content: string; reasoning_content?: string }[]; tools?: unknown[] }[] =
     []
   const upstream = await startUpstream(({ body }) => {
@@ -81,7 +81,7 @@ it('with the agentic workflow on, the model searches again, cites what it found,
   expect(answer).toMatchObject({ content: 'Forty herons [1].', references: [{ id: 1, title: 'herons.txt' }] })
   expect(requests).toHaveLength(2)
   expect(requests[0]!.tools).toHaveLength(1)
-  // The model refuses its own call without the reasoning behind it; visitors never see it.
+  // The provider refuses the model's tool call without its reasoning; visitors never receive it.
   expect(requests[1]!.messages.find(({ role }) => role === 'assistant')).toMatchObject({
     reasoning_content: 'Prices are not asked for here.',
   })
@@ -93,7 +93,7 @@ it('with the agentic workflow on, the model searches again, cites what it found,
   )
   expect(usage.rows.find((row: { surface: string }) => row.surface === 'space_chat')).toMatchObject({ requests: 2 })
 
-  // This model calls tools even where none is offered, and writes nothing: that is an error, not an empty answer.
+  // This model calls tools even when none is offered, and writes nothing: that is an error, not an empty answer.
   expect(await ask({})).toMatchObject({ status: 502, body: { error: { code: 'upstream_error' } } })
   expect(requests).toHaveLength(3)
   expect(requests.at(-1)!.tools).toBeUndefined()

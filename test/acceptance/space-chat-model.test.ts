@@ -13,7 +13,7 @@ import {
 } from '../harness/portico.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
-/** A request as the provider of the scripted models saw it. */
+/** A request as the provider of the scripted models received it. */
 interface ModelRequest {
   model: string
   messages: { role: string; content: string | null; tool_call_id?: string; tool_calls?: unknown[] }[]
@@ -119,7 +119,7 @@ const call = (args: string, { index = 0, name = 'search_uploaded_files' } = {}) 
   function: { name, arguments: args },
 })
 
-/** What the request needs at least, by the tokenizer of OpenAI's models. */
+/** Lower bound of the request's tokens, by the tokenizer of OpenAI's models. */
 function tokensOf(request: ModelRequest): number {
   return request.messages.reduce((sum, { content }) => sum + countTokens(content ?? '') + 4, 3)
 }
@@ -131,7 +131,7 @@ describe('the context limit of the model', () => {
   }))
 
   it.each(['English', 'Thai', 'noise'])(
-    'is kept by leaving out the oldest turns, never the question (%s)',
+    'is respected by leaving out the oldest turns, never the question (%s)',
     async (kind) => {
       const text = { English: '', Thai: 'พิพิธภัณฑ์มีห้องมากมาย '.repeat(30), noise: '☃️🏳️‍🌈x9Qz#'.repeat(8) }[kind]!
       const messages = [...turns.map((turn) => ({ ...turn, content: turn.content + text })), ...ticketQuestion]
@@ -140,7 +140,7 @@ describe('the context limit of the model', () => {
       const sent = request!.messages
       expect(sent.at(-1)!.content).toContain(ticketQuestion[0]!.content)
       expect(sent.at(-1)!.content).toContain('twelve euros')
-      // What is left is the end of the conversation, and begins with a question.
+      // The end of the conversation remains, and it begins with a question.
       const kept = sent.slice(1, -1).map(({ content }) => content)
       expect(kept.length).toBeGreaterThan(0)
       expect(sent[1]!.role).toBe('user')
@@ -154,14 +154,14 @@ describe('the context limit of the model', () => {
     expect(requests[0]!.max_tokens ?? 2_000).toBeGreaterThanOrEqual(contextTokens / 8)
   })
 
-  it('is not touched where everything fits', async () => {
+  it('changes nothing where everything fits', async () => {
     expectStatus(await chat({ messages: [...turns, ...ticketQuestion] }), 200)
     expect(requests[0]!.messages).toHaveLength(62)
     expect(requests[0]!.max_tokens).toBeUndefined()
   })
 
   it.each([false, true])(
-    'is named in a 400 where the question alone does not fit (streaming: %s)',
+    'is named in a 400 when the question alone does not fit (streaming: %s)',
     async (streaming) => {
       for (const content of ['word '.repeat(5_000), '🏳️‍🌈'.repeat(28_000)]) {
         const messages = [...turns.slice(0, 2), { role: 'user', content }]
@@ -216,7 +216,7 @@ describe('the prompt', () => {
 
 describe('the agentic workflow', () => {
   it.each([agentic, { 'service-enable-agentic-workflow': 'true' }])(
-    'ends in an error where the model only calls tools',
+    'ends in an error when the model only calls tools',
     async (headers) => {
       respond = () => [{ tool_calls: Array.from({ length: 40 }, (_, index) => call('{"query": "herons"}', { index })) }]
       expect(await chat({ messages: ticketQuestion }, headers)).toMatchObject({
@@ -243,7 +243,7 @@ describe('the agentic workflow', () => {
     },
   )
 
-  it('answers a call that makes no sense instead of failing', async () => {
+  it('returns a message to the model for a malformed call instead of failing', async () => {
     const calls = [
       call('not json'),
       call('{"query": 7}', { index: 1 }),
@@ -268,7 +268,7 @@ describe('the agentic workflow', () => {
     }
   })
 
-  it('cannot search outside of its Space, whatever the arguments name', async () => {
+  it('cannot search outside of its Space with any arguments', async () => {
     const outside = { query: 'secret code 4711', spaceId: hidden.id, organisationId: 'x', limit: 1_000 }
     respond = ({ messages }) =>
       messages.at(-1)!.role === 'tool' ? [{ content: 'Nothing.' }] : [{ tool_calls: [call(JSON.stringify(outside))] }]
@@ -277,7 +277,7 @@ describe('the agentic workflow', () => {
     expect(JSON.stringify(requests[1])).not.toContain('is 4711')
   })
 
-  it('keeps to the context limit in every round', async () => {
+  it('respects the context limit in every round', async () => {
     respond = () => [{ content: 'word '.repeat(300), tool_calls: [call('{"query": "museum"}')] }]
     await chat({ messages: ticketQuestion }, agentic, small)
     expect(requests.length).toBeGreaterThan(2)
@@ -295,7 +295,7 @@ it('an empty answer is an error, not an empty 200', async () => {
   })
 })
 
-describe('words for visitors', () => {
+describe('error messages for visitors', () => {
   it.each([
     [{ subscription: { status: 'cancelled' } }, 'subscription_required'],
     [{ monthlyBudgetUsd: '0' }, 'insufficient_quota'],
@@ -310,7 +310,7 @@ describe('words for visitors', () => {
     }
   })
 
-  it('are the same where the budget ends in the middle of a stream', async () => {
+  it('are the same when the budget ends in the middle of a stream', async () => {
     const poor = await portico.createOrganisation({ monthlyBudgetUsd: '0.005' })
     const target = await portico.createSpace(poor, { model: 'large' })
     const answer = await chat(
@@ -337,7 +337,7 @@ describe('words for visitors', () => {
   })
 })
 
-it('a Space with an unknown model is refused by the name of the field', async () => {
+it('a Space with an unknown model is refused with the name of the field', async () => {
   const given = { organisationId: organisation.id, name: 'Bad', model: 'no-such-model' }
   expect(await portico.operator('POST', '/api/spaces', given)).toMatchObject({
     status: 400,
@@ -349,7 +349,7 @@ it('a Space with an unknown model is refused by the name of the field', async ()
   })
 })
 
-it('fields that are not known are ignored and named in a header', async () => {
+it('unknown fields are ignored and named in a header', async () => {
   for (const streaming of [false, true]) {
     const answer = await chat({ messages: ticketQuestion, streaming, stream: true, 'te\u00e9mp': 1 })
     expect(answer.headers.get('x-ignored-params')).toBe('stream, te?mp')
@@ -358,7 +358,7 @@ it('fields that are not known are ignored and named in a header', async () => {
   expect((await chat({ messages: ticketQuestion })).headers.get('x-ignored-params')).toBeNull()
 })
 
-describe('a model that writes anything', () => {
+describe('a model that writes arbitrary text', () => {
   // Without what would make a link, a definition or an index expression of a marker: those are text (src/chat/citations/citation-rewriter.test.ts).
   const piece = fc.oneof(
     {
@@ -374,7 +374,7 @@ describe('a model that writes anything', () => {
     },
   )
 
-  it('gets markers and references that match one to one, the same streamed and whole, in the right order of events', async () => {
+  it('gets markers and references that match one to one, in the same order streamed and whole', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(piece, { minLength: 1, maxLength: 25 }),

@@ -67,7 +67,7 @@ const markersOf = (text: string) =>
   [...new Set([...text.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1])))].sort()
 
 describe('an answer as JSON', () => {
-  it('quotes the file that knows, and cites it', async () => {
+  it('quotes the file with the answer, and cites it', async () => {
     const body = expectStatus(await chat(question, inline), 200)
     expect(Object.keys(body).sort()).toEqual(['content', 'id', 'references', 'role'])
     expect(body.role).toBe('assistant')
@@ -92,13 +92,13 @@ describe('an answer as JSON', () => {
     expect(body.references.length).toBeGreaterThan(0)
   })
 
-  it('has no markers without inline sources, and names the documents that it was given', async () => {
+  it('has no markers without inline sources, and lists the documents that the model received', async () => {
     const body = expectStatus(await chat(question), 200)
     expect(markersOf(body.content)).toEqual([])
     expect(body.references.map((reference: { title: string }) => reference.title)).toContain('museum.md')
   })
 
-  it('is still an answer where nothing was found', async () => {
+  it('is returned even when nothing was found', async () => {
     const empty = await portico.createSpace(organisation)
     const body = expectStatus(await chat(question, inline, empty.endpointId), 200)
     expect(body.content).toMatch(/\S/)
@@ -107,7 +107,7 @@ describe('an answer as JSON', () => {
 })
 
 describe('a streamed answer', () => {
-  it('sends message_source, assistant_write …, references, done, each as the interface shows it', async () => {
+  it('sends message_source, assistant_write …, references, done, each as in the contract', async () => {
     const { response, events } = await streamChat(question, inline)
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
     const names = events.map((event) => event.event)
@@ -123,7 +123,7 @@ describe('a streamed answer', () => {
     expect(data.at(-2).references[0]).toEqual({ id: 1, title: 'museum.md', url: 'https://example.com/museum' })
   })
 
-  it('says the same as the JSON answer', async () => {
+  it('has the same content as the JSON answer', async () => {
     const { events } = await streamChat(question, inline)
     const text = events
       .filter((event) => event.event === 'assistant_write')
@@ -189,7 +189,7 @@ describe('refusals', () => {
     }
   })
 
-  it('of exhausted credits give way to a base-tier model where the Space allows it', async () => {
+  it('of exhausted credits are replaced by a base-tier model where the Space allows it', async () => {
     const poor = await portico.createOrganisation({ monthlyBudgetUsd: '0' })
     const target = await portico.createSpace(poor, { settings: { baseTierFallback: true } })
     expectStatus(await poor.client('POST', `/v1/endpoints/${target.endpointId}/chat`, question), 200)
@@ -197,7 +197,7 @@ describe('refusals', () => {
 })
 
 describe('documents of a Space', () => {
-  it('are no longer cited once they are deleted', async () => {
+  it('are not cited after they are deleted', async () => {
     const target = await portico.createSpace(organisation)
     const id = await upload(target, 'The secret ingredient of the soup is lovage.', 'soup.txt')
     const soup = { messages: [{ role: 'user', content: 'What is the secret ingredient of the soup?' }] }
@@ -208,7 +208,7 @@ describe('documents of a Space', () => {
     expect(after.references).toEqual([])
   })
 
-  it('of another organisation are never found, even where they hold the same words', async () => {
+  it('of another organisation are never found, even when they contain the same words', async () => {
     const other = await portico.createOrganisation()
     const theirs = await portico.createSpace(other)
     const body = expectStatus(

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { freshDatabasePlace } from '../harness/database.ts'
 import { removeFolder } from '../harness/portico.ts'
 
-/** The real `npm start`, stopped in the ways in which shells, containers and service managers stop it; and the choice of the runtime. */
+/** The real `npm start`, stopped as shells, containers and service managers stop it, and the choice of the runtime. */
 
 const repository = path.resolve(import.meta.dirname, '../..')
 
@@ -36,7 +36,7 @@ describe('npm start', () => {
   it.each(['SIGKILL', 'SIGHUP'] as const)('leaves no orphan when npm ends by %s', async (signal) => {
     const { npm, output, closed } = await startWithNpm()
     process.kill(npm.pid!, signal)
-    // The service holds the other end of the pipes: they close when it has ended.
+    // The service has the other end of the pipes: they close when it ends.
     await closed
     expect(output()).toContain('"signal":"end of the parent process"')
     expect(output()).not.toContain('did not stop cleanly')
@@ -76,7 +76,7 @@ describe('bin/run', () => {
     expect(stdout).toMatch(/^v26\.0\.0 runs/)
   })
 
-  it('lists what was tried and the ways out where no Node.js can run Portico', () => {
+  it('lists what was tried and the remedies where no Node.js can run Portico', () => {
     const folder = fakeInstallation({ packaged: lacksLibrary })
     const { status, stderr } = run(folder, { PATH: `${systemFolder(folder, 'v20.9.0')}:/usr/bin:/bin` })
     expect(status).toBe(1)

@@ -12,7 +12,7 @@ import {
 } from '../harness/portico.ts'
 import { leaveAfterFirstBytes, stallingModel, startStallingUpstream } from '../harness/stalling-upstream.ts'
 
-/** Texts of the largest legal size that are the worst for tokenizers, expressions and segmentation. */
+/** Texts of the largest legal size that are the worst case for tokenizers, regular expressions and segmentation. */
 
 const messageUnits = 200_000
 const units = {
@@ -57,7 +57,7 @@ afterAll(async () => {
 
 describe('the event loop stays free while a message is nothing but', () => {
   test.each(Object.entries(units))('%s', { timeout: 120_000 }, async (_name, unit) => {
-    // A blank last message is refused: one sign makes it a question.
+    // A blank last message is refused: one character makes it a question.
     const sign = unit.trim() === '' ? '?' : ''
     const text = unit.repeat(Math.floor((messageUnits - sign.length) / unit.length)) + sign
     const user = [{ role: 'user', content: text }]

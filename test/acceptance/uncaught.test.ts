@@ -28,10 +28,10 @@ for (const [what, statement] of Object.entries(ways)) {
   }, 60_000)
 }
 
-it('a failed fsync of the embedded database is not repeated: the process ends, and what it had acknowledged is there afterwards', async () => {
+it('a failed fsync of the embedded database ends the process, and every acknowledged commit exists afterwards', async () => {
   const dataFolder = await freshDataFolder()
   const fault = path.join(dataFolder, 'fsync-fails')
-  // Loaded by the database's threads as well.
+  // Loaded into the threads of the database, too.
   const module = `import fs from 'node:fs'
     const sync = fs.fdatasyncSync
     fs.fdatasyncSync = (descriptor) => {
@@ -66,7 +66,7 @@ it('a failed fsync of the embedded database is not repeated: the process ends, a
   await removeFolder(dataFolder)
 }, 120_000)
 
-it('a full disk costs the requests of that time: they are refused with 503, and served again as soon as there is room', async () => {
+it('requests during a full disk are refused with 503, and served again when there is room', async () => {
   const dataFolder = await freshDataFolder()
   const fault = path.join(dataFolder, 'disk-is-full')
   const module = `import fs from 'node:fs'

@@ -1,11 +1,11 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A service that blocks its event loop on request, for event-loop-guard.test.ts: `/spin?ms=` keeps the CPU, `/sleep?ms=` does not. */
+/** A service that blocks its event loop on request, for event-loop-guard.test.ts: `/spin?ms=` uses the CPU, `/sleep?ms=` does not. */
 const server = http.createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url!, 'http://localhost')
   const ms = Number(searchParams.get('ms') ?? 0)
-  // CPU time, so that a crowded machine blocks for no less.
+  // Counted in CPU time, so that it also blocks long enough on a busy machine.
   const cpuMs = () => Object.values(process.cpuUsage()).reduce((sum, micros) => sum + micros, 0) / 1000
   const untilMs = cpuMs() + ms
   if (pathname === '/spin') while (cpuMs() < untilMs);

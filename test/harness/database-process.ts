@@ -1,6 +1,6 @@
 /**
- * A process that tests kill: `database-process.ts commit|work|hold DATA_FOLDER [DATABASE_URL]`. It says on standard output, a
- * line each, what it has done; what it has said must be true after its death.
+ * A process that tests kill: `database-process.ts commit|work|hold DATA_FOLDER [DATABASE_URL]`. It writes to standard output, a
+ * line each, what it has done; every line must still be true after it was killed.
  */
 import { openDatabases } from '../../src/database/index.ts'
 import { createJobQueue } from '../../src/jobs/index.ts'
@@ -8,7 +8,7 @@ import { silentLog, systemClock } from '../../src/kernel/index.ts'
 
 const [task, dataFolder, databaseUrl] = process.argv.slice(2)
 
-function say(line: string): Promise<void> {
+function printLine(line: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(`${line}\n`, () => resolve()))
 }
 
@@ -17,18 +17,18 @@ try {
   if (task === 'commit') {
     for (;;) {
       const [row] = await databases.control.query<{ id: bigint }>('insert into committed default values returning id')
-      await say(String(row!.id))
+      await printLine(String(row!.id))
     }
   }
   if (task === 'work') {
     const queue = createJobQueue({ database: databases.corpus, clock: systemClock, log: silentLog })
     const options = { concurrency: 2, maximumAttempts: 3, backoffMs: 1, onExhausted: async () => {} }
     queue.work('survivor', options, async (job) => {
-      await say(job.key)
+      await printLine(job.key)
       await new Promise(() => {})
     })
   }
-  if (task === 'hold') await say('open')
+  if (task === 'hold') await printLine('open')
   // Only a kill ends it.
   setInterval(() => {}, 1_000)
 } catch (error) {

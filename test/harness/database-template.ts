@@ -9,7 +9,7 @@ import { silentLog, systemClock } from '../../src/kernel/index.ts'
 
 /**
  * The template that test databases are copied from: a data folder for the embedded engine, a database for a server
- * (PORTICO_TEST_DATABASE_URL). Its name holds a hash of what it was made from, so that the folder serves the next run too.
+ * (PORTICO_TEST_DATABASE_URL). Its name contains a hash of its sources, so that the next run can use it too.
  */
 
 const templatePrefix = 'portico-test-template-'
@@ -20,7 +20,7 @@ export function testServerUrl(): string | undefined {
   return process.env['PORTICO_TEST_DATABASE_URL'] || undefined
 }
 
-/** Makes the template of this run; resolves to what removes it. */
+/** Makes the template of this run; resolves to a function that removes it. */
 export async function prepareTemplate(): Promise<() => Promise<void>> {
   const url = testServerUrl()
   if (url === undefined) {
@@ -40,7 +40,7 @@ export async function prepareTemplate(): Promise<() => Promise<void>> {
   return () => runOnServer(url, `drop database if exists ${name} with (force)`)
 }
 
-/** The folder that fresh data folders are copied from; made by the first who asks, in about four seconds. */
+/** The folder that fresh data folders are copied from; the first call makes it in about four seconds. */
 export async function ensureTemplateFolder(): Promise<string> {
   const folder = path.join(os.tmpdir(), templatePrefix + fingerprint())
   if (fs.existsSync(folder)) return folder
@@ -51,7 +51,7 @@ export async function ensureTemplateFolder(): Promise<string> {
   try {
     fs.renameSync(temporary, folder)
   } catch {
-    // Another run was faster; its template is the same.
+    // Another run was faster and made the same template.
     fs.rmSync(temporary, { recursive: true, force: true })
   }
   return folder

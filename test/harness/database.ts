@@ -8,7 +8,7 @@ import { ensureTemplateFolder, runOnServer, testServerUrl, urlOfDatabase } from 
 
 export { testServerUrl } from './database-template.ts'
 
-/** A fresh, migrated pair of databases of a test's own; `drop` closes it and leaves nothing behind. */
+/** A fresh, migrated pair of databases for one test; `drop` closes and removes it. */
 export type TestDatabases = Databases & { drop(): Promise<void> }
 
 export interface TestDatabaseOptions {
@@ -48,7 +48,7 @@ export interface DatabasePlace {
   remove(): Promise<void>
 }
 
-/** Where a whole service under test keeps its data: a folder, and on a server run a database of its own. */
+/** Where a service under test stores its data: a folder, and on a server run also a separate database. */
 export async function freshDatabasePlace(): Promise<DatabasePlace> {
   const url = testServerUrl()
   if (url === undefined) {
@@ -71,8 +71,8 @@ export async function freshDatabasePlace(): Promise<DatabasePlace> {
   }
 }
 
-// Where there is one, a file system in memory: on a busy disk the fsyncs of a fresh copy take seconds. What tests kill is the
-// process, not the machine, and files in memory outlive that as well as files on a disk.
+// A file system in memory where there is one: on a busy disk the fsyncs of a fresh copy take seconds. Tests kill the
+// process, not the machine, and files in memory survive that like files on a disk.
 const memoryFolder = '/dev/shm'
 const neededBytes = 2 * 1024 ** 3
 

@@ -12,13 +12,13 @@ import type { PollerReport } from './livez-poller-process.ts'
  * Start the service with `startSeparatePortico`: the test builds its attacks on its own event loop, which must not be the one that
  * is measured. Build the attack before the call; everything that the callback awaits is measured.
  *
- * What a noisy machine may add is taken out in two ways. A reply counts without the time for which the kernel made the service
+ * Two measures reduce the noise of a busy machine. A reply counts without the time for which the kernel made the service
  * or the poller wait for a CPU (a blocked event loop is not waiting for a CPU: it runs, or sleeps in a synchronous call). And a
- * run that is too slow is repeated, `attempts` in all; it fails when every attempt is too slow. Work that really blocks does so
+ * run that is too slow is repeated, `attempts` in all; it fails when every attempt is too slow. Work that blocks does so
  * each time.
  */
 
-/** Longest reply of `/livez` while anything that a client may send is handled. */
+/** Longest reply of `/livez` while any request is handled. */
 export const longestReplyMs = 100
 
 const pollerFile = path.join(import.meta.dirname, 'livez-poller-process.ts')
@@ -31,11 +31,11 @@ export interface GuardedService {
 
 export interface GuardOptions {
   limitMs?: number
-  /** Runs of the callback in all; 1 for one that cannot be repeated. */
+  /** Maximum runs of the callback; 1 for a callback that cannot be repeated. */
   attempts?: number
 }
 
-/** Runs `act` and throws when `/livez` was too slow meanwhile, in every attempt. Resolves to what `act` did. */
+/** Runs `act` and throws when `/livez` was too slow in every attempt. Resolves to the result of `act`. */
 export async function expectResponsive<T>(
   service: GuardedService,
   act: (attempt: number) => Promise<T>,

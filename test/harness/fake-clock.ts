@@ -1,14 +1,14 @@
 import type { Clock } from '../../src/kernel/index.ts'
 
-/** A clock that stands still until it is told to move; sleeps and intervals end in the order of their times. */
+/** A clock that moves only in `advance`; sleeps and intervals end in the order of their times. */
 export interface FakeClock extends Clock {
-  /** Moves both times forward, waking what is due, and lets what was woken run. */
+  /** Moves both times forward, ends due sleeps and intervals, and lets their continuations run. */
   advance(ms: number): Promise<void>
-  /** Sets the wall clock back or forth; durations do not notice. */
+  /** Sets the wall clock back or forward; durations do not change. */
   jump(ms: number): void
   /** Sleeps that have not ended. */
   sleeping(): number
-  /** How far to advance until the first sleep ends or the first interval is due. undefined where nothing waits. */
+  /** Milliseconds until the first sleep or interval is due; undefined when nothing waits. */
   nextMs(): number | undefined
 }
 
@@ -64,10 +64,10 @@ export function createFakeClock(startMs: number = Date.UTC(2026, 10, 21)): FakeC
       for (let timer = earliest(targetMs); timer; timer = earliest(targetMs)) {
         monotonicMs = Math.max(monotonicMs, timer.dueMs)
         timer.fire()
-        await settled()
+        await runPending()
       }
       monotonicMs = targetMs
-      await settled()
+      await runPending()
     },
     jump(ms) {
       offsetMs += ms
@@ -80,7 +80,7 @@ export function createFakeClock(startMs: number = Date.UTC(2026, 10, 21)): FakeC
   }
 }
 
-/** Lets promises that are ready run; a macrotask later all of their chains have. */
-function settled(): Promise<void> {
+/** Lets resolved promises run; after a macrotask all of their chains have run. */
+function runPending(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

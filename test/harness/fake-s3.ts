@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** As much of S3's protocol as a blob store uses, in memory, path style: one bucket. */
+/** The part of S3's protocol that a blob store uses, in memory, path style, with one bucket. */
 export interface FakeS3 {
   url: string
   objects: Map<string, Buffer>
   /** Multipart uploads that were begun and neither completed nor aborted. */
   openUploads(): number
-  /** Answers the next requests of this kind with 503, as a store in trouble does. */
+  /** Returns 503 for the next requests of this kind, as an overloaded store does. */
   fail(kind: 'part' | 'put', times: number): void
-  /** Largest number of bytes that came in one request. */
+  /** Largest number of bytes in one request. */
   largestBody(): number
   close(): Promise<void>
 }
@@ -87,7 +87,7 @@ export async function startFakeS3(bucket: string): Promise<FakeS3> {
     }
   }
 
-  /** Two objects a page, so that paging is walked. */
+  /** Two objects per page, so that paging is tested. */
   function renderList(query: URLSearchParams): string {
     const start = Number(query.get('continuation-token') ?? 0)
     const keys = [...objects.keys()].filter((key) => key.startsWith(query.get('prefix') ?? '')).sort()

@@ -1,8 +1,8 @@
 /**
- * A process that takes the first start and is killed in it: `first-start-process.ts POINT`, configured by the environment as
- * Portico is. It says `ready` when it serves, waits for a line on standard input, and says `done` after the first start. POINT is
- * `none`, `welcome` (the demo is stored, its document is not), or `before N` or `after N`: around the Nth print, inside the
- * transaction that makes valid what is printed.
+ * A process that runs the first start and is killed during it: `first-start-process.ts POINT`, configured by the environment like
+ * Portico. It prints `ready` when it serves, waits for a line on standard input, and prints `done` after the first start. POINT is
+ * `none`, `welcome` (the demo is stored, its document is not), `before N` or `after N`: around the Nth print, inside the
+ * transaction that makes the printed secret valid.
  */
 import { once } from 'node:events'
 import { loadConfig } from '../../src/config.ts'
@@ -12,7 +12,7 @@ import { createService } from '../../src/service.ts'
 
 const [point = 'none'] = process.argv.slice(2)
 
-const say = (text: string) => new Promise((resolve) => process.stdout.write(`${text}\n`, resolve))
+const writeLine = (text: string) => new Promise((resolve) => process.stdout.write(`${text}\n`, resolve))
 
 async function die(): Promise<never> {
   process.kill(process.pid, 'SIGKILL')
@@ -23,16 +23,16 @@ let prints = 0
 async function print(text: string): Promise<void> {
   prints++
   if (point === `before ${prints}`) await die()
-  await say(text)
+  await writeLine(text)
   if (point === `after ${prints}`) await die()
 }
 
 const service = await createService({ config: loadConfig(), log: silentLog })
 const { url } = await service.start()
 if (point === 'welcome') service.documents.upload = die
-await say('ready')
+await writeLine('ready')
 await once(process.stdin, 'data')
 await runFirstStart(service, { url, print })
-await say('done')
+await writeLine('done')
 await service.stop()
 process.exit(0)

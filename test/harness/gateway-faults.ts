@@ -2,18 +2,18 @@ import { chatAnswer, chatStream, chatStreamBody, errorAnswer, garbage, hugeAnswe
 import { quotaUsedUp, rateLimited, webPage } from '../upstream/replies.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
 
-/** What a provider can do wrong, as a table; gateway-faults.test.ts plays it. */
+/** The table of provider faults that gateway-faults.test.ts runs. */
 
 export const providerKey = 'sk-stage-0123456789abcdefghijklmnop'
-/** undici rounds limits below a second up; loaded machines need the room. */
+/** undici rounds limits below a second up, and loaded machines need more. */
 export const limitMs = 1000
 export const largestAnswerBytes = 64 * 1024
 
-/** Each fault has a model of its own, so that no circuit breaker mixes them up. */
+/** Each fault has a separate model, so that circuit breakers do not mix them up. */
 interface Fault {
   name: string
   reply: UpstreamReply | (() => UpstreamReply)
-  /** Of a plain call, and of a stream unless `streamed` says otherwise. */
+  /** Of a plain call, and of a stream unless `streamed` differs. */
   status: number
   code: string | null
   type: string
@@ -22,9 +22,9 @@ interface Fault {
   message?: RegExp
   /** Calls that reach the provider: 1 where a repetition would be wrong. */
   attempts: number
-  /** The provider with short limits of time and size. */
+  /** Uses the provider with short limits of time and size. */
   hasty?: boolean
-  /** Only this way of asking. */
+  /** Runs only plain or only streamed. */
   only?: 'plain' | 'stream'
   /** The upstream keeps the connection until the gateway closes it. */
   hangs?: boolean
@@ -180,7 +180,7 @@ export const faults: Fault[] = [
 
 const names = ['the first piece', ' of an answer', ' that never', ' comes', ' to its end']
 export const whole = chatStreamBody(names)
-/** Offset behind so many words of the stream (the role chunk comes first). */
+/** Offset after this many words of the stream (the role chunk is first). */
 export const behindWords = (words: number) =>
   whole
     .split('\n\n')
@@ -217,7 +217,7 @@ export const midFaults: MidFault[] = [
     reply: {
       headers: eventStream,
       body: `${whole.slice(0, behindWords(2))}data: ${JSON.stringify({ error: { message: `key ${providerKey} is overloaded`, type: 'overloaded_error' } })}\n\n`,
-      // Behind the answer's beginning, in a read of its own.
+      // After the beginning of the answer, in a separate read.
       cuts: [behindWords(2)],
       pauseBetweenWritesMs: 20,
     },

@@ -3,28 +3,28 @@ import { type Upstream, type UpstreamReply, type UpstreamScript, startUpstream }
 import { loadCompatibleSchemas } from './openapi-schemas.ts'
 import { type ApiAnswer, expectStatus, startPortico, type TestOrganisation, type TestPortico } from './portico.ts'
 
-/** The whole gateway in front of one scripted upstream whose behaviour each model on the wire chooses for itself. */
+/** The whole gateway in front of one scripted upstream, with separate behaviour for each model on the wire. */
 export interface GatewayStage {
   portico: TestPortico
   organisation: TestOrganisation
   upstream: Upstream
-  /** What the upstream answers to calls of this model on the wire. Every reply ends its connection unless it says otherwise. */
+  /** Sets the upstream's reply to calls of this model on the wire. A reply ends its connection unless stated otherwise. */
   play(wireModel: string, reply: UpstreamReply | ((call: number) => UpstreamReply | Promise<UpstreamReply>)): void
-  /** The requests that the upstream got for this model on the wire. */
+  /** The requests that the upstream received for this model on the wire. */
   calls(wireModel: string): WireCall[]
-  /** Resolves as soon as the upstream has got its first request for this model. */
+  /** Resolves when the upstream receives its first request for this model. */
   called(wireModel: string): Promise<void>
   complete(model: string, body?: Record<string, unknown>, from?: TestOrganisation): Promise<ApiAnswer>
   stream(model: string, body?: Record<string, unknown>, from?: TestOrganisation): Promise<StreamAnswer>
   receipt(answer: { headers: Headers }): Promise<Receipt>
-  /** Holds are gone and all books agree. */
+  /** Checks that no hold is open and that totals match. */
   expectClean(organisation?: TestOrganisation): Promise<void>
   stop(): Promise<void>
 }
 
 export interface WireCall {
   index: number
-  // The tests look into bodies of many shapes.
+  // Tests read bodies of many shapes.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any
   headers: Record<string, string | string[] | undefined>
@@ -52,9 +52,9 @@ export interface StreamAnswer {
   // oxlint-disable-next-line typescript/no-explicit-any
   chunks: any[]
   text: string
-  /** True where `[DONE]` came, and came last. */
+  /** True when `[DONE]` arrived, and arrived last. */
   done: boolean
-  /** The error object of a data line, or of the whole body where the status is no 200. */
+  /** The error object of a data line, or of the whole body when the status is not 200. */
   error: ErrorObject | undefined
 }
 
@@ -141,7 +141,7 @@ export async function startGatewayStage({ settings, organisation: fields }: Stag
   }
 }
 
-/** Checks the shape of everything that a stream says while reading it. */
+/** Reads a stream and checks the shape of each chunk. */
 function readStreamed(status: number, headers: Headers, body: unknown): StreamAnswer {
   if (status !== 200) {
     expectErrorBody(body)
@@ -153,7 +153,7 @@ function readStreamed(status: number, headers: Headers, body: unknown): StreamAn
   let done = false
   for (const frame of String(body).split('\n\n')) {
     if (frame === '') continue
-    // Nothing may follow the end, whichever end it is.
+    // Nothing may follow the end or the error.
     expect(done || error !== undefined, `after the end: ${frame}`).toBe(false)
     expect(frame).toMatch(/^data: /)
     if (frame === 'data: [DONE]') {
@@ -173,7 +173,7 @@ function readStreamed(status: number, headers: Headers, body: unknown): StreamAn
   return { status, headers, chunks, text, done, error }
 }
 
-/** The published description of the compatible API, where the shared data is there; gateway.test.ts says so where it is not. */
+/** The published description of the compatible API, where the shared data is available; gateway.test.ts reports when it is missing. */
 function expectSchema(name: string, value: unknown) {
   if (schemas) expect(schemas(name, value)).toEqual([])
 }

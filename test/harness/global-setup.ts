@@ -1,6 +1,6 @@
 import { prepareTemplate } from './database-template.ts'
 
-/** Makes, once a run, what every test copies: a database with all migrations. Returns what takes it away again. */
+/** Makes the database with all migrations that every test copies, once per run. Resolves to a function that removes it. */
 export default function setUp(): Promise<() => Promise<void>> {
   return prepareTemplate()
 }

@@ -9,23 +9,23 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 export interface PollerReport {
   polls: number
-  /** The longest reply, less the time for which the kernel let the service or this poller wait for a CPU. */
+  /** The longest reply, without the time for which the service or this poller waited for a CPU. */
   longestMs: number
-  /** The same reply as the clock saw it. */
+  /** The same reply in wall-clock time. */
   longestWallMs: number
 }
 
 const pauseMs = 4
 /** A reply that takes longer than this is reported as taking this long. */
 const replyDeadlineMs = 120_000
-/** The first replies pay for the connection and for cold code. */
+/** The first replies include the connection and cold code. */
 const warmUpPolls = 10
 
 const [url, pid] = process.argv.slice(2) as [string, string]
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
 const stop = new AbortController()
 process.once('message', () => stop.abort())
-// Do not survive the test.
+// Ends with the test.
 process.once('disconnect', () => process.exit(1))
 
 for (let index = 0; index < warmUpPolls; index++) await poll()
@@ -62,7 +62,7 @@ function getLivez(): Promise<void> {
 }
 
 /**
- * Time that the main threads of the service and of this process have spent ready to run while other work had the CPUs, from the
+ * Time for which the main threads of the service and of this process were ready to run but had no CPU, from the
  * scheduler's statistics of Linux. On other systems 0: every millisecond then counts.
  */
 function cpuWaitMs(): number {

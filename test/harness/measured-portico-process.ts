@@ -6,20 +6,20 @@ import { startPortico } from './portico.ts'
  */
 
 export interface MemoryReport {
-  /** After forced collections: what is still reachable. */
+  /** Reachable heap after forced garbage collections. */
   heapBytes: number
   /** Buffers outside of the heap. */
   externalBytes: number
-  /** The whole process, with its threads and what allocators keep. */
+  /** Resident set of the whole process, with its threads and the reserves of its allocators. */
   residentBytes: number
 }
 
-/** Finalizers of one collection free what the next one finds. */
+/** More than one, because finalizers of one collection free memory for the next. */
 const collections = 4
 
 const portico = await startPortico({ settings: JSON.parse(process.argv[2]!) as Record<string, unknown> })
 process.on('message', () => void report())
-// Do not survive the test.
+// Ends with the test.
 process.once('disconnect', () => process.exit(0))
 process.once('SIGTERM', () => void portico.stop().then(() => process.exit(0)))
 process.send!({ url: portico.url, operatorToken: portico.operatorToken })

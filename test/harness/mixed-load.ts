@@ -14,13 +14,13 @@ import {
 import { leaveAfterFirstBytes, stallingModel, startStallingUpstream } from './stalling-upstream.ts'
 
 /**
- * Requests of every kind against the service in a separate process, to see what memory they leave behind. The mix has what was
+ * Requests of every kind to the service in a separate process, to measure the memory that they leave behind. The mix has what was
  * expensive or leaked before: lists of 100 documents with large metadata, streams that the client leaves, searches, errors.
  */
 export interface MixedLoad {
-  /** Sends this many requests, some at once. Throws when one is answered other than it must be. */
+  /** Sends this many requests, some at once. Throws on an unexpected response. */
   run(requests: number): Promise<void>
-  /** Memory after forced collections, while nothing is in flight. */
+  /** Memory after forced garbage collections, with no request in flight. */
   measure(): Promise<MemoryReport>
   stop(): Promise<void>
 }
@@ -122,6 +122,6 @@ function stepsOf({ url, organisation, space, documentIds }: Target): (() => Prom
   const expensive = [list, ask, leaveChat, askStreaming, ask]
   const cheap = [read, rename, refused, notFound, read]
   const calls = [complete, stream, leaveStream, complete, stream, leaveStream, complete, stream, leaveStream, complete]
-  // Alternating, so that different kinds run at the same time.
+  // Alternate, so that different kinds run at the same time.
   return calls.flatMap((call, index) => [call, (index % 2 === 0 ? expensive : cheap)[Math.floor(index / 2)]!])
 }

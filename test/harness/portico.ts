@@ -10,7 +10,7 @@ import { type Clock, type Log, silentLog } from '../../src/kernel/index.ts'
 import { createService, type Service } from '../../src/service.ts'
 import { type DatabasePlace, freshDatabasePlace } from './database.ts'
 
-/** Portico as its clients see it: a base address, an operator token, and organisations made through the API. */
+/** Access to a running Portico: base address, operator token, and organisations created through the API. */
 export interface TestPortico {
   url: string
   metricsUrl: string
@@ -38,12 +38,12 @@ export interface TestSpace {
 export interface ApiAnswer {
   status: number
   headers: Headers
-  // Tests look into answers of many shapes; each asserts the one it expects.
+  // Tests read bodies of many shapes; each asserts the one that it expects.
   // oxlint-disable-next-line typescript/no-explicit-any
   body: any
 }
 
-/** Sends JSON or a FormData; answers with the parsed body (text where it is no JSON). */
+/** Sends JSON or a FormData; resolves to the parsed body (text where it is not JSON). */
 export type ApiClient = (
   method: string,
   path: string,
@@ -52,7 +52,7 @@ export type ApiClient = (
 ) => Promise<ApiAnswer>
 
 export interface StartOptions {
-  /** Goes into portico.yaml. */
+  /** Content of portico.yaml. */
   settings?: Record<string, unknown>
   environment?: Record<string, string>
   clock?: Clock
@@ -156,7 +156,7 @@ export function createApiClient(url: string, key: string): ApiClient {
   }
 }
 
-/** The body of an answer that must have this status. */
+/** The body of a response that must have this status. */
 export function expectStatus(answer: ApiAnswer, status: number): ApiAnswer['body'] {
   if (answer.status !== status)
     throw new Error(`expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`)
@@ -192,13 +192,13 @@ export async function waitForDocument(client: ApiClient, id: string): Promise<Ap
 export interface PorticoProcess {
   url: string
   child: ChildProcess
-  /** Everything it has written to standard output and error so far. */
+  /** Everything written to standard output and error so far. */
   output(): string
   /** Sends the signal and waits for the end; resolves to the exit code (null after SIGKILL). */
   kill(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** Portico in a separate process, with organisations made through its API. */
+/** Portico in a separate process, with organisations created through its API. */
 export interface SeparatePortico extends Pick<TestPortico, 'url' | 'operator' | 'operatorToken'> {
   pid: number
   place: DatabasePlace
@@ -249,7 +249,7 @@ export async function startSeparatePortico({
 
 const repository = path.resolve(import.meta.dirname, '../..')
 
-/** Starts Portico as a process of its own, for tests that kill it. Resolves when it listens. */
+/** Starts Portico as a separate process, for tests that kill it. Resolves when it listens. */
 export async function spawnPortico(environment: Record<string, string>): Promise<PorticoProcess> {
   const child = spawn(
     process.execPath,

@@ -9,7 +9,7 @@ import { sharedDataFolder } from './shared-data.ts'
 
 export { type FoldedAnswer, foldStream, pieces, seededRandom } from '../upstream/fold-answer.ts'
 
-/** One entry of wire/index.json; the README of the data folder says what the fields mean. */
+/** One entry of wire/index.json; the README of the data folder explains the fields. */
 export interface WireRecord {
   id: string
   provider: string
@@ -35,7 +35,7 @@ export interface WireRecord {
   }
 }
 
-/** Checks an adapter, without any network, against every shared recording of a provider; skipped by name where they are missing. */
+/** Checks an adapter, without network access, against every shared recording of a provider; skipped by name where they are missing. */
 export function describeRecordings(provider: string, adapter: () => WireAdapter) {
   const folder = sharedDataFolder('wire')
   const records = folder ? loadRecords(folder, provider) : []
@@ -43,7 +43,7 @@ export function describeRecordings(provider: string, adapter: () => WireAdapter)
   describe.skipIf(records.length === 0)(name, () => {
     for (const record of records) {
       const body = readFileSync(path.join(folder ?? '', record.file))
-      test(`${record.id} normalises to what is expected`, () => checkRecord(record, body, adapter()))
+      test(`${record.id} gives the expected answer`, () => checkRecord(record, body, adapter()))
       if (record.kind === 'stream') describeCuts(record, body, adapter)
     }
     test('there are recordings to check', () => expect(records.length).toBeGreaterThan(0))
@@ -89,7 +89,7 @@ function describeCuts(record: WireRecord, body: Uint8Array, adapter: () => WireA
   })
 }
 
-/** What a client would see: the text before a failure, and the failure. */
+/** What a client receives: the text before a failure, and the failure. */
 function outcomeOf(adapter: WireAdapter, body: Iterable<Uint8Array>): unknown {
   const reader = adapter.createStreamReader()
   let text = ''

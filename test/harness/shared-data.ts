@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * The folder of recordings and documents that some suites read in place, or undefined where it is not there. Such suites use
- * `describe.skipIf(...)` with the name that `sharedDataSuite` gives, so that the report says what was missing.
+ * The folder of recordings and documents that some suites read in place, or undefined where it is missing. Such suites use
+ * `describe.skipIf(...)` with the name that `sharedDataSuite` gives, so that the report names what was missing.
  */
 export function sharedDataFolder(...parts: string[]): string | undefined {
   const root = path.resolve(process.env.PORTICO_SHARED_DATA ?? path.join(import.meta.dirname, '../../../shared/data'))

@@ -6,7 +6,7 @@ import type { TestOrganisation } from './portico.ts'
 /** The model of the stalling upstream, as clients name it. */
 export const stallingModel = 'stalls'
 
-/** A provider that answers a stream with its first chunk and then nothing, so that the client leaves in its middle. */
+/** A provider that sends the first chunk of a stream and then nothing, so that the client leaves during it. */
 export async function startStallingUpstream() {
   const server = createServer((request, response) => {
     request.resume()
@@ -36,7 +36,7 @@ function settingsFor(baseUrl: string) {
   }
 }
 
-/** Posts `body` and closes the connection when the first bytes of the answer have come. Resolves to the answer's headers. */
+/** Posts `body` and closes the connection after the first bytes of the response. Resolves to the response headers. */
 export async function leaveAfterFirstBytes(
   url: string,
   { apiKey }: TestOrganisation,

@@ -5,15 +5,15 @@ import { promptOf, type SentAnswer, tokensPerWord } from './planned-provider.ts'
 import type { CallRecord } from './recorded-call.ts'
 
 export interface Comparison {
-  /** One line each; empty where the ledger is as the clients saw it. */
+  /** One line per difference; empty when the ledger matches the clients' records. */
   faults: string[]
   figures: Record<string, number>
 }
 
-/** Output is written down every 250 ms (docs/reliability.md); the rest is for a timer that is late. */
+/** Output is stored every 250 ms (docs/reliability.md); the rest is for a late timer. */
 const progressEveryMs = 400
 
-/** Holds the ledger against the clients' own records and what the provider sent. */
+/** Compares the ledger with the clients' records and with what the provider sent. */
 export function compareLedger(
   records: readonly CallRecord[],
   tables: LedgerTables,
@@ -45,7 +45,7 @@ export function compareLedger(
     }
     if (fault !== null) faults.push(`${record.requestId} (${kindOf(record)}, ${describeEntry(entry)}): ${fault}`)
   }
-  // What is left belongs to calls that were killed before their head came: no more of them than clients remember.
+  // The other entries belong to calls killed before their response headers: at most as many as the clients recorded.
   for (const entry of entries.values()) {
     const left = (headless.get(entry.organisationId) ?? 0) - 1
     headless.set(entry.organisationId, left)
@@ -57,9 +57,9 @@ export function compareLedger(
 }
 
 /**
- * Text seen before this moment had been written down when its process died, however slow the machine was: an answer that was
- * asked for after the text came and whose settlement was written, so every earlier write was; then time for one more round of
- * the timer; then another whole call. 0 where no calls prove it.
+ * Text received before this moment was stored when its process was killed, even on a slow machine: a call that was
+ * sent after the text arrived and whose settlement was stored, so every earlier write was; then time for one more round of
+ * the timer; then another whole call. 0 when no calls prove it.
  */
 function writtenDownBefore(record: CallRecord, records: readonly CallRecord[]): number {
   const settled = records.filter(
@@ -92,7 +92,7 @@ function faultOf(
   writtenDownMs: number,
 ): string | null {
   if (record.status !== 200) {
-    // A provider had worked for it when the service stopped, or when another instance took over: billed by policy.
+    // A provider had been called when the service stopped or another instance took over: billed by policy.
     const isByPolicy =
       entry?.ending === 'shutdown' || (entry?.ending === 'crashed' && record.errorCode === 'overloaded')
     return entry !== undefined && entry.billed > 0n && !isByPolicy ? 'refused, and billed' : null
@@ -104,15 +104,15 @@ function faultOf(
   if (entry.ending === 'completed') return faultOfCompleted(record, entry, sent)
   if (record.usage) return `its end was seen, but it is entered as ${entry.ending}`
   if (!record.call.stream) return 'a whole answer came, so its settlement must have been there'
-  // Usage may have come in the very moment in which the client left.
+  // Usage may have arrived at the moment when the client left.
   if (!entry.estimated) return faultOfCompleted(record, entry, sent)
   return faultOfPartial(record, entry, sent, writtenDownMs)
 }
 
 function faultOfCompleted(record: CallRecord, entry: LedgerEntry, sent: SentAnswer): string | null {
-  if (entry.estimated === sent.tellsUsage) return 'marked wrongly as estimated, or not'
-  // A kill between the settlement and the last bytes: the client saw no usage, but the provider's is known here.
-  const usage = sent.tellsUsage
+  if (entry.estimated === sent.sendsUsage) return 'marked wrongly as estimated, or not'
+  // A kill between the settlement and the last bytes: the client received no usage, but the provider's is recorded here.
+  const usage = sent.sendsUsage
     ? { promptTokens: sent.promptTokens, completionTokens: sent.words * tokensPerWord }
     : (record.usage ?? { promptTokens: entry.promptTokens, completionTokens: entry.completionTokens })
   const seen = record.usage ?? usage
@@ -124,7 +124,7 @@ function faultOfCompleted(record: CallRecord, entry: LedgerEntry, sent: SentAnsw
   return null
 }
 
-/** Prompt as estimated, output at most what the provider sent and at least what was to be seen long enough before. */
+/** Prompt as estimated; output at most what the provider sent and at least what the client received long enough before. */
 function faultOfPartial(
   record: CallRecord,
   entry: LedgerEntry,
@@ -134,7 +134,7 @@ function faultOfPartial(
   const most = sent.words * tokensPerWord
   if (entry.completionTokens > most) return `at most ${most} tokens of output were sent`
   const { wordsAtMs, call } = record
-  // Stopped since its hold could not be kept: what was shown after the last writing stays unbilled, as after a crash.
+  // Stopped because its hold was lost: text sent after the last stored progress stays unbilled, as after a crash.
   if (record.errorCode === 'overloaded' && ['crashed', 'provider_failed'].includes(entry.ending)) return null
   if (entry.ending === 'crashed' || entry.ending === 'shutdown') {
     const least =
@@ -159,7 +159,7 @@ function faultsOfSums({ entries, periods, openHolds }: LedgerTables): string[] {
   const billed = new Map<string, bigint>()
   for (const entry of entries) billed.set(entry.organisationId, (billed.get(entry.organisationId) ?? 0n) + entry.billed)
   const counted = new Map<string, { settled: bigint; ceiling: bigint }>()
-  // More than one period only where the month ended during the run.
+  // More than one period only when the month ended during the run.
   for (const { organisationId, settled, ceiling } of periods) {
     const before = counted.get(organisationId) ?? { settled: 0n, ceiling: 0n }
     counted.set(organisationId, { settled: before.settled + settled, ceiling: before.ceiling + ceiling })

@@ -2,7 +2,7 @@ import type { Caller, CallRecord } from './recorded-call.ts'
 import { sendRecorded } from './recorded-call.ts'
 import type { PlannedCall, PlannedProvider } from './planned-provider.ts'
 
-/** Draws calls of every kind from a seed: plain and streamed, short and long, capped or not, with clients that hang up. */
+/** Generates calls of every kind from a seed: plain and streamed, short and long, capped or not, with clients that disconnect. */
 export function drawCall(random: () => number, number: number): PlannedCall {
   const stream = random() < 0.6
   const slow = stream && random() < 0.3
@@ -14,16 +14,16 @@ export function drawCall(random: () => number, number: number): PlannedCall {
     headersAfterMs: Math.floor(random() * 60),
     pauseMs: slow ? 20 : stream && random() < 0.5 ? 3 : 0,
     promptTokens: 5 + Math.floor(random() * 10),
-    tellsUsage: random() < 0.85,
+    sendsUsage: random() < 0.85,
     capTokens: random() < 0.3 ? 20 + Math.floor(random() * 400) : null,
     hangUpAfterWords: stream && random() < 0.15 ? 1 + Math.floor(random() * words) : null,
   }
 }
 
 export interface Load {
-  /** Resolves when so many calls more are over. */
+  /** Resolves after this many more calls have ended. */
   over(calls: number): Promise<void>
-  /** No new calls; resolves when the running ones are over. */
+  /** Stops new calls; resolves when the running ones have ended. */
   stop(): Promise<void>
 }
 
@@ -34,11 +34,11 @@ export interface LoadOptions {
   records: CallRecord[]
   parallel: number
   nextNumber(): number
-  /** Where a call goes; undefined: nowhere at the moment. */
+  /** Target of a call; undefined while there is none. */
   url(): string | undefined
 }
 
-/** Keeps so many calls running at a time until it is stopped. */
+/** Keeps this many calls running until it is stopped. */
 export function startLoad(options: LoadOptions): Load {
   const { provider, organisations, random, records, parallel, nextNumber } = options
   const stopping = new AbortController()
@@ -53,12 +53,12 @@ export function startLoad(options: LoadOptions): Load {
       records.push(record)
       const other = options.url()
       if (record.status === null && other !== undefined) {
-        // As SDKs do: a call that no answer came to is sent again, to whoever is up.
+        // Like SDKs: a call without a response is sent again, to a running process.
         record = await sendRecorded(other, organisation, call)
         records.push(record)
       }
       for (const waiter of waiting) if (records.length >= waiter.until) waiter.resolve()
-      // An exhausted budget answers at once: do not spin on it.
+      // An exhausted budget is refused at once: wait instead of looping.
       if (record.status !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }

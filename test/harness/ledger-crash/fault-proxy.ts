@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy in front of a PostgreSQL server that fails as networks do. */
+/** A TCP proxy in front of a PostgreSQL server that simulates network failures. */
 export interface FaultProxy {
   /** The server's URL with the proxy's address in it. */
   url: string
   /** Ends every connection; new ones are accepted. */
   cut(): void
-  /** Swallows everything in both directions, on new connections too, until `resume`. */
+  /** Drops everything in both directions, on new connections too, until `resume`. */
   hang(): void
   resume(): void
-  /** The next `count` answers to statements with this text are lost after they took effect, with their connections. Resolves then. */
+  /** Drops the next `count` replies to statements with this text, after they took effect, and their connections. Resolves then. */
   loseAnswers(text: string, count: number): Promise<void>
   close(): Promise<void>
 }

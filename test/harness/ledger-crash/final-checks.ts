@@ -4,13 +4,13 @@ import type { PlannedProvider } from './planned-provider.ts'
 import { type Caller, type CallRecord, sendRecorded } from './recorded-call.ts'
 import type { Victim } from './victim.ts'
 
-/** After a kill and a restart: what is spent stays within the budget. */
+/** After a kill and a restart, the spent amount is within the budget. */
 export async function overrunOf(victim: Victim, id: string): Promise<string[]> {
   const { spentUsd, budgetUsd } = await victim.budget(id)
   return Number(spentUsd) > Number(budgetUsd) ? [`${id}: ${spentUsd} of ${budgetUsd} after a kill`] : []
 }
 
-/** Not even the floor of 128 output tokens and a short prompt fits in it, at $2.50 and $10 a million. */
+/** Less than a short prompt and the minimum of 128 output tokens cost, at $2.50 and $10 per million. */
 const unusableUsd = 0.0018
 
 export interface SpendDependencies {
@@ -20,14 +20,14 @@ export interface SpendDependencies {
   records: CallRecord[]
 }
 
-/** What the kills have left of a budget can be spent to the end: nothing is locked up. */
+/** The rest of a budget after the kills can be spent completely: no hold locks it. */
 export async function spendAll(
   { victim, provider, nextNumber, records }: SpendDependencies,
   organisation: Caller,
 ): Promise<string[]> {
   const tiny = { stream: false, words: 50, headersAfterMs: 0, pauseMs: 0, capTokens: 128, hangUpAfterWords: null }
   for (;;) {
-    const call = provider.planned({ ...tiny, number: nextNumber(), promptTokens: 8, tellsUsage: true })
+    const call = provider.planned({ ...tiny, number: nextNumber(), promptTokens: 8, sendsUsage: true })
     const record = await sendRecorded(victim.url()!, organisation, call)
     records.push(record)
     if (record.status === 200) continue
@@ -39,9 +39,9 @@ export async function spendAll(
   }
 }
 
-/** The comparison must find what is wrong with a ledger that was tampered with; else it proves nothing. */
+/** The comparison must find every fault in a ledger that was tampered with; otherwise it proves nothing. */
 export function blindSpots(records: CallRecord[], tables: LedgerTables, provider: PlannedProvider): string[] {
-  const seen = records.find(({ usage, call }) => usage !== null && call.tellsUsage)!
+  const seen = records.find(({ usage, call }) => usage !== null && call.sendsUsage)!
   const entry = tables.entries.find(({ requestId }) => requestId === seen.requestId)!
   const others = tables.entries.filter((other) => other !== entry)
   const tampered: Record<string, Partial<LedgerTables>> = {

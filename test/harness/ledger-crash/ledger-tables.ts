@@ -2,7 +2,7 @@ import { openDatabases } from '../../../src/database/index.ts'
 import { silentLog, systemClock } from '../../../src/kernel/index.ts'
 import type { DatabasePlace } from '../database.ts'
 
-/** The ledger as it stands in the database, read past the service. Money in picoUsd. */
+/** The ledger in the database, read without the service. Money in picoUsd. */
 export interface LedgerTables {
   entries: LedgerEntry[]
   openHolds: number
@@ -21,7 +21,7 @@ export interface LedgerEntry {
   writtenOff: bigint
 }
 
-/** Nothing else may have the embedded database open. */
+/** No other process may have the embedded database open. */
 export async function readLedgerTables(place: DatabasePlace): Promise<LedgerTables> {
   const databases = await openDatabases({ ...place, clock: systemClock, log: silentLog })
   try {

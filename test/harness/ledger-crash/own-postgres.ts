@@ -9,10 +9,10 @@ const run = promisify(execFile)
 const script = path.resolve(import.meta.dirname, '../../../scripts/postgres-for-tests.sh')
 const installed = path.join(os.tmpdir(), 'portico-postgres/.complete')
 
-/** A PostgreSQL server of one test, which it may restart; with fsync on, unlike the shared one. */
+/** A PostgreSQL server for one test, which may restart it; with fsync on, unlike the shared one. */
 export interface OwnPostgres {
   url: string
-  /** As after a crash of the server: nothing is shut down, the log is replayed. */
+  /** Like a crash of the server: no shutdown, and the log is replayed. */
   crash(): Promise<void>
   remove(): Promise<void>
 }

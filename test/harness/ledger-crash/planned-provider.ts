@@ -1,42 +1,42 @@
 import { chatAnswer, chatStreamBody } from '../../upstream/replies.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from '../../upstream/upstream.ts'
 
-/** What a call asks and what the provider will answer; both sides know it by the number in the prompt. */
+/** A call and the provider's answer to it; both sides find the plan by the number in the prompt. */
 export interface PlannedCall {
   number: number
   stream: boolean
   /** Length of the whole answer. */
   words: number
   headersAfterMs: number
-  /** Between two words of a stream. */
+  /** Pause between two words of a stream. */
   pauseMs: number
   promptTokens: number
-  /** False: the provider says nothing about usage, so Portico counts. */
-  tellsUsage: boolean
-  /** Null: as long as the model likes. */
+  /** False: the provider sends no usage, so Portico counts. */
+  sendsUsage: boolean
+  /** Null: without a cap. */
   capTokens: number | null
-  /** The client hangs up after so many words. */
+  /** The client disconnects after this many words. */
   hangUpAfterWords: number | null
 }
 
-/** What the provider sent, or would have sent had it been read to the end. */
+/** What the provider sent, or would have sent to a client that reads to the end. */
 export interface SentAnswer {
   words: number
   promptTokens: number
-  tellsUsage: boolean
+  sendsUsage: boolean
 }
 
 export interface PlannedProvider {
   upstream: Upstream
-  /** By the call's number; undefined where the call has never reached the provider. */
+  /** By the number of the call; undefined when the call has never reached the provider. */
   sent(number: number): SentAnswer | undefined
   planned(call: PlannedCall): PlannedCall
 }
 
-/** Every word is as long, so that text converts to words and back. */
+/** Every word has the same length, so that text converts to words and back. */
 const word = 'seventy '
 export const wordCharacters = word.length
-/** What the provider counts for a word, and what Portico estimates where nobody tells. */
+/** Tokens of a word, as the provider counts and as Portico estimates without usage. */
 export const tokensPerWord = 2
 const cuttable = /\n\n/g
 
@@ -44,7 +44,7 @@ export const promptOf = (call: PlannedCall) => [
   { role: 'user', content: `Call #${call.number}: write about seventy words, please.` },
 ]
 
-/** A provider in the compatible format that answers each call as planned, and no longer than the cap that it is sent. */
+/** A provider in the compatible format that answers each call as planned, within the cap of the request. */
 export async function startPlannedProvider(): Promise<PlannedProvider> {
   const plans = new Map<number, PlannedCall>()
   const answers = new Map<number, SentAnswer>()
@@ -55,7 +55,7 @@ export async function startPlannedProvider(): Promise<PlannedProvider> {
     if (!plan) throw new Error(`no plan for ${body}`)
     const capTokens = request.max_completion_tokens ?? request.max_tokens ?? Infinity
     const words = Math.min(plan.words, Math.floor(capTokens / tokensPerWord))
-    answers.set(number, { words, promptTokens: plan.promptTokens, tellsUsage: plan.tellsUsage })
+    answers.set(number, { words, promptTokens: plan.promptTokens, sendsUsage: plan.sendsUsage })
     return replyTo(plan, words)
   })
   return {
@@ -71,7 +71,7 @@ export async function startPlannedProvider(): Promise<PlannedProvider> {
 function replyTo(plan: PlannedCall, words: number): UpstreamReply {
   const options = {
     finishReason: words < plan.words ? 'length' : 'stop',
-    usage: plan.tellsUsage ? { prompt_tokens: plan.promptTokens, completion_tokens: words * tokensPerWord } : null,
+    usage: plan.sendsUsage ? { prompt_tokens: plan.promptTokens, completion_tokens: words * tokensPerWord } : null,
   }
   if (!plan.stream) return { ...chatAnswer(word.repeat(words), options), headersAfterMs: plan.headersAfterMs }
   const body = chatStreamBody(
@@ -87,7 +87,7 @@ function replyTo(plan: PlannedCall, words: number): UpstreamReply {
   }
 }
 
-/** Portico's configuration with this provider as its only one; starts fast. */
+/** Portico's configuration with only this provider; starts fast. */
 export function providerSettings(provider: PlannedProvider) {
   return {
     metrics: { enabled: false },

@@ -1,20 +1,20 @@
 import { type PlannedCall, plannedModel, promptOf, wordCharacters } from './planned-provider.ts'
 
-/** A client's own record of one call: all that it saw, and nothing that only the service knows. */
+/** A client's record of one call: only what the client received. */
 export interface CallRecord {
   call: PlannedCall
   organisationId: string
-  /** The process that was asked: a new one has a new port. */
+  /** Address of the process: a new process has a new port. */
   url: string
   sentAtMs: number
-  /** Null: no answer's head came. */
+  /** Null when no response headers arrived. */
   requestId: string | null
   status: number | null
   errorCode: string | null
-  /** When each word of text was read, in milliseconds of performance.now(). */
+  /** Time at which each word of text was read, in milliseconds of performance.now(). */
   wordsAtMs: number[]
   usage: { promptTokens: number; completionTokens: number } | null
-  /** A whole body, or `[DONE]`. */
+  /** True after a whole body, or `[DONE]`. */
   sawEnd: boolean
   hungUp: boolean
   overAtMs: number
@@ -25,7 +25,7 @@ export interface Caller {
   apiKey: string
 }
 
-/** Sends a call and records what comes of it. Never rejects: a connection that breaks is a record as well. */
+/** Sends a call and records the result. Never rejects: a broken connection is a result as well. */
 export async function sendRecorded(
   url: string,
   organisation: Caller,
@@ -64,7 +64,7 @@ export async function sendRecorded(
     if (call.stream && response.status === 200) await readStream(record, response, hangUp, onText)
     else readWhole(record, (await response.json()) as WholeBody)
   } catch {
-    // Killed, or hung up: the record says how far it came.
+    // Killed or disconnected: the record has what arrived before.
   }
   record.overAtMs = performance.now()
   return record

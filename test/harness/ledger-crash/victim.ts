@@ -8,13 +8,13 @@ import { type PlannedProvider, providerSettings } from './planned-provider.ts'
 import type { Caller } from './recorded-call.ts'
 
 const operatorToken = 'operator-token-of-the-crash-tests'
-/** A dead instance on a server is taken for dead after 10 s; embedded, the next start settles everything. */
+/** An instance on a server is presumed dead after 10 s; embedded, the next start settles everything. */
 const settledWithinMs = 40_000
 
-/** Restarts are most of the time of these tests; compiled modules save a quarter of it. */
+/** Restarts take most of the time of these tests; compiled modules save a quarter of it. */
 const compileCache = path.join(os.tmpdir(), 'portico-test-compile-cache')
 
-/** The cache is written when a process ends by itself, which those that are killed never do. */
+/** The cache is written when a process exits normally, which killed processes never do. */
 export async function warmCompileCache(provider: PlannedProvider): Promise<void> {
   await using victim = await openVictim(provider)
   await victim.stop()
@@ -27,7 +27,7 @@ interface Budget {
   leftUsd: string
 }
 
-/** One Portico process after the other on the same data. */
+/** Successive Portico processes on the same data. */
 export interface Victim {
   place: DatabasePlace
   /** Undefined while it is down. */
@@ -42,7 +42,7 @@ export interface Victim {
   createOrganisation(monthlyBudgetUsd: string): Promise<Caller>
   setBudget(id: string, monthlyBudgetUsd: string): Promise<void>
   budget(id: string): Promise<Budget>
-  /** Waits until nothing is held for anybody. */
+  /** Waits until no hold is open. */
   settleAll(organisations: readonly Caller[]): Promise<void>
   /** One line for each finding. */
   auditFindings(): Promise<string[]>
@@ -50,12 +50,12 @@ export interface Victim {
 }
 
 export interface VictimOptions {
-  /** Shared by several victims; the caller removes it. */
+  /** Shared by several processes; the caller removes it. */
   place?: DatabasePlace
   environment?: Record<string, string>
 }
 
-/** Starts Portico on a fresh place with the planned provider. */
+/** Starts Portico on fresh data with the planned provider. */
 export async function openVictim(provider: PlannedProvider, options: VictimOptions = {}): Promise<Victim> {
   const place = options.place ?? (await freshDatabasePlace())
   const configFile = path.join(place.dataFolder, 'portico.yaml')
