@@ -162,5 +162,4 @@ export const notCleanYet: string[] = [
   'ARCHITECTURE.md',
   'test/ledger-proof/',
   // Spaces, database.
-  'src/database/',
 ]

@@ -35,7 +35,7 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
     if (openTransaction.getStore()?.open) {
       throw new DatabaseError(
         sqlState.internal,
-        `a statement inside a transaction of ${name} went to the database instead of the transaction: it would wait for itself`,
+        `a statement inside a transaction of ${name} was sent to the database instead of the transaction: it would wait for itself`,
       )
     }
     if (closing) throw new DatabaseError(sqlState.connectionLost, `the ${name} database is closed`)
@@ -104,7 +104,7 @@ async function runTransaction<T>(
   } catch (error) {
     state.open = false
     const rolledBack = session.run('rollback', [], withDefaults({})).catch(() => session.markBroken())
-    // An aborted caller does not wait for a server that may hang. The session is released only after the rollback.
+    // An aborted caller does not wait for a server that may hang. The session itself is released only after the rollback.
     if (!options.signal?.aborted) await rolledBack
     throw error
   } finally {
@@ -132,7 +132,7 @@ function queryableOn(session: SqlSession, state: { open: boolean }, defaults: Qu
 
 function transactionDeadline(): { passed: Promise<never>; clear(): void } {
   const { promise, reject } = Promise.withResolvers<never>()
-  // Real time, not the service's clock: it guards the connection, whatever a test does with its clock.
+  // Real time, not the service's clock: a test's clock must not stop it.
   const timer = setTimeout(
     () =>
       reject(

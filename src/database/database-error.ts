@@ -1,6 +1,6 @@
-/** What a statement failed with. `message` is for the log: it may name columns and values, so it never goes to a client as it is. */
+/** The error of a statement. `message` is for the log only: it may name columns and values. */
 export class DatabaseError extends Error {
-  /** SQLSTATE, five characters; 57014 for a statement past its deadline, 08006 for a lost connection. */
+  /** SQLSTATE, five characters: 57014 for a statement past its deadline, 08006 for a lost connection. */
   readonly code: string
 
   constructor(code: string, message: string) {
@@ -9,7 +9,7 @@ export class DatabaseError extends Error {
     this.code = code
   }
 
-  /** True where the database could not serve the statement at that moment, and the same one may succeed later. */
+  /** True where the database could not run the statement at the moment; the same statement may succeed later. */
   get isUnavailable(): boolean {
     return unavailableStates.test(this.code)
   }
@@ -20,7 +20,7 @@ export class DatabaseError extends Error {
 // 57P shutdown and start, 58030 input/output error.
 const unavailableStates = /^(?:08|25P03|25006|40|53|55P03|57014|57P|58030)/
 
-/** The database cannot be used as it stands; `message` tells the operator what to do and names the folder or host. */
+/** The database cannot be opened. `message` is for the operator: it names the folder or database and the remedy. */
 export class DatabaseStartError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options)
@@ -46,7 +46,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === sqlState.foreignKeyViolation
 }
 
-/** True where the same transaction may succeed when it is run again. */
+/** True where the same transaction may succeed when it is repeated. */
 export function isRetryable(error: unknown): boolean {
   return (
     error instanceof DatabaseError && (error.code === sqlState.serializationFailure || error.code === sqlState.deadlock)
@@ -56,14 +56,14 @@ export function isRetryable(error: unknown): boolean {
 // An uncaught error inside PGlite carries up to 20 KB of minified source in its text.
 const maximumMessageCharacters = 300
 
-/** The first line of an error's text, cut to a length that a log line can carry. */
+/** The first line of an error's text, cut to 300 characters. */
 export function shortMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   const line = text.split('\n', 1)[0]!.trim()
   return line.length > maximumMessageCharacters ? `${line.slice(0, maximumMessageCharacters)}…` : line
 }
 
-/** Turns whatever the driver threw into a DatabaseError with a short text and its SQLSTATE. */
+/** Turns an error of the driver into a DatabaseError with its SQLSTATE and a short text. An error without SQLSTATE is a lost connection. */
 export function toDatabaseError(error: unknown): DatabaseError {
   if (error instanceof DatabaseError) return error
   const { code } = (error ?? {}) as { code?: unknown }

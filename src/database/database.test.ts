@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => databases.drop())
 
 describe('values', () => {
-  test('come back from either engine as the types that the port promises', async () => {
+  test('have the documented types on either engine', async () => {
     const when = new Date('1969-07-20T20:17:40.123Z')
     const rows = await databases.corpus.query(
       `select $1::int8 as int8, $2::numeric as "numeric", $3::timestamptz as "timestamptz", $4::bytea as "bytea",
@@ -55,7 +55,7 @@ describe('values', () => {
     ])
   })
 
-  test('arrays go in and come out as arrays of the same types', async () => {
+  test('arrays are passed and returned as arrays of the same types', async () => {
     const when = new Date('2026-02-28T23:59:59.999Z')
     const [row] = await databases.control.query(
       `select $1::int8[] as int8, $2::text[] as "text", $3::timestamptz[] as "when", $4::bytea[] as "bytea",
@@ -83,7 +83,7 @@ describe('values', () => {
     })
   })
 
-  test('many rows go in with one statement through unnest', async () => {
+  test('many rows are inserted with one statement through unnest', async () => {
     const count = await databases.control.execute(`insert into account select * from unnest($1::text[], $2::int8[])`, [
       ['u1', 'u2', 'u3'],
       [1n, 2n, 3n],
@@ -91,7 +91,7 @@ describe('values', () => {
     expect(count).toBe(3)
   })
 
-  test('vectors travel in binary and are read as pgvector reads their text', async () => {
+  test('binary vectors equal the vectors that pgvector parses from text', async () => {
     const [row] = await databases.corpus.query<{ full: string; half: string; distance: number }>(
       `select $1::vector as "full", $2::halfvec as half, $1::vector <=> '[1,0,0]' as distance`,
       [encodeVector([1, -2.5, 0.125]), encodeHalfVector([1, -2.5, 65504])],
@@ -100,7 +100,7 @@ describe('values', () => {
     expect(row!.distance).toBeCloseTo(1 - 1 / Math.hypot(1, 2.5, 0.125), 6)
   })
 
-  test('an undefined parameter is refused and named', async () => {
+  test('an undefined parameter is rejected and named', async () => {
     const parameters = ['a', undefined] as unknown as string[]
     await expect(databases.control.query('select $1::text, $2::text', parameters)).rejects.toThrow('$2 is undefined')
   })
@@ -119,18 +119,18 @@ describe('errors', () => {
     expect(isForeignKeyViolation(await failure('insert into account values (null, 0)'))).toBe(false)
   })
 
-  test('two statements in one text are refused, so that a slip in a text cannot add one', async () => {
+  test('two statements in one text are rejected', async () => {
     await expect(databases.control.query('select 1; drop table account')).rejects.toMatchObject({ code: '42601' })
   })
 
-  test('a statement past its deadline ends with 57014, and the next one is served', async () => {
+  test('a statement past its deadline ends with 57014, and the next one runs', async () => {
     const slow = databases.control.query('select pg_sleep(20)', [], { timeoutMs: 200 })
     const next = databases.control.query('select 1 as one')
     await expect(slow).rejects.toMatchObject({ code: '57014' })
     expect(await next).toEqual([{ one: 1 }])
   })
 
-  test('an aborted signal ends the wait with its reason, and the database goes on', async () => {
+  test('an aborted signal ends the wait with its reason, and the database stays usable', async () => {
     const gone = new AbortController()
     const slow = databases.control.query('select pg_sleep(0.3)', [], { signal: gone.signal })
     gone.abort(new Error('the client left'))
@@ -140,7 +140,7 @@ describe('errors', () => {
 })
 
 describe('transactions', () => {
-  test('a transaction that rejects leaves nothing', async () => {
+  test('a transaction that rejects is rolled back', async () => {
     const failed = databases.control.transaction(async (transaction) => {
       await transaction.execute(`insert into entry (note) values ('rolled back')`)
       throw new Error('changed my mind')
@@ -149,7 +149,7 @@ describe('transactions', () => {
     expect(await databases.control.query(`select from entry where note = 'rolled back'`)).toEqual([])
   })
 
-  test('a swallowed error inside a transaction does not look like a commit', async () => {
+  test('a transaction that ignored the error of a statement rejects', async () => {
     const failed = databases.control.transaction(async (transaction) => {
       await transaction.execute(`insert into entry (note) values ('swallowed')`)
       await transaction.query('select 1/0').catch(() => {})
@@ -158,7 +158,7 @@ describe('transactions', () => {
     expect(await databases.control.query(`select from entry where note = 'swallowed'`)).toEqual([])
   })
 
-  test('parallel statements of a transaction that fails do not run after its rollback', async () => {
+  test('parallel statements of a failed transaction do not run after its rollback', async () => {
     const failed = databases.control.transaction((transaction) =>
       Promise.all([
         transaction.query('select 1/0'),
@@ -187,12 +187,12 @@ describe('transactions', () => {
     ])
   })
 
-  test('a statement that by mistake goes round the open transaction is refused instead of waiting for itself', async () => {
+  test('a statement that bypasses its open transaction is rejected instead of waiting for itself', async () => {
     const mistaken = databases.control.transaction(() => databases.control.query('select 1'))
-    await expect(mistaken).rejects.toThrow('went to the database instead of the transaction')
+    await expect(mistaken).rejects.toThrow('was sent to the database instead of the transaction')
   })
 
-  test('a serialization failure is tried again, up to the limit', async () => {
+  test('a serialization failure is retried, up to the limit', async () => {
     let attempts = 0
     const value = await databases.control.transaction(async (transaction) => {
       attempts++
@@ -204,7 +204,7 @@ describe('transactions', () => {
 })
 
 describe('notifications', () => {
-  test('reach listeners of this process when the transaction commits, and not when it rolls back', async () => {
+  test('reach listeners of this process when the transaction commits, not when it rolls back', async () => {
     const heard: string[] = []
     const arrived = Promise.withResolvers<void>()
     const stop = await databases.control.listen('test_channel', (payload) => {

@@ -28,7 +28,7 @@ function open() {
   return openDatabases({ ...place, clock: systemClock, log: silentLog, migrationsFolder: scripts })
 }
 
-test('a new script runs once, in the order of names, and the next start finds nothing to do', async () => {
+test('new scripts run once, in the order of their names, and the next start runs none', async () => {
   write('9001-first', "create table migrated (step text); insert into migrated values ('one')")
   write('9002-second', `insert into migrated values ('two')`)
   await (await open()).close()
@@ -37,7 +37,7 @@ test('a new script runs once, in the order of names, and the next start finds no
   await databases.close()
 })
 
-test('a script that fails leaves nothing of itself, and says which one it was', async () => {
+test('a script that fails is rolled back and named', async () => {
   write('9001-half', 'create table half (id int); select no_such_function()')
   await expect(open()).rejects.toThrow(
     /migration control\/9001-half failed: function no_such_function\(\) does not exist/,
@@ -48,26 +48,29 @@ test('a script that fails leaves nothing of itself, and says which one it was', 
   await databases.close()
 })
 
-test('a script that was edited after it had run stops the start', async () => {
+test('a script that was edited after it ran prevents the start', async () => {
   write('9001-edited', 'create table edited (id int)')
   await (await open()).close()
   write('9001-edited', 'create table edited (id bigint)')
   await expect(open()).rejects.toThrow('the migration control/9001-edited was edited after it had run')
 })
 
-test('a database of a newer version stops the start of an older one', async () => {
+test('a database of a newer version prevents the start of an older version', async () => {
   write('9001-newer', 'create table newer (id int)')
   await (await open()).close()
   fs.rmSync(path.join(scripts, 'control', '9001-newer.sql'))
   await expect(open()).rejects.toThrow(
-    '9001-newer, which this version of Portico does not know: start the newer version',
+    '9001-newer, which this version of Portico does not have: start the newer version',
   )
 })
 
-test.skipIf(testServerUrl() === undefined)('several instances that start at once run each script once', async () => {
-  write('9001-once', 'create table ran (id int); insert into ran values (1)')
-  write('9002-again', 'insert into ran values (2)')
-  const instances = await Promise.all(Array.from({ length: 4 }, open))
-  expect(await instances[0]!.control.query('select id from ran order by id')).toEqual([{ id: 1 }, { id: 2 }])
-  for (const instance of instances) await instance.close()
-})
+test.skipIf(testServerUrl() === undefined)(
+  'several instances that start at the same time run each script once',
+  async () => {
+    write('9001-once', 'create table ran (id int); insert into ran values (1)')
+    write('9002-again', 'insert into ran values (2)')
+    const instances = await Promise.all(Array.from({ length: 4 }, open))
+    expect(await instances[0]!.control.query('select id from ran order by id')).toEqual([{ id: 1 }, { id: 2 }])
+    for (const instance of instances) await instance.close()
+  },
+)

@@ -7,12 +7,12 @@ import { DatabaseStartError, shortMessage, toDatabaseError } from './database-er
 import type { LogicalDatabase } from './port.ts'
 import type { SessionSource, SqlSession } from './session.ts'
 
-/** Where the numbered scripts lie, one folder for each logical database. */
+/** The folder of the numbered scripts, with a subfolder for each logical database. */
 export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
-// An index over a large table takes minutes; nobody is served meanwhile.
+// An index over a large table takes minutes; the service does not accept requests meanwhile.
 const migrationTimeoutMs = 60 * 60_000
-// Any number that nothing else locks: two instances that start at once take turns on it.
+// An arbitrary key of an advisory lock. Each script's transaction holds it, so that instances that start together take turns.
 const migrationLockKey = 7_041_994_201n
 
 export interface Migration {
@@ -26,24 +26,24 @@ export interface MigrateOptions {
   name: LogicalDatabase
   source: SessionSource
   log: Log
-  /** Tests give their own; default the project's. */
+  /** Default: the project's scripts. */
   folder?: string | undefined
 }
 
 /** The scripts of one logical database in the order in which they run. */
 export function readMigrations(name: LogicalDatabase, folder: string = migrationsFolder): Migration[] {
-  const own = path.join(folder, name)
+  const scripts = path.join(folder, name)
   return fs
-    .readdirSync(own)
+    .readdirSync(scripts)
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => {
-      const sql = fs.readFileSync(path.join(own, file), 'utf8')
+      const sql = fs.readFileSync(path.join(scripts, file), 'utf8')
       return { name: file.slice(0, -4), sql, checksum: createHash('sha256').update(sql).digest('hex') }
     })
 }
 
-/** Runs what has not run yet, each script in a transaction of its own. Safe when several instances start at once. */
+/** Runs the scripts that have not run yet, each in a separate transaction. Several instances may start at the same time. */
 export async function migrate({ name, source, log, folder }: MigrateOptions): Promise<void> {
   const migrations = readMigrations(name, folder)
   const session = await source.acquire()
@@ -51,9 +51,7 @@ export async function migrate({ name, source, log, folder }: MigrateOptions): Pr
     session.run(statement, parameters, { timeoutMs: migrationTimeoutMs })
   try {
     const isNew = !(await tableExists(session))
-    const pending = !isNew
-      ? pendingOf(migrations, await loadApplied(session), name)
-      : migrations.map((migration) => migration.name)
+    const pending = pendingOf(migrations, isNew ? new Map() : await loadApplied(session), name)
     let applied = 0
     for (const migration of migrations.filter((candidate) => pending.includes(candidate.name))) {
       await run('begin')
@@ -71,7 +69,7 @@ export async function migrate({ name, source, log, folder }: MigrateOptions): Pr
         })
       }
     }
-    // Progress matters where tables have rows; a new database gets one line.
+    // Progress is of interest where tables have rows; a new database gets one line.
     if (isNew && applied > 0) log.info({ database: name, migrations: applied }, 'database created')
   } finally {
     session.release()
@@ -92,7 +90,7 @@ async function applyOnce(
     [],
     options,
   )
-  // Another instance may have been first while this one waited for the lock.
+  // Another instance may have run the script while this one waited for the lock.
   if (!pendingOf(migrations, await loadApplied(session), name).includes(migration.name)) return false
   try {
     await session.run(migration.sql, null, options)
@@ -121,14 +119,14 @@ async function loadApplied(session: SqlSession): Promise<Map<string, string>> {
   return new Map((rows as { name: string; checksum: string }[]).map((row) => [row.name, row.checksum]))
 }
 
-/** Names that have not run; throws when the database and this version's scripts do not fit each other. */
+/** Names of the scripts that have not run. Throws when an applied script is unknown to this version, or was edited. */
 export function pendingOf(migrations: Migration[], applied: Map<string, string>, name: LogicalDatabase): string[] {
   const known = new Map(migrations.map((migration) => [migration.name, migration]))
   for (const [appliedName, checksum] of applied) {
     const migration = known.get(appliedName)
     if (!migration) {
       throw new DatabaseStartError(
-        `the ${name} database has the migration ${appliedName}, which this version of Portico does not know: start the newer version`,
+        `the ${name} database has the migration ${appliedName}, which this version of Portico does not have: start the newer version`,
       )
     }
     if (migration.checksum !== checksum) {

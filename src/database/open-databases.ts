@@ -6,21 +6,21 @@ import type { Database, Databases, LogicalDatabase } from './port.ts'
 import { openServer } from './server/open-server.ts'
 
 export interface OpenDatabasesOptions {
-  /** The service's data folder; the embedded databases lie in its folder `database`. */
+  /** The service's data folder; the embedded databases are in its folder `database`. */
   dataFolder: string
   /** A PostgreSQL server for both logical databases (schemas portico_control and portico_corpus); embedded without it. */
   databaseUrl?: string | undefined
-  /** Another server for the corpus alone. */
+  /** A separate server for the corpus. */
   corpusDatabaseUrl?: string | undefined
   /** Connections to each server and logical database; default 10. */
   maximumConnections?: number | undefined
   clock: Clock
   log: Log
-  /** Tests give their own scripts; default the project's. */
+  /** Default: the project's scripts. */
   migrationsFolder?: string | undefined
 }
 
-/** Opens control and corpus and brings their tables up to date. Throws DatabaseStartError with what to do. */
+/** Opens control and corpus and runs their migrations. Throws DatabaseStartError with the remedy. */
 export async function openDatabases(options: OpenDatabasesOptions): Promise<Databases> {
   const { dataFolder, clock, log, migrationsFolder } = options
   const urls: Record<LogicalDatabase, string | undefined> = {
@@ -38,7 +38,7 @@ export async function openDatabases(options: OpenDatabasesOptions): Promise<Data
     return openServer({ name, url, maximumConnections: options.maximumConnections, log, migrationsFolder })
   }
 
-  // One after the other: making a database takes 1 GB of memory for a moment.
+  // One after the other: creating an embedded database briefly takes 1 GB of memory.
   try {
     for (const name of ['control', 'corpus'] as const) {
       if (urls[name] === undefined) await initialiseIfMissing(name, path.join(embeddedFolder, name))

@@ -1,11 +1,11 @@
 /**
- * The one door to SQL. Two engines stand behind it, embedded PGlite and a PostgreSQL server, and speak one dialect:
- * PostgreSQL with pgvector. Stores write visible SQL with bound parameters ($1, $2 …) that runs on both.
+ * The only access to SQL. It has two engines, embedded PGlite and a PostgreSQL server, with one dialect: PostgreSQL with pgvector.
+ * Stores write visible SQL with bound parameters ($1, $2 …) that runs on both.
  *
- * Values come back the same from both: int2/int4/float → number, int8 → bigint, numeric → string, bool → boolean,
+ * Both return the same values: int2/int4/float → number, int8 → bigint, numeric → string, bool → boolean,
  * timestamptz → Date, json/jsonb → parsed, bytea → Uint8Array, uuid/text → string, arrays → arrays of these, NULL → null.
- * Parameters go in as the same types; json is passed as text (`JSON.stringify`) and cast (`$1::jsonb`), vectors as the bytes
- * that `encodeVector` makes (text vectors are 5 to 20 times slower).
+ * Parameters have the same types. JSON is passed as text (`JSON.stringify`) with a cast (`$1::jsonb`), a vector as the bytes of
+ * `encodeVector` (text vectors are 5 to 20 times slower).
  */
 
 export type SqlValue =
@@ -19,11 +19,11 @@ export type SqlValue =
   | readonly (string | number | bigint | boolean | null | Date | Uint8Array)[]
 
 export interface QueryOptions {
-  /** Ends the wait; the statement is cancelled where the engine can (server) or its result is dropped (embedded). */
+  /** Ends the wait. A server cancels the statement; the embedded engine finishes it and its result is dropped. */
   signal?: AbortSignal
-  /** Longest run of this statement; default `defaultStatementTimeoutMs`. */
+  /** Longest duration of each statement; default `defaultStatementTimeoutMs`. */
   timeoutMs?: number
-  /** Nobody waits for it: what somebody waits for goes first on the embedded engine's one connection. */
+  /** No request waits for it: on the embedded engine's one connection it lets other statements run first. */
   background?: boolean
 }
 
@@ -34,12 +34,12 @@ export interface Queryable {
     parameters?: readonly SqlValue[],
     options?: QueryOptions,
   ): Promise<Row[]>
-  /** Runs one statement and returns the number of rows it touched. */
+  /** Runs one statement and returns the number of affected rows. */
   execute(statement: string, parameters?: readonly SqlValue[], options?: QueryOptions): Promise<number>
 }
 
 export interface DatabaseFeatures {
-  /** pg_textsearch is there: BM25 indexes can be used. */
+  /** pg_textsearch is installed: BM25 indexes can be used. */
   bm25: boolean
   serverVersion: string
 }
@@ -51,20 +51,20 @@ export interface Database extends Queryable {
   readonly features: DatabaseFeatures
   /**
    * Runs `work` in one transaction: committed when it resolves, rolled back when it rejects. Serialization failures and
-   * deadlocks are retried up to `maximumTransactionAttempts` times, so `work` must be repeatable.
+   * deadlocks are retried, with at most `maximumTransactionAttempts` attempts, so `work` must be repeatable.
    */
   transaction<T>(work: (transaction: Queryable) => Promise<T>, options?: QueryOptions): Promise<T>
-  /** Calls `onNotification` for each NOTIFY on the channel, also those of this process. Resolves to a function that stops it. */
+  /** Calls `onNotification` for each NOTIFY on the channel, including those of this process. Resolves to a function that stops it. */
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
-  /** Called after a lost LISTEN connection is back: notifications may have been missed. */
+  /** Calls `callback` after a lost LISTEN connection was replaced: notifications may have been missed. */
   onReconnect(callback: () => void): void
-  /** Waits for running statements, then closes. Idempotent. */
+  /** Waits for running statements, then closes. Can be called repeatedly. */
   close(): Promise<void>
 }
 
 /**
  * control: organisations, keys, ledger, usage, Spaces. corpus: documents, chunks, vectors, their jobs.
- * No join and no transaction crosses the two.
+ * No join and no transaction spans the two.
  */
 export type LogicalDatabase = 'control' | 'corpus'
 

@@ -1,4 +1,4 @@
-/** An SQL identifier in quotes, for the few statements that take no parameter in its place. */
+/** An SQL identifier in quotes, for statements that do not accept a parameter in its place. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

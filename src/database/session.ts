@@ -3,14 +3,14 @@ import { DatabaseError, sqlState, toDatabaseError } from './database-error.ts'
 import type { QueryOptions, SqlValue } from './port.ts'
 import { toParameter, valueTypes } from './values.ts'
 
-/** Longest run of a statement that names no limit of its own. */
+/** Longest duration of a statement without a specific limit. */
 export const defaultStatementTimeoutMs = 30_000
-/** Most statements and transactions that wait for a connection; beyond it they are refused instead of piling up. */
+/** Most statements and transactions that wait for a connection; further ones are rejected. */
 export const maximumWaiting = 10_000
 
 export interface SqlResult {
   rows: unknown[]
-  /** Rows touched or returned, from the command tag. */
+  /** Affected or returned rows, from the command tag. */
   count: number
   command: string
 }
@@ -20,17 +20,17 @@ export interface RunOptions {
   signal?: AbortSignal | undefined
 }
 
-/** One connection, lent to one statement or one transaction. */
+/** One connection, reserved for one statement or one transaction. */
 export interface SqlSession {
-  /** Runs one statement; `parameters: null` runs a script of several. Calls are served one after the other. */
+  /** Runs one statement, or a script of several where `parameters` is null. Calls run one after the other. */
   run(statement: string, parameters: readonly SqlValue[] | null, options: RunOptions): Promise<SqlResult>
-  /** Says that the state of the connection is unknown, so that nobody gets it again. */
+  /** Marks the connection as unusable because its state is unknown; no later session receives it. */
   markBroken(): void
-  /** Gives the connection back. */
+  /** Returns the connection after the running statement. */
   release(): void
 }
 
-/** Where sessions come from: the one connection of the embedded engine, or the pool of a server. */
+/** Provides sessions: on the one connection of the embedded engine, or from the pool of a server. */
 export interface SessionSource {
   acquire(options?: Pick<QueryOptions, 'signal' | 'background'>): Promise<SqlSession>
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
@@ -53,11 +53,11 @@ export function tooManyWaiting(): DatabaseError {
   )
 }
 
-// `queryMode` is read by pg's Query but missing in its types; without it a statement with no parameters would go by the
-// simple protocol, which takes several statements in one text.
+// pg's Query reads `queryMode`, which is missing in its types. Without it, pg sends a statement without parameters by the simple
+// protocol, which accepts several statements in one text.
 type ExtendedQuery = pg.QueryConfig & { queryMode?: 'extended' }
 
-/** Sends one statement on a client that is idle; every failure comes as a DatabaseError. */
+/** Runs one statement on an idle client. Throws DatabaseError only. */
 export async function runOnClient(
   client: pg.ClientBase,
   statement: string,
@@ -77,7 +77,7 @@ export async function runOnClient(
   }
 }
 
-/** Makes calls wait for each other, in the order in which they came. */
+/** Runs calls one after the other, in the order of the calls. */
 export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

@@ -1,11 +1,11 @@
 export type OnNotification = (payload: string) => void
 
-/** Who listens to which NOTIFY channel of one database, over all of its connections. */
+/** The callbacks for the NOTIFY channels of one database. They outlive its connections. */
 export interface Subscriptions {
-  /** True where the channel is new, so that LISTEN must be sent. */
+  /** True where the channel had no callback, so that LISTEN must be sent. */
   add(channel: string, onNotification: OnNotification): boolean
   remove(channel: string, onNotification: OnNotification): void
-  /** All channels that were ever added: a new connection listens to each of them. */
+  /** All channels that were ever added: a new connection must send LISTEN for each of them. */
   channels(): string[]
   deliver(notification: { channel: string; payload?: string | undefined }): void
 }

@@ -2,16 +2,16 @@ import pg from 'pg'
 import { DatabaseError } from './database-error.ts'
 import type { SqlValue } from './port.ts'
 
-/** Values as both engines send and take them: both speak PostgreSQL's protocol, so one table of types serves both. */
+/** Conversion of values. Both engines use PostgreSQL's protocol, so one table of types is enough. */
 
 type Parse = (text: string) => unknown
 
 const parseTimestamp = pg.types.getTypeParser(1184) as Parse
-// text[]; the driver's table of names for oids leaves arrays out.
+// text[]; the driver's table of oids has no names for arrays.
 const parseTextArray = pg.types.getTypeParser(1009 as typeof pg.types.builtins.TEXT) as Parse
 const asText: Parse = (text) => text
 
-// Keys are the oids of pg_type.dat, which never change.
+// Keys are the oids of pg_type.dat, which do not change.
 const scalarParsers: Record<number, Parse> = {
   16: (text) => text === 't', // bool
   17: (text) => new Uint8Array(Buffer.from(text.slice(2), 'hex')), // bytea, always \x…
@@ -65,7 +65,7 @@ function parserOf(oid: number): Parse {
 
 const parsers = new Map<number, Parse>()
 
-/** The types of one connection; given to each client, so that another user of `pg` in this process keeps its own. */
+/** Type parsers, passed with each query, so that other uses of `pg` in this process are not affected. */
 export const valueTypes = {
   getTypeParser(oid: number): Parse {
     let parser = parsers.get(oid)
@@ -77,7 +77,7 @@ export const valueTypes = {
   },
 } as unknown as pg.CustomTypesConfig
 
-/** What the driver is given for a parameter: dates as UTC text (its own text has the process's time zone). */
+/** A parameter for the driver. Dates become UTC text, because the driver's text has the process's time zone. */
 export function toParameter(value: SqlValue, index: number): unknown {
   if (value === undefined) throw new DatabaseError('22023', `parameter $${index + 1} is undefined`)
   if (value instanceof Date) return value.toISOString()

@@ -4,7 +4,7 @@ const headerBytes = 4
 
 /** The binary form of a `vector` parameter (`$1::vector`): 4 bytes a dimension, big-endian. */
 export function encodeVector(values: ArrayLike<number>): Uint8Array {
-  // A buffer of its own (never the shared pool), so that it can be handed to another thread.
+  // A separate buffer, not from Node's shared pool, so that it can be transferred to another thread.
   const bytes = Buffer.allocUnsafeSlow(headerBytes + values.length * 4)
   bytes.writeUInt16BE(values.length, 0)
   bytes.writeUInt16BE(0, 2)

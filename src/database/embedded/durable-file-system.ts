@@ -4,11 +4,11 @@ import type { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 
 /**
- * PGlite's own NodeFS gives Emscripten no fsync callback, so PostgreSQL's fsync does nothing and a power cut loses commits
- * that were acknowledged (measured: 5 times of 6). This one reaches the disk, and counts how often.
+ * PGlite's NodeFS gives Emscripten no fsync callback, so PostgreSQL's fsync does nothing, and a power cut loses acknowledged
+ * commits (measured: in 5 of 6 cases). This file system calls fsync, and counts the calls.
  */
 
-// The parts of Emscripten's file system that are used here; its own types leave them out.
+// The parts of Emscripten's file system that are used here and are missing in its types.
 interface EmscriptenNode {
   mode: number
 }
@@ -33,7 +33,7 @@ export interface DurableFileSystem {
 
 /**
  * The folder of one PGlite instance, with fsync and with renames that survive a power cut. `onSyncFailed` is called before a failed
- * fsync throws: the kernel may have dropped what it could not write, so a second fsync that succeeds proves nothing.
+ * fsync throws: the kernel may have dropped the data, so a later fsync that succeeds does not prove that it was written.
  */
 export function createDurableFileSystem(
   folder: string,
@@ -73,7 +73,7 @@ export function createDurableFileSystem(
   return { fileSystem, syncCount: () => syncs }
 }
 
-/** Throws when a commit does not call fsync: then acknowledged work could vanish in a power cut, and it is better not to start. */
+/** Throws when a commit does not call fsync, because a power cut could then lose acknowledged commits. */
 export async function assertCommitsAreSynced(instance: PGlite, syncCount: () => number): Promise<void> {
   const before = syncCount()
   // A transactional WAL message needs no table and must be flushed by its commit.
@@ -93,7 +93,7 @@ export function syncPath(target: string): void {
   }
 }
 
-/** fsync of everything under a folder, the folder last. */
+/** fsync of everything in a folder, then of the folder. */
 export function syncTree(folder: string): void {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const target = path.join(folder, entry.name)

@@ -131,7 +131,7 @@ function createEmbeddedSession({ connection, onReleased, name, log }: EmbeddedSe
         }
       })
       running = result.catch(() => {})
-      // An aborted wait leaves the statement running; release() waits for it.
+      // After an abort the statement continues; the turn ends after it (see release).
       return raceSignal(result, signal)
     },
     markBroken: endWorker,

@@ -25,10 +25,10 @@ function open() {
   return openDatabases({ dataFolder: folder, clock: systemClock, log: silentLog })
 }
 
-test('a commit that does not reach the disk is found out', async () => {
+test('a commit without fsync is detected', async () => {
   await databases.close()
   const durable = createDurableFileSystem(path.join(folder, 'database', 'control'))
-  // -F is how PGlite starts by default: fsync off.
+  // By default PGlite starts with -F, which switches fsync off.
   const instance = await PGlite.create({
     fs: durable.fileSystem,
     startParams: PGlite.defaultStartParams,
@@ -51,7 +51,7 @@ test('a statement past its deadline loses no commit and rolls back the open tran
   expect(await control.query('select id from kept')).toEqual([{ id: 1 }])
 })
 
-test('background work gives way to what somebody waits for, but is not kept waiting for ever', async () => {
+test('background work lets other statements run first, but not for longer than 100 ms', async () => {
   const { corpus } = databases
   const done: string[] = []
   const run = (name: string, seconds: number, background: boolean) =>
@@ -59,16 +59,16 @@ test('background work gives way to what somebody waits for, but is not kept wait
   await Promise.all([
     run('first', 0.02, false),
     run('background', 0, true),
-    run('waited for', 0, false),
-    run('also waited for', 0, false),
+    run('request', 0, false),
+    run('second request', 0, false),
   ])
-  expect(done).toEqual(['first', 'waited for', 'also waited for', 'background'])
+  expect(done).toEqual(['first', 'request', 'second request', 'background'])
   done.length = 0
-  await Promise.all([run('first', 0.2, false), run('patient background', 0, true), run('waited for', 0, false)])
-  expect(done).toEqual(['first', 'patient background', 'waited for'])
+  await Promise.all([run('first', 0.2, false), run('delayed background', 0, true), run('request', 0, false)])
+  expect(done).toEqual(['first', 'delayed background', 'request'])
 })
 
-test('listeners hear again after the worker was opened anew, and are told that they may have missed something', async () => {
+test('listeners receive notifications again after the worker is reopened, and onReconnect is called', async () => {
   const heard = Promise.withResolvers<string>()
   const reconnected = Promise.withResolvers<void>()
   await databases.control.listen('again', heard.resolve)
@@ -79,12 +79,12 @@ test('listeners hear again after the worker was opened anew, and are told that t
   expect(await heard.promise).toBe('still here')
 })
 
-test('the event loop goes on while a long statement runs', async () => {
+test('a long statement does not block the event loop', async () => {
   let ticks = 0
   const timer = setInterval(() => ticks++, 10)
   await databases.corpus.query('select pg_sleep(0.5)')
   clearInterval(timer)
-  // A blocked loop ticks once at most; 50 on an idle machine, fewer on a crowded one.
+  // A blocked event loop ticks at most once; an idle machine has 50 ticks, a busy one fewer.
   expect(ticks).toBeGreaterThan(5)
 })
 
@@ -95,7 +95,7 @@ test('control answers while corpus is busy', async () => {
   await busy
 })
 
-test('statements asked for before close are finished, later ones refused', async () => {
+test('statements sent before close are finished, later ones are rejected', async () => {
   const asked = databases.control.query('select pg_sleep(0.1), 1 as one')
   const closing = databases.close()
   expect(await asked).toMatchObject([{ one: 1 }])
@@ -104,7 +104,7 @@ test('statements asked for before close are finished, later ones refused', async
   databases = await open()
 })
 
-test('a crash between making a database folder and naming it is repaired at the next start', async () => {
+test('a crash between the creation and the rename of a database folder is repaired at the next start', async () => {
   const empty = makeTestFolder()
   fs.cpSync(folder, empty, { recursive: true, filter: (source) => !source.includes(`${path.sep}control`) })
   fs.mkdirSync(path.join(empty, 'database', 'control.new', 'base'), { recursive: true })
@@ -125,14 +125,14 @@ test('maintenance removes dead rows and checkpoints after enough log', async () 
     log: silentLog,
     load: () => 0,
   })
-  await maintenance.tend()
+  await maintenance.run()
   const before = await checkpointPosition()
   await control.execute(`insert into churned select n, repeat('x', 900) from generate_series(1, 60000) n`)
   await control.execute(`insert into churned select n, repeat('x', 900) from generate_series(1, 20000) n`)
   await control.execute('delete from churned where id % 2 = 0')
-  // Counts reach the statistics once a second otherwise.
+  // Without this, counts reach the statistics once a second.
   await control.query('select pg_stat_force_next_flush()')
-  await maintenance.tend()
+  await maintenance.run()
   expect(await checkpointPosition()).not.toBe(before)
   const [table] = await control.query<{ dead: bigint; vacuums: bigint }>(
     `select n_dead_tup as dead, vacuum_count as vacuums from pg_stat_user_tables where relname = 'churned'`,

@@ -3,10 +3,10 @@ import { shortMessage } from '../database-error.ts'
 import type { Database } from '../port.ts'
 import { quoteName } from '../quote-name.ts'
 
-/** PGlite has no checkpointer and no autovacuum; this stands in for both. */
+/** Checkpoints and vacuums, because PGlite has neither a checkpointer nor autovacuum. */
 
 const tickMs = 10_000
-// A checkpoint bounds the time that opening takes after a crash; 64 MB of log are read again in about a second.
+// A checkpoint bounds the time of the start after a crash: 64 MB of log are replayed in about a second.
 const checkpointAfterBytes = 64 * 1024 * 1024
 const checkpointAfterMs = 5 * 60_000
 // PostgreSQL's own autovacuum defaults: 50 rows and a tenth (analyze) or a fifth (vacuum) of the table.
@@ -25,16 +25,16 @@ export interface MaintenanceOptions {
 }
 
 export interface Maintenance {
-  /** One round: a checkpoint and a vacuum where they are due. */
-  tend(): Promise<void>
+  /** Runs a checkpoint and a vacuum where they are due. */
+  run(): Promise<void>
   stop(): void
 }
 
-/** Checkpoints by log size or age, and vacuums one table at a time when nobody waits. */
+/** Checkpoints by size or age of the log. Vacuums at most one table per round, with a higher threshold while the database is busy. */
 export function startMaintenance({ database, clock, log, load }: MaintenanceOptions): Maintenance {
   let checkpointLsn: string | undefined
   let checkpointAtMs = clock.monotonicMs()
-  let tending = false
+  let running = false
 
   async function checkpointIfDue() {
     const [position] = await database.query<{ lsn: string; bytes: string }>(
@@ -68,18 +68,18 @@ export function startMaintenance({ database, clock, log, load }: MaintenanceOpti
     await database.execute(`vacuum (analyze) ${name}`, [], { timeoutMs: maintenanceTimeoutMs })
   }
 
-  async function tend() {
-    if (tending) return
-    tending = true
+  async function run() {
+    if (running) return
+    running = true
     try {
       await checkpointIfDue()
       await vacuumIfDue()
     } catch (error) {
       log.warn({ database: database.name, reason: shortMessage(error) }, 'database maintenance failed')
     } finally {
-      tending = false
+      running = false
     }
   }
 
-  return { tend, stop: clock.every(tickMs, () => void tend()) }
+  return { run, stop: clock.every(tickMs, () => void run()) }
 }

@@ -10,29 +10,29 @@ import { createEmbeddedSource } from './embedded-source.ts'
 import { startMaintenance } from './maintenance.ts'
 import { initialiseFolder } from './worker-connection.ts'
 
-// PGlite takes 320 MB at rest with PostgreSQL's default of 128 MB and 180 MB with these; the system's page cache does the rest.
+// An idle PGlite takes 320 MB with PostgreSQL's default of 128 MB, and 180 MB with these; the page cache holds the other pages.
 const sharedBuffersMegabytes: Record<LogicalDatabase, number> = { control: 16, corpus: 32 }
 
 export interface EmbeddedOptions {
   name: LogicalDatabase
-  /** The folder of this logical database; made on the first start. Its parent must be locked. */
+  /** The folder of this logical database, created at the first start. Its parent must be locked. */
   folder: string
   clock: Clock
   log: Log
   migrationsFolder?: string | undefined
 }
 
-/** Makes the folder of one database where there is none yet; takes seconds and, for a moment, 1 GB of memory. */
+/** Creates the folder of one database where it is missing. Takes seconds and, briefly, 1 GB of memory. */
 export async function initialiseIfMissing(name: LogicalDatabase, folder: string): Promise<void> {
   if (fs.existsSync(path.join(folder, 'PG_VERSION'))) return
   try {
     await initialiseFolder({ folder, sharedBuffersMegabytes: sharedBuffersMegabytes[name] })
   } catch (error) {
-    throw new DatabaseStartError(`no database could be made in ${folder}: ${shortMessage(error)}`, { cause: error })
+    throw new DatabaseStartError(`no database could be created in ${folder}: ${shortMessage(error)}`, { cause: error })
   }
 }
 
-/** Opens one embedded database and brings its tables up to date. */
+/** Opens one embedded database and runs its migrations. */
 export async function openEmbedded({ name, folder, clock, log, migrationsFolder }: EmbeddedOptions): Promise<Database> {
   const source = await createEmbeddedSource({
     name,

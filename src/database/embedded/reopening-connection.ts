@@ -5,9 +5,9 @@ import { runOnClient } from '../session.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { connectWorker, type WorkerConnection } from './worker-connection.ts'
 
-/** The connection to the worker of one embedded database, which is opened again after a loss. */
+/** The connection to the worker of one embedded database. It is reopened after a loss. */
 export interface ReopeningConnection {
-  /** The open connection. After a loss the first call opens the database again. */
+  /** The open connection; after a loss the first call reopens the database. */
   current(): Promise<WorkerConnection>
   close(): Promise<void>
 }
@@ -17,7 +17,7 @@ export interface ReopeningConnectionOptions {
   folder: string
   sharedBuffersMegabytes: number
   subscriptions: Subscriptions
-  /** Called when a connection is open, the first one included; notifications may have been missed before. */
+  /** Called when a connection was opened, including the first one; earlier notifications may have been missed. */
   onOpened(): void
   log: Log
 }
@@ -44,7 +44,7 @@ export function createReopeningConnection(options: ReopeningConnectionOptions): 
     if (unsynced !== undefined && !isUnsynced) {
       isUnsynced = true
       void lost.terminate()
-      // Uncaught on purpose: the process ends with exit code 1, and the next start reads what is really on the disk.
+      // Uncaught on purpose: the process ends with exit code 1, and the next start reads the data that is on the disk.
       setImmediate(() => {
         throw new Error(`the ${name} database could not write to the disk (fsync: ${unsynced}): stopping`)
       })
@@ -54,7 +54,7 @@ export function createReopeningConnection(options: ReopeningConnectionOptions): 
     if (isUnsynced) return
     log.error({ database: name, reason: shortMessage(new Error(reason)) }, 'the embedded database is being reopened')
     void lost.terminate()
-    // Subscribers need the connection although there may be no next statement to open it.
+    // Notifications need the connection, and there may be no statement that reopens it.
     if (subscriptions.channels().length > 0) void current().catch(() => {})
   }
 

@@ -1,7 +1,7 @@
 import { raceSignal } from '../../kernel/index.ts'
 import { maximumWaiting, tooManyWaiting } from '../session.ts'
 
-/** Lends the one connection of an embedded database to one statement or transaction at a time. */
+/** Gives the one connection of an embedded database to one statement or transaction at a time. */
 export interface TurnQueue {
   /** Resolves when the caller may use the connection; it must call `release` once. Throws where too many wait. */
   take(signal: AbortSignal | undefined, background: boolean): Promise<void>

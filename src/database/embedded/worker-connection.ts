@@ -3,14 +3,14 @@ import { Worker } from 'node:worker_threads'
 import pg from 'pg'
 import type { FromWorker, ToWorker, WorkerTask } from './worker-messages.ts'
 
-/** One running worker and the `pg` client that speaks to it, as it would to a server's socket. */
+/** One running worker, and the `pg` client that uses it like the socket of a server. */
 export interface WorkerConnection {
   client: pg.Client
-  /** Resolves with the reason when the worker ended without being asked to. */
+  /** Resolves with the reason when the worker has ended, failed, or was terminated. */
   lost: Promise<string>
   /** Set with `lost` where an fsync failed: the folder must not be opened again by this process. */
   unsynced(): string | undefined
-  /** State of `lost`. Whatever comes and goes reads this: a reaction chained on the promise lives as long as the connection. */
+  /** State of `lost`. Short-lived objects read this: a reaction on the promise stays in memory as long as the connection. */
   isLost(): boolean
   /** Checkpoints, closes the database and ends the worker. */
   close(): Promise<void>
@@ -18,11 +18,11 @@ export interface WorkerConnection {
   terminate(): Promise<void>
 }
 
-/** Makes the database folder in a worker of its own, whose memory (1 GB for a moment) is given back afterwards. */
+/** Creates the database folder in a separate worker, whose memory (briefly 1 GB) is then freed. */
 export async function initialiseFolder(task: Omit<WorkerTask, 'kind'>): Promise<void> {
   const worker = startWorker({ ...task, kind: 'initialise' })
   try {
-    await answerOf(worker)
+    await nextStatus(worker)
   } finally {
     await worker.terminate()
   }
@@ -34,7 +34,7 @@ export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<Wor
   const lost = Promise.withResolvers<string>()
   let stream: Duplex
   try {
-    await answerOf(worker)
+    await nextStatus(worker)
     stream = createWorkerStream(worker, lost.resolve)
   } catch (error) {
     await worker.terminate()
@@ -61,7 +61,7 @@ export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<Wor
     database: 'postgres',
     ssl: false,
   })
-  // A destroyed stream is told to the running statement; as an event it would end the process.
+  // The running statement already rejects when the stream is destroyed; an unhandled event would end the process.
   client.on('error', () => {})
   await client.connect()
   return {
@@ -70,10 +70,10 @@ export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<Wor
     unsynced: () => unsynced,
     isLost: () => isLost,
     async close() {
-      const answer = answerOf(worker)
+      const done = nextStatus(worker)
       worker.postMessage('close' satisfies ToWorker, [])
       try {
-        await answer
+        await done
       } finally {
         await worker.terminate()
       }
@@ -86,12 +86,12 @@ export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<Wor
 }
 
 function startWorker(task: WorkerTask): Worker {
-  // Flags of the main thread (a test runner's loaders, an inspector) have no business in there.
+  // Without the flags of the main thread, such as a test runner's loaders or an inspector.
   return new Worker(new URL('./worker.ts', import.meta.url), { workerData: task, execArgv: [] })
 }
 
-/** The next word of the worker that is no answer to a statement. */
-function answerOf(worker: Worker): Promise<void> {
+/** Waits for the next message that is not the answer to a statement; rejects where it reports a failure. */
+function nextStatus(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     function onMessage(message: FromWorker) {
       if (message instanceof Uint8Array) return
@@ -112,7 +112,7 @@ function answerOf(worker: Worker): Promise<void> {
 
 function createWorkerStream(worker: Worker, onFailed: (reason: string) => void): Duplex {
   function post(bytes: Uint8Array, done: (error?: Error | null) => void) {
-    // A copy that owns its memory, so that it can be moved to the worker instead of being cloned.
+    // A copy that owns its memory, so that it can be transferred to the worker instead of being cloned.
     const message = new Uint8Array(bytes)
     worker.postMessage(message satisfies ToWorker, [message.buffer])
     done()
@@ -120,14 +120,14 @@ function createWorkerStream(worker: Worker, onFailed: (reason: string) => void):
   const stream = new Duplex({
     read() {},
     write: (chunk: Uint8Array, _encoding, done) => post(chunk, done),
-    // Parse, Bind, Describe, Execute and Sync of one statement go as one message: one trip to the worker and back.
+    // Parse, Bind, Describe, Execute and Sync of one statement are one message: one round trip to the worker.
     writev: (chunks, done) => post(Buffer.concat(chunks.map(({ chunk }) => chunk as Uint8Array)), done),
   })
   worker.on('message', (message: FromWorker) => {
     if (message instanceof Uint8Array) stream.push(message)
     else if (message.kind === 'failed') onFailed(message.message)
   })
-  // What the driver expects of a socket.
+  // Methods of a socket that the driver calls.
   return Object.assign(stream, {
     connect: () => queueMicrotask(() => stream.emit('connect')),
     setNoDelay() {},

@@ -1,7 +1,7 @@
-/** What the two threads say to each other; bytes are PostgreSQL's wire protocol. */
+/** Messages between the main thread and the worker. Bytes are PostgreSQL's wire protocol. */
 
 export interface WorkerTask {
-  /** `initialise` makes a new database folder and ends; `serve` opens it. */
+  /** `initialise` creates a database folder and ends; `serve` opens it. */
   kind: 'initialise' | 'serve'
   folder: string
   sharedBuffersMegabytes: number
@@ -9,7 +9,7 @@ export interface WorkerTask {
 
 export type ToWorker = Uint8Array<ArrayBuffer> | 'close'
 
-/** `unsynced`: data may not have reached the disk; nothing that this database says afterwards is to be trusted. */
+/** `unsynced`: data may not have reached the disk, so later answers of this database must not be used. */
 export type FromWorker =
   | Uint8Array
   | { kind: 'ready' }

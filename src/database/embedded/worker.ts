@@ -1,6 +1,6 @@
 /**
- * The thread of one embedded database: opens the folder, then carries bytes of PostgreSQL's protocol between the main thread
- * and PGlite. It knows no SQL but the commit probe and the first initialisation.
+ * The thread of one embedded database: opens the folder, then forwards bytes of PostgreSQL's protocol between the main thread
+ * and PGlite. Its only SQL is the check of commits and the initialisation.
  */
 import fs from 'node:fs'
 import path from 'node:path'
@@ -19,7 +19,7 @@ let isUnsynced = false
 async function openInstance(folder: string) {
   const durable = createDurableFileSystem(folder, (error) => {
     isUnsynced = true
-    say({ kind: 'unsynced', message: shortMessage(error) })
+    send({ kind: 'unsynced', message: shortMessage(error) })
   })
   const instance = await PGlite.create({
     fs: durable.fileSystem,
@@ -41,7 +41,7 @@ function settings(values: Record<string, string>): string[] {
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-// Under another name first: a crash in the middle leaves a folder that is thrown away, never half a database.
+// Under another name first: the next start deletes the folder that a crash leaves; it never opens half a database.
 async function initialise(folder: string): Promise<void> {
   const temporary = `${folder}.new`
   fs.rmSync(temporary, { recursive: true, force: true })
@@ -60,17 +60,17 @@ async function serve(folder: string): Promise<void> {
   port.on('message', (message: ToWorker) => {
     if (message === 'close') return void close(instance)
     const chunks: Uint8Array[] = []
-    // The chunks are views of PGlite's memory, so each is copied before it changes.
+    // The chunks are views of PGlite's memory, which changes later, so each is copied.
     void instance
       .execProtocolRawStream(message, { syncToFs: false, onRawData: (bytes) => chunks.push(bytes.slice()) })
       .then(() => {
-        // PostgreSQL may take a failed fsync for an error of one statement; no answer leaves after it.
+        // PostgreSQL may report a failed fsync as the error of one statement only; no answer is sent after it.
         if (isUnsynced) return
         const answer = chunks.length === 1 ? chunks[0]! : join(chunks)
         port.postMessage(answer, [answer.buffer as ArrayBuffer])
       }, fail)
   })
-  say({ kind: 'ready' })
+  send({ kind: 'ready' })
 }
 
 function join(chunks: Uint8Array[]): Uint8Array {
@@ -86,7 +86,7 @@ function join(chunks: Uint8Array[]): Uint8Array {
 async function close(instance: PGlite): Promise<void> {
   try {
     await instance.close()
-    say({ kind: 'done' })
+    send({ kind: 'done' })
   } catch (error) {
     fail(error)
   } finally {
@@ -95,17 +95,17 @@ async function close(instance: PGlite): Promise<void> {
 }
 
 function fail(error: unknown): void {
-  say({ kind: 'failed', message: shortMessage(error) })
+  send({ kind: 'failed', message: shortMessage(error) })
 }
 
-function say(message: FromWorker): void {
+function send(message: FromWorker): void {
   port.postMessage(message)
 }
 
 try {
   if (task.kind === 'initialise') {
     await initialise(task.folder)
-    say({ kind: 'done' })
+    send({ kind: 'done' })
   } else await serve(task.folder)
 } catch (error) {
   fail(error)

@@ -44,7 +44,7 @@ export function createListener({ name, config, log }: { name: string; config: pg
 
   function startAgain() {
     connecting = reconnect()
-    // Rejects only when the listener is closed meanwhile.
+    // Rejects only when the listener is closed.
     connecting.catch(() => {})
   }
 

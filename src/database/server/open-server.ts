@@ -19,12 +19,12 @@ export interface ServerOptions {
 }
 
 const defaultMaximumConnections = 10
-// A server that starts together with the service (compose, a failover) may take this long.
+// A server that starts at the same time (compose) or is in a failover may need these attempts.
 const connectAttempts = 10
 const connectRetryMs = 500
 const preparationLockKey = 7_041_994_202n
 
-/** Opens one logical database on a PostgreSQL server: its schema, its extensions, its tables. */
+/** Opens one logical database on a PostgreSQL server: creates its schema and extensions, and runs its migrations. */
 export async function openServer(options: ServerOptions): Promise<Database> {
   const { name, url, log, migrationsFolder } = options
   const schema = `portico_${name}`
@@ -32,14 +32,14 @@ export async function openServer(options: ServerOptions): Promise<Database> {
   const source = createServerSource({
     name,
     url,
-    // The extensions' types must be found by their plain names.
+    // The schemas of the extensions, so that their types are found by plain names.
     searchPath: [...new Set([schema, ...extensionSchemas])].map(quoteName).join(', '),
     maximumConnections: options.maximumConnections ?? defaultMaximumConnections,
     log,
   })
   try {
     const features = await loadFeatures(source)
-    logFeatures(name, features, log)
+    if (name === 'corpus') warnOfOldPgvector(features, log)
     await migrate({ name, source, log, folder: migrationsFolder })
     return createDatabase({ name, engine: 'postgres', features, source })
   } catch (error) {
@@ -48,9 +48,9 @@ export async function openServer(options: ServerOptions): Promise<Database> {
   }
 }
 
-/** Makes schema and extensions where they are missing and allowed; resolves to the schemas that the extensions live in. */
+/** Creates the schema and, where it is allowed to, the extensions. Resolves to the schemas of the extensions. */
 async function prepareServer(url: string, schema: string, name: LogicalDatabase, log: Log): Promise<string[]> {
-  const client = await connectPatiently(url, name, log)
+  const client = await connectWithRetries(url, name, log)
   try {
     await assertOwnSession(client, url, name)
     await createSchema(client, schema, name)
@@ -73,7 +73,7 @@ async function prepareServer(url: string, schema: string, name: LogicalDatabase,
   }
 }
 
-async function connectPatiently(url: string, name: LogicalDatabase, log: Log): Promise<pg.Client> {
+async function connectWithRetries(url: string, name: LogicalDatabase, log: Log): Promise<pg.Client> {
   for (let attempt = 1; ; attempt++) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
     client.on('error', () => {})
@@ -82,12 +82,15 @@ async function connectPatiently(url: string, name: LogicalDatabase, log: Log): P
       return client
     } catch (error) {
       const code = String((error as { code?: unknown }).code)
-      // Refused, reset or "the database system is starting up"; a wrong password does not get better by waiting.
-      const isPassing = ['ECONNREFUSED', 'ECONNRESET', '57P03'].includes(code)
-      if (!isPassing || attempt >= connectAttempts) {
-        throw new DatabaseStartError(`the server of the ${name} database does not let us in: ${shortMessage(error)}`, {
-          cause: error,
-        })
+      // Refused, reset or "the database system is starting up". Other errors, such as a wrong password, are permanent.
+      const isTransient = ['ECONNREFUSED', 'ECONNRESET', '57P03'].includes(code)
+      if (!isTransient || attempt >= connectAttempts) {
+        throw new DatabaseStartError(
+          `could not connect to the server of the ${name} database: ${shortMessage(error)}`,
+          {
+            cause: error,
+          },
+        )
       }
       log.warn({ database: name, attempt, reason: shortMessage(error) }, 'waiting for the database server')
       await delay(connectRetryMs)
@@ -99,13 +102,13 @@ async function createSchema(client: pg.Client, schema: string, name: LogicalData
   const exists = await client.query('select from pg_namespace where nspname = $1', [schema])
   if (exists.rowCount) return
   try {
-    // "if not exists" alone fails when two instances run it at once, hence the lock.
+    // "if not exists" fails when two instances run it at the same time, so a lock, held until the commit, separates them.
     await client.query(
       `begin; select pg_advisory_xact_lock(${preparationLockKey}); create schema if not exists ${quoteName(schema)}; commit`,
     )
   } catch (error) {
     throw new DatabaseStartError(
-      `the schema ${schema} of the ${name} database could not be made: ${shortMessage(error)}. Make it, and give it to this user`,
+      `the schema ${schema} of the ${name} database could not be created: ${shortMessage(error)}. Create it and make this user its owner`,
       { cause: error },
     )
   }
@@ -123,18 +126,13 @@ async function createExtension(client: pg.Client, extension: string, log: Log): 
     )
   } catch (error) {
     await client.query('rollback').catch(() => {})
-    log.warn({ extension, reason: shortMessage(error) }, 'an extension is there but could not be made')
+    log.warn({ extension, reason: shortMessage(error) }, 'an available extension could not be created')
   }
 }
 
-function logFeatures(name: LogicalDatabase, features: EngineFeatures, log: Log): void {
-  if (name !== 'corpus') return
-  if (features.pgvectorVersion !== null && isOlder(features.pgvectorVersion, [0, 8, 4])) {
-    log.warn(
-      { pgvector: features.pgvectorVersion },
-      'this pgvector has known index bugs: update the extension to 0.8.4 or later',
-    )
-  }
+function warnOfOldPgvector({ pgvectorVersion }: EngineFeatures, log: Log): void {
+  if (pgvectorVersion === null || !isOlder(pgvectorVersion, [0, 8, 4])) return
+  log.warn({ pgvector: pgvectorVersion }, 'this pgvector has known index bugs: update the extension to 0.8.4 or later')
 }
 
 /** Compares dotted versions number by number. */

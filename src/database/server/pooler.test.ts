@@ -50,7 +50,7 @@ describe.skipIf(!isPossible)(
          pool_mode = ${mode}
          default_pool_size = 30`.replaceAll(/^ +/gm, ''),
       )
-      // It refuses to run as root.
+      // PgBouncer does not run as root.
       pooler = spawn(program, [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), file], {
         stdio: ['ignore', 'ignore', 'pipe'],
       })
@@ -70,7 +70,7 @@ describe.skipIf(!isPossible)(
       openDatabases({ dataFolder: place.dataFolder, databaseUrl, clock: systemClock, log: silentLog })
 
     for (const mode of ['transaction', 'statement'] as const) {
-      test(`in ${mode} mode the start is refused with the reason and the way out`, async () => {
+      test(`in ${mode} mode the start fails with the reason and the remedy`, async () => {
         const refusal = await open(await startPooler(mode)).catch((error: unknown) => String(error))
         expect(refusal).toMatch(/^DatabaseStartError: .*connection pooler in transaction mode.*pool_mode = session/)
       })
@@ -90,7 +90,7 @@ describe.skipIf(!isPossible)(
       const signal = AbortSignal.timeout(200)
       await expect(databases.control.query('select pg_sleep(20)', [], { signal })).rejects.toThrow()
       await databases.close()
-      // Closing waits for what runs.
+      // close() waits for running statements.
       expect(performance.now() - startedMs).toBeLessThan(10_000)
     })
   },

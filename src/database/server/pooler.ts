@@ -2,18 +2,18 @@ import pg from 'pg'
 import { DatabaseStartError, sqlState } from '../database-error.ts'
 import type { LogicalDatabase } from '../port.ts'
 
-/** Other connections that are held at the same time; a pooler without sessions gives one of them our server connection. */
+/** Connections that are opened at the same time; a pooler in transaction mode gives one of them this client's server connection. */
 const probes = 4
-/** A pool that is used up makes a probe wait: it then says nothing. */
+/** A probe waits where the pool is exhausted; after this time its result is unknown, and the start continues. */
 const probeTimeoutMs = 2_000
 
 /**
- * Throws where a connection pooler hands the server's connections out by transaction (PgBouncer's pool_mode = transaction): session
- * settings such as search_path, and LISTEN, would apply to the next user of the connection. A pooler in session mode is fine.
+ * Throws where a connection pooler assigns the server's connections per transaction (PgBouncer's pool_mode = transaction): session
+ * settings such as search_path, and LISTEN, would apply to the next user of the connection. A pooler in session mode is supported.
  */
 export async function assertOwnSession(client: pg.Client, url: string, name: LogicalDatabase): Promise<void> {
   const processId = await processIdOf(client)
-  // A pooler answers the greeting itself, with another process number.
+  // A pooler sends its own process number at the start of the connection; without a pooler the two numbers are equal.
   if (processId === (client as unknown as { processID: number | null }).processID) return
   const others: pg.Client[] = []
   try {
@@ -32,14 +32,14 @@ export async function assertOwnSession(client: pg.Client, url: string, name: Log
     if ((await processIdOf(client)) !== processId) throw refusal(name)
   } catch (error) {
     if (error instanceof DatabaseStartError) throw error
-    // PgBouncer's statement mode refuses transactions.
+    // PgBouncer's statement mode rejects transactions.
     if ((error as { code?: unknown }).code === sqlState.protocolViolation) throw refusal(name)
   } finally {
     await Promise.all(others.map((other) => other.end().catch(() => {})))
   }
 }
 
-/** The process of the server that runs this connection's statements now. */
+/** The server process that runs this connection's statements at the moment. */
 export async function processIdOf(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
   return rows[0]!.pid
@@ -48,6 +48,6 @@ export async function processIdOf(client: pg.ClientBase): Promise<number> {
 function refusal(name: LogicalDatabase): DatabaseStartError {
   return new DatabaseStartError(
     `the URL of the ${name} database leads to a connection pooler in transaction mode (such as PgBouncer's pool_mode = transaction). ` +
-      'Portico needs sessions, for LISTEN and for its settings: give the address of PostgreSQL itself, or set pool_mode = session',
+      'Portico needs sessions, for LISTEN and for its settings: use the address of PostgreSQL itself, or set pool_mode = session',
   )
 }

@@ -64,7 +64,7 @@ export function createServerSession(client: pg.PoolClient, config: pg.ClientConf
     let closeTimer: NodeJS.Timeout | undefined
     const onAbort = () => {
       cancelled = cancelStatement(config, client, log)
-      // A server that hangs does not receive the cancellation: the connection must be free before the statement's own limit.
+      // A server that hangs does not handle the cancellation; the connection must not stay in use until the statement's limit.
       closeTimer = setTimeout(closeConnection, graceMs)
     }
     signal?.throwIfAborted()

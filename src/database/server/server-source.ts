@@ -16,9 +16,9 @@ export interface ServerSourceOptions {
 
 /** Longest wait for a free connection of the pool. */
 const checkoutTimeoutMs = 10_000
-// A transaction whose process hangs must not hold its locks for ever.
+// A transaction whose process hangs must not hold its locks forever.
 const idleInTransactionTimeoutMs = 60_000
-// Without an answer for 10 s + 3 × 5 s either side drops the connection: a host that lost its power sends no goodbye.
+// Without an answer for 10 s + 3 × 5 s the connection is closed: a host that loses its power does not close it.
 const keepAliveIdleMs = 10_000
 
 /** A pool of connections to one server, each with the same settings as the embedded engine. */
@@ -31,15 +31,15 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveIdleMs,
   }
-  // pg-pool has one limit for connecting and for the wait in its queue; this one is for connecting alone.
+  // pg-pool has one limit for connecting and for the wait in its queue; `config` limits connecting alone.
   class PoolClient extends pg.Client {
     constructor() {
       super(config)
     }
   }
-  // pg waits for the promise although its types say nothing of one.
+  // pg-pool awaits the returned promise, although its types do not allow one.
   const onConnect = (client: pg.ClientBase) => {
-    // pg-pool listens while a client is idle only; without a listener a lost connection in use ends the process.
+    // pg-pool handles errors of idle clients only; without this handler the loss of a connection in use ends the process.
     client.on('error', (error) => log.warn({ database: name, reason: shortMessage(error) }, 'a connection was lost'))
     return setUp(client, options.searchPath) as unknown as void
   }
@@ -50,7 +50,7 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
     idleTimeoutMillis: 30_000,
     onConnect,
   })
-  // The client's own listener has logged it.
+  // The client's handler has logged it.
   pool.on('error', () => {})
   const listener = createListener({ name, config, log })
   return {

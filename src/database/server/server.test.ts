@@ -11,7 +11,7 @@ test('versions are compared number by number', () => {
   expect(isOlder('0.8', [0, 8, 4])).toBe(true)
 })
 
-test('a server that is not there stops the start with a text that names the database and no password', async () => {
+test('an unreachable server prevents the start with an error that names the database but not the password', async () => {
   const databaseUrl = 'postgres://someone:hidden-word@127.0.0.1:1/nothing'
   const failure = await openDatabases({
     dataFolder: '/nowhere',
@@ -19,7 +19,9 @@ test('a server that is not there stops the start with a text that names the data
     clock: systemClock,
     log: silentLog,
   }).catch((error: unknown) => String(error))
-  expect(failure).toMatch(/^DatabaseStartError: the server of the control database does not let us in: .*ECONNREFUSED/)
+  expect(failure).toMatch(
+    /^DatabaseStartError: could not connect to the server of the control database: .*ECONNREFUSED/,
+  )
   expect(failure).not.toContain('hidden-word')
 })
 
@@ -41,12 +43,12 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
 
   const open = () => openDatabases({ ...place, clock: systemClock, log: silentLog })
 
-  test('control and corpus live in schemas of their own', async () => {
+  test('control and corpus have separate schemas', async () => {
     expect(await one.control.query('select current_schema()::text as name')).toEqual([{ name: 'portico_control' }])
     expect(await one.corpus.query('select current_schema()::text as name')).toEqual([{ name: 'portico_corpus' }])
   })
 
-  test('an aborted signal ends the statement on the server too, and its connection is good for the next', async () => {
+  test('an aborted signal ends the statement on the server, and its connection can be used again', async () => {
     const gone = new AbortController()
     const slow = one.control.query('select pg_sleep(20)', [], { signal: gone.signal })
     await untilActive(true)
@@ -67,7 +69,7 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     }
   }
 
-  test('deadlocked transactions both commit in the end', async () => {
+  test('deadlocked transactions are retried and both commit', async () => {
     await one.control.execute('create table pair (id int primary key, hits int)')
     await one.control.execute('insert into pair values (1, 0), (2, 0)')
     let arrived = 0
@@ -83,7 +85,7 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     expect(await one.control.query('select sum(hits)::int as hits from pair')).toEqual([{ hits: 4 }])
   })
 
-  test('a lost connection for notifications comes back, says so, and hears again', async () => {
+  test('a lost notification connection is replaced, onReconnect is called, and notifications arrive', async () => {
     const heard = Promise.withResolvers<string>()
     const reconnected = Promise.withResolvers<void>()
     await one.control.listen('lost', heard.resolve)
@@ -94,7 +96,7 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     expect(await heard.promise).toBe('heard again')
   })
 
-  test('a change is seen by the other instance within a second although its listening connection was just killed', async () => {
+  test('a change reaches another instance within a second although its notification connection was just killed', async () => {
     const feed = createChangeFeed({ database: one.control, clock: systemClock, log: silentLog })
     const heard = Promise.withResolvers<string[] | 'all'>()
     feed.subscribe('key', async (ids) => {
@@ -122,12 +124,12 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     expect(await one.control.query('select 1 as one')).toEqual([{ one: 1 }])
   })
 
-  test('a connection that is lost between two statements of a transaction fails that transaction and nothing else', async () => {
+  test('a connection lost between two statements of a transaction fails only that transaction', async () => {
     await one.control.execute('create table kept (id int)')
     const cut = one.control.transaction(async (transaction) => {
       const [row] = await transaction.query<{ pid: number }>('select pg_backend_pid() as pid')
       await transaction.execute('insert into kept values (1)')
-      // Nothing runs on the connection at this moment: the loss arrives as an event that nobody awaits.
+      // No statement runs on the connection at this moment: the loss arrives as an event.
       await two.control.query('select pg_terminate_backend($1)', [row!.pid])
       await untilGone(row!.pid)
       await transaction.execute('insert into kept values (2)')
