@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => databases.drop())
 
-/** A feed that writes down what it is told and lets a test wait for an id. */
+/** A feed that records what it delivers and lets a test wait for an id. */
 async function startFeed(topic: string, database: Database = databases.control) {
   const feed = createChangeFeed({ database, clock: systemClock, log: silentLog })
   const told: (string[] | 'all')[] = []
@@ -31,7 +31,7 @@ function change(topic: string, id: string) {
   return databases.control.transaction((transaction) => recordChange(transaction, topic, id))
 }
 
-test('the start tells each subscriber to load everything, then come the ids of its topic only', async () => {
+test('the start delivers "all" to each subscriber, then only the ids of its topic', async () => {
   const reader = await startFeed('key')
   expect(reader.told).toEqual(['all'])
   await change('another topic', 'x')
@@ -41,7 +41,7 @@ test('the start tells each subscriber to load everything, then come the ids of i
   await reader.feed.close()
 })
 
-test('caughtUp returns only when what was committed before has been taken in', async () => {
+test('caughtUp resolves only after earlier commits have been delivered', async () => {
   const reader = await startFeed('slow')
   let takenIn = ''
   reader.feed.subscribe('slow', async (ids) => {
@@ -54,7 +54,7 @@ test('caughtUp returns only when what was committed before has been taken in', a
   await reader.feed.close()
 })
 
-test('a change that was rolled back is never told', async () => {
+test('a rolled back change is never delivered', async () => {
   const reader = await startFeed('rolled')
   await databases.control
     .transaction(async (transaction) => {
@@ -68,7 +68,7 @@ test('a change that was rolled back is never told', async () => {
   await reader.feed.close()
 })
 
-test('notifications bring a change without a poll', async () => {
+test('notifications deliver a change without a poll', async () => {
   const clock = { ...systemClock, every: () => () => {} }
   const feed = createChangeFeed({ database: databases.control, clock, log: silentLog })
   const heard = Promise.withResolvers<string[] | 'all'>()
@@ -81,7 +81,7 @@ test('notifications bring a change without a poll', async () => {
   await feed.close()
 })
 
-test('without any notification a change is still told within a second', async () => {
+test('a change is delivered within a second without any notification', async () => {
   const deaf: Database = { ...databases.control, listen: async () => async () => {}, onReconnect() {} }
   const reader = await startFeed('deaf', deaf)
   const heard = reader.hears('d1')
@@ -92,7 +92,7 @@ test('without any notification a change is still told within a second', async ()
   await reader.feed.close()
 })
 
-test('parallel writers: every reader hears every change, in the order of commits', async () => {
+test('every reader receives every change of parallel writers, in the order of commits', async () => {
   const readers = await Promise.all([startFeed('crowd'), startFeed('crowd')])
   const ids = Array.from({ length: 60 }, (_, index) => `c${index}`)
   await Promise.all(ids.map((id) => change('crowd', id)))
@@ -106,7 +106,7 @@ test('parallel writers: every reader hears every change, in the order of commits
   }
 })
 
-test('a reader that missed pruned changes loads everything', async () => {
+test('a reader that missed pruned changes reloads everything', async () => {
   const mute = { ...systemClock, every: () => () => {} }
   const deaf: Database = { ...databases.control, listen: async () => async () => {}, onReconnect() {} }
   const feed = createChangeFeed({ database: deaf, clock: mute, log: silentLog })
@@ -121,7 +121,7 @@ test('a reader that missed pruned changes loads everything', async () => {
   await feed.close()
 })
 
-test('a subscriber that fails is told to load everything at the next poll, and others are not held up', async () => {
+test('a subscriber that fails receives "all" at the next poll, and others are not delayed', async () => {
   const reader = await startFeed('failing')
   const recovered = Promise.withResolvers<string[] | 'all'>()
   let calls = 0

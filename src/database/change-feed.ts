@@ -2,11 +2,11 @@ import { type ChangeSource, type Clock, describeError, type Log } from '../kerne
 import type { Database, Queryable } from './port.ts'
 
 /**
- * Tells every instance, within a second, that something it holds in memory has changed. Not a log of what changed: a topic
- * and an id; the reader loads the row.
+ * Notifies every instance, within a second, that a row that it holds in memory has changed. A change is a topic and an id; the reader
+ * loads the row.
  */
 export interface ChangeFeed extends ChangeSource {
-  /** Calls every subscriber with 'all', so that what it loads has no gap before the first change; rejects when one fails. */
+  /** Calls every subscriber with 'all', so that no change is missed between its load and the first change. Rejects when one fails. */
   start(): Promise<void>
   close(): Promise<void>
 }
@@ -15,15 +15,15 @@ export interface ChangeFeed extends ChangeSource {
 export type RecordChange = (transaction: Queryable, topic: string, id: string) => Promise<void>
 
 const channel = 'portico_changes'
-// NOTIFY is for speed only; the poll alone keeps the promise of one second when notifications are lost.
+// NOTIFY only makes delivery faster. The poll delivers within a second when notifications are lost.
 const pollMs = 500
 const pruneEveryMs = 60_000
-// A reader that was away longer is told 'all'.
+// A reader that was offline longer than this reloads everything.
 const keepMinutes = 10
-/** Most changes delivered one by one; after a longer absence loading everything is cheaper. */
+/** Most changes delivered by id. Above it, reloading everything is cheaper. */
 const maximumBatch = 1_000
 
-/** Writes the change down; it becomes visible, and is told, when the transaction commits. */
+/** Records the change. It becomes visible, and notifies the readers, when the transaction commits. */
 export const recordChange: RecordChange = async (transaction, topic, id) => {
   await transaction.query(
     `with head as (update change_feed_head set sequence = sequence + 1 returning sequence)

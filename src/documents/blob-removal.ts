@@ -1,4 +1,4 @@
-/** The job that removes a blob whose document is gone; its payload names the `blobKey`. */
+/** The job that removes the blob of a deleted document. Its payload has the `blobKey`. */
 export const deleteBlobJob = 'delete-blob'
 
 export const blobRemovalKey = (blobKey: string) => `${deleteBlobJob}:${blobKey}`

@@ -1,10 +1,10 @@
 import type { ChunkBody } from '../contract/document-progress.ts'
 import type { Database } from '../database/index.ts'
 
-/** Reads what documents became, for people who want to see it. */
+/** Reads the chunks of documents for display. */
 export function createChunkReader(database: Database) {
   return {
-    /** A page of a document's chunks in order; a document that is not ready has none yet. Undefined: there is no such document. */
+    /** A page of a document's chunks in order; empty until the document is ready. Undefined: there is no such document. */
     async loadChunks(documentId: string, page: { limit: number; offset: number }) {
       const [document] = await database.query<{ rowId: string; chunks: number; searchable: boolean | null }>(
         `select d.id as "rowId", coalesce(i.chunk_count, 0) as chunks, i.searchable

@@ -3,7 +3,7 @@ import type { BlobStore } from './blobs/blob-store.ts'
 import { orphanAgeMs } from './document-sweeper.ts'
 import type { DocumentStore } from './documents.store.ts'
 
-/** One inconsistency. */
+/** One inconsistency of the stored documents. */
 export interface DocumentFinding {
   rule: string
   subject: string

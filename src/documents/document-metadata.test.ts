@@ -8,7 +8,7 @@ describe('metadata as JSON text', () => {
     maxKeys: 6,
   })
 
-  it('is the same value after a round trip, however it was spaced and escaped', () => {
+  it('has the same value after a round trip with any spacing and escapes', () => {
     fc.assert(
       fc.property(values, fc.nat(4), fc.boolean(), (value, indent, escaped) => {
         const plain = JSON.stringify(value, null, indent)
@@ -18,7 +18,7 @@ describe('metadata as JSON text', () => {
     )
   })
 
-  it('is found in a PATCH body as JSON.parse would find it', () => {
+  it('is found in a PATCH body like in JSON.parse', () => {
     fc.assert(
       fc.property(values, values, fc.nat(2), (value, other, indent) => {
         const body = JSON.stringify({ other, metadata: value, last: { metadata: other } }, null, indent)
@@ -32,12 +32,12 @@ describe('metadata as JSON text', () => {
     expect(memberText('{}', 'metadata')).toBeUndefined()
   })
 
-  it('keeps numbers digit for digit and keys in their order, twice-named ones included', () => {
+  it('keeps all digits of numbers and the order of keys, including duplicate keys', () => {
     const text = '{"2":1.50,"1":-0,"big":123456789012345678901234567890,"e":1E+400,"a":1,"a":2}'
     expect(readMetadata(text).json).toBe(text)
   })
 
-  it('gives a link only for http and https, as browsers read it', () => {
+  it('has a link only for http and https, in the form that browsers use', () => {
     const linkOf = (url: unknown) => readMetadata(JSON.stringify({ url })).sourceUrl
     expect(linkOf('https://example.org/a?b=c')).toBe('https://example.org/a?b=c')
     expect(linkOf(' https://example.org ')).toBe('https://example.org')
@@ -75,7 +75,7 @@ describe('metadata as JSON text', () => {
 })
 
 describe('a display name', () => {
-  it('never holds path parts or control characters, and cleaning it again changes nothing', () => {
+  it('never has path parts or control characters, and cleaning it again changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (name) => {
         let clean: string

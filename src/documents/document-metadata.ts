@@ -2,21 +2,20 @@ import { maximumMetadataBytes } from '../contract/documents.ts'
 import { AppError, readJson, toWebUrl } from '../kernel/index.ts'
 
 /**
- * Metadata as it is kept: the client's own JSON text, so that nothing is lost on the way through JavaScript numbers and objects
- * (digits of large numbers, the order of keys that look like integers, `__proto__`). Only white space between tokens and
- * optional escapes inside strings are not kept.
+ * Metadata is stored as the client's JSON text, because JavaScript values would lose digits of large numbers, the order of keys that
+ * look like integers, and `__proto__`. Only white space between tokens and optional escapes in strings are not kept.
  */
 export interface Metadata {
   /** The text of a JSON object. */
   json: string
-  /** metadata.url, where it may be shown as a link. */
+  /** metadata.url if it is a valid link. */
   sourceUrl: string | null
 }
 
-/** An upload's field may hold white space and duplicate members besides the 16 KiB that count. */
+/** The field may have white space and duplicate members in addition to the 16 KiB. */
 const limits = { field: 'metadata', shape: {}, maximumValues: 20_000, read: (value: unknown) => value }
 
-/** The metadata field of an upload, or of a PATCH body. Throws AppError naming `metadata`. */
+/** Parses the metadata of an upload or a PATCH body. Throws AppError with the field `metadata`. */
 export function readMetadata(text: string): Metadata {
   const value = readJson(Buffer.from(text), limits)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('must be a JSON object.')
@@ -27,7 +26,7 @@ export function readMetadata(text: string): Metadata {
   return { json, sourceUrl: readSourceUrl((value as Record<string, unknown>)['url']) }
 }
 
-/** The text of one member of a JSON object that JSON.parse has accepted; of several with this name the last, as JSON.parse does. */
+/** The text of one member of a valid JSON object; of several members with this name the last one, as in JSON.parse. */
 export function memberText(objectText: string, member: string): string | undefined {
   let depth = 0
   let found: string | undefined
@@ -49,10 +48,10 @@ export function memberText(objectText: string, member: string): string | undefin
   return found
 }
 
-/** Strings (unrolled, so that long ones cost no backtracking), punctuation, and literals. */
+/** Strings (unrolled, so that long ones need no backtracking), punctuation, and literals. */
 const tokenPattern = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs
 
-/** Without white space, strings escaped as JSON.stringify does; everything else as it was. */
+/** Removes white space and escapes strings as JSON.stringify does; everything else stays unchanged. */
 function canonicalText(text: string): string {
   let canonical = ''
   for (const [token] of text.matchAll(tokenPattern)) {

@@ -6,8 +6,7 @@ import { AppError } from '../kernel/index.ts'
 const unwanted = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/g
 
 /**
- * A display name: NFC, without path parts and unwanted characters. Throws AppError naming `param` when nothing is left or it is
- * too long.
+ * A display name: NFC, without path parts and unwanted characters. Throws AppError with `param` if the result is empty or too long.
  */
 export function cleanName(name: string, param: string): string {
   const clean =

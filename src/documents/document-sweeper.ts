@@ -3,11 +3,11 @@ import type { BlobStore } from './blobs/blob-store.ts'
 import type { DocumentStore } from './documents.store.ts'
 
 /**
- * Puts right what nothing else would: blobs without a row (left by a process killed between the two), documents in processing
- * without a job, upload keys that are over. At the start and every few hours.
+ * Repairs what a crash can leave: blobs without a row (the process was killed before it inserted the row), documents in processing
+ * without a job, and expired upload keys. Runs at the start and every few hours.
  */
 export interface DocumentSweeper {
-  /** Resolves to what was put right. */
+  /** Resolves to the repairs. */
   sweep(): Promise<{ removedBlobs: number; requeued: number }>
   close(): Promise<void>
 }
@@ -26,7 +26,7 @@ export function createDocumentSweeper({
 }: {
   store: DocumentStore
   blobs: BlobStore
-  /** True where no other process takes uploads (embedded): what is older than this one belongs to no upload in progress. */
+  /** True if no other process accepts uploads (embedded): older blobs than this process then belong to no upload in progress. */
   soleOwner: boolean
   clock: Clock
   log: Log

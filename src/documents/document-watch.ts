@@ -2,7 +2,7 @@ import { AppError, anySignal, type Clock, isAppError } from '../kernel/index.ts'
 import type { DocumentCounts, DocumentProgressRow } from './document.ts'
 import type { DocumentStore } from './documents.store.ts'
 
-/** What a watcher of a Space is told, in order: a snapshot, then changes; a new snapshot where changes may have been missed. */
+/** The events of a watched Space, in order: a snapshot, then changes; another snapshot if changes may have been missed. */
 export type DocumentEvent =
   | { type: 'snapshot'; counts: DocumentCounts; items: DocumentProgressRow[] }
   | { type: 'document'; document: DocumentProgressRow }
@@ -10,16 +10,16 @@ export type DocumentEvent =
   | { type: 'counts'; counts: DocumentCounts }
 
 export interface DocumentWatch {
-  /** Ends when `signal` aborts or the service stops. Throws AppError `overloaded` where too many watch already. */
+  /** Ends when `signal` aborts or the service stops. Throws AppError `overloaded` if there are too many watchers. */
   watch(space: WatchedSpace, signal: AbortSignal): AsyncGenerator<DocumentEvent>
   close(): void
 }
 
-/** Newest documents of a snapshot. */
+/** A snapshot has the newest documents. */
 const snapshotDocuments = 100
-/** Changes are gathered for this long, so that an upload of thousands of files is told in batches. */
+/** Changes are collected for this time, so that an upload of thousands of files is sent in batches. */
 const gatherMs = 250
-/** Changes of one Space that are remembered by id; beyond it a new snapshot says it all. */
+/** Most changes of one Space that are kept by id. Above it, a new snapshot is sent. */
 const maximumChanged = 200
 const maximumWatchers = 500
 

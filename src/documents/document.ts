@@ -4,7 +4,7 @@ import type { Metadata } from './document-metadata.ts'
 
 export type DocumentStatus = 'processing' | 'ready' | 'failed'
 
-/** Why a document failed: a closed list that a user can act on. */
+/** Codes of failed documents: a closed list. */
 export type DocumentFailureCode =
   | 'encrypted_pdf'
   | 'encrypted_docx'
@@ -49,7 +49,7 @@ export interface NewDocument {
   name: string
   metadata: Metadata | null
   format: DocumentFormat
-  /** With the `charset` that the upload declared, which reading the file needs. */
+  /** With the `charset` that the upload declared; extraction uses it. */
   mimeType: string
   sizeBytes: number
   contentSha256: Uint8Array
@@ -62,15 +62,15 @@ export interface NewDocument {
 
 export type ProcessingStage = 'queued' | 'extracting' | 'indexing' | 'done' | 'failed'
 
-/** How far the processing of a document is, for people. */
+/** Progress of the processing, for display. */
 export interface DocumentProgress {
   stage: ProcessingStage
-  /** Pages while extracting, chunks while indexing (which embeds them); null where unknown. */
+  /** Pages while extracting, chunks while indexing (which embeds them); null if unknown. */
   partsDone: number | null
   partsTotal: number | null
 }
 
-/** A document as people who look after it see it: how far it is, and why it failed. */
+/** The operator's view of a document: progress, and the cause of a failure. */
 export interface DocumentProgressRow {
   id: string
   organisationId: string

@@ -25,14 +25,14 @@ import type { Documents } from './documents.ts'
 const tags = ['Documents']
 const config = { auth: 'organisation' } as const
 
-/** A PATCH body: metadata of 16 KiB, every character of it written as an escape, and the name. */
+/** A PATCH body: metadata of 16 KiB with every character written as an escape, and the name. */
 const maximumPatchBytes = 256 * 1024
-/** Metadata of 16 KiB has at most half as many. */
+/** Metadata of 16 KiB has at most half of this. */
 const maximumPatchValues = 20_000
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The JSON body as it came, on routes of single documents. */
+    /** The text of the JSON body, on routes of single documents. */
     bodyText: string | undefined
   }
 }
@@ -94,7 +94,7 @@ export function documentRoutes({ documents, clock }: { documents: Documents; clo
 function addUpload(app: App, documents: Documents) {
   void app.register(async (scope: unknown) => {
     const uploads = scope as App
-    // Bodies of uploads are read by receiveUpload as they arrive, whatever their type says.
+    // receiveUpload reads the body as a stream, with any content type.
     uploads.removeAllContentTypeParsers()
     uploads.addContentTypeParser('*', async () => ({}))
     uploads.post(
@@ -106,7 +106,7 @@ function addUpload(app: App, documents: Documents) {
           summary: 'Upload a document',
           operationId: 'uploadDocument',
           description:
-            'multipart/form-data with `file`, and optionally `name` and `metadata` (a JSON object). Processing goes on in the background. `Idempotency-Key` makes a repetition safe for a day; `x-duplicate-of` names an older document with the same content.',
+            'multipart/form-data with `file`, and optionally `name` and `metadata` (a JSON object). Processing continues in the background. `Idempotency-Key` makes a repeated upload safe for a day. `x-duplicate-of` names an older document with the same content.',
           consumes: ['multipart/form-data'],
           querystring: uploadQuerySchema,
           body: uploadBodySchema,
@@ -148,7 +148,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
     'application/json',
     { parseAs: 'string', bodyLimit: maximumPatchBytes },
     async (request: FastifyRequest, text: string) => {
-      // Clients that name a type without sending a body (DELETE) mean no harm.
+      // Some clients send a content-type without a body, for example with DELETE.
       if (text.trim() === '') return undefined
       request.bodyText = text
       return readJson(Buffer.from(text), { shape: {}, maximumValues: maximumPatchValues, read: (value) => value })
@@ -196,7 +196,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
         tags,
         summary: 'Delete a document',
         operationId: 'deleteDocument',
-        description: 'Stops its processing and removes file, chunks and vectors.',
+        description: 'Stops its processing and removes the file, chunks and vectors.',
         params,
         response: { 204: z.null().describe('No body.'), ...errorResponses(401, 404) },
       },
@@ -212,7 +212,7 @@ function renderSummary({ id, spaceId, name, status }: Document): DocumentSummary
   return { id, spaceId, name, status }
 }
 
-/** A document as JSON text, since its metadata is JSON text that must not be read and written again. */
+/** A document as JSON text, because its metadata is JSON text that must not be parsed and written again. */
 function writeDocument(document: Document): string {
   const { error, sizeBytes, mimeType, createdAt, updatedAt } = document
   const warnings = document.warnings.length > 0 ? document.warnings : undefined

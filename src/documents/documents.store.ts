@@ -22,14 +22,14 @@ export type InsertOutcome =
   | { kind: 'inserted' }
   | { kind: 'repeated'; documentId: DocumentId; documentName: string }
   | { kind: 'key_reused' }
-  /** A document of this name is there already. */
+  /** A document of this name exists already. */
   | { kind: 'skipped'; document: Document }
   /** The upload is the new content of this document. */
   | { kind: 'replaced'; documentId: DocumentId }
 
 export type DocumentStore = ReturnType<typeof createDocumentStore>
 
-/** SQL of documents. Every read and write names the organisation: another one's id is a document that does not exist. */
+/** SQL of documents. Every read and write is limited to an organisation, so the id of another one's document is not found. */
 export function createDocumentStore({ database, jobs, removeFromIndex }: DocumentStoreDependencies) {
   const removeRows = createRowRemoval({ jobs, removeFromIndex })
 
@@ -39,7 +39,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
     ...createProgressStore(database),
     ...createHousekeepingStore({ database, jobs }),
 
-    /** The row and the job that processes it, in one transaction; an upload key makes a repetition find its first document. */
+    /** Stores the row and its job in one transaction. A repeated upload key returns the first document. */
     insert(document: NewDocument, onDuplicate: OnDuplicate = 'keep'): Promise<InsertOutcome> {
       return database.transaction((transaction) =>
         insertDocument(transaction, { jobs, removeRows }, document, onDuplicate),
@@ -50,7 +50,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
       return database.transaction((transaction) => updateDocument(transaction, jobs, { organisationId, id }, change))
     },
 
-    /** Row, chunks, vectors and lexical entries in one transaction, with the job that removes the blob. False: there was none. */
+    /** Removes row, chunks, vectors and lexical entries and enqueues the removal of the blob, in one transaction. False: not found. */
     remove(organisationId: OrganisationId, id: string): Promise<boolean> {
       return database.transaction(async (transaction) => {
         const rows = await transaction.query<RemovedRow>(
@@ -185,7 +185,7 @@ async function updateDocument(
   return changed && toDocument(changed)
 }
 
-/** Undefined: the key is new (or none was given) and now belongs to this upload. */
+/** Undefined if there is no key, or if the key is new and now belongs to this upload. */
 async function claimUploadKey(transaction: Queryable, document: NewDocument): Promise<InsertOutcome | undefined> {
   if (document.uploadKey === null) return undefined
   const claimed = await transaction.execute(
@@ -204,7 +204,7 @@ async function claimUploadKey(transaction: Queryable, document: NewDocument): Pr
   return { kind: 'repeated', documentId: known.document_id, documentName: known.document_name }
 }
 
-/** New content of a document that was given up or is already there takes the key along. */
+/** Points the key of an upload to the existing document. */
 async function moveUploadKey(transaction: Queryable, document: NewDocument, documentId: DocumentId): Promise<void> {
   await transaction.execute('update upload_keys set document_id = $3 where organisation_id = $1 and key = $2', [
     document.organisationId,
@@ -213,7 +213,7 @@ async function moveUploadKey(transaction: Queryable, document: NewDocument, docu
   ])
 }
 
-/** Documents as clients see them: one whose new content is being processed is `processing`, and still served. */
+/** Documents as clients see them: a document with a replacement in progress is `processing`, and its content is still served. */
 const selectDocuments = `select ${publicId('d')} as id, d.organisation_id, d.space_id, d.name,
     case when n.id is null then d.status else 'processing' end as status, d.metadata::text as metadata, d.error_code,
     d.error_message, d.warnings, d.size_bytes, split_part(d.mime_type, ';', 1) as mime_type, d.created_at, d.updated_at

@@ -12,9 +12,9 @@ import { type ReceivedUpload, receiveUpload, type UploadRequest } from './receiv
 export interface DocumentsDependencies {
   store: DocumentStore
   blobs: BlobStore
-  /** True where the Space exists and belongs to the organisation. */
+  /** True if the Space exists and belongs to the organisation. */
   hasSpace: (organisation: Organisation, spaceId: SpaceId) => boolean
-  /** Judges a file by content and extension together; the reason is a sentence for the client. */
+  /** Detects the format from content and extension together. `reason` is a sentence for the client. */
   detectFormat: (file: {
     fileName: string
     head: Uint8Array
@@ -30,10 +30,10 @@ export interface UploadResult {
   name: string
   /** An older document of the Space with the same content. */
   duplicateOf: string | undefined
-  /** True where an Idempotency-Key named an upload that had already been accepted. */
+  /** True if the Idempotency-Key belongs to an upload that was already accepted. */
   repeated: boolean
   status: DocumentStatus
-  /** True where a document of this name was there and the upload was not stored. */
+  /** True if a document of this name exists and the upload was not stored. */
   skipped: boolean
 }
 
@@ -51,7 +51,7 @@ export interface NewUpload {
   signal: AbortSignal
 }
 
-/** The rules of documents: what may be uploaded, named, changed and removed. Throws AppError. */
+/** The rules for uploads, names, changes and removal of documents. Throws AppError. */
 export function createDocuments(dependencies: DocumentsDependencies) {
   const { store } = dependencies
 
@@ -183,7 +183,7 @@ async function removeUnusedBlob({ store, blobs, log }: DocumentsDependencies, bl
   }
 }
 
-/** Name, metadata and type of an upload, checked. A file part without a file name is called by `name`. */
+/** The checked name, metadata and type of an upload. `name` also names a file part without a file name. */
 function describeUpload({ detectFormat }: DocumentsDependencies, received: ReceivedUpload) {
   const named = received.name === undefined || received.name === '' ? undefined : cleanName(received.name, 'name')
   const fileName = received.fileName === '' && named !== undefined ? named : cleanName(received.fileName, 'file')
@@ -198,7 +198,7 @@ function describeUpload({ detectFormat }: DocumentsDependencies, received: Recei
 }
 
 function fingerprintOf({ sha256, fileName, name, metadataText }: ReceivedUpload, onDuplicate: OnDuplicate): Uint8Array {
-  // As before the option was there, so that a repetition over an upgrade is still one.
+  // `keep` adds nothing: fingerprints stored before the option existed must stay equal.
   const option = onDuplicate === 'keep' ? [] : [onDuplicate]
   const rest = JSON.stringify([fileName, name ?? null, metadataText ?? null, ...option])
   return new Uint8Array(createHash('sha256').update(sha256).update(rest).digest())

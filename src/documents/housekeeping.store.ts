@@ -3,12 +3,12 @@ import type { JobQueue } from '../jobs/index.ts'
 import { blobRemovalKey } from './blob-removal.ts'
 import { enqueueProcessing, processingKey, type ProcessedRow } from './processing-job.ts'
 
-/** Rows that one look at stuck documents takes at most; more are found by the next. */
+/** Most stuck documents of one query; the next one finds more. */
 const maximumStuck = 10_000
 
-/** SQL of what is checked and put right now and then. */
+/** SQL of the sweep and of the audit. */
 export function createHousekeepingStore({ database, jobs }: { database: Database; jobs: JobQueue }) {
-  /** Documents that are processing although no job will ever work on them: must be none. */
+  /** Documents in processing without a job. */
   async function findStuck(): Promise<ProcessedRow[]> {
     const rows = await database.query<ProcessedRow>(
       `select id, organisation_id as "organisationId", space_id as "spaceId", format, size_bytes as "sizeBytes" from documents
@@ -17,7 +17,7 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
     const stuck = []
     for (const row of rows) {
       if (await jobs.exists(processingKey(row.id))) continue
-      // The job may have ended well between the two looks.
+      // The job may have finished between the two queries.
       const [still] = await database.query(`select 1 from documents where id = $1 and status = 'processing'`, [row.id])
       if (still) stuck.push(row)
     }
@@ -27,7 +27,7 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
   return {
     findStuck,
 
-    /** Gives each stuck document a job again; returns how many there were. */
+    /** Enqueues a job for each stuck document; resolves to their number. */
     async requeueStuck(): Promise<number> {
       const stuck = await findStuck()
       for (const document of stuck) {
@@ -36,7 +36,7 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
       return stuck.length
     },
 
-    /** Of these blob keys, those that no document names. */
+    /** Those of the blob keys that no document has. */
     async findOrphanBlobs(keys: readonly string[]): Promise<string[]> {
       const rows = await database.query<{ key: string }>(
         'select key from unnest($1::text[]) as key where not exists (select 1 from documents where blob_key = key)',
@@ -55,7 +55,7 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
       )
     },
 
-    /** Ready documents without a chunk, or whose count is not what the index holds. */
+    /** Ready documents without chunks, or whose chunk count differs from the index. */
     findMiscounted(limit: number): Promise<{ id: string; counted: number; found: number }[]> {
       return database.query<{ id: string; counted: number; found: number }>(
         `select id, counted, found from (
@@ -74,5 +74,5 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
   }
 }
 
-/** Longest look at all documents and the index of their chunks. */
+/** Longest query over all documents and their chunks. */
 const auditTimeoutMs = 10 * 60_000

@@ -14,7 +14,7 @@ import {
   createFolderBlobStore,
 } from './index.ts'
 
-/** What is checked and put right when something went wrong outside of every transaction. */
+/** The audit and the repair of what transactions cannot cover. */
 
 let databases: TestDatabases
 let folder: string
@@ -78,7 +78,7 @@ const findings = async () => {
 }
 
 describe('the audit of documents', () => {
-  it('finds nothing where all is right, an upload in progress and a delete in progress included', async () => {
+  it('finds nothing in consistent data, also during an upload and a delete', async () => {
     await insert()
     await putOrphan(0)
     const { id, blobKey } = await insert()
@@ -88,7 +88,7 @@ describe('the audit of documents', () => {
     expect(await findings()).toEqual([])
   })
 
-  it('names a document without a job, one without its file, one without chunks, and a file without a document', async () => {
+  it('finds a document without a job, without its file, without chunks, and a file without a document', async () => {
     const stuck = await insert()
     await databases.corpus.execute(`delete from job where key like '%' || $1`, [stuck.id])
     const missing = await insert()
@@ -125,7 +125,7 @@ describe('the sweep', () => {
     expect(await store.findStuck()).toEqual([])
   })
 
-  it('of a sole owner removes at the start all that an earlier process left, and nothing newer', async () => {
+  it('of a sole owner removes at the start everything that an earlier process left, and nothing newer', async () => {
     const clock = createFakeClock(Date.now() + 60_000)
     const left = await putOrphan(0)
     const one = sweeper(true, clock)
@@ -136,7 +136,7 @@ describe('the sweep', () => {
     expect([await blobs.exists(left), await blobs.exists(uploading)]).toEqual([false, true])
   })
 
-  it('frees upload keys after a day, which also end by themselves then', async () => {
+  it('removes upload keys after a day, which are also ignored from then on', async () => {
     const first = await insert({ uploadKey: 'k' })
     expect((await insert({ uploadKey: 'k' })).outcome).toEqual({
       kind: 'repeated',
@@ -151,7 +151,7 @@ describe('the sweep', () => {
 })
 
 describe('the folder of blobs', () => {
-  it('forgets at the start what was half received: at once for a sole owner, else when it is old', async () => {
+  it('removes unfinished uploads at the start: all of them for a sole owner, otherwise only old ones', async () => {
     const half = path.join(folder, '.incoming', 'half')
     await writeFile(half, 'half')
     await createFolderBlobStore(folder)
@@ -166,7 +166,7 @@ describe('the folder of blobs', () => {
     await expect(rm(half)).rejects.toThrow('ENOENT')
   })
 
-  it('takes keys of our own form only, so that none leads out of it', async () => {
+  it('rejects keys of another form, so that none points outside of it', async () => {
     for (const key of ['../x', '/etc/passwd', 'a//b', 'a/../b', '']) {
       await expect(blobs.open(key, new AbortController().signal)).rejects.toThrow(RangeError)
     }

@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream'
 import { Dicer } from '@fastify/busboy'
 
-/** Bytes of a multipart body in which the header of the file's part is looked for; the parts before it are small. */
+/** The header of the file part is searched within these first bytes; the parts before it are small. */
 const maximumSearchedBytes = 1024 * 1024
 
 /**
- * Watches a multipart body that is read elsewhere for the `charset` of the part called `field`, which the body's parser leaves out.
- * The function returns it once that part has begun.
+ * Finds the `charset` of the part `field` in a multipart body, because the main parser does not report it. The returned function
+ * returns it as soon as that part has begun.
  */
 export function watchPartCharset(body: Readable, contentType: string, field: string): () => string | undefined {
   const boundary = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType)

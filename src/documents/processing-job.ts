@@ -2,23 +2,23 @@ import type { Queryable } from '../database/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import type { DocumentFormat } from './document.ts'
 
-/** The job that ingestion works on; its payload names the `documentId`. For documents of any size. */
+/** The ingestion job for documents of any size. Its payload has the `documentId`. */
 export const processDocumentJob = 'process-document'
 
-/** The same for documents that take little time, so that large ones never hold all workers. */
+/** The same for small documents, so that large ones never occupy all workers. */
 export const processSmallDocumentJob = 'process-small-document'
 
-/** One of either kind for each row: a job that moves to the other kind keeps its key. */
+/** One key per row for both kinds: a job keeps its key when it moves to the other kind. */
 export const processingKey = (id: string) => `${processDocumentJob}:${id}`
 
 const kibibyte = 1024
 
-/** Files up to this size count as small: about a second of work each, less than a hundred chunks up to about a thousand. */
+/** Files up to this size are small: about one second of work and at most about 1,000 chunks each. */
 const smallBytes: Record<DocumentFormat, number> = {
   txt: 256 * kibibyte,
   md: 256 * kibibyte,
   csv: 256 * kibibyte,
-  // Packed, and with pictures.
+  // Compressed, and often with pictures.
   docx: 1024 * kibibyte,
   pdf: 2048 * kibibyte,
 }
@@ -31,7 +31,7 @@ export interface ProcessedRow {
   sizeBytes: number | bigint
 }
 
-/** Within the transaction that makes the row `processing`. */
+/** Call it within the transaction that sets the row to `processing`. */
 export async function enqueueProcessing(
   jobs: JobQueue,
   transaction: Queryable,

@@ -6,12 +6,12 @@ import type { DocumentFailureCode, DocumentProgress, DocumentStatus } from './do
 import type { RemoveRows } from './remove-rows.ts'
 import { deleteRows, lockVersions, publicId, replaceFormer } from './replacement.store.ts'
 
-/** The job that makes a renamed document found by its new name; its payload names the `documentId`. */
+/** The job that updates the index after a rename. Its payload has the `documentId`. */
 export const renameDocumentJob = 'rename-document'
 
-/** Within the transaction that renames a searchable document, or makes a renamed one searchable. */
+/** Call it within the transaction that renames a searchable document or makes a renamed one searchable. */
 export async function enqueueRename(jobs: JobQueue, transaction: Queryable, documentId: string): Promise<void> {
-  // A key of its own: one that came while the former rename's job ends must not be dropped.
+  // A unique key: a rename during the end of the former job must not be dropped.
   const key = `${renameDocumentJob}:${documentId}:${createUuid()}`
   await jobs.enqueue(transaction, { kind: renameDocumentJob, key, payload: { documentId } })
 }
@@ -37,7 +37,7 @@ interface ProcessingDependencies {
   removeFromIndex: (transaction: Queryable, documentId: DocumentId) => Promise<void>
 }
 
-/** SQL of the way from `processing` to `ready` or `failed`. */
+/** SQL of the transitions from `processing` to `ready` or `failed`. */
 export function createProcessingStore({ database, jobs, removeRows, removeFromIndex }: ProcessingDependencies) {
   return {
     async loadForProcessing(id: string): Promise<ProcessingRow | undefined> {
@@ -51,8 +51,8 @@ export function createProcessingStore({ database, jobs, removeRows, removeFromIn
     },
 
     /**
-     * Holds the row until the transaction ends, so that a delete and the publishing come one after the other, taking their
-     * locks in the same order. False: it is gone, or no longer processing.
+     * Locks the row until the transaction ends. A delete and the publishing then run one after the other and take their locks in
+     * the same order. False: the row was removed or is no longer processing.
      */
     async lockProcessing(transaction: Queryable, id: string): Promise<boolean> {
       const [row] = await transaction.query<{ documentId: string }>(
@@ -63,7 +63,7 @@ export function createProcessingStore({ database, jobs, removeRows, removeFromIn
       return versions.some((version) => version.id === id && version.status === 'processing')
     },
 
-    /** Progress for people; a document that is no longer processing is left alone. */
+    /** Saves progress for display. Does nothing if the document is no longer processing. */
     async saveProgress(id: string, progress: DocumentProgress): Promise<void> {
       await database.execute(
         `update documents set stage = $2, parts_done = $3, parts_total = $4 where id = $1 and status = 'processing'`,
@@ -72,8 +72,8 @@ export function createProcessingStore({ database, jobs, removeRows, removeFromIn
     },
 
     /**
-     * Within the transaction that makes the chunks searchable, after lockProcessing. `name`: the one that they were indexed
-     * under; a rename that came meanwhile is made up for.
+     * Call it within the transaction that makes the chunks searchable, after lockProcessing. `name` is the name that the chunks were
+     * indexed with; if the document was renamed since, a rename job is enqueued.
      */
     async markReady(
       transaction: Queryable,
@@ -91,8 +91,8 @@ export function createProcessingStore({ database, jobs, removeRows, removeFromIn
     },
 
     /**
-     * Ends the processing with a reason; chunks of it, if any, go in the same transaction. New content of a document that is
-     * served goes as a whole, and the document gets a warning. False: it had ended already.
+     * Ends the processing with an error and removes its chunks in the same transaction. A failed replacement is removed as a whole, and
+     * the served document gets a warning. False: the processing had ended already.
      */
     markFailed(id: string, failure: ProcessingFailure): Promise<boolean> {
       return database.transaction((transaction) =>
@@ -129,7 +129,7 @@ async function markFailed(
   return touched === 1
 }
 
-/** Removes the new content and says so in the warnings of the one that is still served. */
+/** Removes the new content and adds a warning to the document that is still served. */
 async function failReplacement(
   transaction: Queryable,
   removeRows: RemoveRows,

@@ -26,13 +26,13 @@ export interface ProgressRoutesDependencies {
   }
   watch: DocumentWatch
   chunks: {
-    /** Undefined where there is no such document. */
+    /** Undefined if there is no such document. */
     loadChunks(
       documentId: string,
       page: { limit: number; offset: number },
     ): Promise<Pick<ChunkPageBody, 'total' | 'items'> | undefined>
   }
-  /** Undefined where there is no such Space. */
+  /** Undefined if there is no such Space. */
   findSpace: (id: string) => { id: string; organisationId: string } | undefined
   log: Log
 }
@@ -59,7 +59,7 @@ function addProgress(app: App, { documents, findSpace }: ProgressRoutesDependenc
         tags,
         summary: 'List the documents of a Space with their progress',
         operationId: 'listSpaceDocuments',
-        description: 'Newest first: stage, parts done, warnings, and why a document failed.',
+        description: 'Newest first: stage, parts done, warnings, and the error of a failed document.',
         params,
         querystring: documentProgressQuerySchema,
         response: { 200: documentProgressPageSchema, ...errorResponses(400, 401, 404) },
@@ -86,7 +86,7 @@ function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependenci
         summary: 'Follow the documents of a Space',
         operationId: 'followSpaceDocuments',
         description:
-          'Server-Sent Events: `snapshot` ({counts, items}: the newest 100; again whenever changes may have been missed), then `document` (one that is new or changed), `removed` ({id}) and `counts`. A comment line every 15 s while nothing happens.',
+          'Server-sent events. First `snapshot` ({counts, items}: the newest 100), which is repeated if changes may have been missed. Then `document` (new or changed), `removed` ({id}) and `counts`. A comment line after every 15 s without an event.',
         params,
         response: { 200: eventStream(documentEventSchema), ...errorResponses(401, 404, 503) },
       },
@@ -94,7 +94,7 @@ function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependenci
     async (request, reply) => {
       const space = findSpace(request.params.id) ?? noSpace()
       const events = watch.watch({ organisationId: space.organisationId, spaceId: space.id }, request.clientSignal)
-      // What fails before the first event is answered with its status.
+      // An error before the first event is sent with its status.
       const first = await events.next()
       const stream = startEventStream(reply, request.clientSignal)
       try {
@@ -120,7 +120,7 @@ function addChunks(app: App, { chunks }: ProgressRoutesDependencies) {
         tags,
         summary: 'Read the chunks of a document',
         operationId: 'listChunks',
-        description: 'What was extracted, in order, as it is searched and cited. None until the document is ready.',
+        description: 'The extracted text in order, as it is searched and cited. Empty until the document is ready.',
         params,
         querystring: chunkQuerySchema,
         response: { 200: chunkPageSchema, ...errorResponses(400, 401, 404) },

@@ -5,14 +5,14 @@ import { publicId } from './replacement.store.ts'
 export interface DocumentChange {
   spaceId: string
   documentId: string
-  /** Of the row, which is that of the index; another one than the document's after a replacement. */
+  /** The id of the row, which the index uses. It differs from the document's id after a replacement. */
   rowId: string
 }
 
 /** Sent by a trigger on `documents` (migration 0031): `<space> <row> <document>`. */
 const changesChannel = 'portico_documents'
 
-/** New content of a document that is served counts as the document's processing. */
+/** A replacement in progress counts as the processing of its document. */
 const progressOf = `(select ${publicId('d')} as id, d.organisation_id as "organisationId", d.space_id as "spaceId", d.name,
     case when n.id is null then d.status else 'processing' end as status,
     coalesce(n.stage, d.stage) as stage, case when n.id is null then d.parts_done else n.parts_done end as "partsDone",
@@ -22,10 +22,10 @@ const progressOf = `(select ${publicId('d')} as id, d.organisation_id as "organi
   from documents d left join documents n on ${publicId('n')} = ${publicId('d')} and not n.is_current
   where d.organisation_id = $1 and d.space_id = $2 and d.is_current) as progress`
 
-/** SQL of what the operator sees of documents; organisation and Space stand in every key. */
+/** SQL of the operator's view of documents. Every query names organisation and Space. */
 export function createProgressStore(database: Database) {
   return {
-    /** Newest first; `total` counts those with the status asked for, `counts` all of the Space. */
+    /** Newest first. `total` counts the documents with the requested status, `counts` all of the Space. */
     async loadProgressPage(
       organisationId: string,
       spaceId: string,
@@ -46,7 +46,7 @@ export function createProgressStore(database: Database) {
       return { total, counts, items }
     },
 
-    /** Those of the ids that still exist in the Space, in no order. */
+    /** The documents that still exist in the Space, in no order. */
     loadProgressOf(organisationId: string, spaceId: string, ids: readonly string[]): Promise<DocumentProgressRow[]> {
       return database.query<DocumentProgressRow>(`select * from ${progressOf} where id = any($3::uuid[])`, [
         organisationId,
@@ -55,7 +55,7 @@ export function createProgressStore(database: Database) {
       ])
     },
 
-    /** Calls back after each committed change of a document of any Space; `onMissed` when some may have been missed. */
+    /** Calls `onChange` after each committed change in any Space, and `onMissed` if changes may have been missed. */
     async listenChanges(
       onChange: (change: DocumentChange) => void,
       onMissed: () => void,

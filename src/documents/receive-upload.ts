@@ -6,10 +6,10 @@ import { maximumMetadataBytes } from '../contract/documents.ts'
 import { AppError } from '../kernel/index.ts'
 import { watchPartCharset } from './part-charset.ts'
 
-/** A multipart body with its headers: a client's request, or what the service itself uploads. */
+/** A multipart body with its headers: a client's request, or an upload by the service itself. */
 export type UploadRequest = Readable & Pick<IncomingMessage, 'headers'>
 
-/** What a multipart upload brought, apart from the bytes, which went to `storeFile` as they came. */
+/** The fields of a multipart upload. The bytes of the file go to `storeFile`. */
 export interface ReceivedUpload {
   fileName: string
   declaredType: string
@@ -23,9 +23,9 @@ export interface ReceivedUpload {
   metadataText: string | undefined
 }
 
-/** As much as detectFormat of ingestion wants to see. */
+/** detectFormat of ingestion reads at most this much. */
 const headBytes = 64 * 1024
-/** Multipart parts and headers around the file; bounds what a client can make us parse. */
+/** Bounds the multipart parts and headers around the file. */
 const limits = {
   fields: 20,
   files: 3,
@@ -161,7 +161,7 @@ function createParser(contentType: string, contentLength: string | undefined, ma
       param: 'content-type',
     })
   }
-  // What surrounds the file in the body is small: a declared length far above the limit needs no reading.
+  // The rest of the body is small, so a declared length far above the limit is rejected before reading.
   if (Number(contentLength ?? 0) > maximumBytes + 1024 * 1024) throw tooLarge(maximumBytes)
   try {
     return new Busboy({ headers: { 'content-type': contentType }, limits: { ...limits, fileSize: maximumBytes + 1 } })
@@ -182,7 +182,7 @@ async function storeCounted(stream: Readable, { maximumBytes, storeFile, fail, f
       failure.throwIfAborted()
       sizeBytes += chunk.length
       if (sizeBytes > maximumBytes) {
-        // Before the loop is left, which ends the stream with an error that says less; the first one counts.
+        // Before leaving the loop, which fails the stream with a less specific error; the first error counts.
         fail(tooLarge(maximumBytes))
         failure.throwIfAborted()
       }

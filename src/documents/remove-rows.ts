@@ -9,7 +9,7 @@ export interface RemovedRow {
   blobKey: string
 }
 
-/** Removes all that belongs to rows that the transaction has deleted: their jobs, their part of the index, their blobs (by a job). */
+/** Removes the jobs, index entries and (by a job) blobs of rows that the transaction has deleted. */
 export function createRowRemoval({
   jobs,
   removeFromIndex,

@@ -16,7 +16,7 @@ interface Version extends RemovedRow {
   createdAt: Date
 }
 
-/** Uploads that look for a document of the same name take turns, so that two at once cannot both find none. */
+/** Serialises uploads that search for a document of the same name, so that two concurrent ones cannot both find none. */
 export async function lockName(
   transaction: Queryable,
   { spaceId, name }: Pick<NewDocument, 'spaceId' | 'name'>,
@@ -38,7 +38,7 @@ export async function findByName(
   return row?.id
 }
 
-/** Locks all rows of a document, in one order wherever it is done. */
+/** Locks all rows of a document, always in the same order. */
 export async function lockVersions(transaction: Queryable, documentId: string): Promise<Version[]> {
   return transaction.query<Version>(
     `select id, blob_key as "blobKey", is_current as "isCurrent", status, metadata::text as metadata,
@@ -49,8 +49,8 @@ export async function lockVersions(transaction: Queryable, documentId: string): 
 }
 
 /**
- * Adds the new content of an existing document. A ready one is served until the new content is ready; a former replacement that
- * was not ready yet, and a document that never was, are given up at once. False: the document is gone.
+ * Adds the new content of an existing document. A ready document is served until the new content is ready. An earlier replacement that
+ * is not ready, and a document that was never ready, are removed at once. False: the document no longer exists.
  */
 export async function insertReplacement(
   transaction: Queryable,
@@ -75,7 +75,7 @@ export async function insertReplacement(
   return true
 }
 
-/** Within the transaction that makes `rowId` ready: it takes the place of the former content, and of older documents of its name. */
+/** Call it within the transaction that makes `rowId` ready. Removes the former content, and older documents of the same name. */
 export async function replaceFormer(transaction: Queryable, removeRows: RemoveRows, rowId: string): Promise<void> {
   const [row] = await transaction.query<{ documentId: string; isCurrent: boolean }>(
     `select ${publicId('d')} as "documentId", is_current as "isCurrent" from documents d where id = $1`,

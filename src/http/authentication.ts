@@ -9,8 +9,8 @@ export interface Authenticators {
 }
 
 /**
- * The organisation whose API key the request carries. `x-api-key` and `Authorization: Bearer` are taken on every endpoint; a key
- * that is absent, malformed, revoked or unknown, and two that differ, get the same 401.
+ * The organisation of the request's API key. Every endpoint accepts `x-api-key` and `Authorization: Bearer`. A key that is absent,
+ * malformed, revoked or unknown, and two different keys, get the same 401.
  */
 export function authenticateOrganisation(request: FastifyRequest, { organisations }: Authenticators): Caller {
   const key = readKey(request)
@@ -35,8 +35,8 @@ export function authenticateOperator(request: FastifyRequest, { operatorTokens }
 }
 
 /**
- * The one credential of a request; undefined when there is none, or when there are two that differ: two headers, a header that comes
- * twice, values that a proxy has joined with commas, or a scheme other than Bearer next to a key.
+ * The only credential of a request. Undefined if there is none, or if credentials differ: two headers, a repeated header, values
+ * joined by a proxy with commas, or a scheme other than Bearer next to a key.
  */
 function readKey({ raw }: FastifyRequest): string | undefined {
   const { 'x-api-key': named = [], authorization = [] } = raw.headersDistinct
@@ -50,7 +50,7 @@ function readKey({ raw }: FastifyRequest): string | undefined {
   return others.length === 0 && key !== '' ? key : undefined
 }
 
-/** `key, key` as proxies join a header that came twice. */
+/** `key, key`: proxies join a repeated header in this form. */
 function splitEqual(value: string): string[] {
   const parts = value.split(',').map((part) => part.trim())
   return parts.every((part) => part === parts[0]) ? parts.slice(0, 1) : [value.trim()]

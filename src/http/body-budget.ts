@@ -1,8 +1,8 @@
 import { AppError } from '../kernel/index.ts'
 
 /**
- * Bounds the memory of request bodies: bytes count from their arrival until the answer has ended, since a stream keeps its prompt.
- * One organisation may hold half of it, so that the others are always served.
+ * Bounds the memory of request bodies. Bytes count from their arrival until the response ends, because a stream keeps its prompt.
+ * One organisation may use half of it, so that the others are always served.
  */
 export interface BodyBudget {
   /** Opens the account of one request. `owner` is its organisation. */
@@ -10,11 +10,11 @@ export interface BodyBudget {
 }
 
 export interface BodyAccount {
-  /** Throws `overloaded` or `rate_limit_exceeded` when `bytes` more would be too many. Takes nothing. */
+  /** Throws `overloaded` or `rate_limit_exceeded` if there is no room for `bytes` more. Counts nothing. */
   assertRoom(bytes: number): void
   /** Counts bytes that have arrived; throws like `assertRoom`. */
   take(bytes: number): void
-  /** Gives everything back. */
+  /** Releases all counted bytes. */
   close(): void
 }
 

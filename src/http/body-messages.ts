@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../kernel/index.ts'
 
-/** Between body-thread.ts and body-worker.ts. */
+/** Messages between body-thread.ts and body-worker.ts. */
 export interface BodyTask {
   module: string
   exportName: string

@@ -2,13 +2,13 @@ import { Worker } from 'node:worker_threads'
 import { AppError, type BodyReader } from '../kernel/index.ts'
 import type { BodyResult, BodyTask } from './body-messages.ts'
 
-/** Reads bodies in a separate thread, one at a time, organisations in turn. Waiting bodies are bounded by the body budget. */
+/** Parses bodies in a separate thread, one at a time, alternating between organisations. The body budget bounds the queue. */
 export interface BodyThread {
   read<Body>(bytes: Buffer, reader: BodyReader<Body>, owner: string, signal: AbortSignal): Promise<Body>
   close(): Promise<void>
 }
 
-/** Heap of the thread: the worst body that passes the limits takes about half. Beyond it only this thread ends. */
+/** Heap of the thread. The largest accepted body takes about half. Above the limit only this thread ends, not the process. */
 const maximumHeapMegabytes = 1024
 
 interface Waiting {
@@ -21,7 +21,7 @@ interface Waiting {
 
 /** The thread starts with its first body. */
 export function createBodyThread(): BodyThread {
-  /** By organisation; a Map keeps the order in which their turns come. */
+  /** By organisation, in the order of their turns. */
   const queues = new Map<string, Waiting[]>()
   let worker: Worker | undefined
   let current: Waiting | undefined
@@ -43,11 +43,11 @@ export function createBodyThread(): BodyThread {
     worker.postMessage({ module, exportName, bytes } satisfies BodyTask, [bytes.buffer])
   }
 
-  function finish(settle: (task: Waiting) => void) {
+  function finish(complete: (task: Waiting) => void) {
     const task = current
     current = undefined
-    if (task) settle(task)
-    // In a later turn of the event loop: results of several megabytes must not follow each other in one.
+    if (task) complete(task)
+    // In a later turn of the event loop, so that one turn handles at most one result of several megabytes.
     setImmediate(next)
   }
 
@@ -56,7 +56,7 @@ export function createBodyThread(): BodyThread {
       resourceLimits: { maxOldGenerationSizeMb: maximumHeapMegabytes },
     })
     started.unref()
-    started.on('message', (result: BodyResult) => finish((task) => settleTask(task, result)))
+    started.on('message', (result: BodyResult) => finish((task) => completeTask(task, result)))
     started.on('error', (error) => {
       if (worker === started) worker = undefined
       finish((task) =>
@@ -87,14 +87,14 @@ export function createBodyThread(): BodyThread {
   }
 }
 
-function settleTask(task: Waiting, result: BodyResult) {
+function completeTask(task: Waiting, result: BodyResult) {
   if ('body' in result) return task.resolve(result.body)
   if ('failed' in result) return task.reject(new Error(result.failed))
   const { code, message, param } = result.refused
   task.reject(new AppError(code, message, param === null ? {} : { param }))
 }
 
-/** Bytes whose memory may move to the thread: no other buffer shares it. */
+/** Bytes that share their memory with no other buffer, so that it can move to the thread. */
 function transferable(bytes: Buffer): Uint8Array<ArrayBuffer> {
   const owned = bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes)
   return owned as Uint8Array<ArrayBuffer>

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { type BodyReader, describeError, isAppError, readJson } from '../kernel/index.ts'
 import type { BodyResult, BodyTask } from './body-messages.ts'
 
-/** The thread that reads large bodies, one after another; see body-thread.ts. */
+/** The thread that parses large bodies, one after another; see body-thread.ts. */
 parentPort!.on('message', (task: BodyTask) => {
   void read(task).then((result) => parentPort!.postMessage(result, []))
 })

@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** How long the body of a refused request may continue to arrive, so that its client reads the answer instead of a reset. */
+/** Longest time for the rest of a rejected request's body, so that its client receives the response instead of a reset. */
 const discardMs = 30_000
 
 /**
- * Reads and drops the rest of a refused request's body, for a bounded time. The answer goes out at once, but the connection stays
- * open even where the client asked to close it: closing while it still sends would reset it before it reads the answer.
+ * Reads and discards the rest of a rejected request's body for a bounded time. The response is sent at once, but the connection stays
+ * open, even if the client requested to close it: closing it while the client sends would reset it before the client reads the response.
  */
 export function discardBody({ raw }: FastifyRequest, reply: FastifyReply) {
   if (raw.complete || raw.destroyed) return
   const { socket } = raw
   const closeAfterwards = !reply.raw.shouldKeepAlive || reply.hasHeader('connection')
-  // Fastify closes after the error of a body's parser, before the client has sent the rest.
+  // Fastify would close the connection after a parser error, before the client has sent the rest.
   reply.removeHeader('connection')
   reply.raw.shouldKeepAlive = true
   raw.resume()

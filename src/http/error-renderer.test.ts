@@ -9,12 +9,12 @@ const page = readFileSync(path.join(import.meta.dirname, '../../docs/errors.md')
 const documented = [...page.matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| `([a-z_]+)` \|([^|]+)\|([^|]+)\|$/gm)]
 
 describe('docs/errors.md', () => {
-  it('holds exactly the codes that can leave, each once, with status and type', () => {
+  it('lists every error code once, with status and type', () => {
     const inCode = Object.entries(errorClasses).map(([code, { status, type }]) => `${code} ${status} ${type}`)
     expect(documented.map(([, code, status, type]) => `${code} ${status} ${type}`).sort()).toEqual(inCode.sort())
   })
 
-  it('says of each when it comes and what to do', () => {
+  it('describes the cause and the remedy of each code', () => {
     for (const [, code, , , when, remedy] of documented) {
       expect(when!.trim().length, code).toBeGreaterThan(10)
       expect(remedy!.trim(), code).not.toBe('')
@@ -23,7 +23,7 @@ describe('docs/errors.md', () => {
 })
 
 describe('the error renderer', () => {
-  it('answers 503 with retry-after while the database is away, and 500 for what repeating would not change', () => {
+  it('returns 503 with retry-after while the database is unavailable, and 500 for permanent errors', () => {
     const lost = toAppError(
       new Error('load failed', { cause: new DatabaseError('57P01', 'terminated by administrator') }),
     )
@@ -35,7 +35,7 @@ describe('the error renderer', () => {
     expect(toAppError(new DatabaseError('23505', 'duplicate key')).code).toBe('internal_error')
   })
 
-  it('gives the code its own name in the body, but for invalid_request, whose type says it all', () => {
+  it('has the code in the body, except for invalid_request, whose type is sufficient', () => {
     for (const code of Object.keys(errorClasses) as ErrorCode[]) {
       const { error } = renderErrorBody(new AppError(code, 'Words.', { param: 'field' }))
       expect(error.code).toBe(code === 'invalid_request' ? null : code)
@@ -43,7 +43,7 @@ describe('the error renderer', () => {
     }
   })
 
-  it('names a time with every 503, in whole seconds, and none elsewhere unless the error does', () => {
+  it('has retry-after in whole seconds with every 503, and with other errors only if they set it', () => {
     for (const code of Object.keys(errorClasses) as ErrorCode[]) {
       const expected = errorClasses[code].status === 503 ? { 'retry-after': '1' } : {}
       expect(errorHeaders(new AppError(code, 'Words.'))).toEqual(expected)
@@ -51,7 +51,7 @@ describe('the error renderer', () => {
     }
   })
 
-  it('lets nothing of an unknown error out', () => {
+  it('exposes nothing of an unknown error', () => {
     const error = toAppError(new Error('password=hunter2 at /srv/portico'))
     expect(error.code).toBe('internal_error')
     expect(JSON.stringify(renderErrorBody(error))).not.toMatch(/hunter2|srv/)

@@ -5,15 +5,15 @@ import { AppError, type ErrorCode, type RateLimitState, describeError } from '..
 interface ErrorClass {
   status: number
   type: string
-  /** What the client reads in `code`; null where the type says it all. */
+  /** `code` in the body; null if `type` is sufficient. */
   code: string | null
 }
 
 const invalidRequest = 'invalid_request_error'
 
 /**
- * Status, `type` and `code` of every error that can leave. Complete by type: a new ErrorCode does not compile without its row, and fails a
- * test without one in docs/errors.md.
+ * Status, `type` and `code` of every error. A new ErrorCode does not compile without a row here, and fails a test without a row in
+ * docs/errors.md.
  */
 export const errorClasses: Record<ErrorCode, ErrorClass> = {
   invalid_request: { status: 400, type: invalidRequest, code: null },
@@ -44,7 +44,7 @@ export const errorClasses: Record<ErrorCode, ErrorClass> = {
   overloaded: { status: 503, type: 'api_error', code: 'overloaded' },
   shutting_down: { status: 503, type: 'api_error', code: 'shutting_down' },
   request_timeout: { status: 408, type: invalidRequest, code: 'request_timeout' },
-  // Never reaches a client; 499 is nginx's word for it in the log.
+  // For the log only; 499 is the status that nginx logs.
   client_closed: { status: 499, type: 'api_error', code: 'client_closed' },
   internal_error: { status: 500, type: 'api_error', code: 'internal_error' },
 }
@@ -53,13 +53,13 @@ export function statusOf(code: ErrorCode): number {
   return errorClasses[code].status
 }
 
-/** The body that leaves for an error. */
+/** The response body of an error. */
 export function renderErrorBody(error: AppError): ErrorBody {
   const { type, code } = errorClasses[error.code]
   return { error: { message: error.message, type, param: error.param, code } }
 }
 
-/** Headers that belong to an error. 503 always names a time, so that SDKs back off instead of hammering. */
+/** Headers of an error. A 503 always has `retry-after`, so that SDKs back off. */
 export function errorHeaders(error: AppError): Record<string, string> {
   const seconds = error.retryAfterSeconds ?? (statusOf(error.code) === 503 ? 1 : undefined)
   return {
@@ -68,7 +68,7 @@ export function errorHeaders(error: AppError): Record<string, string> {
   }
 }
 
-/** The headers by which the compatible API's SDKs and proxies pace themselves. */
+/** The rate limit headers of the compatible API. */
 export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimitState): Record<string, string> {
   return {
     'x-ratelimit-limit-requests': String(limit),
@@ -77,7 +77,7 @@ export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimitSt
   }
 }
 
-/** Whatever was thrown while a request was handled, as an AppError. Unknown ones become internal_error: their text stays inside. */
+/** Anything thrown during a request as an AppError. Unknown errors become internal_error without their text. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   return (

@@ -3,18 +3,18 @@ import type { FastifyReply } from 'fastify'
 import { raceSignal } from '../kernel/index.ts'
 
 export interface EventStream {
-  /** Writes text and waits while the client reads slower than we write. Rejects when the client has gone. */
+  /** Writes text and waits for a slow client. Rejects when the client has disconnected. */
   write(text: string): Promise<void> | void
-  /** Ends the stream, with a last text where one is given; that one goes out even when the signal has aborted. */
+  /** Ends the stream with an optional last text, which is sent even after the signal has aborted. */
   end(lastText?: string): void
 }
 
-/** Silence after which a comment line is sent, so that proxies and clients keep the connection. */
+/** Idle time after which a comment line is sent, so that proxies and clients keep the connection open. */
 const heartbeatMs = 15_000
 
 /**
- * Takes the reply over as a stream of Server-Sent Events: status 200, headers now, a comment every 15 s while nothing else is
- * sent. `signal` is the request's clientSignal.
+ * Turns the reply into a stream of server-sent events. Sends status 200 and the headers now, then a comment for every 15 s without an
+ * event. `signal` is the clientSignal of the request.
  */
 export function startEventStream(
   reply: FastifyReply,
@@ -28,13 +28,13 @@ export function startEventStream(
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache, no-transform',
-    // nginx buffers streams unless told otherwise
+    // nginx buffers streams by default.
     'x-accel-buffering': 'no',
   } as never)
   raw.flushHeaders()
   raw.socket?.setNoDelay(true)
   const beat = () => {
-    // A reader that is behind needs no sign of life, and a write would hide that it has stopped reading.
+    // A slow reader needs no heartbeat, and a write would hide that it has stopped reading.
     if (!raw.writableNeedDrain) raw.write(heartbeat)
   }
   const timer = heartbeat === null ? undefined : setInterval(beat, heartbeatMs)
@@ -54,8 +54,8 @@ export function startEventStream(
 }
 
 /**
- * Waits until the client has read what was written. One that reads nothing for `stalledClientMs` is disconnected, which ends the answer
- * and settles it like any client that leaves. Progress restarts the time: Node watches the socket's write queue.
+ * Waits until the client has read the written data. A client that reads nothing for `stalledClientMs` is disconnected; its call ends
+ * and is billed as for any client that disconnects. Progress restarts the time: Node watches the write queue of the socket.
  */
 async function drain(reply: FastifyReply, signal: AbortSignal): Promise<void> {
   const { raw } = reply

@@ -4,15 +4,15 @@ import { AppError, assertStorableTexts, readJson } from '../kernel/index.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { BodyThread } from './body-thread.ts'
 
-/** Bodies above it are read in a thread. Reading one of this size takes less than 10 ms. */
+/** Larger bodies are parsed in a thread. A body of this size takes less than 10 ms. */
 const inlineBytes = 64 * 1024
-/** Bodies above it have a thread to themselves, so that smaller ones do not wait for them. */
+/** Larger bodies have a separate thread, so that smaller ones do not wait for them. */
 const hugeBytes = 2 * 1024 * 1024
 
-/** Values of a body of the operator's API or of a document; large enough for the longest lists that they take. */
+/** Most values in a body of the operator API or of a document; enough for the longest lists that they accept. */
 const maximumValues = 20_000
 
-/** Bodies of routes that name no reader: small, read in place, and stored, so that their texts must be storable. */
+/** For routes without a reader. Their bodies are small, parsed in place and stored, so their texts must be storable. */
 const plainReader = {
   shape: {},
   maximumValues,
@@ -28,8 +28,8 @@ export interface JsonBodies {
 }
 
 /**
- * Reads JSON bodies: bounded in size, in the sum of all that are in flight, and in structure before anything is built. Nothing of
- * it keeps the event loop busy for longer than some milliseconds.
+ * Reads JSON bodies. Their size, the sum of all in flight and their structure are checked before values are built. None of it blocks
+ * the event loop for more than some milliseconds.
  */
 export function createJsonBodies({
   budget,
@@ -44,7 +44,7 @@ export function createJsonBodies({
       const owner = request.organisation?.id ?? 'operator'
       const bytes = await receive(request, payload, { maximumBytes: bodyLimit, budget, owner })
       if (bytes.length === 0) {
-        // Clients that name a type without sending a body (DELETE) mean no harm.
+        // Some clients send a content-type without a body, for example with DELETE.
         if (!schema?.body) return undefined
         throw new AppError('invalid_request', 'The body is empty, a JSON object is expected.')
       }

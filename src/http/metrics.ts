@@ -24,8 +24,8 @@ export interface MetricsServer {
 }
 
 /**
- * Serves `GET /metrics` on a port of its own, so that the public port never shows it. With `fallback`, a taken port is
- * replaced by a free one: a default must not keep a second instance on the same machine from starting.
+ * Serves `GET /metrics` on a separate port, so that the public port does not expose it. With `fallback`, a port in use is replaced by
+ * a free one, so that a second instance on the same machine can start with the default port.
  */
 export async function startMetricsServer(
   metrics: Metrics,
@@ -38,7 +38,7 @@ export async function startMetricsServer(
     port: number
     host: string
     fallback: boolean
-    /** Brings gauges up to date that are read from a database. Must not reject. */
+    /** Updates the gauges that are read from a database. Must not reject. */
     beforeScrape: () => Promise<void>
   },
 ): Promise<MetricsServer> {

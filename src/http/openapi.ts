@@ -7,7 +7,7 @@ import type { App, RouteAuthentication } from './route.ts'
 type Json = Record<string, unknown>
 
 /**
- * `GET /openapi.json` and the readable page `/docs`, made from the schemas of the routes. Register it before the routes.
+ * `GET /openapi.json` and the page `/docs`, generated from the schemas of the routes. Register it before the routes.
  */
 export function describeApi(app: App, { version, publicUrl }: { version: string; publicUrl: string | undefined }) {
   void app.register(fastifySwagger, {
@@ -18,7 +18,7 @@ export function describeApi(app: App, { version, publicUrl }: { version: string;
         version,
         description: 'Model gateway, document management and published Space chat behind one API key per organisation.',
       },
-      // Without a public address, the server that the document was read from.
+      // Without a public address, clients use the server that returned the document.
       servers: [{ url: publicUrl ?? '/' }],
       components: {
         securitySchemes: {
@@ -54,8 +54,8 @@ const prefix = '#/components/schemas/'
 const inputSuffix = 'Input'
 
 /**
- * One schema per shape. The type provider describes each shape twice, as it is read (`XInput`) and as it is written (`X`). Names that
- * no operation uses are dropped; `XInput` takes the name `X` where that is free or describes the same.
+ * One schema per shape. The type provider describes each shape twice, for input (`XInput`) and for output (`X`). Unused names are
+ * removed; `XInput` is renamed to `X` if that name is unused or has the same schema.
  */
 function mergeSchemas(document: Json): Json {
   const components = document['components'] as { schemas: Record<string, unknown> }
@@ -80,7 +80,7 @@ function mergeSchemas(document: Json): Json {
   }
 }
 
-/** Names of all schemas that a value refers to, through other schemas too. */
+/** Names of all schemas that a value references, directly or through other schemas. */
 function reachable(value: unknown, schemas: Record<string, unknown>): Set<string> {
   const found = new Set<string>()
   const visit = (node: unknown) => {
@@ -103,7 +103,7 @@ const withoutSuffix = (schema: unknown) =>
 const withRefs = (value: unknown, renamed: ReadonlyMap<string, string>) =>
   mapRefs(value, (ref) => renamed.get(ref) ?? ref, false)
 
-/** A copy with every `$ref` changed; `plain` leaves out what the direction alone adds (`additionalProperties: false`). */
+/** A copy with every `$ref` changed. `plain` omits `additionalProperties: false`, which only one direction has. */
 function mapRefs(value: unknown, change: (ref: string) => string, plain: boolean): unknown {
   if (Array.isArray(value)) return value.map((entry) => mapRefs(entry, change, plain))
   if (typeof value !== 'object' || value === null) return value

@@ -5,7 +5,7 @@ const config = { auth: 'none' } as const
 const stateSchema = z.object({ status: z.string() })
 const tags = ['Operations']
 
-/** For orchestrators: they need no key and tell nothing but their state. And the description of the whole API. */
+/** Probes for orchestrators, without a key, and the OpenAPI document. */
 export function operationsRoutes({
   isReady,
 }: {
@@ -27,7 +27,7 @@ export function operationsRoutes({
         config,
         schema: {
           tags,
-          summary: 'Can it take requests?',
+          summary: 'Can it handle requests?',
           operationId: 'getReadiness',
           response: { 200: stateSchema, 503: stateSchema },
         },

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { AppError, createRequestId, type Log } from '../kernel/index.ts'
 import { renderErrorBody } from './error-renderer.ts'
 
-/** Answers to what never becomes a request: errors of the HTTP parser, tunnels, unknown expectations. */
+/** Responses to input below the routes: errors of the HTTP parser, tunnels, unknown expectations. */
 
 /** Status and message by the parser's error code; 400 for all others. */
 const parserErrors: Record<string, [status: number, message: string]> = {
@@ -15,13 +15,13 @@ const notHttp: [number, string] = [400, 'The request is not valid HTTP.']
 
 /** For Fastify's `clientErrorHandler`. */
 export function answerParserError(error: { code?: string }, socket: Socket, log: Log) {
-  // Gone already: nobody reads an answer.
+  // The client has closed the connection.
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, message] = parserErrors[error.code ?? ''] ?? notHttp
   answerRaw(socket, status, message, log, error.code)
 }
 
-/** Answers `CONNECT` and an `Expect` other than 100-continue, which node otherwise drops or answers without a body. */
+/** Answers `CONNECT` and an `Expect` other than 100-continue, which Node drops or answers without a body. */
 export function answerOddRequests(server: Server, log: Log) {
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     answerRaw(socket, 405, 'CONNECT is not allowed here.', log)
@@ -47,10 +47,10 @@ function answerRaw(socket: Socket, status: number, message: string, log: Log, in
     `content-length: ${Buffer.byteLength(body)}`,
   ]
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`)
-  // A client that still sends would otherwise keep the half-closed connection.
+  // Otherwise a client that is still sending would keep the half-closed connection open.
   socket.resume()
   setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 
-/** Time for the client to read the answer before the connection is closed for good. */
+/** Time for the client to read the response before the connection is destroyed. */
 const lingerMs = 5_000

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
 
-/** Throws AppError for a request that no route could read, before its body arrives. */
+/** Throws AppError for a request that no route can handle, before its body is read. */
 export function assertReadable({ headers, raw, query, params }: FastifyRequest): void {
   if (headers.host === undefined && raw.httpVersion === '1.1') {
     throw new AppError('invalid_request', 'An HTTP/1.1 request must have a host header.', { param: 'host' })
@@ -23,7 +23,7 @@ export function assertReadable({ headers, raw, query, params }: FastifyRequest):
   }
 }
 
-/** U+0000 and halves of surrogate pairs cannot be stored, so that nothing has them in its name. */
+/** U+0000 and lone surrogates cannot be stored, so no stored name contains them. */
 function assertText(name: string, value: unknown, code: 'invalid_request' | 'not_found') {
   const text = name + String(value)
   if (!text.includes('\u0000') && text.isWellFormed()) return

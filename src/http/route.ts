@@ -9,7 +9,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { BodyReader, OrganisationId, RateLimitState, RequestId } from '../kernel/index.ts'
 import type { BodyAccount } from './body-budget.ts'
 
-/** The server as routes see it: zod schemas in `schema` give the types of `request.params`, `query` and `body`. */
+/** The server type of routes: zod schemas in `schema` define the types of `request.params`, `query` and `body`. */
 export type App = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -35,7 +35,7 @@ export interface RequestLimiter {
   enter(caller: Caller, kind: LimitedKind): { leave(): void; rate: RateLimitState | null }
 }
 
-/** Who may call a route: the holder of an organisation's API key, the operator, or anybody. Every route says it in `config.auth`. */
+/** Who may call a route: an organisation with its API key, the operator, or everyone. Every route sets it in `config.auth`. */
 export type RouteAuthentication = 'organisation' | 'operator' | 'none'
 
 declare module 'fastify' {
@@ -43,21 +43,21 @@ declare module 'fastify' {
     auth?: RouteAuthentication
     /** Counts towards the organisation's limits while it runs. */
     limited?: LimitedKind
-    /** How the JSON body is read: of routes that take large ones. `request.body` is what it returns. */
+    /** Parses the JSON body of routes with large bodies; its result is `request.body`. */
     body?: BodyReader
   }
   interface FastifyInstance {
-    /** A client that reads nothing of its answer for this time is disconnected. */
+    /** A client that reads nothing of its response for this time is disconnected. */
     stalledClientMs: number
   }
   interface FastifyRequest {
     /** Set on routes with `auth: 'organisation'`. */
     organisation: Caller
-    /** Stands in `x-request-id`, the log, the usage record. */
+    /** The id in `x-request-id`, the log and the usage record. */
     requestId: RequestId
-    /** Aborts when the client's socket closes before the answer's end, or when the stop's grace is over. */
+    /** Aborts when the client's socket closes before the end of the response, or when the grace period of a stop is over. */
     clientSignal: AbortSignal
-    /** What the JSON body takes of the budget for bodies in flight. */
+    /** The share of the JSON body in the budget for bodies in flight. */
     bodyAccount: BodyAccount | undefined
   }
 }

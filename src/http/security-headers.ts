@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** What the API page needs: its own scripts and styles, images that its style sheet holds, and calls of this API. */
+/** The API page needs its scripts and styles, images in its style sheet, and calls of this API. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -12,10 +12,10 @@ const pagePolicy = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
-/** Answers of the API are never pages. */
+/** API responses are not pages. */
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
 
-/** Headers for browsers, on every answer. What is read with a key is not stored by caches on the way. */
+/** Headers for browsers, on every response. Caches must not store responses, except for the public API page. */
 export function addSecurityHeaders(request: FastifyRequest, reply: FastifyReply): void {
   const isPage = /^\/docs(?:[/?#]|$)/.test(request.url)
   reply.header('x-content-type-options', 'nosniff')

@@ -27,32 +27,32 @@ export interface ServerOptions {
   log: Log
   /** Groups of routes, in the order of their registration. */
   routes: Routes[]
-  /** JSON bodies of completions and chats above it are a 413. Uploads and the other routes have limits of their own. */
+  /** Larger JSON bodies of completions and chats are a 413. Uploads and the other routes have separate limits. */
   maximumJsonBytes: number
-  /** A client that reads nothing of its answer for this time is disconnected. */
+  /** A client that reads nothing of its response for this time is disconnected. */
   stalledClientMs: number
-  /** Most bytes of all JSON bodies whose requests are in flight. */
+  /** Most bytes of the JSON bodies of all requests in flight. */
   maximumJsonBytesInFlight: number
-  /** True while the service stops: new requests get 503, /readyz says so. */
+  /** True while the service stops: new requests and /readyz get 503. */
   isStopping: () => boolean
-  /** Aborts when the grace of a stop is over: what still runs is ended with the signal's reason. */
+  /** Aborts when the grace period of a stop is over; running requests then end with the reason of the signal. */
   shutdown?: AbortSignal
   publicUrl: string | undefined
   version: string
 }
 
-/** Longest time for a request's headers; bounds slow-loris clients. */
+/** Longest time for the headers of a request; bounds slow-loris clients. */
 const headersTimeoutMs = 30_000
 /** Longest time for a whole request including its body: 100 MiB at 1.4 Mbit/s. */
 const requestTimeoutMs = 600_000
-/** Longer than usual load balancers' idle time (60 s), so that they close first. */
+/** Longer than the usual idle time of load balancers (60 s), so that they close first. */
 const keepAliveTimeoutMs = 75_000
-/** Largest JSON body of routes that read theirs in place: several times the longest instructions or list of models. */
+/** Largest JSON body that is parsed in place: several times the longest instructions or list of models. */
 const maximumPlainJsonBytes = 1024 * 1024
-/** Above the 16 KiB that node takes for the address and the headers: no path parameter is too long for the router. */
+/** Above Node's limit of 16 KiB for address and headers, so that no path parameter is too long for the router. */
 const maximumPathParameterLength = 64 * 1024
 
-/** The HTTP server: hooks that hold for every route, then the routes. Does not listen yet. */
+/** The HTTP server with the hooks of all routes, then the routes. It does not listen yet. */
 export function createServer(options: ServerOptions): App {
   const app: App = fastify({
     logger: false,
@@ -63,7 +63,7 @@ export function createServer(options: ServerOptions): App {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    // A missing host header is refused by our own hook, with a body.
+    // assertReadable rejects a missing host header with an error body.
     http: { requireHostHeader: false },
     routerOptions: { maxParamLength: maximumPathParameterLength },
     frameworkErrors: (error, request, reply) => sendError(options, error, request, reply),
@@ -72,7 +72,7 @@ export function createServer(options: ServerOptions): App {
   answerOddRequests(app.server, options.log)
   app.server.headersTimeout = headersTimeoutMs
   app.setValidatorCompiler(({ schema, httpPart, method }) => createValidator(schema as z.ZodType, httpPart, method))
-  // Answers are built from typed values: validating them again would cost the hot path and could only turn an answer into a 500.
+  // Responses are built from typed values. Validating them would slow the hot path down and could only turn a response into a 500.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   app.removeContentTypeParser('text/plain')
   app.decorate('stalledClientMs', options.stalledClientMs)
@@ -88,7 +88,7 @@ export function createServer(options: ServerOptions): App {
   describeApi(app, options)
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
-    // A route that does not say who may call it must not come to be.
+    // A route without `auth` stops the start.
     scope.addHook('onRoute', (route) => {
       if ((route.config as { auth?: string } | undefined)?.auth === undefined)
         throw new Error(`no auth on ${route.url}`)
@@ -99,7 +99,7 @@ export function createServer(options: ServerOptions): App {
     for (const routes of options.routes) routes(scope as unknown as App)
   })
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply))
-  // Its hook has answered before; a handler must exist all the same.
+  // The onRequest hook has answered before, but Fastify requires a handler.
   app.setNotFoundHandler((request, reply) => unknownRoutes.refuse(request, reply))
   return app
 }
@@ -108,7 +108,7 @@ function addJsonBodies(app: App, options: ServerOptions) {
   const threads = { large: createBodyThread(), huge: createBodyThread() }
   const bodies = createJsonBodies({
     budget: createBodyBudget(
-      // One organisation may hold half: a body of the largest size must fit.
+      // One organisation may use half, and a body of the largest size must fit.
       Math.max(options.maximumJsonBytesInFlight, 2 * options.maximumJsonBytes),
     ),
     threads,
@@ -122,7 +122,7 @@ function addJsonBodies(app: App, options: ServerOptions) {
   })
 }
 
-/** The whole of each part of a request, as an error names it where no single field is wrong. */
+/** Names of the parts of a request, for errors that concern no single field. */
 const requestParts: Record<string, string> = {
   body: 'the request body',
   querystring: 'the query',
@@ -134,7 +134,7 @@ function createValidator(schema: z.ZodType, httpPart: string | undefined, method
   return (value: unknown) => {
     const read = readValue(schema, value, requestParts[httpPart ?? 'body'] ?? 'the request')
     if ('value' in read) return read
-    // Nothing has an id of this form; only PUT could make it.
+    // No resource has an id of this form, and only PUT can create one.
     if (httpPart === 'params' && method !== 'PUT')
       return { error: new AppError('not_found', `There is nothing with this \`${read.problem.param}\`.`) }
     return { error: new AppError('invalid_request', read.problem.message, { param: read.problem.param || undefined }) }
@@ -161,7 +161,7 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
       request.bodyAccount?.close()
       if (!reply.raw.writableFinished)
         gone.abort(new AppError('client_closed', 'The client has closed the connection.'))
-      // A stream's connection was promised to stay; without this a stop would wait until the client lets it go.
+      // The response of a stream announced keep-alive. Without this, a stop would wait until the client closes the connection.
       if (options.isStopping()) setImmediate(() => app.server.closeIdleConnections())
     })
     const { auth } = request.routeOptions.config
@@ -174,13 +174,13 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
       enterLimits(options.limiter, request, reply)
     }
     if (auth === 'operator') authenticateOperator(request, authenticators)
-    // Before the body is read: a body of an unknown route is not worth a look.
+    // Before the body is read, so that the body of an unknown route is not parsed.
     if (request.is404) unknownRoutes.refuse(request, reply)
     assertReadable(request)
     done()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    // Whole answers; streams watch their own reader. Node takes the time back when the answer has left.
+    // For complete responses; streams set their timeout in drain. Node clears it when the response is sent.
     reply.raw.setTimeout(options.stalledClientMs, () => reply.raw.destroy())
     done()
   })
@@ -204,7 +204,7 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
   })
 }
 
-/** Counts the request until its connection is done with it. Throws where the organisation's limit is reached. */
+/** Counts the request until its response is closed. Throws if the organisation is at its limit. */
 function enterLimits(limiter: RequestLimiter, request: FastifyRequest, reply: FastifyReply): void {
   const { limited } = request.routeOptions.config
   if (limited === undefined) return
@@ -213,13 +213,13 @@ function enterLimits(limiter: RequestLimiter, request: FastifyRequest, reply: Fa
   if (rate) reply.headers(rateLimitHeaders(rate))
 }
 
-/** What a failed request was answered, for its log line. */
+/** The error of each failed request, for its log line. */
 const failures = new WeakMap<FastifyRequest, AppError>()
 
 /** Longest path in the log, in characters. */
 const maximumLoggedPath = 200
 
-/** Code and field of the error; of a path that no route has, the path without its query, which may hold a secret. */
+/** Code and field of the error. For unknown paths also the path, without the query, which may contain a secret. */
 function describeFailure(request: FastifyRequest): Record<string, unknown> {
   const error = failures.get(request)
   if (!error) return {}
@@ -235,7 +235,7 @@ function sendError(options: ServerOptions, thrown: unknown, request: FastifyRequ
     const stack = error.code === 'internal_error' && error.cause instanceof Error ? error.cause.stack : undefined
     options.log[status >= 500 ? 'error' : 'warn'](
       { requestId: request.id, code: error.code, param: error.param, internal: error.internal, stack },
-      // Not error.message: that one is for the client and may quote what the client sent.
+      // Not error.message, which is for the client and may quote the request.
       'a request failed',
     )
   }

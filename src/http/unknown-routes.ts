@@ -7,9 +7,9 @@ import type { Caller } from './route.ts'
 const shownPathLength = 200
 
 export interface UnknownRoutes {
-  /** Notes a route, so that its path with another method is a 405. */
+  /** Registers a route, so that its path with another method is a 405. */
   add(method: string | string[], url: string): void
-  /** Throws the error for a request that no route takes. */
+  /** Throws the error for a request without a route. */
   refuse(request: FastifyRequest, reply: FastifyReply): never
 }
 
@@ -40,7 +40,7 @@ export function createUnknownRoutes(
         throw new AppError('method_not_allowed', `${method} is not allowed here; allowed: ${list}.`)
       }
       const shown = path.length > shownPathLength ? `${path.slice(0, shownPathLength)}…` : path
-      throw new AppError('not_found', `There is no ${method} ${shown}. GET /openapi.json lists what there is.`)
+      throw new AppError('not_found', `There is no ${method} ${shown}. GET /openapi.json lists all routes.`)
     },
   }
 }
@@ -54,7 +54,7 @@ function pathOf({ url }: FastifyRequest): string {
   }
 }
 
-/** A route's url with `:name` for one part and `*` for the rest. */
+/** The pattern of a route's url: `:name` matches one part, `*` the rest. */
 function toPattern(url: string): RegExp {
   const parts = url.split('/').map((part) => {
     if (part === '*') return '.*'

@@ -2,10 +2,9 @@ import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
- * API keys and operator tokens: a prefix, 34 random base62 characters (202 bits) and 6 characters of checksum, so that
- * secret scanners recognise them and a typo is told apart without asking anything. The checksum is the CRC-32 of all that
- * stands before it, as a base62 number of six digits: CRC-32 catches every single wrong character and every two neighbours
- * that changed places.
+ * API keys and operator tokens: a prefix, 34 random base62 characters (202 bits) and a checksum of 6 characters. Secret scanners
+ * recognise the form, and a typo is detected without a lookup. The checksum is the CRC-32 of all preceding characters as a base62
+ * number of six digits. CRC-32 detects every single wrong character and every swap of two neighbours.
  */
 export type CredentialPrefix = 'ptc_' | 'pto_'
 
@@ -15,7 +14,7 @@ export interface Credential {
   readonly stored: StoredCredential
 }
 
-/** What is kept of a credential. */
+/** The stored part of a credential. */
 export interface StoredCredential {
   /** SHA-256. No salt and no slow hash: 202 random bits cannot be guessed. */
   readonly hash: Uint8Array
@@ -30,7 +29,7 @@ const checksumCharacters = 6
 const shownCharacters = 4
 const pattern = new RegExp(`^pt[co]_[0-9A-Za-z]{${randomCharacters + checksumCharacters}}$`)
 
-/** Makes a credential. `random` is for tests. */
+/** `random` is for tests. */
 export function createCredential(
   prefix: CredentialPrefix,
   random: (size: number) => Uint8Array = randomBytes,
@@ -39,15 +38,15 @@ export function createCredential(
   return describeSecret(body + checksum(body))
 }
 
-/** True for text of the right shape whose checksum fits; says nothing about whether the credential is live. */
+/** True for text of the right form with a correct checksum. The credential may still be unknown or revoked. */
 export function isWellFormed(secret: string, prefix: CredentialPrefix): boolean {
   if (!secret.startsWith(prefix) || !pattern.test(secret)) return false
   return checksum(secret.slice(0, -checksumCharacters)) === secret.slice(-checksumCharacters)
 }
 
 /**
- * The text under which a secret is looked up in memory. A Map lookup by a SHA-256 needs no constant-time comparison: what
- * its timing could tell is about a hash that the caller cannot steer.
+ * The key of a secret for lookups in memory. A Map lookup by a SHA-256 needs no constant-time comparison: its timing depends on a
+ * hash that the caller cannot choose.
  */
 export function lookupHash(secret: string): string {
   return hash('sha256', secret, 'base64url')

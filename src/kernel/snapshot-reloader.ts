@@ -12,13 +12,13 @@ export interface SnapshotSource<Row> {
   loadAll(): Promise<Row[]>
   loadMany(ids: readonly string[]): Promise<Row[]>
   replaceAll(rows: Row[]): void
-  /** Rows of ids that are not among `rows` are gone. */
+  /** An id without a row in `rows` was removed. */
   replaceMany(ids: readonly string[], rows: Row[]): void
 }
 
 /**
- * Fills a snapshot and keeps it fresh. Reloads run one after the other, so that an older read never lands on a newer one;
- * the snapshot itself is swapped in one synchronous step. Subscribes before the first load, so that no change falls between.
+ * Fills a snapshot and reloads what changes. Reloads run one after the other, so that an older read never overwrites a newer one. The
+ * snapshot is replaced in one synchronous step. The subscription precedes the first load, so that no change is missed.
  */
 export async function createSnapshotReloader<Row>(source: SnapshotSource<Row>): Promise<{ close(): void }> {
   let last: Promise<void> = Promise.resolve()
@@ -29,7 +29,7 @@ export async function createSnapshotReloader<Row>(source: SnapshotSource<Row>): 
       else source.replaceMany(ids, await source.loadMany(ids))
     })
     last = next.catch(() => {})
-    // A failed load rejects towards the change feed, which delivers again.
+    // The change feed receives the rejection of a failed load and delivers again.
     return next
   }
 

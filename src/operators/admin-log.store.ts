@@ -2,7 +2,7 @@ import type { Database, Queryable } from '../database/index.ts'
 import { createUuid } from '../kernel/index.ts'
 import type { AdminLog, AdminLogEntry, NewAdminLogEntry } from './admin-log.ts'
 
-/** Writes one record. Call inside the transaction that makes the change, so that neither exists without the other. */
+/** Writes one entry. Call it inside the transaction of the change, so that both are committed or neither. */
 export async function recordAdminChange(transaction: Queryable, entry: NewAdminLogEntry): Promise<void> {
   await transaction.execute(
     `INSERT INTO admin_log (id, at, actor, request_id, action, subject_type, subject_id, organisation_id, before, after)

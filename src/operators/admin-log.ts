@@ -1,10 +1,10 @@
 import type { OrganisationId } from '../kernel/index.ts'
 
-/** Who changes something, for the admin log. */
+/** The author of a change in the admin log. */
 export interface Actor {
   /** `operator`, `service` (the first start), later `administrator:<id>`. */
   readonly name: string
-  /** The HTTP request that asked for it; null where none did. */
+  /** The HTTP request of the change; null if there was none. */
   readonly requestId: string | null
 }
 
@@ -21,7 +21,7 @@ export interface AdminLogEntry {
   subjectType: string
   subjectId: string
   organisationId: OrganisationId | null
-  /** The changed fields before and after; null where there was nothing. Never holds a secret. */
+  /** The changed fields before and after; null if the subject did not exist. Without secrets. */
   before: Record<string, unknown> | null
   after: Record<string, unknown> | null
 }
@@ -36,7 +36,7 @@ export interface AdminLog {
   }>
 }
 
-/** The members of `after` that differ from `before`, from both sides; null where nothing differs. Values must be JSON. */
+/** The fields that differ, with both values; null if there are none. Values must be JSON. */
 export function changedFields(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

@@ -3,15 +3,15 @@ import { errorResponses } from '../contract/errors.ts'
 import type { Routes } from '../http/index.ts'
 import type { Clock } from '../kernel/index.ts'
 
-/** One part of the audit; the composition names the rooms that have one. */
+/** The audit of one area. src/service/routes.ts lists all areas. */
 interface AuditCheck {
   area: string
   run(): Promise<Omit<AuditFindingBody, 'area'>[]>
 }
 
-/** `GET /api/audit`: runs every check beside the traffic and tells what does not fit. */
+/** `GET /api/audit`: runs every check while the service handles requests, and returns all inconsistencies. */
 export function auditRoutes({ checks, clock }: { checks: readonly AuditCheck[]; clock: Clock }): Routes {
-  // Checks read whole tables: all who ask while one runs share its answer.
+  // Checks read whole tables, so requests that arrive during a run share its result.
   let running: Promise<AuditBody> | undefined
 
   async function audit(): Promise<AuditBody> {
@@ -28,10 +28,10 @@ export function auditRoutes({ checks, clock }: { checks: readonly AuditCheck[]; 
         config: { auth: 'operator' },
         schema: {
           tags: ['Operator'],
-          summary: 'Prove that what is stored adds up',
+          summary: 'Check the consistency of the stored data',
           operationId: 'runAudit',
           description:
-            'Ledger entries against counters, leases and holds; documents against their index. Takes as long as reading all of it; 200 also where something was found.',
+            'Compares ledger entries with counters, leases and holds, and documents with their index. It reads all of this data, so it can take long. The status is 200 with and without findings.',
           response: { 200: auditSchema, ...errorResponses(401) },
         },
       },
@@ -40,7 +40,7 @@ export function auditRoutes({ checks, clock }: { checks: readonly AuditCheck[]; 
   }
 }
 
-/** Findings of counts that must all be zero. */
+/** A finding for each count that is not zero. */
 export function findingsOfCounts(counts: object): Omit<AuditFindingBody, 'area'>[] {
   return Object.entries(counts)
     .filter(([, count]) => Number(count) !== 0)

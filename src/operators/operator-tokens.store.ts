@@ -4,13 +4,13 @@ import type { Actor } from './admin-log.ts'
 import { recordAdminChange } from './admin-log.store.ts'
 
 export const operatorTokenTopic = 'operator-token'
-/** The topic has one row, so its changes need no id of their own. */
+/** The topic has one row, so all changes have the same id. */
 const onlyId = 'only'
 
 export interface OperatorTokenStore {
-  /** Hash of the token that is valid now. */
+  /** Hash of the current token. */
   loadHash(): Promise<Uint8Array | null>
-  /** Stores the token unless there is one. True when it was stored; `beforeCommit` runs just before. */
+  /** Stores the token unless one exists. Resolves to true if it was stored; `beforeCommit` runs before the commit. */
   insertFirst(token: StoredCredential, actor: Actor, nowMs: number, beforeCommit: () => Promise<void>): Promise<boolean>
   replace(token: StoredCredential, actor: Actor, nowMs: number): Promise<void>
 }

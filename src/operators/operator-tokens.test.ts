@@ -34,7 +34,7 @@ async function startInstance(configuredToken?: string) {
 }
 
 describe('the operator token', () => {
-  test('is made once, by one of several instances that start at the same time', async () => {
+  test('is created once by one of several instances that start at the same time', async () => {
     await databases.control.execute(`DELETE FROM operator_token`)
     await using here = await startInstance()
     await using there = await startInstance()
@@ -51,7 +51,7 @@ describe('the operator token', () => {
     }
   })
 
-  test('is not valid before it was shown, and there is none where it could not be shown', async () => {
+  test('is not valid before it is shown, and is not stored if showing it fails', async () => {
     await databases.control.execute(`DELETE FROM operator_token`)
     await using instance = await startInstance()
     const { operatorTokens } = instance
@@ -75,7 +75,7 @@ describe('the operator token', () => {
     expect(operatorTokens.authenticate(seen)).toBe(true)
   })
 
-  test('that was rotated is dead at once, also on another instance when it has caught up', async () => {
+  test('is invalid at once after a rotation, and on another instance after it has caught up', async () => {
     await using here = await startInstance()
     await using there = await startInstance()
     const first = await here.operatorTokens.rotate(actor)
@@ -87,7 +87,7 @@ describe('the operator token', () => {
     }
   })
 
-  test('of the configuration works beside the stored one and makes a first one needless', async () => {
+  test('is not created if one is configured, and both the configured and the stored one are valid', async () => {
     await databases.control.execute(`DELETE FROM operator_token`)
     await using instance = await startInstance('token of the configuration')
     const show = () => Promise.reject(new Error('no token may be shown'))

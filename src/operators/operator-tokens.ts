@@ -12,14 +12,14 @@ import { type Actor, serviceActor } from './admin-log.ts'
 import { type OperatorTokenStore, operatorTokenTopic } from './operator-tokens.store.ts'
 
 export interface OperatorTokens {
-  /** True for the stored token and for the configured one; from memory. */
+  /** True for the stored and for the configured token. Reads memory. */
   authenticate(token: string): boolean
   /**
-   * Makes the first token, once in the life of the database, whatever starts at the same time. True when this call made it.
-   * `show` hands it to the operator before it becomes valid; where that fails, or the process dies, there is no token yet.
+   * Creates the first token, once per database, even when several instances start at the same time. Resolves to true if this call
+   * created it. `show` presents it to the operator before it becomes valid. If `show` fails or the process ends, no token is stored.
    */
   ensureFirst(show: (token: string) => Promise<void>): Promise<boolean>
-  /** Replaces the stored token; resolves to the new one, shown once. A configured token stays valid beside it. */
+  /** Replaces the stored token and resolves to the new one. A configured token stays valid. */
   rotate(actor: Actor): Promise<string>
   close(): void
 }
@@ -28,11 +28,11 @@ export interface OperatorTokensDependencies {
   store: OperatorTokenStore
   changeFeed: ChangeSource
   clock: Clock
-  /** A token set by the configuration; any text that src/config.ts lets pass. */
+  /** A token set by the configuration: any text that src/config.ts accepts. */
   configuredToken?: string | undefined
 }
 
-/** The operator's credentials. The change feed must have been started. */
+/** The credentials of the operator. The change feed must be started. */
 export async function createOperatorTokens(dependencies: OperatorTokensDependencies): Promise<OperatorTokens> {
   const { store, changeFeed, clock, configuredToken } = dependencies
   const configuredHash = configuredToken === undefined ? undefined : lookupHash(configuredToken)

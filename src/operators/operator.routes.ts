@@ -12,7 +12,7 @@ import type { OperatorTokens } from './operator-tokens.ts'
 const tags = ['Operator']
 const config = { auth: 'operator' } as const
 
-/** `/api/admin-log` and the operator's own token. */
+/** `/api/admin-log` and the operator token. */
 export function operatorRoutes({
   adminLog,
   operatorTokens,
@@ -49,8 +49,7 @@ export function operatorRoutes({
           tags,
           summary: 'Replace the operator token',
           operationId: 'rotateOperatorToken',
-          description:
-            'The answer is the only time the token is shown. A token set by the configuration stays valid beside it.',
+          description: 'The token is shown only in this response. A token set by the configuration stays valid.',
           response: { 200: operatorTokenSchema, ...errorResponses(401) },
         },
       },

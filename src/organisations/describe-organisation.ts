@@ -1,7 +1,7 @@
 import { formatPicoUsd } from '../kernel/index.ts'
 import type { Organisation } from './organisation.ts'
 
-/** What the operator may set, as JSON: money and markup as exact decimals, times as ISO 8601. For answers and the admin log. */
+/** The fields that the operator can set, as JSON: money and markup as exact decimals, times as ISO 8601. For responses and the admin log. */
 export function describeOrganisation(organisation: Organisation) {
   const { subscription } = organisation
   return {

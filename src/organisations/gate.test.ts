@@ -18,7 +18,7 @@ describe('the gateway gate', () => {
     expect(call).toThrow(expect.objectContaining({ code: 'gateway_not_enabled' }))
   })
 
-  test('lets pass who has all three', () => {
+  test('accepts an organisation with all three', () => {
     assertGatewayAccess({ ...organisation, plan: 'enterprise', gatewayEnabled: true, gatewayOptIn: true })
   })
 })
@@ -31,7 +31,7 @@ describe('the subscription', () => {
       expect.objectContaining({ code: 'subscription_required' }),
     )
 
-  test('counts from its first millisecond until just before its end', () => {
+  test('is active from its first millisecond until just before its end', () => {
     const limited = withSubscription({ endsAt: nowMs + dayMs })
     refused(limited, nowMs - 1)
     assertSubscription(limited, nowMs)
@@ -39,7 +39,7 @@ describe('the subscription', () => {
     refused(limited, nowMs + dayMs)
   })
 
-  test('that is cancelled without a date ends at once', () => {
+  test('ends at once when it is cancelled without a date', () => {
     refused(withSubscription({ status: 'cancelled' }), nowMs)
     refused(
       changeOrganisation(withSubscription({ endsAt: nowMs + dayMs }), { subscription: { status: 'cancelled' } }, nowMs),
@@ -48,13 +48,13 @@ describe('the subscription', () => {
     refused(withSubscription({ status: 'cancelled', startsAt: nowMs + dayMs }), nowMs + 2 * dayMs)
   })
 
-  test('that is cancelled to a date runs until it', () => {
+  test('runs until its end date when it is cancelled with a date', () => {
     const cancelled = withSubscription({ status: 'cancelled', endsAt: nowMs + dayMs })
     assertSubscription(cancelled, nowMs + dayMs - 1)
     refused(cancelled, nowMs + dayMs)
   })
 
-  test('that is made active again has an open end', () => {
+  test('has no end when it is made active again', () => {
     const again = changeOrganisation(
       withSubscription({ status: 'cancelled' }),
       { subscription: { status: 'active' } },
@@ -71,7 +71,7 @@ describe('the subscription', () => {
 })
 
 describe('the rules for an organisation', () => {
-  test('a new one is closed until the operator opens it', () => {
+  test('a new organisation has no access until the operator enables it', () => {
     expect(organisation).toMatchObject({
       plan: 'free',
       gatewayEnabled: false,
@@ -96,12 +96,12 @@ describe('the rules for an organisation', () => {
     )
   })
 
-  test('what a change does not name stays as it is', () => {
+  test('a change keeps the fields that it does not contain', () => {
     const changed = changeOrganisation(organisation, { markupBasisPoints: 1250, name: undefined as never }, nowMs)
     expect(changed).toEqual({ ...organisation, markupBasisPoints: 1250 })
   })
 
-  test('money and markup are read without losing a digit, and refused rather than rounded', () => {
+  test('money and markup are parsed exactly, and rejected instead of rounded', () => {
     expect(parseMonthlyBudget('0.000000000001')).toBe(1n)
     expect(parseMonthlyBudget(50)).toBe(50n * 10n ** 12n)
     expect(() => parseMonthlyBudget('0.0000000000001')).toThrow(expect.objectContaining({ param: 'monthlyBudgetUsd' }))

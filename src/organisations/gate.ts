@@ -1,7 +1,7 @@
 import { AppError } from '../kernel/index.ts'
 import type { Organisation, Subscription } from './organisation.ts'
 
-/** The rules that decide from memory whether an organisation may use the gateway. Pure. */
+/** Rules for access to the gateway. Pure functions. */
 
 /** Throws `gateway_not_enabled`, naming the first of plan, operator enablement and opt-in that is missing. */
 export function assertGatewayAccess(organisation: Organisation): void {
@@ -25,14 +25,14 @@ export function assertGatewayAccess(organisation: Organisation): void {
   }
 }
 
-/** True from `startsAt` on until just before `endsAt`, whatever the status: a cancelled subscription runs to its end date. */
+/** True from `startsAt` until just before `endsAt`, with any status: a cancelled subscription runs until its end date. */
 export function isSubscriptionActive({ status, startsAt, endsAt }: Subscription, nowMs: number): boolean {
   if (nowMs < startsAt) return false
   if (endsAt !== null) return nowMs < endsAt
   return status === 'active'
 }
 
-/** Throws `subscription_required` unless the subscription counts at `nowMs`. */
+/** Throws `subscription_required` unless the subscription is active at `nowMs`. */
 export function assertSubscription({ subscription }: Organisation, nowMs: number): void {
   if (isSubscriptionActive(subscription, nowMs)) return
   const { startsAt, endsAt } = subscription

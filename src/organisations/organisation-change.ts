@@ -7,9 +7,9 @@ import {
   defaultOrganisationLimits,
 } from './organisation.ts'
 
-/** The rules for new and changed organisations. Pure. */
+/** Rules for new and changed organisations. Pure functions. */
 
-/** What may be changed; a member that is absent stays as it is. */
+/** Absent members keep their values. */
 export interface OrganisationChange {
   name?: string
   plan?: Plan
@@ -26,13 +26,13 @@ export interface OrganisationChange {
 
 export type NewOrganisation = OrganisationChange & { name: string }
 
-/** 1,000 % : far above any markup meant in earnest; catches basis points given as percent. */
+/** 1,000 %: far above any real markup, so that basis points sent as percent are rejected. */
 const maximumMarkupBasisPoints = 100_000
-/** Bounds what each instance keeps in memory per organisation. */
+/** Bounds the memory per organisation on each instance. */
 const maximumDisabledModels = 1_000
 const maximumNameLength = 200
 
-/** A new organisation, closed by default: no plan, no gateway, no money; the subscription begins now. */
+/** A new organisation with closed defaults: free plan, no gateway, no budget. The subscription begins now. */
 export function makeOrganisation(id: OrganisationId, given: NewOrganisation, nowMs: number): Organisation {
   const blank: Organisation = {
     id,
@@ -53,7 +53,7 @@ export function makeOrganisation(id: OrganisationId, given: NewOrganisation, now
   return changeOrganisation(blank, given, nowMs)
 }
 
-/** The organisation after the change. Throws `invalid_request` with the field that breaks a rule. */
+/** The organisation after the change. Throws `invalid_request` with the invalid field. */
 export function changeOrganisation(current: Organisation, change: OrganisationChange, nowMs: number): Organisation {
   const { subscription, disabledModels, limits, ...plain } = change
   const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
@@ -89,21 +89,21 @@ function changeLimits(current: OrganisationLimits, change: Partial<OrganisationL
 }
 
 /**
- * Cancelling without an end date ends the subscription now; with one it runs until then. Making it active again without an
- * end date leaves the end open.
+ * A subscription that is cancelled without an end date ends now, otherwise at that date. One that is made active again without an end
+ * date has no end.
  */
 function changeSubscription(current: Subscription, change: Partial<Subscription>, nowMs: number): Subscription {
   const status = change.status ?? current.status
   const startsAt = change.startsAt ?? current.startsAt
   let endsAt = change.endsAt === undefined ? current.endsAt : change.endsAt
   if (change.status === 'cancelled' && (change.endsAt === undefined || change.endsAt === null)) {
-    // A subscription that has not begun is cancelled as if it had ended at its first moment.
+    // A subscription that has not begun yet ends at its start.
     endsAt = Math.max(startsAt, current.endsAt === null ? nowMs : Math.min(current.endsAt, nowMs))
   } else if (change.status === 'active' && current.status === 'cancelled' && change.endsAt === undefined) {
     endsAt = null
   }
   if (endsAt !== null && endsAt < startsAt) {
-    throw new AppError('invalid_request', 'subscription.endsAt lies before subscription.startsAt.', {
+    throw new AppError('invalid_request', 'subscription.endsAt is before subscription.startsAt.', {
       param: 'subscription.endsAt',
     })
   }
@@ -116,9 +116,9 @@ function assertFields(organisation: Organisation): void {
     throw wrong('name', `must have 1 to ${maximumNameLength} characters.`)
   }
   const { monthlyBudgetPicoUsd: budget, markupBasisPoints: markup, periodAnchorDay: day } = organisation
-  if (budget < 0n || budget > maximumPicoUsd) throw wrong('monthlyBudgetUsd', 'must lie between 0 and 4000000 dollars.')
+  if (budget < 0n || budget > maximumPicoUsd) throw wrong('monthlyBudgetUsd', 'must be between 0 and 4000000 dollars.')
   if (!Number.isInteger(markup) || markup < 0 || markup > maximumMarkupBasisPoints) {
-    throw wrong('markupPercent', `must lie between 0 and ${maximumMarkupBasisPoints / 100}.`)
+    throw wrong('markupPercent', `must be between 0 and ${maximumMarkupBasisPoints / 100}.`)
   }
   if (!Number.isInteger(day) || day < 1 || day > 28) throw wrong('periodAnchorDay', 'must be a day from 1 to 28.')
   if (!isTimeZone(organisation.timeZone)) {
@@ -129,7 +129,7 @@ function assertFields(organisation: Organisation): void {
   }
 }
 
-/** Reads dollars exactly. Throws `invalid_request` for what is no decimal or has more than 12 decimals. */
+/** Parses dollars exactly. Throws `invalid_request` for text that is not a decimal or has more than 12 decimals. */
 export function parseMonthlyBudget(decimal: string | number): bigint {
   try {
     return parsePicoUsd(decimal)
@@ -145,7 +145,7 @@ export function parseMonthlyBudget(decimal: string | number): bigint {
   }
 }
 
-/** Reads percent exactly as basis points: `"12.5"` → 1250. At most two decimals. */
+/** Parses percent exactly to basis points: `"12.5"` → 1250. At most two decimals. */
 export function parseMarkup(percent: string | number): number {
   const match = /^(\d{1,6})(?:\.(\d{1,2})0*)?$/.exec(String(percent).trim())
   if (!match) {
@@ -161,7 +161,7 @@ export function parseMarkup(percent: string | number): number {
 }
 
 function isTimeZone(name: string): boolean {
-  // Offsets such as +02:00 are taken by Intl too, but know no daylight saving: a month's boundary would be wrong half the year.
+  // Intl also accepts offsets such as +02:00. They have no daylight saving, so a month would begin at the wrong hour for half the year.
   if (!/^[A-Za-z]/.test(name)) return false
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''

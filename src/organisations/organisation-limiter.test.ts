@@ -11,7 +11,7 @@ const organisation = (id: string, limits: Partial<OrganisationLimits>) => ({
 })
 
 describe('the limits of an organisation', () => {
-  it('refuse what would run above them, for this organisation alone, until something ends', () => {
+  it('reject requests above the limit, for this organisation only, until a request ends', () => {
     const limiter = createOrganisationLimiter({ clock: createFakeClock() })
     const small = organisation('small', { concurrentCalls: 2, concurrentUploads: 1 })
     const first = limiter.enter(small, 'call')
@@ -32,7 +32,7 @@ describe('the limits of an organisation', () => {
     expect(() => limiter.enter(small, 'call')).toThrow('same time')
   })
 
-  it('allow as many requests a minute as they say, and count them back evenly', async () => {
+  it('allow the configured requests per minute and refill evenly', async () => {
     const clock = createFakeClock()
     const limiter = createOrganisationLimiter({ clock })
     const limited = organisation('limited', { requestsPerMinute: 60 })

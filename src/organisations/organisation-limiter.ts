@@ -1,19 +1,19 @@
 import { AppError, type Clock, type RateLimitState } from '../kernel/index.ts'
 import type { Organisation } from './organisation.ts'
 
-/** What is counted: a completion or a chat, or an upload. */
+/** `call`: a completion or a chat. */
 export type LimitedKind = 'call' | 'upload'
 
 export interface LimitedEntry {
   /** Call it once, when the request has ended. */
   leave(): void
-  /** Of the requests a minute, where they are limited; for the `x-ratelimit-*` headers. */
+  /** State of the limit of requests per minute, for the `x-ratelimit-*` headers; null if there is none. */
   rate: RateLimitState | null
 }
 
-/** Counts what each organisation has running on this instance, and refuses what is above its limits (Organisation.limits). */
+/** Counts the running requests of each organisation on this instance and rejects those above its limits (Organisation.limits). */
 export interface OrganisationLimiter {
-  /** Throws `rate_limit_exceeded` with the time to wait. */
+  /** Throws `rate_limit_exceeded` with the delay. */
   enter(organisation: Organisation, kind: LimitedKind): LimitedEntry
 }
 
@@ -24,9 +24,9 @@ interface Counts {
   refilledAtMs: number
 }
 
-/** Nobody knows when one of the running requests ends. */
+/** The end of the running requests cannot be predicted. */
 const busyRetrySeconds = 1
-/** Organisations remembered before those that are idle are dropped. */
+/** Entries in memory above which idle organisations are removed. */
 const sweepAbove = 1_000
 
 export function createOrganisationLimiter({ clock }: { clock: Clock }): OrganisationLimiter {
@@ -45,7 +45,7 @@ export function createOrganisationLimiter({ clock }: { clock: Clock }): Organisa
     return fresh
   }
 
-  /** After a minute without a request the tokens are full again, so nothing is forgotten. */
+  /** After a minute without a request the tokens are full again, so removing the entry changes nothing. */
   function dropIdle(nowMs: number) {
     for (const [id, { running, refilledAtMs }] of counted)
       if (running.call === 0 && running.upload === 0 && nowMs - refilledAtMs > 60_000) counted.delete(id)
@@ -73,7 +73,7 @@ export function createOrganisationLimiter({ clock }: { clock: Clock }): Organisa
   }
 }
 
-/** Token bucket: a full minute's requests may come at once, then they come back evenly. */
+/** Token bucket: it holds the requests of one minute and refills evenly. */
 function takeToken(counts: Counts, perMinute: number, nowMs: number): RateLimitState {
   const perMs = perMinute / 60_000
   counts.tokens = Math.min(perMinute, counts.tokens + (nowMs - counts.refilledAtMs) * perMs)

@@ -2,7 +2,7 @@ import type { Queryable } from '../database/index.ts'
 import type { OrganisationId } from '../kernel/index.ts'
 import type { Organisation, OrganisationRecord, Plan, Subscription } from './organisation.ts'
 
-/** Rows of `organisations` and `api_keys`, and the values that they stand for. */
+/** Maps rows of `organisations` and `api_keys` to values and back. */
 
 export const selectRecord = `SELECT o.*, k.key_hash, k.prefix, k.last_four, k.created_at AS key_created_at
   FROM organisations o LEFT JOIN api_keys k ON k.organisation_id = o.id`

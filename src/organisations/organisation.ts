@@ -4,17 +4,17 @@ export type Plan = 'free' | 'team' | 'enterprise'
 
 export interface Subscription {
   status: 'active' | 'cancelled'
-  /** Milliseconds since the epoch; before it the subscription does not count. */
+  /** Milliseconds since the epoch. The subscription is not active before it. */
   startsAt: number
-  /** Milliseconds since the epoch; from it on the subscription has ended. null: open end. */
+  /** Milliseconds since the epoch. The subscription is not active from then on. null: no end. */
   endsAt: number | null
 }
 
-/** What one organisation may use of one instance at a time, so that it cannot starve the others. */
+/** Limits of one organisation on one instance, so that it cannot starve the others. */
 export interface OrganisationLimits {
   /** Completions and chats that run at the same time. */
   readonly concurrentCalls: number
-  /** Completions and chats that begin within a minute; null: no limit. */
+  /** Completions and chats that start within a minute; null: no limit. */
   readonly requestsPerMinute: number | null
   readonly concurrentUploads: number
 }
@@ -26,7 +26,7 @@ export const defaultOrganisationLimits: OrganisationLimits = {
   concurrentUploads: 16,
 }
 
-/** One organisation = one team = one API key = one budget. Immutable: a change makes a new object in the snapshot. */
+/** One team with one API key and one budget. Immutable: a change puts a new object into the snapshot. */
 export interface Organisation {
   readonly id: OrganisationId
   readonly name: string
@@ -41,12 +41,12 @@ export interface Organisation {
   readonly markupBasisPoints: number
   /** IANA zone of the budget's month. */
   readonly timeZone: string
-  /** 1..28: the day of the month on which a budget period begins, at midnight in `timeZone`. */
+  /** 1 to 28: the day of the month on which a budget period begins, at midnight in `timeZone`. */
   readonly periodAnchorDay: number
   /** Canonical ids that a team administrator has switched off. */
   readonly disabledModels: readonly string[]
   readonly limits: OrganisationLimits
-  /** Where budget thresholds are sent; the secret that signs them stays in the database, encrypted. */
+  /** Receives budget thresholds. The signing secret is stored encrypted and not loaded into memory. */
   readonly webhookUrl: string | null
   readonly createdAt: number
 }
@@ -60,7 +60,7 @@ interface ApiKeySummary {
 /** What usage reports need of an organisation that no longer exists. */
 export type RemovedOrganisation = Pick<Organisation, 'id' | 'timeZone' | 'periodAnchorDay'>
 
-/** An organisation with what is shown and looked up of its key. */
+/** An organisation with the display form and the hash of its key. */
 export interface OrganisationRecord {
   readonly organisation: Organisation
   readonly apiKey: ApiKeySummary | null

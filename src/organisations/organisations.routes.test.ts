@@ -12,7 +12,7 @@ const create = async (fields: object = {}) =>
   expectStatus(await portico.operator('POST', '/api/organisations', { name: 'Acme', ...fields }), 201)
 
 describe('POST /api/organisations', () => {
-  test('answers with the organisation, closed by default, and its address', async () => {
+  test('returns the organisation, closed by default, and its address', async () => {
     const answer = await portico.operator('POST', '/api/organisations', { name: 'Acme' })
     expect(answer.status).toBe(201)
     expect(answer.headers.get('location')).toBe(`/api/organisations/${answer.body.id}`)
@@ -35,7 +35,7 @@ describe('POST /api/organisations', () => {
     )
   })
 
-  test('takes money and markup as text or numbers and gives them back exactly', async () => {
+  test('accepts money and markup as text or numbers and returns them exactly', async () => {
     expect(await create({ monthlyBudgetUsd: '50.00', markupPercent: '12.50' })).toMatchObject({
       monthlyBudgetUsd: '50',
       markupPercent: '12.5',
@@ -66,7 +66,7 @@ describe('POST /api/organisations', () => {
     expect(answer.body.error.message).toContain(param)
   })
 
-  test('refuses a field that it does not know, so that a typo is no silent no-op', async () => {
+  test('rejects an unknown field', async () => {
     const answer = await portico.operator('POST', '/api/organisations', { name: 'x', budget: 5 })
     expect(answer.status).toBe(400)
     expect(answer.body.error.message).toContain('budget')
@@ -74,7 +74,7 @@ describe('POST /api/organisations', () => {
 })
 
 describe('the list of organisations', () => {
-  test('pages from 1 to 100 and refuses what lies outside', async () => {
+  test('accepts pages of 1 to 100 entries and rejects other sizes', async () => {
     for (const query of ['limit=0', 'limit=101', 'offset=-1', 'limit=ten']) {
       const answer = await portico.operator('GET', `/api/organisations?${query}`)
       expect([query, answer.status, answer.body.error?.param]).toEqual([query, 400, query.split('=')[0]])
@@ -87,7 +87,7 @@ describe('the list of organisations', () => {
 })
 
 describe('PATCH /api/organisations/{id}', () => {
-  test('changes what is given, in force on the very next request', async () => {
+  test('changes the given fields for the next request', async () => {
     const organisation = await portico.createOrganisation()
     const models = () => organisation.client('GET', '/v1/gateway/models')
     expect((await models()).status).toBe(200)
@@ -112,7 +112,7 @@ describe('PATCH /api/organisations/{id}', () => {
     })
   })
 
-  test('that cancels the subscription makes the very next completion a 402', async () => {
+  test('makes the next completion a 402 when it cancels the subscription', async () => {
     const organisation = await portico.createOrganisation()
     const complete = () =>
       organisation.client('POST', '/v1/gateway/chat/completions', {
@@ -128,7 +128,7 @@ describe('PATCH /api/organisations/{id}', () => {
     expect(refused.body.error.code).toBe('subscription_required')
   })
 
-  test('that disables a model by its id hides it from the very next list and call', async () => {
+  test('hides a disabled model from the next list and call', async () => {
     const organisation = await portico.createOrganisation()
     const path = `/api/organisations/${organisation.id}`
     expectStatus(await portico.operator('PATCH', path, { disabledModels: ['portico/offline'] }), 200)
@@ -141,7 +141,7 @@ describe('PATCH /api/organisations/{id}', () => {
     expect([answer.status, answer.body.error.code]).toEqual([404, 'model_not_found'])
   })
 
-  test('without a field, or for an unknown organisation, is refused', async () => {
+  test('is rejected without a field or for an unknown organisation', async () => {
     const { id } = await create()
     expect((await portico.operator('PATCH', `/api/organisations/${id}`, {})).status).toBe(400)
     for (const wrong of [unknownId, 'x']) {
@@ -152,7 +152,7 @@ describe('PATCH /api/organisations/{id}', () => {
 })
 
 describe('the API key', () => {
-  test('is shown once; making a new one ends the old one at once', async () => {
+  test('is shown once, and a new key invalidates the old one at once', async () => {
     const organisation = await portico.createOrganisation()
     const path = `/api/organisations/${organisation.id}`
     const made = await portico.operator('POST', `${path}/api-key`)
@@ -166,7 +166,7 @@ describe('the API key', () => {
     expect(JSON.stringify(shown.body)).not.toContain(made.body.key)
   })
 
-  test('opens nothing of the operator, and the operator token nothing of an organisation', async () => {
+  test('gives no access to operator routes, and the operator token none to routes of organisations', async () => {
     const { client } = await portico.createOrganisation()
     for (const path of ['/api/organisations', '/api/spaces', '/api/admin-log']) {
       const answer = await client('GET', path)
@@ -177,7 +177,7 @@ describe('the API key', () => {
 })
 
 describe('DELETE /api/organisations/{id}', () => {
-  test('is refused while it has Spaces, then ends its key', async () => {
+  test('is rejected while the organisation has Spaces, then invalidates its key', async () => {
     const organisation = await portico.createOrganisation()
     const space = await portico.createSpace(organisation)
     const refused = await portico.operator('DELETE', `/api/organisations/${organisation.id}`)
@@ -206,7 +206,7 @@ describe('the webhook', () => {
 })
 
 describe('the admin log', () => {
-  test('names the request that made each change', async () => {
+  test('has the request id of each change', async () => {
     const { id } = await create({ name: 'Logged' })
     const changed = await portico.operator('PATCH', `/api/organisations/${id}`, { plan: 'enterprise' })
     const page = expectStatus(await portico.operator('GET', `/api/admin-log?organisationId=${id}`), 200)
@@ -222,7 +222,7 @@ describe('the admin log', () => {
 })
 
 describe('the operator token', () => {
-  test('that is made by a rotation works at once, and the one of the configuration goes on', async () => {
+  test('is valid at once after a rotation, and the configured token stays valid', async () => {
     const { token } = expectStatus(await portico.operator('POST', '/api/operator-token/rotate'), 200)
     const next = createApiClient(portico.url, token)
     const { token: second } = expectStatus(await next('POST', '/api/operator-token/rotate'), 200)

@@ -109,7 +109,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
         tags,
         summary: 'Create an organisation',
         operationId: 'createOrganisation',
-        description: 'Closed by default. Its API key is made by `POST /api/organisations/{id}/api-key`.',
+        description: 'Closed by default. `POST /api/organisations/{id}/api-key` creates its API key.',
         body: createOrganisationSchema,
         response: { 201: organisationSchema, ...errorResponses(400, 401) },
       },
@@ -129,7 +129,8 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
         tags,
         summary: 'Change an organisation',
         operationId: 'updateOrganisation',
-        description: 'In force on the very next request, on other instances within a second. Absent fields stay.',
+        description:
+          'Effective for the next request, on other instances within a second. Absent fields stay unchanged.',
         params,
         body: updateOrganisationSchema,
         response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
@@ -149,7 +150,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
         tags,
         summary: 'Remove an organisation',
         operationId: 'deleteOrganisation',
-        description: 'Refused while it has Spaces. Its key stops working at once; usage records stay.',
+        description: 'Rejected while it has Spaces. Its key becomes invalid at once; usage records stay.',
         params,
         response: { 204: nothing, ...errorResponses(401, 404, 409) },
       },
@@ -170,10 +171,10 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
       config,
       schema: {
         tags,
-        summary: 'Make or replace the API key',
+        summary: 'Create or replace the API key',
         operationId: 'rotateApiKey',
         description:
-          'The answer is the only time the key is shown. The former key stops working at once, on other instances within a second.',
+          'The key is shown only in this response. The former key becomes invalid at once, on other instances within a second.',
         params,
         response: { 201: newApiKeySchema, ...errorResponses(401, 404) },
       },
@@ -213,7 +214,7 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
         tags,
         summary: 'Set the webhook for budget thresholds',
         operationId: 'putWebhook',
-        description: 'The answer is the only time the secret is shown.',
+        description: 'The secret is shown only in this response.',
         params,
         body: putWebhookSchema,
         response: { 200: webhookSchema, ...errorResponses(400, 401, 404) },
@@ -245,12 +246,12 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
   )
 }
 
-/** Reads an organisation as it is shown. */
+/** Loads an organisation in its response form. */
 function loader({ organisations, clock }: OrganisationRoutesDependencies) {
   return async (id: string): Promise<OrganisationBody> => render(await organisations.loadRecord(id), clock.now())
 }
 
-/** The body in the domain's units. Throws `invalid_request` naming the field. */
+/** The body in domain units. Throws `invalid_request` with the field. */
 function toChange(
   body: UpdateOrganisationBody,
   {
@@ -278,7 +279,7 @@ function toSubscription({ status, startsAt, endsAt }: NonNullable<UpdateOrganisa
   }
 }
 
-/** Unknown models are refused: a disabled model whose id has a typo would stay callable. Those disabled before may stay. */
+/** Rejects unknown models, because a typo would leave the model callable. Models that are disabled already are accepted. */
 function toCanonical(
   id: string,
   canonicalModelId: OrganisationRoutesDependencies['canonicalModelId'],
@@ -286,13 +287,9 @@ function toCanonical(
 ): string {
   const canonical = current?.disabledModels.includes(id) ? id : canonicalModelId(id)
   if (canonical !== undefined) return canonical
-  throw new AppError(
-    'invalid_request',
-    `disabledModels: there is no model ${id}. GET /api/models lists what there is.`,
-    {
-      param: 'disabledModels',
-    },
-  )
+  throw new AppError('invalid_request', `disabledModels: there is no model ${id}. GET /api/models lists all models.`, {
+    param: 'disabledModels',
+  })
 }
 
 function render({ organisation, apiKey, updatedAt }: OrganisationRecord, nowMs: number): OrganisationBody {

@@ -25,12 +25,12 @@ export interface OrganisationStore {
   loadAll(): Promise<OrganisationRecord[]>
   loadMany(ids: readonly string[]): Promise<OrganisationRecord[]>
   loadPage(filter: { search?: string; limit: number; offset: number }): Promise<OrganisationsPage>
-  /** From the admin log, which keeps the values at the removal; undefined where no such organisation was removed. */
+  /** From the admin log, which has the values at the time of removal; undefined if no such organisation was removed. */
   loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
   insert(organisation: Organisation, actor: Actor): Promise<void>
-  /** The same inside a transaction of the caller. */
+  /** The same within a transaction of the caller. */
   insertWithin(transaction: Queryable, organisation: Organisation, actor: Actor): Promise<void>
-  /** Applies `change` to the row as it is now, under its lock. False when there is no such organisation. */
+  /** Applies `change` to the current row under its lock. Resolves to false if there is no such organisation. */
   update(id: string, change: (current: Organisation) => Organisation, actor: Actor, nowMs: number): Promise<boolean>
   /** Sets or clears the webhook with its sealed secret. */
   setWebhook(
@@ -42,7 +42,7 @@ export interface OrganisationStore {
   loadWebhookSecret(id: string): Promise<string | null>
   /** Replaces the organisation's key by this one. */
   replaceKey(id: string, key: StoredCredential, actor: Actor, nowMs: number): Promise<boolean>
-  /** Stores the organisation's key unless it has one. True when it was stored; `beforeCommit` runs just before. */
+  /** Stores the key unless the organisation has one. Resolves to true if it was stored; `beforeCommit` runs before the commit. */
   insertFirstKey(
     id: string,
     key: StoredCredential,
@@ -50,7 +50,7 @@ export interface OrganisationStore {
     nowMs: number,
     beforeCommit: () => Promise<void>,
   ): Promise<boolean>
-  /** Throws `conflict` while it has Spaces. */
+  /** Throws `conflict` while the organisation has Spaces. */
   remove(id: string, actor: Actor, nowMs: number): Promise<boolean>
 }
 
@@ -210,7 +210,7 @@ function keyValues(organisationId: string, { hash, prefix, lastFour }: StoredCre
   return [organisationId, hash, prefix, lastFour, new Date(nowMs)]
 }
 
-/** The path and the query of a webhook's address are often its password. */
+/** Path and query of a webhook's address often contain a secret. */
 function originOf(url: string | null | undefined): string | null {
   return url ? new URL(url).origin : null
 }

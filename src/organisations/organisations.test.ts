@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => databases.drop())
 
-/** One instance of the service, as far as organisations go. */
+/** The organisations of one instance of the service. */
 async function startInstance() {
   const database = databases.control
   const changeFeed = createChangeFeed({ database, clock: systemClock, log: silentLog })
@@ -57,7 +57,7 @@ describe('the API key', () => {
     }
   })
 
-  test('that was replaced is dead here when the new one is shown, and within a second on another instance', async () => {
+  test('is invalid here when its replacement is returned, and within a second on another instance', async () => {
     await using here = await startInstance()
     await using there = await startInstance()
     const { id } = await here.organisations.create({ name: 'Rotating' }, actor)
@@ -76,7 +76,7 @@ describe('the API key', () => {
     expect(there.organisations.authenticate(second.key)?.id).toBe(id)
   })
 
-  test('exactly one is live after many rotations at once on two instances', async () => {
+  test('exactly one is valid after many concurrent rotations on two instances', async () => {
     await using here = await startInstance()
     await using there = await startInstance()
     const { id } = await here.organisations.create({ name: 'Busy' }, actor)
@@ -103,7 +103,7 @@ describe('the API key', () => {
     await expect(organisations.createKey(id, actor)).rejects.toMatchObject({ code: 'organisation_not_found' })
   })
 
-  test('is in no table in clear', async () => {
+  test('is in no table in clear text', async () => {
     await using instance = await startInstance()
     const { id } = await instance.organisations.create({ name: 'Secret' }, actor)
     const { key } = await instance.organisations.createKey(id, actor)
@@ -119,7 +119,7 @@ describe('the API key', () => {
 })
 
 describe('organisations', () => {
-  test('a change is in force here at once, on another instance after it has caught up, and after a restart', async () => {
+  test('a change is effective here at once, on another instance after it has caught up, and after a restart', async () => {
     await using here = await startInstance()
     await using there = await startInstance()
     const { id } = await here.organisations.create({ name: 'Acme' }, actor)
@@ -143,7 +143,7 @@ describe('organisations', () => {
     expect(restarted.organisations.get(id)).toEqual(changed)
   })
 
-  test('changes of different fields at the same time all hold', async () => {
+  test('concurrent changes of different fields are all kept', async () => {
     await using here = await startInstance()
     await using there = await startInstance()
     const { id } = await here.organisations.create({ name: 'Parallel' }, actor)
@@ -161,7 +161,7 @@ describe('organisations', () => {
     })
   })
 
-  test('a refused change leaves neither a new value nor a record', async () => {
+  test('a rejected change stores neither a value nor a log entry', async () => {
     await using instance = await startInstance()
     const { organisations } = instance
     const { id } = await organisations.create({ name: 'Strict' }, actor)
@@ -204,7 +204,7 @@ describe('organisations', () => {
     expect((await organisations.loadPage({ search: 'pagingx%', limit: 3, offset: 0 })).total).toBe(0)
   })
 
-  test("a webhook's secret can be read for signing, lies sealed in the database and fits its own organisation only", async () => {
+  test("a webhook's secret can be read for signing, is encrypted in the database and is bound to its organisation", async () => {
     await using instance = await startInstance()
     const { organisations } = instance
     const { id } = await organisations.create({ name: 'Hooked' }, actor)
@@ -230,7 +230,7 @@ describe('organisations', () => {
 })
 
 describe('the admin log', () => {
-  test('says who changed what, with the changed fields only, before and after', async () => {
+  test('has the author of each change, and only the changed fields, before and after', async () => {
     await using instance = await startInstance()
     const { organisations } = instance
     const { id } = await organisations.create({ name: 'Logged' }, actor)

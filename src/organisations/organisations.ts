@@ -22,7 +22,7 @@ import {
 } from './organisation-change.ts'
 import { type OrganisationStore, organisationsTopic } from './organisations.store.ts'
 
-/** An API key in clear: shown once, then only its hash is left. */
+/** An API key in clear text. Only its hash is stored. */
 interface NewApiKey {
   key: string
   prefix: string
@@ -30,12 +30,12 @@ interface NewApiKey {
   createdAt: number
 }
 
-/** Every answer of `authenticate` and `get` comes from memory; every change is visible here before its promise resolves. */
+/** `authenticate`, `get` and `all` read memory. A change is visible on this instance before its promise resolves. */
 export interface Organisations {
-  /** The organisation whose live key this is. */
+  /** The organisation with this current key. */
   authenticate(key: string): Organisation | undefined
   get(id: string): Organisation | undefined
-  /** All of them, for background work such as budget periods. */
+  /** All organisations, for background work such as budget periods. */
   all(): Iterable<Organisation>
   /** Throws `organisation_not_found`. */
   loadRecord(id: string): Promise<OrganisationRecord>
@@ -48,23 +48,23 @@ export interface Organisations {
   loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
   create(given: NewOrganisation, actor: Actor): Promise<Organisation>
   update(id: string, change: OrganisationChange, actor: Actor): Promise<Organisation>
-  /** Throws `conflict` while it has Spaces. Usage records stay. */
+  /** Throws `conflict` while the organisation has Spaces. Usage records stay. */
   remove(id: string, actor: Actor): Promise<void>
-  /** Makes the organisation's one key; the former key is dead here at once and on every other instance within a second. */
+  /** Replaces the organisation's key. The former key is invalid here at once and on other instances within a second. */
   createKey(id: string, actor: Actor): Promise<NewApiKey>
   /**
-   * Makes the key of an organisation that has none, once, whoever asks at the same time. True when this call made it. `show`
-   * hands it over before it becomes valid; where that fails, or the process dies, there is no key yet.
+   * Creates the key of an organisation that has none, once, also when calls are concurrent. Resolves to true if this call created it.
+   * `show` presents it before it becomes valid. If `show` fails or the process ends, no key is stored.
    */
   createFirstKey(id: string, actor: Actor, show: (key: string) => Promise<void>): Promise<boolean>
-  /** Resolves to the secret that signs the calls; a fresh one where none is given. */
+  /** Resolves to the signing secret, which is generated if none is given. */
   setWebhook(
     id: string,
     webhook: { url: string; secret?: string },
     actor: Actor,
   ): Promise<{ url: string; secret: string }>
   removeWebhook(id: string, actor: Actor): Promise<void>
-  /** The secret in clear, for signing; null where the organisation has no webhook. */
+  /** The signing secret in clear text; null if the organisation has no webhook. */
   loadWebhookSecret(id: string): Promise<string | null>
   close(): void
 }
@@ -77,7 +77,7 @@ export interface OrganisationsDependencies {
   secretBox: SecretBox
 }
 
-/** Loads all organisations into memory and keeps them fresh by the change feed, which must have been started. */
+/** Loads all organisations into memory and reloads those that change. The change feed must be started. */
 export async function createOrganisations(dependencies: OrganisationsDependencies): Promise<Organisations> {
   const { store, changeFeed, clock, log, secretBox } = dependencies
   const snapshot = createSnapshot()
@@ -91,7 +91,7 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
   })
   log.info({ organisations: snapshot.size() }, 'organisations loaded')
 
-  async function settle(id: string, found: boolean) {
+  async function finishChange(id: string, found: boolean) {
     if (!found) throw notFound(id)
     await changeFeed.caughtUp()
   }
@@ -125,16 +125,16 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
         actor,
         nowMs,
       )
-      await settle(id, found)
+      await finishChange(id, found)
       return snapshot.get(id) ?? updated!
     },
     async remove(id, actor) {
-      await settle(id, await store.remove(id, actor, clock.now()))
+      await finishChange(id, await store.remove(id, actor, clock.now()))
     },
     async createKey(id, actor) {
       const { secret, stored } = createCredential('ptc_')
       const createdAt = clock.now()
-      await settle(id, await store.replaceKey(id, stored, actor, createdAt))
+      await finishChange(id, await store.replaceKey(id, stored, actor, createdAt))
       return { key: secret, prefix: stored.prefix, lastFour: stored.lastFour, createdAt }
     },
     async createFirstKey(id, actor, show) {
@@ -145,11 +145,11 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
     },
     async setWebhook(id, { url, secret = createWebhookSecret() }, actor) {
       const webhook = { url: checkWebhookUrl(url), secretSealed: secretBox.seal(secret, webhookContext(id)) }
-      await settle(id, await store.setWebhook(id, webhook, actor, clock.now()))
+      await finishChange(id, await store.setWebhook(id, webhook, actor, clock.now()))
       return { url: webhook.url, secret }
     },
     async removeWebhook(id, actor) {
-      await settle(id, await store.setWebhook(id, null, actor, clock.now()))
+      await finishChange(id, await store.setWebhook(id, null, actor, clock.now()))
     },
     async loadWebhookSecret(id) {
       const sealed = await store.loadWebhookSecret(id)
@@ -159,7 +159,7 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
   }
 }
 
-/** The rows in memory, found by id and by the hash of the live key. */
+/** The rows in memory, by id and by the hash of the current key. */
 function createSnapshot() {
   let byId = new Map<string, OrganisationRecord>()
   let byKeyHash = new Map<string, Organisation>()

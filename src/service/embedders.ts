@@ -14,12 +14,12 @@ import {
 import type { TokenCounting } from '../tokens/index.ts'
 
 export interface EmbedderDependencies {
-  /** Where models of the hub are kept. */
+  /** The folder of downloaded models. */
   dataFolder: string
   embeddings: Embeddings
   tokens: TokenCounting
   organisations: { get(id: string): Organisation | undefined }
-  /** Dimensions of an embedding model of the catalogue; undefined where it is none or says nothing. */
+  /** Dimensions of an embedding model of the catalogue; undefined if unknown. */
   modelDimensions: (model: string) => number | undefined
   clock: Clock
   log: Log

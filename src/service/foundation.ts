@@ -16,7 +16,7 @@ export interface PartContext {
   onStop: OnStop
 }
 
-/** Both databases with every migration in them, the change feed, token counting, metrics and the box that seals secrets. */
+/** Both databases with all migrations, the change feed, token counting, metrics and the encryption of secrets. */
 export async function openFoundation({ config, log, clock, onStop }: PartContext) {
   const { settings, secrets } = config
   const secretKey = await openSecretKey(config)

@@ -4,7 +4,7 @@ import type { Metrics } from '../http/index.ts'
 /** Floats are exact enough for plots. */
 export const picoUsdPerUsd = 1e12
 
-/** Counts what the ledger does. Floats are fine here: these are for plots, the ledger is exact. */
+/** Counts usage and cost for plots, as floats; the ledger is exact. */
 export function observeLedger(metrics: Metrics): LedgerObserver {
   return {
     settled({ surface, usage, billedPicoUsd, writtenOffPicoUsd }) {

@@ -16,7 +16,7 @@ interface ModelsDependencies extends PartContext {
   tokens: TokenCounting
 }
 
-/** Which models there are, who serves them, and which deployment a call takes. */
+/** The catalogue of models, the router to their deployments, and the operator's changes. */
 export async function openModels(dependencies: ModelsDependencies) {
   const { config, control, changeFeed, secretBox, metrics, tokens, clock, log, onStop } = dependencies
   const snapshot = loadPriceSnapshot()

@@ -8,8 +8,8 @@ import { expect, test } from 'vitest'
 import { loadConfig } from '../config.ts'
 import { openBlobStore, openSecretKey } from './resources.ts'
 
-/** Reads the file as soon as it exists, again and again without a pause, and tells the first content. */
-const impatientReader = `
+/** Reads the file in a loop until it exists, and posts its first content. */
+const pollingReader = `
   const { readFileSync } = require('node:fs')
   const { parentPort, workerData } = require('node:worker_threads')
   parentPort.postMessage('reading')
@@ -19,10 +19,10 @@ const impatientReader = `
       break
     } catch {}
   }`
-/** A file that is made empty and filled later is caught empty in about every fifth round. */
+/** A file that is created empty and filled later is read empty in about every fifth round. */
 const rounds = 30
 
-test('a data folder and a secret key are made for this user only', async () => {
+test('a data folder and a secret key are accessible to this user only', async () => {
   const parent = mkdtempSync(path.join(os.tmpdir(), 'portico-secret-'))
   const folder = path.join(parent, 'data')
   await openSecretKey(loadConfig({ PORTICO_DATA_DIR: folder }, parent))
@@ -34,11 +34,11 @@ test('a data folder and a secret key are made for this user only', async () => {
   await rm(parent, { recursive: true })
 })
 
-test('a generated secret key is never seen in part: by another start at the same moment, or after a crash', async () => {
+test('a generated secret key is never visible in part to another process', async () => {
   for (let round = 0; round < rounds; round++) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'portico-secret-'))
     const config = loadConfig({ PORTICO_DATA_DIR: folder }, folder)
-    const reader = new Worker(impatientReader, { eval: true, workerData: path.join(folder, 'secret.key') })
+    const reader = new Worker(pollingReader, { eval: true, workerData: path.join(folder, 'secret.key') })
     await once(reader, 'message')
     const firstContent = once(reader, 'message')
     const keys = await Promise.all([openSecretKey(config), openSecretKey(config)])

@@ -7,11 +7,11 @@ import { ConfigError } from '../config.ts'
 import { type BlobStore, createFolderBlobStore, createS3BlobStore } from '../documents/index.ts'
 import type { CatalogueConfiguration } from '../models/index.ts'
 
-/** What the service opens from the outside world by its configuration. */
+/** External resources of the configuration: secret key, blob store, certificates, providers. */
 
 /**
- * The configured secret key, or one that is generated at the first start and kept in the data folder, readable by this user only.
- * The file appears whole or not at all, whatever starts beside this process or kills it.
+ * The configured secret key. Otherwise a key that is generated at the first start and stored in the data folder, readable by this user
+ * only. The file is complete or absent, even if another process starts at the same time or this one is killed.
  */
 export async function openSecretKey({ settings, secrets }: Config): Promise<string> {
   if (secrets.secretKey !== undefined) return secrets.secretKey
@@ -20,7 +20,7 @@ export async function openSecretKey({ settings, secrets }: Config): Promise<stri
   if (!existsSync(file)) {
     const unfinished = `${file}.${randomUUID()}`
     await writeFile(unfinished, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600, flush: true })
-    // Unlike a rename, a link never replaces the file of a process that was faster; but exFAT, for one, has no links.
+    // Unlike a rename, a link never replaces the file of a faster process. Some file systems, such as exFAT, have no links.
     await link(unfinished, file).catch((error: NodeJS.ErrnoException) =>
       error.code === 'EEXIST' ? undefined : rename(unfinished, file),
     )
@@ -58,7 +58,7 @@ export function openBlobStore({ settings, secrets }: Config): Promise<BlobStore>
   )
 }
 
-/** Providers and models of the file with their keys filled in, and what stands in the environment. */
+/** Providers and models of the configuration file with their keys, and the settings of the environment. */
 export function toCatalogueConfiguration({ settings, secrets }: Config): CatalogueConfiguration {
   return {
     providers: settings.providers.map(
@@ -74,7 +74,7 @@ export function toCatalogueConfiguration({ settings, secrets }: Config): Catalog
   }
 }
 
-/** Further certificate authorities, PEM. */
+/** Additional certificate authorities in PEM format. */
 export function readCertificates({ settings }: Config): string | undefined {
   const file = settings.network.caFile
   if (file === undefined) return undefined

@@ -7,16 +7,16 @@ import type { LiveCatalogue } from '../models/index.ts'
 import type { Router } from '../routing/index.ts'
 import { picoUsdPerUsd } from './ledger-metrics.ts'
 
-/** Scrapes that come more often than this read the same figures. */
+/** More frequent scrapes read the same values. */
 const minimumAgeMs = 5_000
 /** A database that does not answer within this time keeps the gauges at their last values. */
 const scrapeTimeoutMs = 2_000
-/** Series of one metric; more would weigh on the monitoring, not on Portico. */
+/** Most series of one metric, so that the monitoring system is not overloaded. */
 const maximumOrganisations = 500
 
 const circuitValues = { closed: 0, half_open: 1, open: 2 } as const
 
-/** Returns a function that reads what gauges show: budgets left, depth of the job queues, circuits. It never rejects. */
+/** Returns a function that updates the gauges: remaining budgets, depth of the job queues, circuits. It never rejects. */
 export function createScrape({
   control,
   corpus,

@@ -12,8 +12,8 @@ import { AppError, version } from '../kernel/index.ts'
 import { assertGatewayAccess, createOrganisationLimiter } from '../organisations/index.ts'
 import type { PartContext } from './foundation.ts'
 
-/** After the grace of a stop: how long what was ended may take to settle and to tell its client. */
-const lastWordsMs = 2_000
+/** After the grace period of a stop: time for aborted calls to write their cost and to send their error. */
+const abortedCallsMs = 2_000
 
 interface ServerDependencies extends Pick<PartContext, 'config' | 'clock' | 'log'> {
   callers: Authenticators
@@ -49,7 +49,7 @@ export function openServer(dependencies: ServerDependencies) {
   return {
     version,
 
-    /** The port of the metrics first, so that a taken one ends the start before anybody is served. */
+    /** Opens the metrics port first, so that a port in use ends the start before requests are handled. */
     async listen(): Promise<void> {
       if (metricsSettings.enabled) {
         metricsServer = await startMetricsServer(metrics, {
@@ -74,7 +74,7 @@ export function openServer(dependencies: ServerDependencies) {
       const isClosedWithin = (ms: number) => Promise.race([closed.then(() => true), wait(ms, false, { ref: false })])
       if (!(await isClosedWithin(server.shutdownGraceMs))) {
         shutdown.abort(new AppError('shutting_down', 'The service is stopping.', { retryAfterSeconds: 2 }))
-        if (!(await isClosedWithin(lastWordsMs))) app.server.closeAllConnections()
+        if (!(await isClosedWithin(abortedCallsMs))) app.server.closeAllConnections()
       }
       await closed
     },

@@ -13,7 +13,7 @@ interface SpacesDependencies extends PartContext {
   documentStore: Pick<DocumentStore, 'removeOfSpace'>
 }
 
-/** Documents of a deleted Space that one transaction removes. */
+/** Most documents of a deleted Space that one transaction removes. */
 const removalBatch = 100
 
 /** Spaces, and the removal of the documents of those that are deleted. */
@@ -35,7 +35,7 @@ export async function openSpaces(dependencies: SpacesDependencies) {
     defaultModel: config.settings.chat.defaultModel,
     isModelAvailable(organisationId, model) {
       const organisation = organisations.get(organisationId)
-      // The store refuses an unknown organisation with a better error.
+      // The store rejects an unknown organisation with a more specific error.
       return !organisation || catalogue.resolve(organisation, model, clock.now())?.model.kind === 'chat'
     },
     changeFeed,

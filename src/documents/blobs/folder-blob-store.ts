@@ -7,21 +7,21 @@ import { AppError, createUuid } from '../../kernel/index.ts'
 import type { BlobStore } from './blob-store.ts'
 
 export interface FolderBlobStoreOptions {
-  /** True where no other process uses the folder: every upload that a former one left unfinished is removed at once. */
+  /** True if no other process uses the folder: unfinished uploads of an earlier process are then removed at once. */
   soleOwner?: boolean
-  /** Opens a file for writing; tests give one that is full. */
+  /** Opens a file for writing. Tests pass one that fails as on a full disk. */
   createFile?: (file: string) => Writable
 }
 
-/** Uploads being received; what a killed process left there is removed at a later start. */
+/** Uploads in progress. A later start removes the files of a killed process. */
 const incomingFolder = '.incoming'
-/** Longer than any upload takes, so that another instance's are left alone. */
+/** Longer than any upload, so that uploads of other instances are kept. */
 const abandonedAgeMs = 60 * 60_000
 const keyPattern = /^[\w-]+(?:\/[\w-]+)*$/
-/** Write errors that mean "no room": the disk, a quota, a limit on the size of files. */
+/** Write errors of a full disk, a quota or a file size limit. */
 const noRoomCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 
-/** Blobs as files below `root`. A file is written aside, synced and renamed, so that a key names a whole file or none. */
+/** Blobs as files below `root`. A file is written to a temporary name, synced and renamed, so that a key has a complete file or none. */
 export async function createFolderBlobStore(
   root: string,
   { soleOwner = false, createFile = createDurableFile }: FolderBlobStoreOptions = {},
@@ -48,7 +48,7 @@ export async function createFolderBlobStore(
         await syncFolder(path.dirname(file))
       } catch (error) {
         await rm(temporary, { force: true })
-        throw explained(error)
+        throw toStorageError(error)
       }
     },
     async open(key) {
@@ -78,13 +78,13 @@ function createDurableFile(file: string): Writable {
   return createWriteStream(file, { flush: true, mode: 0o600 })
 }
 
-function explained(error: unknown): unknown {
+function toStorageError(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code ?? ''
   if (!noRoomCodes.has(code)) return error
   return new AppError(
     'overloaded',
     'The server has no room for this file at the moment. Nothing was stored; try again later.',
-    { retryAfterSeconds: 60, internal: `the blob folder takes no more (${code})`, cause: error },
+    { retryAfterSeconds: 60, internal: `the blob folder is full (${code})`, cause: error },
   )
 }
 
@@ -106,7 +106,7 @@ async function exists(file: string): Promise<boolean> {
   }
 }
 
-/** A rename is durable only when its folder is. */
+/** A rename is durable only after its folder is synced. */
 async function syncFolder(folder: string) {
   const handle = await open(folder, 'r')
   try {

@@ -26,14 +26,14 @@ export interface S3BlobStoreOptions {
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined
 }
 
-/** Size of one part and parts in flight: 4 × 5 MiB of memory per upload, the least that S3 allows a part. */
+/** 5 MiB is the smallest part that S3 accepts; four parts in flight take 20 MiB of memory per upload. */
 const partBytes = 5 * 1024 * 1024
 const partsInFlight = 4
-/** A store that does not answer must not hold an upload for ever. */
+/** Bounds the time of an upload when the store does not respond. */
 const connectTimeoutMs = 5_000
 const silenceTimeoutMs = 60_000
 
-/** Blobs as objects of an S3 bucket; uploads are multipart streams, aborted when they fail so that nothing is left. */
+/** Blobs as objects of an S3 bucket; uploads are multipart streams, which are aborted when they fail. */
 export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
   const client = createClient(options)
   const locate = (key: string) => ({ Bucket: options.bucket, Key: options.prefix + key })
