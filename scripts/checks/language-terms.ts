@@ -112,16 +112,6 @@ export const notCleanYet: string[] = [
   'scripts/conformance.ts',
   'scripts/price-snapshot/',
   'test/upstream/',
-  // HTTP, organisations, documents, composition.
-  'src/http/',
-  'src/organisations/',
-  'src/operators/',
-  'src/documents/',
-  'src/contract/',
-  'src/service',
-  'src/database/change-feed',
-  'docs/documents.md',
-  'docs/errors.md',
   // Billing, gateway and below.
   'src/billing/',
   'src/gateway/',

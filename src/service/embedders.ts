@@ -38,8 +38,8 @@ export function openEmbedder({ settings }: Config, dependencies: EmbedderDepende
 }
 
 /**
- * The embedder of the index that still answers searches, where another one is configured now. Without it words answer alone, so
- * a model that is gone is a warning and does not hold up the start.
+ * The embedders of earlier embedding versions that searches still use after the configuration has changed. Without them search is lexical
+ * only, so a missing model is a warning and does not stop the start.
  */
 export async function openFormerEmbedders(
   current: Embedder,
@@ -63,14 +63,14 @@ export async function openFormerEmbedders(
     } catch (error) {
       dependencies.log.warn(
         { embedder: embedderId, error: describeError(error) },
-        `the former embedding model is gone; ${until}`,
+        `the former embedding model is not available; ${until}`,
       )
     }
   }
   return opened
 }
 
-const until = 'words alone answer until all documents are embedded anew'
+const until = 'search is lexical only until all documents are embedded again'
 
 async function openSource(
   source: EmbedderSource,
@@ -101,9 +101,7 @@ async function open(
   if (!model) throw new ConfigError('embeddings.model: name an embedding model of the catalogue.')
   const known = dimensions ?? dependencies.modelDimensions(model)
   if (known === undefined) {
-    throw new ConfigError(
-      `embeddings.dimensions: the catalogue does not say how many dimensions ${model} has; set them.`,
-    )
+    throw new ConfigError(`embeddings.dimensions: the catalogue does not state the dimensions of ${model}; set them.`)
   }
   return createProviderEmbedder({
     embeddings: dependencies.embeddings,

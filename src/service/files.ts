@@ -18,7 +18,7 @@ export async function openFiles({ config, corpus, clock, log, onStop }: PartCont
   return { index, jobs, blobs, documentStore }
 }
 
-/** A server searches in its own indexes; the one connection of the embedded engine is too busy for that. */
+/** PostgreSQL searches its indexes. The embedded engine has one connection, which is too busy for searches, so it uses memory. */
 function createEngine({ settings }: Config, database: Database, log: Log): SearchEngine {
   if (database.engine === 'postgres') return createPostgresEngine({ database, log })
   return createMemoryEngine({ database, maximumBytes: settings.search.memoryMegabytes * 2 ** 20, log })

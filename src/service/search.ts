@@ -44,7 +44,7 @@ export async function openSearch({
   const former = await openFormerEmbedders(embedder, await index.embeddingVersions.load(), dependencies)
   for (const one of former) onStop(() => one.close())
   const retrieval = timed(
-    // The built-in embedder can always answer for an index that it made, while another model's is being built.
+    // The built-in embedder needs no model files, so it always serves its index while the index of another model is built.
     createRetrieval({ index, embedder, formerEmbedders: [createHashingEmbedder(), ...former], log }),
     (seconds) => metrics.searchSeconds.observe(seconds),
   )
