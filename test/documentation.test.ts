@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+/** The rules of docs/README.md and docs/decisions/README.md. */
+
+const docs = path.join(import.meta.dirname, '../docs')
+const read = (file: string) => readFileSync(path.join(docs, file), 'utf8')
+const pagesIn = (folder: string) =>
+  readdirSync(path.join(docs, folder)).filter((file) => file.endsWith('.md') && file !== 'README.md')
+/** The second paragraph of a page; the first is its title. */
+const leadOf = (file: string) => read(file).split('\n\n')[1] ?? ''
+
+describe('each page of docs/', () => {
+  test.each(pagesIn('.'))('%s names its readers below the title and is in the index', (file) => {
+    expect(leadOf(file)).toMatch(/^For .+\.$/s)
+    expect(read('README.md')).toContain(`](${file})`)
+  })
+})
+
+describe('decisions', () => {
+  const files = pagesIn('decisions').toSorted()
+
+  test('are numbered from 0001 without gaps', () => {
+    expect(files.map((file) => file.slice(0, 4))).toEqual(files.map((_, index) => String(index + 1).padStart(4, '0')))
+  })
+
+  test.each(files)('%s has its number, a date, context, decision and consequences, and is in the index', (file) => {
+    const text = read(`decisions/${file}`)
+    const number = file.slice(0, 4)
+    expect(text).toMatch(new RegExp(`^# ${number}: .+\n\n\\d{4}-\\d{2}-\\d{2}\\. For .+\\.\n`))
+    const parts = [...text.matchAll(/^\*\*(Context|Decision|Consequences)\.\*\*/gm)].map(([, part]) => part)
+    expect(parts).toEqual(['Context', 'Decision', 'Consequences'])
+    expect(read('decisions/README.md')).toContain(`[${number}](${file})`)
+  })
+})
