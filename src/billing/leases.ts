@@ -8,7 +8,15 @@ import {
 } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
 import type { Organisation } from '../organisations/index.ts'
-import { type Account, adopt, createAccount, freePicoUsd, look, unleasedPicoUsd, wake } from './account.ts'
+import {
+  type Lease,
+  applyLeaseState,
+  createLease,
+  freePicoUsd,
+  applyPeriodState,
+  unleasedPicoUsd,
+  wake,
+} from './lease.ts'
 import {
   extendLease,
   FencedError,
@@ -30,19 +38,19 @@ const askAgainMs = 250
 const noticeTimeoutMs = 2_000
 
 export interface Leases {
-  /** The account of the period that the moment lies in, when it is in memory and knows the organisation's present budget. */
-  find(organisation: Organisation, atMs: number): Account | undefined
+  /** The lease of the period that the moment lies in, when it is in memory and knows the organisation's present budget. */
+  find(organisation: Organisation, atMs: number): Lease | undefined
   /** The same from the database. */
-  open(organisation: Organisation, atMs: number): Promise<Account>
+  open(organisation: Organisation, atMs: number): Promise<Lease>
   /** Leases more of what nobody has leased yet. Afterwards `unleasedPicoUsd` is what the database said. */
-  extend(account: Account, neededPicoUsd: bigint): Promise<void>
-  /** Asks other instances to give back what they do not use. */
-  ask(account: Account): Promise<void>
-  /** Reads again where the periods stand, gives back idle leases, forgets accounts that are over. */
+  extend(lease: Lease, neededPicoUsd: bigint): Promise<void>
+  /** Requests that other instances give back what they do not use. */
+  requestRoom(lease: Lease): Promise<void>
+  /** Reads again where the periods stand, gives back idle leases, forgets leases that are over. */
   maintain(): Promise<void>
-  accounts(): Account[]
-  /** False after a fencing: what was decided on the account must not be written. */
-  isLive(account: Account): boolean
+  all(): Lease[]
+  /** False after a fencing: what was decided on the lease must not be written. */
+  isLive(lease: Lease): boolean
   /** After a fencing: the leases are gone. */
   forgetAll(): void
   /** Gives everything back. */
@@ -59,62 +67,62 @@ export interface LeasesDeps {
 
 export async function createLeases({ database, clock, log, writer, instanceId }: LeasesDeps): Promise<Leases> {
   /** Few per organisation: the running period, and former ones whose calls still run. */
-  const byOrganisation = new Map<OrganisationId, Account[]>()
-  const opening = new Map<string, Promise<Account>>()
-  const askedMs = new WeakMap<Account, number>()
-  const failures = new WeakMap<Account, { atMs: number; error: unknown }>()
+  const byOrganisation = new Map<OrganisationId, Lease[]>()
+  const opening = new Map<string, Promise<Lease>>()
+  const askedMs = new WeakMap<Lease, number>()
+  const failures = new WeakMap<Lease, { atMs: number; error: unknown }>()
 
   /**
-   * One lease operation at a time per account. When one fails because the database does not answer, those that wait behind it
+   * One lease operation at a time per lease. When one fails because the database does not answer, those that wait behind it
    * fail with it: each would wait as long.
    */
-  function inTurn<Result>(account: Account, operation: () => Promise<Result>): Promise<Result> {
+  function inTurn<Result>(lease: Lease, operation: () => Promise<Result>): Promise<Result> {
     const askedMs = clock.monotonicMs()
-    const result = account.operation.then(async () => {
-      const failure = failures.get(account)
+    const result = lease.operation.then(async () => {
+      const failure = failures.get(lease)
       if (failure && failure.atMs >= askedMs) throw failure.error
       try {
-        if (account.uncertain && isLive(account)) await reconcile(account)
+        if (lease.uncertain && isLive(lease)) await reconcile(lease)
         return await operation()
       } catch (error) {
-        if (!(error instanceof FencedError)) failures.set(account, { atMs: clock.monotonicMs(), error })
+        if (!(error instanceof FencedError)) failures.set(lease, { atMs: clock.monotonicMs(), error })
         throw error
       }
     })
-    account.operation = result.catch(() => {})
+    lease.operation = result.catch(() => {})
     return result
   }
 
   /** After an operation whose outcome is unknown: takes over what the database has. */
-  async function reconcile(account: Account): Promise<void> {
-    const { closedPicoUsd } = account.uncertain!
-    const state = await loadLease(database, keyOf(account))
-    if (!isLive(account)) return
-    account.uncertain = null
+  async function reconcile(lease: Lease): Promise<void> {
+    const { closedPicoUsd } = lease.uncertain!
+    const state = await loadLease(database, keyOf(lease))
+    if (!isLive(lease)) return
+    lease.uncertain = null
     // Closed after all: the bill is in the period's counter.
-    if (state.grantedPicoUsd === 0n) account.settledPicoUsd -= closedPicoUsd
-    adopt(account, state)
+    if (state.grantedPicoUsd === 0n) lease.settledPicoUsd -= closedPicoUsd
+    applyLeaseState(lease, state)
   }
 
-  function isLive(account: Account): boolean {
-    return byOrganisation.get(account.organisationId)?.includes(account) ?? false
+  function isLive(lease: Lease): boolean {
+    return byOrganisation.get(lease.organisationId)?.includes(lease) ?? false
   }
 
-  function find(organisation: Organisation, atMs: number): Account | undefined {
-    const account = byOrganisation
+  function find(organisation: Organisation, atMs: number): Lease | undefined {
+    const lease = byOrganisation
       .get(organisation.id)
       ?.find(({ period }) => period.startsAt <= atMs && atMs < period.endsAt)
-    if (account && account.budgetPicoUsd !== organisation.monthlyBudgetPicoUsd) {
-      account.budgetPicoUsd = organisation.monthlyBudgetPicoUsd
-      account.dirty = true
-      wake(account)
+    if (lease && lease.budgetPicoUsd !== organisation.monthlyBudgetPicoUsd) {
+      lease.budgetPicoUsd = organisation.monthlyBudgetPicoUsd
+      lease.dirty = true
+      wake(lease)
       // After a cut, what was leased above the new budget goes back so that other instances see the truth.
-      if (account.committedPicoUsd > account.budgetPicoUsd) background(giveBack(account, { keepAllowed: true }))
+      if (lease.committedPicoUsd > lease.budgetPicoUsd) background(giveBack(lease, { keepAllowed: true }))
     }
-    return account
+    return lease
   }
 
-  async function open(organisation: Organisation, atMs: number): Promise<Account> {
+  async function open(organisation: Organisation, atMs: number): Promise<Lease> {
     const key = `${organisation.id} ${organisation.timeZone} ${organisation.periodAnchorDay}`
     const running = opening.get(key)
     if (running) {
@@ -122,7 +130,7 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
       return find(organisation, atMs) ?? open(organisation, atMs)
     }
     const promise = openPeriod(database, organisation, atMs).then(async (period) => {
-      const account = createAccount(
+      const lease = createLease(
         instanceId(),
         organisation.id,
         period,
@@ -132,9 +140,9 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
       const [state] = await loadPeriodStates(database, instanceId(), [
         { organisationId: organisation.id, period: period.name },
       ])
-      look(account, state!)
-      byOrganisation.set(organisation.id, [...(byOrganisation.get(organisation.id) ?? []), account])
-      return account
+      applyPeriodState(lease, state!)
+      byOrganisation.set(organisation.id, [...(byOrganisation.get(organisation.id) ?? []), lease])
+      return lease
     })
     opening.set(key, promise)
     try {
@@ -144,19 +152,19 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
     }
   }
 
-  function extend(account: Account, neededPicoUsd: bigint): Promise<void> {
-    return inTurn(account, async () => {
+  function extend(lease: Lease, neededPicoUsd: bigint): Promise<void> {
+    return inTurn(lease, async () => {
       // Whoever came first may have leased enough for all, or found that nothing is left.
-      if (!isLive(account)) throw new FencedError(account.instanceId)
-      if (freePicoUsd(account) >= neededPicoUsd || unleasedPicoUsd(account) === 0n) return
-      account.uncertain = { closedPicoUsd: 0n }
+      if (!isLive(lease)) throw new FencedError(lease.instanceId)
+      if (freePicoUsd(lease) >= neededPicoUsd || unleasedPicoUsd(lease) === 0n) return
+      lease.uncertain = { closedPicoUsd: 0n }
       const state = await extendLease(database, {
-        ...keyOf(account),
-        budgetPicoUsd: account.budgetPicoUsd,
-        neededPicoUsd: neededPicoUsd - freePicoUsd(account),
+        ...keyOf(lease),
+        budgetPicoUsd: lease.budgetPicoUsd,
+        neededPicoUsd: neededPicoUsd - freePicoUsd(lease),
       })
-      account.uncertain = null
-      if (isLive(account)) adopt(account, state)
+      lease.uncertain = null
+      if (isLive(lease)) applyLeaseState(lease, state)
     })
   }
 
@@ -164,31 +172,31 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
    * Gives back what is free; `keepAllowed` keeps what fits the budget, `close` ends the lease when nothing is open.
    * The money leaves memory first, then everything written before reaches the database, then the lease shrinks there.
    */
-  function giveBack(account: Account, how: { keepAllowed?: boolean; close?: boolean }): Promise<void> {
-    return inTurn(account, async () => {
-      if (!isLive(account)) return
-      const spare = account.grantedPicoUsd - account.settledPicoUsd - account.heldPicoUsd
-      const excess = account.committedPicoUsd - account.budgetPicoUsd
+  function giveBack(lease: Lease, how: { keepAllowed?: boolean; close?: boolean }): Promise<void> {
+    return inTurn(lease, async () => {
+      if (!isLive(lease)) return
+      const spare = lease.grantedPicoUsd - lease.settledPicoUsd - lease.heldPicoUsd
+      const excess = lease.committedPicoUsd - lease.budgetPicoUsd
       const returned = how.keepAllowed && excess < spare ? excess : spare
-      const close = how.close === true && isUnused(account)
-      if (returned <= 0n && !(close && account.grantedPicoUsd > 0n)) return
-      account.grantedPicoUsd -= returned
-      account.committedPicoUsd -= returned
-      account.uncertain = { closedPicoUsd: 0n }
+      const close = how.close === true && isUnused(lease)
+      if (returned <= 0n && !(close && lease.grantedPicoUsd > 0n)) return
+      lease.grantedPicoUsd -= returned
+      lease.committedPicoUsd -= returned
+      lease.uncertain = { closedPicoUsd: 0n }
       await writer.barrier()
-      const settledBefore = account.settledPicoUsd
-      if (close) account.uncertain = { closedPicoUsd: settledBefore }
+      const settledBefore = lease.settledPicoUsd
+      if (close) lease.uncertain = { closedPicoUsd: settledBefore }
       const state = await returnLease(database, {
-        ...keyOf(account),
-        budgetPicoUsd: account.budgetPicoUsd,
+        ...keyOf(lease),
+        budgetPicoUsd: lease.budgetPicoUsd,
         returnedPicoUsd: returned > 0n ? returned : 0n,
         close,
       })
-      account.uncertain = null
-      if (!isLive(account)) return
+      lease.uncertain = null
+      if (!isLive(lease)) return
       // Closed: the bill has moved to the period's counter and the next lease starts from nothing.
-      if (close && state.grantedPicoUsd === 0n) account.settledPicoUsd -= settledBefore
-      adopt(account, state)
+      if (close && state.grantedPicoUsd === 0n) lease.settledPicoUsd -= settledBefore
+      applyLeaseState(lease, state)
     })
   }
 
@@ -196,86 +204,86 @@ export async function createLeases({ database, clock, log, writer, instanceId }:
     work.catch((error: unknown) => log.warn({ error: describeError(error) }, 'a lease could not be given back'))
   }
 
-  async function refresh(accounts: Account[]): Promise<void> {
-    if (accounts.length === 0) return
-    const before = accounts.map((account) => account.operation)
+  async function refresh(leases: Lease[]): Promise<void> {
+    if (leases.length === 0) return
+    const before = leases.map((lease) => lease.operation)
     const states = await loadPeriodStates(
       database,
       instanceId(),
-      accounts.map(({ organisationId, period }) => ({ organisationId, period: period.name })),
+      leases.map(({ organisationId, period }) => ({ organisationId, period: period.name })),
     )
     // A lease operation that ran meanwhile knows better.
-    accounts.forEach((account, place) => {
-      if (account.operation === before[place] && isLive(account)) look(account, states[place]!)
+    leases.forEach((lease, place) => {
+      if (lease.operation === before[place] && isLive(lease)) applyPeriodState(lease, states[place]!)
     })
   }
 
   function onNotice(payload: string): void {
     const notice = JSON.parse(payload) as LeaseNotice
     if (notice.from === instanceId()) return
-    const accounts = byOrganisation.get(notice.organisationId as OrganisationId) ?? []
-    if (notice.kind === 'returned') background(refresh(accounts))
-    else for (const account of accounts) background(giveBack(account, {}))
+    const leases = byOrganisation.get(notice.organisationId as OrganisationId) ?? []
+    if (notice.kind === 'returned') background(refresh(leases))
+    else for (const lease of leases) background(giveBack(lease, {}))
   }
 
   const stopListening = await database.listen(leaseChannel, onNotice)
-  database.onReconnect(() => background(refresh(allAccounts())))
+  database.onReconnect(() => background(refresh(all())))
 
-  function allAccounts(): Account[] {
+  function all(): Lease[] {
     return [...byOrganisation.values()].flat()
   }
 
-  function forget(account: Account): void {
-    const rest = (byOrganisation.get(account.organisationId) ?? []).filter((other) => other !== account)
-    if (rest.length > 0) byOrganisation.set(account.organisationId, rest)
-    else byOrganisation.delete(account.organisationId)
+  function forget(lease: Lease): void {
+    const rest = (byOrganisation.get(lease.organisationId) ?? []).filter((other) => other !== lease)
+    if (rest.length > 0) byOrganisation.set(lease.organisationId, rest)
+    else byOrganisation.delete(lease.organisationId)
   }
 
-  function isUnused(account: Account): boolean {
-    return account.openHolds === 0 && account.undecided === 0
+  function isUnused(lease: Lease): boolean {
+    return lease.openHolds === 0 && lease.undecided === 0
   }
 
   async function maintain(): Promise<void> {
     const nowMs = clock.monotonicMs()
-    const idle = allAccounts().filter((account) => isUnused(account) && nowMs - account.lastUsedMs > idleLeaseMs)
-    for (const account of idle) {
-      await giveBack(account, { close: true })
-      if (isUnused(account) && account.grantedPicoUsd === 0n && !account.dirty && !account.uncertain) forget(account)
+    const idle = all().filter((lease) => isUnused(lease) && nowMs - lease.lastUsedMs > idleLeaseMs)
+    for (const lease of idle) {
+      await giveBack(lease, { close: true })
+      if (isUnused(lease) && lease.grantedPicoUsd === 0n && !lease.dirty && !lease.uncertain) forget(lease)
     }
     // Behind an operation under way this does nothing; after a failed one it reads what became of it.
-    for (const account of allAccounts()) if (account.uncertain) await inTurn(account, async () => {})
-    await refresh(allAccounts())
+    for (const lease of all()) if (lease.uncertain) await inTurn(lease, async () => {})
+    await refresh(all())
   }
 
   return {
     find,
     open,
     extend,
-    async ask(account) {
+    async requestRoom(lease) {
       const nowMs = clock.monotonicMs()
-      if (account.othersLeasedPicoUsd <= 0n || nowMs - (askedMs.get(account) ?? -askAgainMs) < askAgainMs) return
-      askedMs.set(account, nowMs)
-      const notice: LeaseNotice = { kind: 'wanted', organisationId: account.organisationId, from: instanceId() }
+      if (lease.othersLeasedPicoUsd <= 0n || nowMs - (askedMs.get(lease) ?? -askAgainMs) < askAgainMs) return
+      askedMs.set(lease, nowMs)
+      const notice: LeaseNotice = { kind: 'wanted', organisationId: lease.organisationId, from: instanceId() }
       // The wait for room ends by itself; a notice that gets lost is repeated at the next look.
       await withDeadline(noticeTimeoutMs, (signal) => notify(database, notice, signal)).catch((error: unknown) =>
         log.warn({ error: describeError(error) }, 'other instances could not be asked for room'),
       )
     },
     maintain,
-    accounts: allAccounts,
+    all,
     isLive,
     forgetAll() {
-      const gone = allAccounts()
+      const gone = all()
       byOrganisation.clear()
-      for (const account of gone) wake(account)
+      for (const lease of gone) wake(lease)
     },
     async close() {
       await stopListening()
-      for (const account of allAccounts()) await giveBack(account, { close: true })
+      for (const lease of all()) await giveBack(lease, { close: true })
     },
   }
 }
 
-function keyOf({ instanceId, organisationId, period }: Account) {
+function keyOf({ instanceId, organisationId, period }: Lease) {
   return { instanceId, organisationId, period: period.name }
 }

@@ -11,7 +11,7 @@ import {
   withDeadline,
 } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
-import { type Account, unbilledPicoUsd } from './account.ts'
+import { type Lease, unbilledPicoUsd } from './lease.ts'
 import { type AuditReport, runAudit } from './audit.ts'
 import { pricingOf } from './hold-size.ts'
 import { closeInstance, registerInstance, writeHeartbeat } from './instance.store.ts'
@@ -154,21 +154,21 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
 
   async function openFor(request: HoldRequest): Promise<Hold> {
     const startedAt = clock.now()
-    const account = leases.find(request.organisation, startedAt) ?? (await leases.open(request.organisation, startedAt))
-    account.undecided += 1
+    const lease = leases.find(request.organisation, startedAt) ?? (await leases.open(request.organisation, startedAt))
+    lease.undecided += 1
     try {
-      return await decide(account, request, startedAt)
+      return await decide(lease, request, startedAt)
     } finally {
-      account.undecided -= 1
+      lease.undecided -= 1
     }
   }
 
-  async function decide(account: Account, request: HoldRequest, startedAt: number): Promise<Hold> {
+  async function decide(lease: Lease, request: HoldRequest, startedAt: number): Promise<Hold> {
     const startedMs = clock.monotonicMs()
-    account.lastUsedMs = startedMs
+    lease.lastUsedMs = startedMs
     const pricing = pricingOf(request, startedAt)
     const reservation = { leases, clock, holdWaitMs }
-    const reserved = await reserveFor(reservation, account, request, pricing).catch((error: unknown) => {
+    const reserved = await reserveFor(reservation, lease, request, pricing).catch((error: unknown) => {
       if (!isAppError(error, 'insufficient_quota')) throw error
       if (request.whenExhausted === 'write_off') return 'write_off' as const
       observer.refused?.(request.organisation.id)
@@ -176,7 +176,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     })
     observer.held?.(clock.monotonicMs() - startedMs)
     const onSettled = (receipt: Receipt) => {
-      account.lastUsedMs = clock.monotonicMs()
+      lease.lastUsedMs = clock.monotonicMs()
       observer.settled?.(receipt)
     }
     const onClosed = () => {
@@ -184,7 +184,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       ids.delete(request.requestId)
     }
     const deps = { reservation, writer, log, now: () => clock.now(), onSettled, onClosed }
-    const hold = openHold(deps, account, request, pricing, reserved, startedAt)
+    const hold = openHold(deps, lease, request, pricing, reserved, startedAt)
     open.set(request.requestId, hold)
     return hold
   }
@@ -213,7 +213,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
 
   async function maintain(): Promise<void> {
     if (expiryMs !== null) await recover(instance)
-    await thresholds.check(leases.accounts())
+    await thresholds.check(leases.all())
     await leases.maintain().catch((error: unknown) => {
       if (!(error instanceof FencedError)) throw error
       return renew(error.instanceId)
@@ -241,7 +241,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     await writer.drained()
     shutdown.abort()
     try {
-      await thresholds.check(leases.accounts())
+      await thresholds.check(leases.all())
       await leases.close()
       // Holds that could not be settled stay for the next start; so does the instance that they belong to.
       if (open.size === 0) await database.transaction((transaction) => closeInstance(transaction, instance))
@@ -254,22 +254,22 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
   return {
     hold,
     hasCredit(organisation) {
-      const account = leases.find(organisation, clock.now())
-      return account ? unbilledPicoUsd(account) > 0n : organisation.monthlyBudgetPicoUsd > 0n
+      const lease = leases.find(organisation, clock.now())
+      return lease ? unbilledPicoUsd(lease) > 0n : organisation.monthlyBudgetPicoUsd > 0n
     },
     async loadBudget(organisation) {
       const now = clock.now()
-      const account = leases.find(organisation, now) ?? (await leases.open(organisation, now))
-      const key = { organisationId: organisation.id, period: account.period.name }
+      const lease = leases.find(organisation, now) ?? (await leases.open(organisation, now))
+      const key = { organisationId: organisation.id, period: lease.period.name }
       await writer.barrier()
       const [state] = await loadPeriodStates(database, instance, [key])
       return {
         organisationId: organisation.id,
-        period: account.period.name,
-        periodEndsAt: account.period.endsAt,
+        period: lease.period.name,
+        periodEndsAt: lease.period.endsAt,
         budgetPicoUsd: organisation.monthlyBudgetPicoUsd,
         settledPicoUsd: state!.settledPicoUsd,
-        heldPicoUsd: await loadHeld(database, organisation.id, account.period.name),
+        heldPicoUsd: await loadHeld(database, organisation.id, lease.period.name),
       }
     },
     loadReceipt: (requestId) => loadReceipt(database, requestId),

@@ -1,5 +1,5 @@
 import { AppError, describeError, type InstanceId, type Log, type RequestId } from '../kernel/index.ts'
-import { type Account, bill, freePicoUsd, release, unbill, unleasedPicoUsd } from './account.ts'
+import { type Lease, bill, freePicoUsd, release, unbill, unleasedPicoUsd } from './lease.ts'
 import { affordableOutput, type CallPricing, nextCover, shouldGrow } from './hold-size.ts'
 import type { Entry } from './ledger.store.ts'
 import { type LedgerWriter, type SettleResult, unavailable } from './ledger-writer.ts'
@@ -33,14 +33,14 @@ export interface OpenHoldDeps {
 /** Money has been reserved already; this writes the hold and follows it to its settlement. */
 export function openHold(
   deps: OpenHoldDeps,
-  account: Account,
+  lease: Lease,
   request: HoldRequest,
   pricing: CallPricing,
   reserved: Reservation | 'write_off',
   startedAt: number,
 ): OpenHold {
   const { writer, log } = deps
-  const { instanceId } = account
+  const { instanceId } = lease
   const first = scheduleInForce(request.candidates[0]!.prices, startedAt)
   const wantedTokens = reserved === 'write_off' ? 0 : reserved.wantedTokens
   let amountPicoUsd = reserved === 'write_off' ? 0n : reserved.amountPicoUsd
@@ -52,8 +52,8 @@ export function openHold(
   let isRevoked = false
   const settled = new AbortController()
 
-  account.openHolds += 1
-  const durable = writer.open(instanceId, openingRow(account, request, first, amountPicoUsd, startedAt))
+  lease.openHolds += 1
+  const durable = writer.open(instanceId, openingRow(lease, request, first, amountPicoUsd, startedAt))
   // Whatever became of the row, nothing may be shown: the money goes back, and a row that was written after all goes away.
   durable.catch(() => void settle({ kind: 'unanswered', reason: 'the hold could not be written' }).catch(() => {}))
 
@@ -73,7 +73,7 @@ export function openHold(
 
   /** Growth before it is needed: from what is free at hand only, and never more than a quarter of it. */
   function growAhead(tokens: number): void {
-    const target = stepWithin(freePicoUsd(account) / 4n, tokens)
+    const target = stepWithin(freePicoUsd(lease) / 4n, tokens)
     if (target > coveredTokens) grow(target).catch(() => {})
   }
 
@@ -81,7 +81,7 @@ export function openHold(
     while (tokens > coveredTokens) {
       if (settlement) return
       if (growth) await growth.catch(() => {})
-      else await grow(Math.max(tokens, stepWithin(freePicoUsd(account) / 4n, tokens)))
+      else await grow(Math.max(tokens, stepWithin(freePicoUsd(lease) / 4n, tokens)))
     }
   }
 
@@ -94,13 +94,13 @@ export function openHold(
   function grow(targetTokens: number): Promise<void> {
     growth = (async () => {
       const held = { promptTokens: request.promptTokensBound, amountPicoUsd }
-      const extra = await growFor(deps.reservation, account, pricing, held, targetTokens, settled.signal).catch(
+      const extra = await growFor(deps.reservation, lease, pricing, held, targetTokens, settled.signal).catch(
         (error: unknown) => {
           // Settled by another instance, or the database does not answer: it cannot grow now.
           throw error instanceof AppError || settled.signal.aborted ? error : unavailable(error)
         },
       )
-      if (settlement) return release(account, extra)
+      if (settlement) return release(lease, extra)
       amountPicoUsd += extra > 0n ? extra : 0n
       try {
         await writer.change(instanceId, { requestId: request.requestId, amountPicoUsd, outputTokens })
@@ -123,7 +123,7 @@ export function openHold(
 
   async function write(outcome: Outcome): Promise<Receipt> {
     settled.abort(new Error('the call is over'))
-    const entry = entryOf(account, request, outcome, startedAt, deps.now())
+    const entry = entryOf(lease, request, outcome, startedAt, deps.now())
     const costPicoUsd = entry.billedPicoUsd
     const spare =
       costPicoUsd > amountPicoUsd && reserved !== 'write_off' ? await claim(costPicoUsd - amountPicoUsd) : 0n
@@ -131,17 +131,17 @@ export function openHold(
     entry.billedPicoUsd = costPicoUsd < billable ? costPicoUsd : billable
     entry.writtenOffPicoUsd = costPicoUsd - entry.billedPicoUsd
     const heldPicoUsd = billable
-    bill(account, heldPicoUsd, entry.billedPicoUsd)
+    bill(lease, heldPicoUsd, entry.billedPicoUsd)
     let result: SettleResult
     try {
       result = await writer.settle(instanceId, entry)
     } catch (error) {
       // The row is still open in the database: keep its money set aside, so that nobody spends it twice.
-      unbill(account, entry.billedPicoUsd)
-      account.heldPicoUsd += heldPicoUsd
+      unbill(lease, entry.billedPicoUsd)
+      lease.heldPicoUsd += heldPicoUsd
       throw error
     } finally {
-      account.openHolds -= 1
+      lease.openHolds -= 1
     }
     deps.onClosed()
     const { statedAttoUsd: _, ...written } = entry
@@ -152,18 +152,18 @@ export function openHold(
 
   /** A bill above the hold, which a provider that ignores its cap can cause, takes what is free; the rest is written off. */
   async function claim(missing: bigint): Promise<bigint> {
-    if (freePicoUsd(account) < missing && unleasedPicoUsd(account) > 0n) {
-      await deps.reservation.leases.extend(account, missing).catch(() => {})
+    if (freePicoUsd(lease) < missing && unleasedPicoUsd(lease) > 0n) {
+      await deps.reservation.leases.extend(lease, missing).catch(() => {})
     }
-    const free = freePicoUsd(account)
+    const free = freePicoUsd(lease)
     const claimed = missing < free ? missing : free
-    account.heldPicoUsd += claimed
+    lease.heldPicoUsd += claimed
     return claimed
   }
 
   function receiptAfter(result: SettleResult, written: Receipt): Receipt {
     if (result.kind === 'entered') return written
-    unbill(account, written.billedPicoUsd)
+    unbill(lease, written.billedPicoUsd)
     if (result.kind === 'existing') return result.receipt
     // The hold is not in the database: it never became durable, or the database has lost what it had acknowledged.
     const lost = written.billedPicoUsd + written.writtenOffPicoUsd
@@ -207,7 +207,7 @@ export function openHold(
 const noUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
 
 function openingRow(
-  account: Account,
+  lease: Lease,
   request: HoldRequest,
   schedule: ReturnType<typeof scheduleInForce>,
   amountPicoUsd: bigint,
@@ -217,8 +217,8 @@ function openingRow(
   const prices = unitPricesAt(schedule, promptTokens)
   return {
     requestId: request.requestId,
-    organisationId: account.organisationId,
-    period: account.period.name,
+    organisationId: lease.organisationId,
+    period: lease.period.name,
     amountPicoUsd,
     surface: request.surface,
     spaceId: request.spaceId,
@@ -234,13 +234,7 @@ function openingRow(
 }
 
 /** The entry with its full cost as billed; the caller cuts it to what is held. */
-function entryOf(
-  account: Account,
-  request: HoldRequest,
-  outcome: Outcome,
-  startedAt: number,
-  settledAt: number,
-): Entry {
+function entryOf(lease: Lease, request: HoldRequest, outcome: Outcome, startedAt: number, settledAt: number): Entry {
   const answered = outcome.kind === 'answered' ? outcome : undefined
   const candidate =
     request.candidates.find(({ deploymentId }) => deploymentId === answered?.deploymentId) ?? request.candidates[0]!
@@ -252,7 +246,7 @@ function entryOf(
   const cost = costOf(usage, schedule, markupBasisPoints, statedAttoUsd)
   return {
     requestId: request.requestId,
-    organisationId: account.organisationId,
+    organisationId: lease.organisationId,
     surface: request.surface,
     spaceId: request.spaceId,
     model: request.model,
@@ -261,7 +255,7 @@ function entryOf(
     hosting: answered?.hosting || null,
     startedAt,
     settledAt,
-    period: account.period.name,
+    period: lease.period.name,
     usage,
     unitPrices: cost.unitPrices,
     priceSource: schedule.source,

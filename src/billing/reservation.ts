@@ -1,5 +1,5 @@
 import { AppError, type Clock } from '../kernel/index.ts'
-import { type Account, freePicoUsd, nextChange, reserve, unbilledPicoUsd, unleasedPicoUsd } from './account.ts'
+import { type Lease, freePicoUsd, nextChange, reserve, unbilledPicoUsd, unleasedPicoUsd } from './lease.ts'
 import { affordableOutput, type CallPricing, type HoldPlan, holdCost, planHold } from './hold-size.ts'
 import { FencedError } from './lease.store.ts'
 import type { Leases } from './leases.ts'
@@ -13,7 +13,7 @@ const maximumWaiters = 1_000
 const lookAgainMs = 300
 
 export interface Reservation {
-  /** Already set aside in the account. */
+  /** Already set aside in the lease. */
   amountPicoUsd: bigint
   coveredTokens: number
   /** Output beyond it cannot come: the cap that the provider is sent, or the model's maximum. */
@@ -34,36 +34,36 @@ export interface ReservationDeps {
  */
 export async function reserveFor(
   { leases, clock, holdWaitMs }: ReservationDeps,
-  account: Account,
+  lease: Lease,
   request: HoldRequest,
   pricing: CallPricing,
 ): Promise<Reservation> {
   const deadlineMs = clock.monotonicMs() + holdWaitMs
   for (;;) {
-    if (!leases.isLive(account)) throw new FencedError(account.instanceId)
-    const plan = planNow(account, request, pricing)
-    assertCredit(account, request, pricing, plan)
-    const fits = affordableOutput(pricing, request.promptTokensBound, freePicoUsd(account), plan.desiredTokens)
-    if (fits >= plan.desiredTokens) return take(account, request, pricing, plan, fits)
-    if (unleasedPicoUsd(account) > 0n) {
-      await leases.extend(account, holdCost(pricing, request.promptTokensBound, plan.desiredTokens))
+    if (!leases.isLive(lease)) throw new FencedError(lease.instanceId)
+    const plan = planNow(lease, request, pricing)
+    assertCredit(lease, request, pricing, plan)
+    const fits = affordableOutput(pricing, request.promptTokensBound, freePicoUsd(lease), plan.desiredTokens)
+    if (fits >= plan.desiredTokens) return take(lease, request, pricing, plan, fits)
+    if (unleasedPicoUsd(lease) > 0n) {
+      await leases.extend(lease, holdCost(pricing, request.promptTokensBound, plan.desiredTokens))
       continue
     }
-    if (fits >= plan.comfortableTokens) return take(account, request, pricing, plan, fits)
-    const mayHelp = account.heldPicoUsd > 0n || account.othersLeasedPicoUsd > 0n
+    if (fits >= plan.comfortableTokens) return take(lease, request, pricing, plan, fits)
+    const mayHelp = lease.heldPicoUsd > 0n || lease.othersLeasedPicoUsd > 0n
     const leftMs = deadlineMs - clock.monotonicMs()
     if (!mayHelp || leftMs <= 0 || request.whenExhausted === 'write_off') {
-      if (fits >= plan.floorTokens) return take(account, request, pricing, plan, fits)
-      throw insufficient(account)
+      if (fits >= plan.floorTokens) return take(lease, request, pricing, plan, fits)
+      throw insufficient(lease)
     }
-    await waitForRoom(leases, clock, account, Math.min(leftMs, lookAgainMs), request.signal)
+    await waitForRoom(leases, clock, lease, Math.min(leftMs, lookAgainMs), request.signal)
   }
 }
 
 /** Sets more aside for output that is coming; at least `neededTokens` are covered then. Throws `insufficient_quota`. */
 export async function growFor(
   { leases, clock, holdWaitMs }: ReservationDeps,
-  account: Account,
+  lease: Lease,
   pricing: CallPricing,
   held: { promptTokens: number; amountPicoUsd: bigint },
   neededTokens: number,
@@ -72,46 +72,46 @@ export async function growFor(
   const deadlineMs = clock.monotonicMs() + holdWaitMs
   const extra = holdCost(pricing, held.promptTokens, neededTokens) - held.amountPicoUsd
   for (;;) {
-    if (!leases.isLive(account)) throw new FencedError(account.instanceId)
-    if (extra <= freePicoUsd(account)) {
-      if (extra > 0n) reserve(account, extra)
+    if (!leases.isLive(lease)) throw new FencedError(lease.instanceId)
+    if (extra <= freePicoUsd(lease)) {
+      if (extra > 0n) reserve(lease, extra)
       return extra
     }
-    if (extra > unbilledPicoUsd(account)) throw insufficient(account)
-    if (unleasedPicoUsd(account) > 0n) {
-      await leases.extend(account, extra)
+    if (extra > unbilledPicoUsd(lease)) throw insufficient(lease)
+    if (unleasedPicoUsd(lease) > 0n) {
+      await leases.extend(lease, extra)
       continue
     }
     const leftMs = deadlineMs - clock.monotonicMs()
-    const mayHelp = account.heldPicoUsd > held.amountPicoUsd || account.othersLeasedPicoUsd > 0n
-    if (!mayHelp || leftMs <= 0) throw insufficient(account)
-    await waitForRoom(leases, clock, account, Math.min(leftMs, lookAgainMs), signal)
+    const mayHelp = lease.heldPicoUsd > held.amountPicoUsd || lease.othersLeasedPicoUsd > 0n
+    if (!mayHelp || leftMs <= 0) throw insufficient(lease)
+    await waitForRoom(leases, clock, lease, Math.min(leftMs, lookAgainMs), signal)
   }
 }
 
-function planNow(account: Account, request: HoldRequest, pricing: CallPricing): HoldPlan {
-  return planHold(request, pricing, freePicoUsd(account) + unleasedPicoUsd(account), account.openHolds)
+function planNow(lease: Lease, request: HoldRequest, pricing: CallPricing): HoldPlan {
+  return planHold(request, pricing, freePicoUsd(lease) + unleasedPicoUsd(lease), lease.openHolds)
 }
 
 /** Exhausted credits refuse every call, also one to a model that costs nothing: see docs/decisions/0028-free-models-need-credit.md. */
-function assertCredit(account: Account, request: HoldRequest, pricing: CallPricing, plan: HoldPlan): void {
-  const unbilled = unbilledPicoUsd(account)
+function assertCredit(lease: Lease, request: HoldRequest, pricing: CallPricing, plan: HoldPlan): void {
+  const unbilled = unbilledPicoUsd(lease)
   const least = holdCost(pricing, request.promptTokensBound, plan.floorTokens)
-  if (unbilled <= 0n || least > unbilled) throw insufficient(account)
+  if (unbilled <= 0n || least > unbilled) throw insufficient(lease)
 }
 
 function take(
-  account: Account,
+  lease: Lease,
   request: HoldRequest,
   pricing: CallPricing,
   plan: HoldPlan,
   coveredTokens: number,
 ): Reservation {
   const capTokens = request.stream
-    ? streamCap(account, request, pricing, plan, coveredTokens)
+    ? streamCap(lease, request, pricing, plan, coveredTokens)
     : cappedBy(plan, coveredTokens)
   const amountPicoUsd = holdCost(pricing, request.promptTokensBound, coveredTokens)
-  reserve(account, amountPicoUsd)
+  reserve(lease, amountPicoUsd)
   return {
     amountPicoUsd,
     coveredTokens,
@@ -128,32 +128,32 @@ function cappedBy(plan: HoldPlan, coveredTokens: number): number | null {
 
 /** A stream may grow as long as anything is left, so the provider gets what all that is left would buy. */
 function streamCap(
-  account: Account,
+  lease: Lease,
   request: HoldRequest,
   pricing: CallPricing,
   plan: HoldPlan,
   coveredTokens: number,
 ): number | null {
-  const left = freePicoUsd(account) + unleasedPicoUsd(account) + account.othersLeasedPicoUsd
+  const left = freePicoUsd(lease) + unleasedPicoUsd(lease) + lease.othersLeasedPicoUsd
   const buys = affordableOutput(pricing, request.promptTokensBound, left, plan.wantedTokens)
   return cappedBy(plan, Math.max(buys, coveredTokens))
 }
 
-async function waitForRoom(leases: Leases, clock: Clock, account: Account, ms: number, signal: AbortSignal) {
-  if (account.waiters.size >= maximumWaiters) {
+async function waitForRoom(leases: Leases, clock: Clock, lease: Lease, ms: number, signal: AbortSignal) {
+  if (lease.waiters.size >= maximumWaiters) {
     throw new AppError('overloaded', 'Too many calls wait for this budget. Try again shortly.', {
       retryAfterSeconds: 1,
     })
   }
   // Listening first: the room may come while the others are being asked.
-  const change = nextChange(account, (done) => clock.sleep(ms, done), signal)
-  await Promise.all([change, leases.ask(account)])
+  const change = nextChange(lease, (done) => clock.sleep(ms, done), signal)
+  await Promise.all([change, leases.requestRoom(lease)])
 }
 
-function insufficient(account: Account): AppError {
-  account.refused = true
-  account.dirty = true
-  const resets = new Date(account.period.endsAt).toISOString()
+function insufficient(lease: Lease): AppError {
+  lease.refused = true
+  lease.dirty = true
+  const resets = new Date(lease.period.endsAt).toISOString()
   return new AppError(
     'insufficient_quota',
     `The organisation's AI budget does not cover this request. Raise the monthly budget, lower max_completion_tokens or ` +

@@ -1,13 +1,13 @@
 import { createUuid, formatPicoUsd, type Log } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
-import type { Account } from './account.ts'
+import type { Lease } from './lease.ts'
 import type { LedgerObserver } from './ledger.ts'
 import { addToOutbox } from './outbox.store.ts'
 import { loadRunningPeriods, type ReachedThreshold, recordReached, type ThresholdCheck } from './threshold.store.ts'
 
 export interface Thresholds {
-  /** Looks at the accounts in which something happened since the last look. */
-  check(accounts: readonly Account[]): Promise<void>
+  /** Looks at the leases in which something happened since the last look. */
+  check(leases: readonly Lease[]): Promise<void>
   /** Looks at every running period: at start, for what a crash left unsaid. */
   checkAll(): Promise<void>
 }
@@ -35,19 +35,19 @@ export function createThresholds({ database, now, log, observer }: ThresholdsDep
   }
 
   return {
-    async check(accounts) {
-      const touched = accounts.filter((account) => account.dirty)
-      const checks = touched.map((account) => ({
-        organisationId: account.organisationId,
-        period: account.period.name,
-        budgetPicoUsd: account.budgetPicoUsd,
-        refused: account.refused,
+    async check(leases) {
+      const touched = leases.filter((lease) => lease.dirty)
+      const checks = touched.map((lease) => ({
+        organisationId: lease.organisationId,
+        period: lease.period.name,
+        budgetPicoUsd: lease.budgetPicoUsd,
+        refused: lease.refused,
       }))
-      for (const account of touched) account.dirty = false
+      for (const lease of touched) lease.dirty = false
       try {
         await raise(checks)
       } catch (error) {
-        for (const account of touched) account.dirty = true
+        for (const lease of touched) lease.dirty = true
         throw error
       }
     },

@@ -1,9 +1,9 @@
-/** What one instance knows of one organisation's budget period, and decides by. Synchronous and pure but for its own fields. */
+/** The part of an organisation's budget period that one instance may hold from. Synchronous; every function changes its lease only. */
 import type { InstanceId, OrganisationId } from '../kernel/index.ts'
 import type { LeaseState, PeriodState } from './lease.store.ts'
 import type { Period } from './periods.ts'
 
-export interface Account {
+export interface Lease {
   /** The run that the lease belongs to. */
   readonly instanceId: InstanceId
   readonly organisationId: OrganisationId
@@ -28,7 +28,7 @@ export interface Account {
   dirty: boolean
   /** Monotonic. */
   lastUsedMs: number
-  /** Lease operations of one account run one after the other. */
+  /** Lease operations of one lease run one after the other. */
   operation: Promise<unknown>
   /**
    * Set while a lease operation is under way, and left when its outcome is unknown: the database is read before the next one.
@@ -38,13 +38,13 @@ export interface Account {
   waiters: Set<() => void>
 }
 
-export function createAccount(
+export function createLease(
   instanceId: InstanceId,
   organisationId: OrganisationId,
   period: Period,
   budgetPicoUsd: bigint,
   nowMs: number,
-): Account {
+): Lease {
   return {
     instanceId,
     organisationId,
@@ -68,79 +68,79 @@ export function createAccount(
 }
 
 /** What new holds may take from the lease now. After a cut of the budget, the excess that was leased is out of reach at once. */
-export function freePicoUsd(account: Account): bigint {
-  const excess = positive(account.committedPicoUsd - account.budgetPicoUsd)
-  return positive(account.grantedPicoUsd - account.settledPicoUsd - account.heldPicoUsd - excess)
+export function freePicoUsd(lease: Lease): bigint {
+  const excess = positive(lease.committedPicoUsd - lease.budgetPicoUsd)
+  return positive(lease.grantedPicoUsd - lease.settledPicoUsd - lease.heldPicoUsd - excess)
 }
 
 /** Budget that no instance has leased, as far as known. */
-export function unleasedPicoUsd(account: Account): bigint {
-  return positive(account.budgetPicoUsd - account.committedPicoUsd)
+export function unleasedPicoUsd(lease: Lease): bigint {
+  return positive(lease.budgetPicoUsd - lease.committedPicoUsd)
 }
 
 /** What is not billed yet, whoever holds it; never less than the truth, for others may have billed meanwhile. */
-export function unbilledPicoUsd(account: Account): bigint {
-  return account.budgetPicoUsd - account.totalSettledPicoUsd
+export function unbilledPicoUsd(lease: Lease): bigint {
+  return lease.budgetPicoUsd - lease.totalSettledPicoUsd
 }
 
-export function reserve(account: Account, amountPicoUsd: bigint): void {
-  account.heldPicoUsd += amountPicoUsd
+export function reserve(lease: Lease, amountPicoUsd: bigint): void {
+  lease.heldPicoUsd += amountPicoUsd
 }
 
-export function release(account: Account, amountPicoUsd: bigint): void {
-  account.heldPicoUsd -= amountPicoUsd
-  wake(account)
+export function release(lease: Lease, amountPicoUsd: bigint): void {
+  lease.heldPicoUsd -= amountPicoUsd
+  wake(lease)
 }
 
 /** Turns a hold into its bill. `billed` is at most the hold plus what is free. */
-export function bill(account: Account, heldPicoUsd: bigint, billedPicoUsd: bigint): void {
-  account.heldPicoUsd -= heldPicoUsd
-  account.settledPicoUsd += billedPicoUsd
-  account.totalSettledPicoUsd += billedPicoUsd
-  account.dirty = true
-  wake(account)
+export function bill(lease: Lease, heldPicoUsd: bigint, billedPicoUsd: bigint): void {
+  lease.heldPicoUsd -= heldPicoUsd
+  lease.settledPicoUsd += billedPicoUsd
+  lease.totalSettledPicoUsd += billedPicoUsd
+  lease.dirty = true
+  wake(lease)
 }
 
 /** Takes a bill back that could not be written. */
-export function unbill(account: Account, billedPicoUsd: bigint): void {
-  account.settledPicoUsd -= billedPicoUsd
-  account.totalSettledPicoUsd -= billedPicoUsd
-  wake(account)
+export function unbill(lease: Lease, billedPicoUsd: bigint): void {
+  lease.settledPicoUsd -= billedPicoUsd
+  lease.totalSettledPicoUsd -= billedPicoUsd
+  wake(lease)
 }
 
 /** Takes over what a lease operation found. What was billed here and not written by then comes on top. */
-export function adopt(account: Account, state: LeaseState): void {
-  account.grantedPicoUsd = state.grantedPicoUsd
-  look(account, state)
+export function applyLeaseState(lease: Lease, state: LeaseState): void {
+  lease.grantedPicoUsd = state.grantedPicoUsd
+  applyPeriodState(lease, state)
 }
 
-export function look(account: Account, state: PeriodState): void {
-  account.committedPicoUsd = state.committedPicoUsd
-  account.othersLeasedPicoUsd = state.othersLeasedPicoUsd
+export function applyPeriodState(lease: Lease, state: PeriodState): void {
+  lease.committedPicoUsd = state.committedPicoUsd
+  lease.othersLeasedPicoUsd = state.othersLeasedPicoUsd
   // Some of the bills since the last look may be in the database's figure: the larger of the two never exceeds the truth.
-  if (state.settledPicoUsd > account.totalSettledPicoUsd) account.totalSettledPicoUsd = state.settledPicoUsd
-  wake(account)
+  if (state.settledPicoUsd > lease.totalSettledPicoUsd) lease.totalSettledPicoUsd = state.settledPicoUsd
+  wake(lease)
 }
 
 /** Resolves at the next change of what is free, or after `ms`; rejects with the signal's reason. */
-export function nextChange(account: Account, sleep: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
+export function nextChange(lease: Lease, sleep: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
   return new Promise<void>((resolve, reject) => {
     const done = new AbortController()
     const finish = () => {
-      account.waiters.delete(finish)
+      lease.waiters.delete(finish)
       done.abort()
       resolve()
     }
-    account.waiters.add(finish)
+    lease.waiters.add(finish)
     sleep(AbortSignal.any([signal, done.signal])).then(finish, () => {
-      account.waiters.delete(finish)
+      lease.waiters.delete(finish)
       if (signal.aborted) reject(signal.reason as Error)
     })
   })
 }
 
-export function wake(account: Account): void {
-  for (const waiter of account.waiters) waiter()
+export function wake(lease: Lease): void {
+  for (const waiter of lease.waiters) waiter()
 }
 
 function positive(value: bigint): bigint {
