@@ -3,6 +3,7 @@ import {
   type Clock,
   createGroupCommit,
   describeError,
+  type GroupCommit,
   type InstanceId,
   type Log,
   type RequestId,
@@ -41,27 +42,6 @@ const longestRetryMs = 1_000
 /** What became of a settlement: written by this call, or another settlement was found, or there was no hold to settle. */
 export type SettleResult = { kind: 'entered' } | { kind: 'existing'; receipt: Receipt } | { kind: 'absent' }
 
-export interface LedgerWriter {
-  /** Resolves when the hold is durable. */
-  open(instance: InstanceId, row: HoldRow): Promise<void>
-  /** Resolves when the change is durable, or the hold is gone. */
-  change(instance: InstanceId, change: HoldChange): Promise<void>
-  /** Repeated until the database answers; `abandon` ends it. */
-  settle(instance: InstanceId, entry: Entry): Promise<SettleResult>
-  /** Resolves when everything that was handed over before is in the database. */
-  barrier(): Promise<void>
-  /** False while the database does not answer, or lags far behind. */
-  accepting(): boolean
-  /** What other parts of the ledger have seen of the database: without a write, nothing here would learn that it is back. */
-  noteDatabase(answers: boolean): void
-  /** Resolves when nothing waits. */
-  drained(): Promise<void>
-  /** Stops repeating: what is waiting fails. Recovery settles it after the next start. */
-  abandon(): void
-  /** Stops the timer; nothing is handed over afterwards. */
-  close(): void
-}
-
 type Write = { enqueuedMs: number; isExpired: boolean; reject(error: unknown): void } & (
   | { kind: 'open'; instance: InstanceId; row: HoldRow; resolve(): void }
   | { kind: 'change'; instance: InstanceId; change: HoldChange; resolve(): void }
@@ -87,46 +67,120 @@ export interface LedgerWriterDeps {
 }
 
 /** Group commit of everything that the ledger writes on the hot path, in the order in which it was handed over. */
-export function createLedgerWriter({ database, clock, log, instanceId, onFenced }: LedgerWriterDeps): LedgerWriter {
-  const stop = new AbortController()
-  let isFailing = false
-  let attemptSinceMs: number | null = null
+export class LedgerWriter {
+  private readonly deps: LedgerWriterDeps
+  private readonly queue: GroupCommit<Write>
+  private readonly stop = new AbortController()
+  private readonly stopExpiring: () => void
+  private isFailing = false
+  private attemptSinceMs: number | null = null
   /** What a client waits for, in the order in which it was handed over: the first is overdue first. */
-  const expiring = new Set<Write>()
-  const stopExpiring = clock.every(expireEveryMs, expire)
+  private readonly expiring = new Set<Write>()
 
-  const queue = createGroupCommit<Write>({
-    maximumBatch,
-    maximumQueue,
-    full: () => new AppError('overloaded', 'The service is busy. Try again shortly.', { retryAfterSeconds: 1 }),
-    flush: (writes) => flush(writes),
-  })
+  constructor(deps: LedgerWriterDeps) {
+    this.deps = deps
+    this.stopExpiring = deps.clock.every(expireEveryMs, () => this.expire())
+    this.queue = createGroupCommit<Write>({
+      maximumBatch,
+      maximumQueue,
+      full: () => new AppError('overloaded', 'The service is busy. Try again shortly.', { retryAfterSeconds: 1 }),
+      flush: (writes) => this.flush(writes),
+    })
+  }
 
-  /** Never rejects: each write learns its own result. */
-  async function flush(writes: Write[]): Promise<void> {
+  /** Resolves when the hold is durable. */
+  open(instance: InstanceId, row: HoldRow): Promise<void> {
+    return this.add<void>((promise) => ({ kind: 'open', instance, row, ...promise }))
+  }
+
+  /** Resolves when the change is durable, or the hold is gone. */
+  change(instance: InstanceId, change: HoldChange): Promise<void> {
+    return this.add<void>((promise) => ({ kind: 'change', instance, change, ...promise }))
+  }
+
+  /** Repeated until the database answers; `abandon` ends it. */
+  settle(instance: InstanceId, entry: Entry): Promise<SettleResult> {
+    return this.add<SettleResult>((promise) => ({ kind: 'settle', instance, entry, ...promise }))
+  }
+
+  /** Resolves when everything that was handed over before is in the database. */
+  barrier(): Promise<void> {
+    return this.add<void>((promise) => ({ kind: 'barrier', ...promise }))
+  }
+
+  /** False while the database does not answer, or lags far behind. */
+  accepting(): boolean {
+    const { attemptSinceMs } = this
+    const isStalled = attemptSinceMs !== null && this.deps.clock.monotonicMs() - attemptSinceMs > stalledAfterMs
+    return !this.isFailing && !isStalled && this.queue.size() < maximumQueuedHolds
+  }
+
+  /** What other parts of the ledger have seen of the database: without a write, nothing here would notice that it is back. */
+  noteDatabase(answers: boolean): void {
+    this.isFailing = !answers
+  }
+
+  /** Resolves when nothing waits. */
+  drained(): Promise<void> {
+    return this.queue.drained()
+  }
+
+  /** Stops repeating: what is waiting fails. Recovery settles it after the next start. */
+  abandon(): void {
+    this.stop.abort()
+  }
+
+  /** Stops the timer; nothing is handed over afterwards. */
+  close(): void {
+    this.stopExpiring()
+  }
+
+  private add<Result>(make: (promise: Waiting<Result>) => Write): Promise<Result> {
+    const { expiring } = this
+    return new Promise<Result>((resolve, reject) => {
+      const write = make({
+        resolve(result) {
+          expiring.delete(write)
+          resolve(result)
+        },
+        reject(error) {
+          expiring.delete(write)
+          reject(error)
+        },
+        enqueuedMs: this.deps.clock.monotonicMs(),
+        isExpired: false,
+      })
+      if (write.kind !== 'settle') expiring.add(write)
+      this.queue.add(write).catch((error: unknown) => write.reject(error))
+    })
+  }
+
+  /** Never rejects: each write gets its own result. */
+  private async flush(writes: Write[]): Promise<void> {
+    const { clock, log } = this.deps
     let waiting = writes.filter((write) => !write.isExpired)
     for (let retryMs = firstRetryMs; waiting.length > 0; retryMs = Math.min(2 * retryMs, longestRetryMs)) {
-      const instance = instanceId()
+      const instance = this.deps.instanceId()
       try {
         // What was decided on a lease that this process has lost must not be written in the name of the new instance.
         const stale = waiting.filter((write) => write.kind !== 'barrier' && write.instance !== instance)
-        if (stale.length > 0) await failFenced(stale, new FencedError(instance))
+        if (stale.length > 0) await this.failFenced(stale, new FencedError(instance))
         waiting = waiting.filter((write) => write.kind === 'barrier' || write.instance === instance)
-        await attempt(instance, waiting)
+        await this.attempt(instance, waiting)
         return
       } catch (error) {
         if (error instanceof FencedError) {
-          await onFenced(instance)
-          isFailing = false
-          await failFenced(waiting, error)
+          await this.deps.onFenced(instance)
+          this.isFailing = false
+          await this.failFenced(waiting, error)
           return
         }
-        isFailing = true
+        this.isFailing = true
         log.error({ error: describeError(error), writes: waiting.length }, 'the ledger could not be written')
-        if (isRefusal(error)) return settleSingly(waiting, error)
-        await clock.sleep(retryMs, stop.signal).catch(() => {})
+        if (isRefusal(error)) return this.settleSingly(waiting, error)
+        await clock.sleep(retryMs, this.stop.signal).catch(() => {})
         waiting = waiting.filter((write) => !write.isExpired)
-        if (stop.signal.aborted) {
+        if (this.stop.signal.aborted) {
           for (const write of waiting) write.reject(error)
           return
         }
@@ -134,24 +188,24 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
     }
   }
 
-  async function attempt(instance: InstanceId, writes: Write[]): Promise<void> {
+  private async attempt(instance: InstanceId, writes: Write[]): Promise<void> {
     const batch = mergeWrites(writes)
     if (batch.opens.length + batch.changes.length + batch.settlements.length > 0) {
-      attemptSinceMs = clock.monotonicMs()
+      this.attemptSinceMs = this.deps.clock.monotonicMs()
       try {
         await withDeadline(attemptTimeoutMs, async (signal) => {
-          const result = await writeBatch(database, instance, batch, signal)
+          const result = await writeBatch(this.deps.database, instance, batch, signal)
           if (!result.alive) throw new FencedError(instance)
-          isFailing = false
-          await report(instance, writes, batch, new Set(result.opened), new Set(result.entered), signal)
+          this.isFailing = false
+          await this.report(instance, writes, batch, new Set(result.opened), new Set(result.entered), signal)
         })
       } finally {
-        attemptSinceMs = null
+        this.attemptSinceMs = null
       }
     } else for (const write of writes) if (write.kind === 'barrier' || write.kind === 'change') write.resolve()
   }
 
-  async function report(
+  private async report(
     instance: InstanceId,
     writes: Write[],
     batch: Batch,
@@ -159,6 +213,7 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
     entered: Set<string>,
     signal: AbortSignal,
   ): Promise<void> {
+    const { database } = this.deps
     // Missing ones were written by an earlier attempt whose answer got lost, or another call has used the id.
     const unopened = batch.opens.filter((row) => !opened.has(row.requestId)).map((row) => row.requestId)
     const present =
@@ -186,11 +241,11 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
   }
 
   /** The other instance has settled every hold of ours; new ones were not written. */
-  async function failFenced(writes: Write[], error: FencedError): Promise<void> {
+  private async failFenced(writes: Write[], error: FencedError): Promise<void> {
     const ids = writes.filter((write) => write.kind === 'settle').map((write) => write.entry.requestId)
-    const existing = await withDeadline(attemptTimeoutMs, (signal) => loadEntries(database, ids, signal)).catch(
-      () => new Map<string, Receipt>(),
-    )
+    const existing = await withDeadline(attemptTimeoutMs, (signal) =>
+      loadEntries(this.deps.database, ids, signal),
+    ).catch(() => new Map<string, Receipt>())
     for (const write of writes) {
       if (write.kind === 'settle') write.resolve(resultOf(write.entry, existing.get(write.entry.requestId)))
       else if (write.kind === 'barrier') write.resolve()
@@ -199,66 +254,27 @@ export function createLedgerWriter({ database, clock, log, instanceId, onFenced 
   }
 
   /** The database refuses the content of one write: find it, so that it does not take the others with it. */
-  async function settleSingly(writes: Write[], error: unknown): Promise<void> {
-    isFailing = false
+  private async settleSingly(writes: Write[], error: unknown): Promise<void> {
+    this.isFailing = false
     if (writes.length === 1) {
       writes[0]!.reject(new AppError('internal_error', 'The request could not be accounted for.', { cause: error }))
       return
     }
     for (const group of byRequest(writes)) {
       if (group.length === writes.length) for (const write of group) write.reject(unavailable(error))
-      else await flush(group)
+      else await this.flush(group)
     }
   }
 
   /** Holds and their growth do not wait for ever; what they reserved is given back by their rejection. */
-  function expire(): void {
-    const overdueMs = clock.monotonicMs() - holdDeadlineMs
-    for (const write of expiring) {
+  private expire(): void {
+    const overdueMs = this.deps.clock.monotonicMs() - holdDeadlineMs
+    for (const write of this.expiring) {
       if (write.enqueuedMs > overdueMs) return
-      expiring.delete(write)
+      this.expiring.delete(write)
       write.isExpired = true
       write.reject(unavailable())
     }
-  }
-
-  function add<Result>(make: (promise: Waiting<Result>) => Write): Promise<Result> {
-    return new Promise<Result>((resolve, reject) => {
-      const write = make({
-        resolve(result) {
-          expiring.delete(write)
-          resolve(result)
-        },
-        reject(error) {
-          expiring.delete(write)
-          reject(error)
-        },
-        enqueuedMs: clock.monotonicMs(),
-        isExpired: false,
-      })
-      if (write.kind !== 'settle') expiring.add(write)
-      queue.add(write).catch((error: unknown) => write.reject(error))
-    })
-  }
-
-  function isStalled(): boolean {
-    return attemptSinceMs !== null && clock.monotonicMs() - attemptSinceMs > stalledAfterMs
-  }
-
-  return {
-    open: (instance, row) => add<void>((promise) => ({ kind: 'open', instance, row, ...promise })),
-    change: (instance, change) => add<void>((promise) => ({ kind: 'change', instance, change, ...promise })),
-    settle: (instance, entry) => add<SettleResult>((promise) => ({ kind: 'settle', instance, entry, ...promise })),
-    barrier: () => add<void>((promise) => ({ kind: 'barrier', ...promise })),
-    accepting: () => !isFailing && !isStalled() && queue.size() < maximumQueuedHolds,
-    noteDatabase(answers) {
-      isFailing = !answers
-    },
-    drained: () => queue.drained(),
-    abandon: () => stop.abort(),
-    close() {
-      stopExpiring()
-    },
   }
 }
 

@@ -1,28 +1,18 @@
-import {
-  AppError,
-  type Clock,
-  createInstanceId,
-  describeError,
-  isAppError,
-  type InstanceId,
-  type Log,
-  type OrganisationId,
-  type RequestId,
-  withDeadline,
-} from '../kernel/index.ts'
+import { type Clock, describeError, type InstanceId, type Log, type OrganisationId } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
-import { type Lease, unbilledPicoUsd } from './lease.ts'
+import type { Organisation } from '../organisations/index.ts'
 import { type AuditReport, runAudit } from './audit.ts'
-import { pricingOf } from './hold-size.ts'
-import { closeInstance, registerInstance, writeHeartbeat } from './instance.store.ts'
+import { closeInstance } from './instance.store.ts'
 import { FencedError, loadHeld, loadPeriodStates } from './lease.store.ts'
-import { createLeases } from './leases.ts'
-import { createLedgerWriter, unavailable } from './ledger-writer.ts'
+import { unbilledPicoUsd } from './lease.ts'
+import { Leases } from './leases.ts'
+import { LedgerInstance } from './ledger-instance.ts'
+import { LedgerWriter } from './ledger-writer.ts'
 import { loadReceipt } from './ledger.store.ts'
-import { openHold, type OpenHold } from './open-hold.ts'
-import type { Hold, HoldRequest, Ledger, Receipt } from './port.ts'
+import { OpenHolds } from './open-holds.ts'
+import type { BudgetState, Ledger, Receipt } from './port.ts'
 import { recoverDeadInstances } from './recovery.ts'
-import { defaultHoldWaitMs, reserveFor } from './reservation.ts'
+import { defaultHoldWaitMs } from './reservation.ts'
 import { createThresholds } from './thresholds.ts'
 import { loadUsageSums, type UsageQuery, type UsageSum } from './usage.store.ts'
 import { createWebhookDelivery, type WebhookTarget } from './webhooks.ts'
@@ -35,11 +25,6 @@ const maintainEveryMs = 1_000
 const instanceExpiryMs = 10_000
 /** Most time that close() gives to settlements which the database does not take. */
 const closeDeadlineMs = 10_000
-/** Longest wait for one heartbeat; well below instanceExpiryMs, so that a hanging connection does not cost the leases. */
-const heartbeatTimeoutMs = 3_000
-/** Longest wait of a call for this process to start again as a new instance. */
-const renewalTimeoutMs = 4_000
-
 /** Called as things happen, for metrics. Must not throw. */
 export interface LedgerObserver {
   held?(waitedMs: number): void
@@ -81,197 +66,35 @@ export interface LedgerService extends Ledger {
  */
 export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
   const { database, clock, log, observer = {} } = deps
-  const holdWaitMs = deps.holdWaitMs ?? defaultHoldWaitMs
-  // The embedded database's folder is locked by its one owner: whoever else stands in the table is dead.
-  const expiryMs = database.engine === 'embedded' ? null : instanceExpiryMs
-  const open = new Map<RequestId, OpenHold>()
-  /** Ids of open holds and of those that are still looking for room. */
-  const ids = new Set<RequestId>()
-  const shutdown = new AbortController()
-  let instance = createInstanceId()
-  let renewal: Promise<void> | undefined
-  let closing: Promise<void> | undefined
-
-  await recover(null)
-  await registerInstance(database, instance)
-  const writer = createLedgerWriter({ database, clock, log, instanceId: () => instance, onFenced: renew })
-  const leases = await createLeases({ database, clock, log, writer, instanceId: () => instance })
-  const thresholds = createThresholds({ database, now: () => clock.now(), log, observer })
+  const parts = await openParts(deps, observer)
+  const { instance, writer, leases, thresholds, holds, expiryMs } = parts
   const webhooks = deps.webhooks && createWebhookDelivery({ database, clock, log, ...deps.webhooks })
   await thresholds.checkAll()
 
-  async function recover(self: InstanceId | null): Promise<void> {
-    const holds = await recoverDeadInstances({ database, clock, log, self, expiryMs })
-    if (holds > 0) observer.recovered?.(holds)
-  }
-
-  /** Taken for dead by another instance: start again as a new one, without leases. Open holds have been settled there. */
-  function renew(fenced: InstanceId): Promise<void> {
-    if (fenced !== instance) return renewal ?? Promise.resolve()
-    renewal ??= (async () => {
-      log.error({ instanceId: fenced }, 'another instance took this one for dead; starting again with new leases')
-      for (const hold of open.values()) if (hold.instanceId === fenced) hold.revoke()
-      const next = createInstanceId()
-      while (!shutdown.signal.aborted) {
-        try {
-          await withDeadline(heartbeatTimeoutMs, (signal) => registerInstance(database, next, signal))
-          break
-        } catch (error) {
-          log.error({ error: describeError(error) }, 'the ledger cannot register this instance')
-          await clock.sleep(1_000, shutdown.signal).catch(() => {})
-        }
-      }
-      instance = next
-      leases.forgetAll()
-      writer.noteDatabase(true)
-    })().finally(() => {
-      renewal = undefined
-    })
-    return renewal
-  }
-
-  async function hold(request: HoldRequest): Promise<Hold> {
-    if (closing) throw new AppError('shutting_down', 'The service is shutting down.', { retryAfterSeconds: 5 })
-    request.signal.throwIfAborted()
-    if (!writer.accepting()) throw unavailable()
-    if (ids.has(request.requestId)) throw new AppError('conflict', 'This request id is in use.')
-    if (request.candidates.length === 0) throw new AppError('internal_error', 'No deployment to hold money for.')
-    ids.add(request.requestId)
-    try {
-      return await openFor(request).catch((error: unknown) => {
-        // Taken for dead between two calls: nothing was set aside yet, so start again on a new lease.
-        if (!(error instanceof FencedError)) throw error
-        return withDeadline(renewalTimeoutMs, () => renew(error.instanceId)).then(() => openFor(request))
-      })
-    } catch (error) {
-      ids.delete(request.requestId)
-      if (isAppError(error) || request.signal.aborted) throw error
-      // Periods and leases could not be read or written: nothing was set aside, and the call may be sent again.
-      if (!(error instanceof FencedError) && !isContention(error)) writer.noteDatabase(false)
-      throw unavailable(error)
-    }
-  }
-
-  async function openFor(request: HoldRequest): Promise<Hold> {
-    const startedAt = clock.now()
-    const lease = leases.find(request.organisation, startedAt) ?? (await leases.open(request.organisation, startedAt))
-    lease.undecided += 1
-    try {
-      return await decide(lease, request, startedAt)
-    } finally {
-      lease.undecided -= 1
-    }
-  }
-
-  async function decide(lease: Lease, request: HoldRequest, startedAt: number): Promise<Hold> {
-    const startedMs = clock.monotonicMs()
-    lease.lastUsedMs = startedMs
-    const pricing = pricingOf(request, startedAt)
-    const reservation = { leases, clock, holdWaitMs }
-    const reserved = await reserveFor(reservation, lease, request, pricing).catch((error: unknown) => {
-      if (!isAppError(error, 'insufficient_quota')) throw error
-      if (request.whenExhausted === 'write_off') return 'write_off' as const
-      observer.refused?.(request.organisation.id)
-      throw error
-    })
-    observer.held?.(clock.monotonicMs() - startedMs)
-    const onSettled = (receipt: Receipt) => {
-      lease.lastUsedMs = clock.monotonicMs()
-      observer.settled?.(receipt)
-    }
-    const onClosed = () => {
-      open.delete(request.requestId)
-      ids.delete(request.requestId)
-    }
-    const deps = { reservation, writer, log, now: () => clock.now(), onSettled, onClosed }
-    const hold = openHold(deps, lease, request, pricing, reserved, startedAt)
-    open.set(request.requestId, hold)
-    return hold
-  }
-
-  async function writeProgress(): Promise<void> {
-    const writes: Promise<void>[] = []
-    for (const hold of open.values()) {
-      const progress = hold.takeProgress()
-      if (progress) writes.push(writer.change(hold.instanceId, { ...progress, amountPicoUsd: null }))
-    }
-    // One that fails belongs to a hold that is over, or to a database that is away: the settlement will tell.
-    await Promise.allSettled(writes)
-  }
-
-  /** Also finds out that the database is back when no call writes to it. */
-  async function beat(): Promise<void> {
-    try {
-      const alive = await withDeadline(heartbeatTimeoutMs, (signal) => writeHeartbeat(database, instance, signal))
-      if (alive) writer.noteDatabase(true)
-      else await renew(instance)
-    } catch (error) {
-      writer.noteDatabase(false)
-      throw error
-    }
-  }
-
   async function maintain(): Promise<void> {
-    if (expiryMs !== null) await recover(instance)
+    if (expiryMs !== null) await recover(deps, instance.id, expiryMs)
     await thresholds.check(leases.all())
     await leases.maintain().catch((error: unknown) => {
       if (!(error instanceof FencedError)) throw error
-      return renew(error.instanceId)
+      return instance.renew(error.instanceId)
     })
   }
-
-  async function deliver(): Promise<void> {
-    await webhooks?.deliverDue()
-  }
-
+  const deliver = async () => void (await webhooks?.deliverDue())
   const stopTimers = [
     // Alone, so that nothing else can hold it up for as long as makes this instance count as dead.
-    repeat(clock, maintainEveryMs, beat, log, 'the heartbeat could not be written'),
+    repeat(clock, maintainEveryMs, () => instance.beat(), log, 'the heartbeat could not be written'),
     repeat(clock, maintainEveryMs, maintain, log, 'ledger maintenance failed'),
     repeat(clock, maintainEveryMs, deliver, log, 'the webhooks could not be delivered'),
-    repeat(clock, progressEveryMs, writeProgress, log, 'the progress of streams could not be written'),
+    repeat(clock, progressEveryMs, () => holds.writeProgress(), log, 'the progress of streams could not be written'),
   ]
-
-  async function closeAll(): Promise<void> {
-    for (const stop of stopTimers) await stop()
-    const deadline = AbortSignal.timeout(closeDeadlineMs)
-    deadline.addEventListener('abort', () => writer.abandon(), { once: true })
-    const settlements = [...open.values()].map((hold) => hold.settleByPolicy('shutdown'))
-    await Promise.allSettled(settlements)
-    await writer.drained()
-    shutdown.abort()
-    try {
-      await thresholds.check(leases.all())
-      await leases.close()
-      // Holds that could not be settled stay for the next start; so does the instance that they belong to.
-      if (open.size === 0) await database.transaction((transaction) => closeInstance(transaction, instance))
-    } catch (error) {
-      log.error({ error: describeError(error) }, 'the ledger could not give its leases back; the next start will')
-    }
-    writer.close()
-  }
-
+  let closing: Promise<void> | undefined
   return {
-    hold,
+    hold: (request) => holds.open(request),
     hasCredit(organisation) {
       const lease = leases.find(organisation, clock.now())
       return lease ? unbilledPicoUsd(lease) > 0n : organisation.monthlyBudgetPicoUsd > 0n
     },
-    async loadBudget(organisation) {
-      const now = clock.now()
-      const lease = leases.find(organisation, now) ?? (await leases.open(organisation, now))
-      const key = { organisationId: organisation.id, period: lease.period.name }
-      await writer.barrier()
-      const [state] = await loadPeriodStates(database, instance, [key])
-      return {
-        organisationId: organisation.id,
-        period: lease.period.name,
-        periodEndsAt: lease.period.endsAt,
-        budgetPicoUsd: organisation.monthlyBudgetPicoUsd,
-        settledPicoUsd: state!.settledPicoUsd,
-        heldPicoUsd: await loadHeld(database, organisation.id, lease.period.name),
-      }
-    },
+    loadBudget: (organisation) => loadBudget(deps, parts, organisation),
     loadReceipt: (requestId) => loadReceipt(database, requestId),
     async loadUsage(query) {
       await writer.barrier()
@@ -283,18 +106,97 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     },
     isAccepting: () => writer.accepting(),
     async maintain() {
-      await beat()
+      await instance.beat()
       await maintain()
     },
-    writeProgress,
-    instanceId: () => instance,
-    close: () => (closing ??= closeAll()),
+    writeProgress: () => holds.writeProgress(),
+    instanceId: () => instance.id,
+    close() {
+      if (!closing) {
+        holds.refuse()
+        closing = close(deps, parts, stopTimers)
+      }
+      return closing
+    },
   }
 }
 
-/** Another transaction was in the way of one organisation's: SQLSTATE 40 and 55P03. The database itself answers. */
-function isContention(error: unknown): boolean {
-  return /^(?:40|55P03)/.test(String((error as { code?: unknown }).code))
+type LedgerParts = Awaited<ReturnType<typeof openParts>>
+
+async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
+  const { database, clock, log } = deps
+  // The embedded database's folder is locked by its one owner: every other instance in the table is dead.
+  const expiryMs = database.engine === 'embedded' ? null : instanceExpiryMs
+  await recover(deps, null, expiryMs)
+  const instance = new LedgerInstance({
+    database,
+    clock,
+    log,
+    onFenced: (fenced) => holds.revoke(fenced),
+    onRenewed() {
+      leases.forgetAll()
+      writer.noteDatabase(true)
+    },
+    noteDatabase: (answers) => writer.noteDatabase(answers),
+  })
+  await instance.register()
+  const instanceId = () => instance.id
+  const onFenced = (fenced: InstanceId) => instance.renew(fenced)
+  const writer = new LedgerWriter({ database, clock, log, instanceId, onFenced })
+  const leases = new Leases({ database, clock, log, writer, instanceId })
+  await leases.listen()
+  const reservation = { leases, clock, holdWaitMs: deps.holdWaitMs ?? defaultHoldWaitMs }
+  const holds = new OpenHolds({ reservation, writer, log, observer, onFenced })
+  const thresholds = createThresholds({ database, now: () => clock.now(), log, observer })
+  return { instance, writer, leases, holds, thresholds, expiryMs }
+}
+
+async function recover(deps: LedgerDeps, self: InstanceId | null, expiryMs: number | null): Promise<void> {
+  const { database, clock, log, observer } = deps
+  const holds = await recoverDeadInstances({ database, clock, log, self, expiryMs })
+  if (holds > 0) observer?.recovered?.(holds)
+}
+
+async function loadBudget(
+  { database, clock }: LedgerDeps,
+  { leases, writer, instance }: LedgerParts,
+  organisation: Organisation,
+): Promise<BudgetState> {
+  const now = clock.now()
+  const lease = leases.find(organisation, now) ?? (await leases.open(organisation, now))
+  const key = { organisationId: organisation.id, period: lease.period.name }
+  await writer.barrier()
+  const [state] = await loadPeriodStates(database, instance.id, [key])
+  return {
+    ...key,
+    periodEndsAt: lease.period.endsAt,
+    budgetPicoUsd: organisation.monthlyBudgetPicoUsd,
+    settledPicoUsd: state!.settledPicoUsd,
+    heldPicoUsd: await loadHeld(database, organisation.id, lease.period.name),
+  }
+}
+
+/** Settles open holds by policy, gives the leases back and removes the instance. */
+async function close(
+  { database, log }: LedgerDeps,
+  { instance, writer, leases, holds, thresholds }: LedgerParts,
+  stopTimers: (() => Promise<void>)[],
+): Promise<void> {
+  for (const stop of stopTimers) await stop()
+  const deadline = AbortSignal.timeout(closeDeadlineMs)
+  deadline.addEventListener('abort', () => writer.abandon(), { once: true })
+  await holds.settleAll('shutdown')
+  await writer.drained()
+  instance.stop()
+  try {
+    await thresholds.check(leases.all())
+    await leases.close()
+    // Holds that could not be settled stay for the next start; so does the instance that they belong to.
+    if (holds.size === 0) await database.transaction((transaction) => closeInstance(transaction, instance.id))
+  } catch (error) {
+    log.error({ error: describeError(error) }, 'the ledger could not give its leases back; the next start will')
+  }
+  writer.close()
 }
 
 /** Runs a task every so often, never twice at a time. The returned function stops it and waits for a running one. */

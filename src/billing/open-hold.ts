@@ -8,17 +8,6 @@ import { clampUsage, costOf, displayedBaseCost, scheduleInForce, unitPricesAt } 
 import { statedCost, storableUsage } from './stated-cost.ts'
 import { growFor, type Reservation, type ReservationDeps } from './reservation.ts'
 
-/** A hold in memory, with what the ledger itself needs of it. */
-export interface OpenHold extends Hold {
-  readonly instanceId: InstanceId
-  /** Output known by now that the database has not been told; undefined when there is nothing new. */
-  takeProgress(): { requestId: RequestId; outputTokens: number } | undefined
-  /** Another instance has settled it: no more output may be shown. */
-  revoke(): void
-  /** What recovery would bill: for a shutdown with calls in flight. */
-  settleByPolicy(ending: 'shutdown'): Promise<Receipt>
-}
-
 export interface OpenHoldDeps {
   reservation: ReservationDeps
   writer: LedgerWriter
@@ -30,130 +19,196 @@ export interface OpenHoldDeps {
   onClosed(): void
 }
 
-/** Money has been reserved already; this writes the hold and follows it to its settlement. */
-export function openHold(
-  deps: OpenHoldDeps,
-  lease: Lease,
-  request: HoldRequest,
-  pricing: CallPricing,
-  reserved: Reservation | 'write_off',
-  startedAt: number,
-): OpenHold {
-  const { writer, log } = deps
-  const { instanceId } = lease
-  const first = scheduleInForce(request.candidates[0]!.prices, startedAt)
-  const wantedTokens = reserved === 'write_off' ? 0 : reserved.wantedTokens
-  let amountPicoUsd = reserved === 'write_off' ? 0n : reserved.amountPicoUsd
-  let coveredTokens = reserved === 'write_off' ? 0 : reserved.coveredTokens
-  let outputTokens = 0
-  let writtenOutputTokens = 0
-  let growth: Promise<void> | undefined
-  let settlement: Promise<Receipt> | undefined
-  let isRevoked = false
-  const settled = new AbortController()
+/** What was decided about a call when it began. */
+export interface HeldCall {
+  lease: Lease
+  request: HoldRequest
+  pricing: CallPricing
+  startedAt: number
+}
 
-  lease.openHolds += 1
-  const durable = writer.open(instanceId, openingRow(lease, request, first, amountPicoUsd, startedAt))
-  // Whatever became of the row, nothing may be shown: the money goes back, and a row that was written after all goes away.
-  durable.catch(() => void settle({ kind: 'unanswered', reason: 'the hold could not be written' }).catch(() => {}))
+/** A hold in memory. Money has been reserved already; this writes the hold and follows it to its settlement. */
+export class OpenHold implements Hold {
+  readonly instanceId: InstanceId
+  readonly requestId: RequestId
+  readonly durable: Promise<void>
+  readonly outputCapTokens: number | null
+  readonly capReduced: boolean
+  private readonly deps: OpenHoldDeps
+  private readonly call: HeldCall
+  private readonly isWrittenOff: boolean
+  private readonly wantedTokens: number
+  private amountPicoUsd: bigint
+  private coveredTokens: number
+  private outputTokens = 0
+  private writtenOutputTokens = 0
+  private growth: Promise<void> | undefined
+  private settlement: Promise<Receipt> | undefined
+  private isRevoked = false
+  private readonly settled = new AbortController()
 
-  function grant(boundTokens: number, estimateTokens = boundTokens): true | Promise<void> {
-    if (isRevoked) return Promise.reject(unavailable())
-    const tokens = Math.min(boundTokens, wantedTokens)
-    if (tokens > coveredTokens && !settlement) return cover(tokens).then(() => note(estimateTokens))
-    note(estimateTokens)
-    if (!growth && !settlement && shouldGrow(tokens, coveredTokens, wantedTokens)) growAhead(tokens)
+  constructor(deps: OpenHoldDeps, call: HeldCall, reserved: Reservation | 'write_off') {
+    const { lease, request, startedAt } = call
+    this.deps = deps
+    this.call = call
+    this.instanceId = lease.instanceId
+    this.requestId = request.requestId
+    this.isWrittenOff = reserved === 'write_off'
+    const reservation = reserved === 'write_off' ? nothing(request) : reserved
+    this.outputCapTokens = reservation.outputCapTokens
+    this.capReduced = reservation.capReduced
+    this.wantedTokens = reservation.wantedTokens
+    this.amountPicoUsd = reservation.amountPicoUsd
+    this.coveredTokens = reservation.coveredTokens
+    const first = scheduleInForce(request.candidates[0]!.prices, startedAt)
+    lease.openHolds += 1
+    this.durable = deps.writer.open(this.instanceId, openingRow(call, first, this.amountPicoUsd))
+    // Whatever became of the row, nothing may be shown: the money goes back, and a row that was written after all goes away.
+    this.durable.catch(
+      () => void this.settle({ kind: 'unanswered', reason: 'the hold could not be written' }).catch(() => {}),
+    )
+  }
+
+  grant(boundTokens: number, estimateTokens = boundTokens): true | Promise<void> {
+    if (this.isRevoked) return Promise.reject(unavailable())
+    const tokens = Math.min(boundTokens, this.wantedTokens)
+    if (tokens > this.coveredTokens && !this.settlement) {
+      return this.cover(tokens).then(() => this.note(estimateTokens))
+    }
+    this.note(estimateTokens)
+    if (!this.growth && !this.settlement && shouldGrow(tokens, this.coveredTokens, this.wantedTokens)) {
+      this.growAhead(tokens)
+    }
     return true
   }
 
+  settle(outcome: Outcome): Promise<Receipt> {
+    this.settlement ??= this.write(outcome)
+    return this.settlement
+  }
+
+  /** Another instance has settled it: no more output may be shown. */
+  revoke(): void {
+    this.isRevoked = true
+    // A wait for growth ends as well.
+    this.settled.abort(unavailable())
+  }
+
+  /** Output known by now that is not in the database yet; undefined when there is nothing new. */
+  takeProgress(): { requestId: RequestId; outputTokens: number } | undefined {
+    const { requestId, outputTokens } = this
+    if (this.settlement || outputTokens === this.writtenOutputTokens) return undefined
+    this.writtenOutputTokens = outputTokens
+    return { requestId, outputTokens }
+  }
+
+  /** Bills what recovery would bill: for a shutdown with calls in flight. */
+  settleByPolicy(ending: 'shutdown'): Promise<Receipt> {
+    const { request } = this.call
+    return this.settle({
+      kind: 'answered',
+      ending,
+      deploymentId: request.candidates[0]!.deploymentId,
+      providerId: '',
+      hosting: '',
+      usage: { ...noUsage, promptTokens: request.promptTokensEstimate, completionTokens: this.outputTokens },
+      estimated: true,
+      finishReason: null,
+    })
+  }
+
   /** What a crash bills: only output that may be shown. */
-  function note(tokens: number): void {
-    if (tokens > outputTokens) outputTokens = Math.ceil(tokens)
+  private note(tokens: number): void {
+    if (tokens > this.outputTokens) this.outputTokens = Math.ceil(tokens)
   }
 
   /** Growth before it is needed: from what is free at hand only, and never more than a quarter of it. */
-  function growAhead(tokens: number): void {
-    const target = stepWithin(freePicoUsd(lease) / 4n, tokens)
-    if (target > coveredTokens) grow(target).catch(() => {})
+  private growAhead(tokens: number): void {
+    const target = this.nextStep(tokens)
+    if (target > this.coveredTokens) this.grow(target).catch(() => {})
   }
 
-  async function cover(tokens: number): Promise<void> {
-    while (tokens > coveredTokens) {
-      if (settlement) return
-      if (growth) await growth.catch(() => {})
-      else await grow(Math.max(tokens, stepWithin(freePicoUsd(lease) / 4n, tokens)))
+  private async cover(tokens: number): Promise<void> {
+    while (tokens > this.coveredTokens) {
+      if (this.settlement) return
+      if (this.growth) await this.growth.catch(() => {})
+      else await this.grow(Math.max(tokens, this.nextStep(tokens)))
     }
   }
 
-  /** As far as a next step may go without taking more than this. */
-  function stepWithin(picoUsd: bigint, tokens: number): number {
-    const target = nextCover(tokens, coveredTokens, wantedTokens)
-    return affordableOutput(pricing, request.promptTokensBound, amountPicoUsd + picoUsd, target)
+  /** As far as a next step may go without taking more than a quarter of what is free. */
+  private nextStep(tokens: number): number {
+    const { lease, request, pricing } = this.call
+    const target = nextCover(tokens, this.coveredTokens, this.wantedTokens)
+    const limitPicoUsd = this.amountPicoUsd + freePicoUsd(lease) / 4n
+    return affordableOutput(pricing, request.promptTokensBound, limitPicoUsd, target)
   }
 
-  function grow(targetTokens: number): Promise<void> {
-    growth = (async () => {
-      const held = { promptTokens: request.promptTokensBound, amountPicoUsd }
-      const extra = await growFor(deps.reservation, lease, pricing, held, targetTokens, settled.signal).catch(
-        (error: unknown) => {
-          // Settled by another instance, or the database does not answer: it cannot grow now.
-          throw error instanceof AppError || settled.signal.aborted ? error : unavailable(error)
-        },
-      )
-      if (settlement) return release(lease, extra)
-      amountPicoUsd += extra > 0n ? extra : 0n
-      try {
-        await writer.change(instanceId, { requestId: request.requestId, amountPicoUsd, outputTokens })
-      } catch (error) {
-        // The database may or may not have it; the money stays in the hold until the settlement either way.
-        log.warn({ requestId: request.requestId, error: describeError(error) }, 'a hold could not grow')
-        throw error
-      }
-      coveredTokens = Math.max(coveredTokens, targetTokens)
-    })().finally(() => {
-      growth = undefined
+  private grow(targetTokens: number): Promise<void> {
+    this.growth = this.growNow(targetTokens).finally(() => {
+      this.growth = undefined
     })
-    return growth
+    return this.growth
   }
 
-  function settle(outcome: Outcome): Promise<Receipt> {
-    settlement ??= write(outcome)
-    return settlement
+  private async growNow(targetTokens: number): Promise<void> {
+    const { reservation, writer, log } = this.deps
+    const { lease, request, pricing } = this.call
+    const held = { promptTokens: request.promptTokensBound, amountPicoUsd: this.amountPicoUsd }
+    const { signal } = this.settled
+    const extra = await growFor(reservation, lease, pricing, held, targetTokens, signal).catch((error: unknown) => {
+      // Settled by another instance, or the database does not answer: it cannot grow now.
+      throw error instanceof AppError || signal.aborted ? error : unavailable(error)
+    })
+    if (this.settlement) return release(lease, extra)
+    this.amountPicoUsd += extra > 0n ? extra : 0n
+    const { requestId, amountPicoUsd, outputTokens } = this
+    try {
+      await writer.change(this.instanceId, { requestId, amountPicoUsd, outputTokens })
+    } catch (error) {
+      // The database may or may not have it; the money stays in the hold until the settlement either way.
+      log.warn({ requestId, error: describeError(error) }, 'a hold could not grow')
+      throw error
+    }
+    this.coveredTokens = Math.max(this.coveredTokens, targetTokens)
   }
 
-  async function write(outcome: Outcome): Promise<Receipt> {
-    settled.abort(new Error('the call is over'))
-    const entry = entryOf(lease, request, outcome, startedAt, deps.now())
+  private async write(outcome: Outcome): Promise<Receipt> {
+    const { writer, now, onClosed, onSettled } = this.deps
+    const { lease } = this.call
+    this.settled.abort(new Error('the call is over'))
+    const entry = entryOf(this.call, outcome, now())
     const costPicoUsd = entry.billedPicoUsd
-    const spare =
-      costPicoUsd > amountPicoUsd && reserved !== 'write_off' ? await claim(costPicoUsd - amountPicoUsd) : 0n
-    const billable = amountPicoUsd + spare
+    const missing = costPicoUsd - this.amountPicoUsd
+    const spare = missing > 0n && !this.isWrittenOff ? await this.claim(missing) : 0n
+    const billable = this.amountPicoUsd + spare
     entry.billedPicoUsd = costPicoUsd < billable ? costPicoUsd : billable
     entry.writtenOffPicoUsd = costPicoUsd - entry.billedPicoUsd
     const heldPicoUsd = billable
     bill(lease, heldPicoUsd, entry.billedPicoUsd)
     let result: SettleResult
     try {
-      result = await writer.settle(instanceId, entry)
+      result = await writer.settle(this.instanceId, entry)
     } catch (error) {
-      // The row is still open in the database: keep its money set aside, so that nobody spends it twice.
+      // The row is still open in the database: keep its money set aside, so that it is not spent twice.
       unbill(lease, entry.billedPicoUsd)
       lease.heldPicoUsd += heldPicoUsd
       throw error
     } finally {
       lease.openHolds -= 1
     }
-    deps.onClosed()
+    onClosed()
     const { statedAttoUsd: _, ...written } = entry
-    const receipt = receiptAfter(result, written)
-    deps.onSettled(receipt)
+    const receipt = this.receiptAfter(result, written)
+    onSettled(receipt)
     return receipt
   }
 
   /** A bill above the hold, which a provider that ignores its cap can cause, takes what is free; the rest is written off. */
-  async function claim(missing: bigint): Promise<bigint> {
+  private async claim(missing: bigint): Promise<bigint> {
+    const { lease } = this.call
     if (freePicoUsd(lease) < missing && unleasedPicoUsd(lease) > 0n) {
-      await deps.reservation.leases.extend(lease, missing).catch(() => {})
+      await this.deps.reservation.leases.extend(lease, missing).catch(() => {})
     }
     const free = freePicoUsd(lease)
     const claimed = missing < free ? missing : free
@@ -161,57 +216,28 @@ export function openHold(
     return claimed
   }
 
-  function receiptAfter(result: SettleResult, written: Receipt): Receipt {
+  private receiptAfter(result: SettleResult, written: Receipt): Receipt {
     if (result.kind === 'entered') return written
-    unbill(lease, written.billedPicoUsd)
+    unbill(this.call.lease, written.billedPicoUsd)
     if (result.kind === 'existing') return result.receipt
     // The hold is not in the database: it never became durable, or the database has lost what it had acknowledged.
     const lost = written.billedPicoUsd + written.writtenOffPicoUsd
-    if (lost > 0n) log.error({ requestId: request.requestId }, 'an answer without a durable hold was not billed')
+    if (lost > 0n) this.deps.log.error({ requestId: this.requestId }, 'an answer without a durable hold was not billed')
     return { ...written, ending: 'unanswered', billedPicoUsd: 0n, writtenOffPicoUsd: lost }
   }
+}
 
-  return {
-    instanceId,
-    requestId: request.requestId,
-    durable,
-    outputCapTokens: reserved === 'write_off' ? request.outputCapTokens : reserved.outputCapTokens,
-    capReduced: reserved !== 'write_off' && reserved.capReduced,
-    grant,
-    settle,
-    revoke() {
-      isRevoked = true
-      // A wait for growth ends as well.
-      settled.abort(unavailable())
-    },
-    takeProgress() {
-      if (settlement || outputTokens === writtenOutputTokens) return undefined
-      writtenOutputTokens = outputTokens
-      return { requestId: request.requestId, outputTokens }
-    },
-    settleByPolicy(ending) {
-      return settle({
-        kind: 'answered',
-        ending,
-        deploymentId: request.candidates[0]!.deploymentId,
-        providerId: '',
-        hosting: '',
-        usage: { ...noUsage, promptTokens: request.promptTokensEstimate, completionTokens: outputTokens },
-        estimated: true,
-        finishReason: null,
-      })
-    },
-  }
+/** A call that the operator pays: nothing is set aside. */
+function nothing({ outputCapTokens }: HoldRequest): Reservation {
+  return { amountPicoUsd: 0n, coveredTokens: 0, wantedTokens: 0, outputCapTokens, capReduced: false }
 }
 
 const noUsage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
 
 function openingRow(
-  lease: Lease,
-  request: HoldRequest,
+  { lease, request, startedAt }: HeldCall,
   schedule: ReturnType<typeof scheduleInForce>,
   amountPicoUsd: bigint,
-  startedAt: number,
 ) {
   const promptTokens = clampUsage({ ...noUsage, promptTokens: request.promptTokensEstimate }).promptTokens
   const prices = unitPricesAt(schedule, promptTokens)
@@ -234,7 +260,7 @@ function openingRow(
 }
 
 /** The entry with its full cost as billed; the caller cuts it to what is held. */
-function entryOf(lease: Lease, request: HoldRequest, outcome: Outcome, startedAt: number, settledAt: number): Entry {
+function entryOf({ lease, request, startedAt }: HeldCall, outcome: Outcome, settledAt: number): Entry {
   const answered = outcome.kind === 'answered' ? outcome : undefined
   const candidate =
     request.candidates.find(({ deploymentId }) => deploymentId === answered?.deploymentId) ?? request.candidates[0]!

@@ -1,0 +1,130 @@
+import { AppError, type InstanceId, isAppError, type Log, type RequestId, withDeadline } from '../kernel/index.ts'
+import { pricingOf } from './hold-size.ts'
+import { FencedError } from './lease.store.ts'
+import type { Lease } from './lease.ts'
+import type { LedgerObserver } from './ledger.ts'
+import { type LedgerWriter, unavailable } from './ledger-writer.ts'
+import { OpenHold } from './open-hold.ts'
+import type { Hold, HoldRequest, Receipt } from './port.ts'
+import { type ReservationDeps, reserveFor } from './reservation.ts'
+
+/** Longest wait of a call for this process to start again as a new instance. */
+const renewalTimeoutMs = 4_000
+
+export interface OpenHoldsDeps {
+  reservation: ReservationDeps
+  writer: LedgerWriter
+  log: Log
+  observer: LedgerObserver
+  /** Makes this process a new instance; resolves when it is registered. */
+  onFenced(fenced: InstanceId): Promise<void>
+}
+
+/** The holds of this process, from the decision about a call to its settlement. */
+export class OpenHolds {
+  private readonly deps: OpenHoldsDeps
+  private readonly holds = new Map<RequestId, OpenHold>()
+  /** Ids of open holds and of those that are still looking for room. */
+  private readonly ids = new Set<RequestId>()
+  private isRefusing = false
+
+  constructor(deps: OpenHoldsDeps) {
+    this.deps = deps
+  }
+
+  get size(): number {
+    return this.holds.size
+  }
+
+  /** Refuses new holds from now on. */
+  refuse(): void {
+    this.isRefusing = true
+  }
+
+  async open(request: HoldRequest): Promise<Hold> {
+    const { writer, onFenced } = this.deps
+    if (this.isRefusing) throw new AppError('shutting_down', 'The service is shutting down.', { retryAfterSeconds: 5 })
+    request.signal.throwIfAborted()
+    if (!writer.accepting()) throw unavailable()
+    if (this.ids.has(request.requestId)) throw new AppError('conflict', 'This request id is in use.')
+    if (request.candidates.length === 0) throw new AppError('internal_error', 'No deployment to hold money for.')
+    this.ids.add(request.requestId)
+    try {
+      return await this.openOnce(request).catch((error: unknown) => {
+        // Presumed dead between two calls: nothing was set aside yet, so start again on a new lease.
+        if (!(error instanceof FencedError)) throw error
+        return withDeadline(renewalTimeoutMs, () => onFenced(error.instanceId)).then(() => this.openOnce(request))
+      })
+    } catch (error) {
+      this.ids.delete(request.requestId)
+      if (isAppError(error) || request.signal.aborted) throw error
+      // Periods and leases could not be read or written: nothing was set aside, and the call may be sent again.
+      if (!(error instanceof FencedError) && !isContention(error)) writer.noteDatabase(false)
+      throw unavailable(error)
+    }
+  }
+
+  /** Writes the output known by now of every running stream. */
+  async writeProgress(): Promise<void> {
+    const writes: Promise<void>[] = []
+    for (const hold of this.holds.values()) {
+      const progress = hold.takeProgress()
+      if (progress) writes.push(this.deps.writer.change(hold.instanceId, { ...progress, amountPicoUsd: null }))
+    }
+    // One that fails belongs to a hold that is over, or to a database that is away: the settlement reports it.
+    await Promise.allSettled(writes)
+  }
+
+  /** Another instance has settled the holds of this one. */
+  revoke(fenced: InstanceId): void {
+    for (const hold of this.holds.values()) if (hold.instanceId === fenced) hold.revoke()
+  }
+
+  async settleAll(ending: 'shutdown'): Promise<void> {
+    await Promise.allSettled([...this.holds.values()].map((hold) => hold.settleByPolicy(ending)))
+  }
+
+  private async openOnce(request: HoldRequest): Promise<Hold> {
+    const { leases, clock } = this.deps.reservation
+    const startedAt = clock.now()
+    const lease = leases.find(request.organisation, startedAt) ?? (await leases.open(request.organisation, startedAt))
+    lease.undecided += 1
+    try {
+      return await this.decide(lease, request, startedAt)
+    } finally {
+      lease.undecided -= 1
+    }
+  }
+
+  private async decide(lease: Lease, request: HoldRequest, startedAt: number): Promise<Hold> {
+    const { reservation, writer, log, observer } = this.deps
+    const { clock } = reservation
+    const startedMs = clock.monotonicMs()
+    lease.lastUsedMs = startedMs
+    const pricing = pricingOf(request, startedAt)
+    const reserved = await reserveFor(reservation, lease, request, pricing).catch((error: unknown) => {
+      if (!isAppError(error, 'insufficient_quota')) throw error
+      if (request.whenExhausted === 'write_off') return 'write_off' as const
+      observer.refused?.(request.organisation.id)
+      throw error
+    })
+    observer.held?.(clock.monotonicMs() - startedMs)
+    const onSettled = (receipt: Receipt) => {
+      lease.lastUsedMs = clock.monotonicMs()
+      observer.settled?.(receipt)
+    }
+    const onClosed = () => {
+      this.holds.delete(request.requestId)
+      this.ids.delete(request.requestId)
+    }
+    const deps = { reservation, writer, log, now: () => clock.now(), onSettled, onClosed }
+    const hold = new OpenHold(deps, { lease, request, pricing, startedAt }, reserved)
+    this.holds.set(request.requestId, hold)
+    return hold
+  }
+}
+
+/** Another transaction was in the way of one organisation's: SQLSTATE 40 and 55P03. The database itself answers. */
+function isContention(error: unknown): boolean {
+  return /^(?:40|55P03)/.test(String((error as { code?: unknown }).code))
+}
