@@ -8,7 +8,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { costOf, type PriceSchedule, type TokenPrices } from '../src/billing/index.ts'
-import { createSseParser, formatPicoUsd, parseAttoUsd, parsePicoUsd, type TokenCounts } from '../src/kernel/index.ts'
+import { SseParser, formatPicoUsd, parseAttoUsd, parsePicoUsd, type TokenCounts } from '../src/kernel/index.ts'
 import { sharedDataFolder } from '../test/harness/shared-data.ts'
 
 const decimal = z.union([z.string(), z.number()])
@@ -172,7 +172,7 @@ function lastUsage(body: Buffer): z.infer<typeof statedUsage> {
 }
 
 function sseData(body: Buffer): string[] {
-  const parser = createSseParser({ maximumEventBytes: 1_000_000 })
+  const parser = new SseParser({ maximumEventBytes: 1_000_000 })
   return [...parser.push(body), ...parser.end()].map(({ data }) => data)
 }
 

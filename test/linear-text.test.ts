@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { cleanName } from '../src/documents/document-name.ts'
 import { memberText } from '../src/documents/document-metadata.ts'
 import { detectFormat, detectionHeadBytes } from '../src/ingestion/detect-format.ts'
-import { createSseParser } from '../src/kernel/index.ts'
+import { SseParser } from '../src/kernel/index.ts'
 import { mapError as mapAnthropicError } from '../src/providers/anthropic/map-error.ts'
 import { mapError as mapCohereError } from '../src/providers/cohere/map-error.ts'
 import { composeAnswer } from '../src/providers/offline/compose-answer.ts'
@@ -159,7 +159,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'errors of Cohere': (text) =>
     mapCohereError({ status: 400, headers: {}, body: JSON.stringify({ message: text }) } as never, redact),
   'event streams in small reads': (text) => {
-    const parser = createSseParser({ maximumEventBytes: 16_000_000 })
+    const parser = new SseParser({ maximumEventBytes: 16_000_000 })
     const bytes = encoder.encode(text)
     for (let start = 0; start < bytes.length; start += 100) parser.push(bytes.subarray(start, start + 100))
     return parser.end()

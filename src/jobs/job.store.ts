@@ -23,8 +23,6 @@ export interface Turn {
 export const jobsChannel = 'portico_jobs'
 export const cancelledChannel = 'portico_jobs_cancelled'
 
-export type JobStore = ReturnType<typeof createJobStore>
-
 const columns = `id, kind, key, payload, organisation_id as "organisationId", space_id as "spaceId", attempt`
 
 export async function insertJob(transaction: Queryable, job: NewJob, nowMs: number): Promise<void> {
@@ -78,103 +76,109 @@ export async function jobExists(queryable: Queryable, key: string): Promise<bool
 }
 
 /** The statements of one instance; `takenBy` names its run. */
-export function createJobStore(database: Database, takenBy: string) {
-  return {
-    /** Takes the next job of a kind, fairly: the next organisation after the turn, its next Space, its oldest job. */
-    async take(kind: string, turn: Turn, spaceTurnOf: (organisationId: string) => string, leaseSeconds: number) {
-      const [organisation] = await database.query<{ id: string | null }>(
-        `select coalesce(
-           (select organisation_id from job where kind = $1 and state = 'ready' and organisation_id > $2
-            order by organisation_id limit 1),
-           (select organisation_id from job where kind = $1 and state = 'ready' order by organisation_id limit 1)) as id`,
-        [kind, turn.organisationId],
-      )
-      if (!organisation || organisation.id === null) return undefined
-      const [row] = await database.query<JobRow>(
-        `update job set state = 'running', attempt = attempt + 1, taken_by = $4,
-                        lease_until = clock_timestamp() + make_interval(secs => $5)
-         where id = coalesce(
-           (select id from job where kind = $1 and state = 'ready' and organisation_id = $2 and space_id > $3
-            order by space_id, id limit 1 for update skip locked),
-           (select id from job where kind = $1 and state = 'ready' and organisation_id = $2
-            order by space_id, id limit 1 for update skip locked))
-         returning ${columns}`,
-        [kind, organisation.id, spaceTurnOf(organisation.id), takenBy, leaseSeconds],
-      )
-      return row ?? { contended: organisation.id }
-    },
+export class JobStore {
+  private readonly database: Database
+  private readonly takenBy: string
 
-    /** Makes jobs ready whose time has come. */
-    promote(now: Date): Promise<number> {
-      return database.execute(`update job set state = 'ready' where state = 'delayed' and run_after <= $1`, [now])
-    },
+  constructor(database: Database, takenBy: string) {
+    this.database = database
+    this.takenBy = takenBy
+  }
 
-    /** True when the job was still ours; then its row is gone. */
-    async remove(id: bigint): Promise<boolean> {
-      return (await database.execute(`delete from job where id = $1 and taken_by = $2`, [id, takenBy])) > 0
-    },
+  /** Takes the next job of a kind, fairly: the next organisation after the turn, its next Space, its oldest job. */
+  async take(kind: string, turn: Turn, spaceTurnOf: (organisationId: string) => string, leaseSeconds: number) {
+    const [organisation] = await this.database.query<{ id: string | null }>(
+      `select coalesce(
+         (select organisation_id from job where kind = $1 and state = 'ready' and organisation_id > $2
+          order by organisation_id limit 1),
+         (select organisation_id from job where kind = $1 and state = 'ready' order by organisation_id limit 1)) as id`,
+      [kind, turn.organisationId],
+    )
+    if (!organisation || organisation.id === null) return undefined
+    const [row] = await this.database.query<JobRow>(
+      `update job set state = 'running', attempt = attempt + 1, taken_by = $4,
+                      lease_until = clock_timestamp() + make_interval(secs => $5)
+       where id = coalesce(
+         (select id from job where kind = $1 and state = 'ready' and organisation_id = $2 and space_id > $3
+          order by space_id, id limit 1 for update skip locked),
+         (select id from job where kind = $1 and state = 'ready' and organisation_id = $2
+          order by space_id, id limit 1 for update skip locked))
+       returning ${columns}`,
+      [kind, organisation.id, spaceTurnOf(organisation.id), this.takenBy, leaseSeconds],
+    )
+    return row ?? { contended: organisation.id }
+  }
 
-    /** Makes the job one of another kind, ready and never tried; one that was cancelled meanwhile goes. */
-    async move(id: bigint, kind: string): Promise<void> {
-      await database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, takenBy])
-      await database.execute(
-        `update job set kind = $3, state = 'ready', attempt = 0, taken_by = null, lease_until = null
-         where id = $1 and taken_by = $2`,
-        [id, takenBy, kind],
-      )
-      await database.query(`select pg_notify($1, $2)`, [jobsChannel, kind])
-    },
+  /** Makes jobs ready whose time has come. */
+  promote(now: Date): Promise<number> {
+    return this.database.execute(`update job set state = 'ready' where state = 'delayed' and run_after <= $1`, [now])
+  }
 
-    async delay(id: bigint, runAfter: Date): Promise<void> {
-      await database.execute(
-        `update job set state = 'delayed', run_after = $3, taken_by = null, lease_until = null
-         where id = $1 and taken_by = $2 and not cancelled`,
-        [id, takenBy, runAfter],
-      )
-      // Cancelled while it failed: there is nobody left to stop.
-      await database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, takenBy])
-    },
+  /** True when the job was still ours; then its row is gone. */
+  async remove(id: bigint): Promise<boolean> {
+    return (await this.database.execute(`delete from job where id = $1 and taken_by = $2`, [id, this.takenBy])) > 0
+  }
 
-    /** Gives back everything this instance holds, as if it had never been taken. */
-    async giveBackAll(): Promise<void> {
-      await database.execute(`delete from job where taken_by = $1 and cancelled`, [takenBy])
-      await database.execute(
-        `update job set state = 'ready', attempt = attempt - 1, taken_by = null, lease_until = null
-         where taken_by = $1 and state = 'running'`,
-        [takenBy],
-      )
-      await database.query(`select pg_notify($1, '')`, [jobsChannel])
-    },
+  /** Makes the job one of another kind, ready and never tried; one that was cancelled meanwhile goes. */
+  async move(id: bigint, kind: string): Promise<void> {
+    await this.database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, this.takenBy])
+    await this.database.execute(
+      `update job set kind = $3, state = 'ready', attempt = 0, taken_by = null, lease_until = null
+       where id = $1 and taken_by = $2`,
+      [id, this.takenBy, kind],
+    )
+    await this.database.query(`select pg_notify($1, $2)`, [jobsChannel, kind])
+  }
 
-    /** Ids that this instance still holds; their leases are longer now. */
-    async renew(leaseSeconds: number): Promise<Set<bigint>> {
-      const rows = await database.query<{ id: bigint }>(
-        `update job set lease_until = clock_timestamp() + make_interval(secs => $2)
-         where taken_by = $1 and state = 'running' returning id`,
-        [takenBy, leaseSeconds],
-      )
-      return new Set(rows.map((row) => row.id))
-    },
+  async delay(id: bigint, runAfter: Date): Promise<void> {
+    await this.database.execute(
+      `update job set state = 'delayed', run_after = $3, taken_by = null, lease_until = null
+       where id = $1 and taken_by = $2 and not cancelled`,
+      [id, this.takenBy, runAfter],
+    )
+    // Cancelled while it failed: there is nobody left to stop.
+    await this.database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, this.takenBy])
+  }
 
-    async cancelledIds(): Promise<bigint[]> {
-      const rows = await database.query<{ id: bigint }>(`select id from job where taken_by = $1 and cancelled`, [
-        takenBy,
-      ])
-      return rows.map((row) => row.id)
-    },
+  /** Gives back everything this instance holds, as if it had never been taken. */
+  async giveBackAll(): Promise<void> {
+    await this.database.execute(`delete from job where taken_by = $1 and cancelled`, [this.takenBy])
+    await this.database.execute(
+      `update job set state = 'ready', attempt = attempt - 1, taken_by = null, lease_until = null
+       where taken_by = $1 and state = 'running'`,
+      [this.takenBy],
+    )
+    await this.database.query(`select pg_notify($1, '')`, [jobsChannel])
+  }
 
-    /** Makes ready what nobody works on any more: leases that ran out or, for a sole owner, all that others hold. */
-    async recover(soleOwner: boolean): Promise<number> {
-      await database.execute(
-        `delete from job where state = 'running' and cancelled
-         and taken_by <> $1 and ($2 or lease_until < clock_timestamp())`,
-        [takenBy, soleOwner],
-      )
-      return database.execute(
-        `update job set state = 'ready', taken_by = null, lease_until = null
-         where state = 'running' and not cancelled and taken_by <> $1 and ($2 or lease_until < clock_timestamp())`,
-        [takenBy, soleOwner],
-      )
-    },
+  /** Ids that this instance still holds; their leases are longer now. */
+  async renew(leaseSeconds: number): Promise<Set<bigint>> {
+    const rows = await this.database.query<{ id: bigint }>(
+      `update job set lease_until = clock_timestamp() + make_interval(secs => $2)
+       where taken_by = $1 and state = 'running' returning id`,
+      [this.takenBy, leaseSeconds],
+    )
+    return new Set(rows.map((row) => row.id))
+  }
+
+  async cancelledIds(): Promise<bigint[]> {
+    const rows = await this.database.query<{ id: bigint }>(`select id from job where taken_by = $1 and cancelled`, [
+      this.takenBy,
+    ])
+    return rows.map((row) => row.id)
+  }
+
+  /** Makes ready what nobody works on any more: leases that ran out or, for a sole owner, all that others hold. */
+  async recover(soleOwner: boolean): Promise<number> {
+    await this.database.execute(
+      `delete from job where state = 'running' and cancelled
+       and taken_by <> $1 and ($2 or lease_until < clock_timestamp())`,
+      [this.takenBy, soleOwner],
+    )
+    return this.database.execute(
+      `update job set state = 'ready', taken_by = null, lease_until = null
+       where state = 'running' and not cancelled and taken_by <> $1 and ($2 or lease_until < clock_timestamp())`,
+      [this.takenBy, soleOwner],
+    )
   }
 }

@@ -5,7 +5,7 @@ export interface JobQueue {
   /** Call with the transaction that causes the job. A second job with the same `key` while one waits or runs is dropped. */
   enqueue(transaction: Queryable, job: NewJob): Promise<void>
   /** Starts workers for one kind. Jobs of one kind are taken fairly: round robin over `fairnessKeys`, oldest first within. */
-  work(kind: string, options: WorkOptions, handler: (job: Job) => Promise<void | JobMove>): void
+  work(kind: string, options: WorkOptions, handler: JobHandler): void
   /** Removes waiting jobs by key and aborts a running one (its `signal` fires). */
   cancel(transaction: Queryable, key: string): Promise<void>
   /** True while a job with this key waits or runs. */
@@ -33,6 +33,8 @@ export interface Job {
   /** Fires on cancel, on shutdown and when the lease is lost. */
   signal: AbortSignal
 }
+
+export type JobHandler = (job: Job) => Promise<void | JobMove>
 
 /** What a handler returns whose job belongs to the workers of another kind. It waits there as a new one, with the same key. */
 export interface JobMove {

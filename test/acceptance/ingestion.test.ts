@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildDocx, buildTextPdf, buildZip, docxParagraph } from '../../src/ingestion/testing/build-documents.ts'
-import { createSseParser, type SseEvent } from '../../src/kernel/index.ts'
+import { SseParser, type SseEvent } from '../../src/kernel/index.ts'
 import {
   expectStatus,
   startPortico,
@@ -360,7 +360,7 @@ async function openEvents(spaceId: string, from: TestPortico = portico) {
   })
   expect(response.headers.get('content-type')).toContain('text/event-stream')
   const reader = response.body!.getReader()
-  const parser = createSseParser({ maximumEventBytes: 1_000_000 })
+  const parser = new SseParser({ maximumEventBytes: 1_000_000 })
   const arrived: SseEvent[] = []
   return {
     /** The next event of this type; earlier events of other types are skipped. */

@@ -1,7 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createSseParser } from '../../src/kernel/index.ts'
+import { SseParser } from '../../src/kernel/index.ts'
 import {
   expectStatus,
   startPortico,
@@ -107,7 +107,7 @@ async function streamChat(messages: object[], headers: Record<string, string> = 
     headers: { 'x-api-key': organisation.apiKey, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ messages, streaming: true }),
   })
-  const parser = createSseParser({ maximumEventBytes: 1_000_000 })
+  const parser = new SseParser({ maximumEventBytes: 1_000_000 })
   const events = [...parser.push(new Uint8Array(await response.arrayBuffer())), ...parser.end()]
   return events.map(({ event, data }) => ({ event, data: JSON.parse(data) }))
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type SseEvent, createSseParser } from '../../src/kernel/index.ts'
+import { type SseEvent, SseParser } from '../../src/kernel/index.ts'
 import {
   expectStatus,
   startPortico,
@@ -59,7 +59,7 @@ async function streamChat(
     headers: { 'x-api-key': organisation.apiKey, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ ...body, streaming: true }),
   })
-  const parser = createSseParser({ maximumEventBytes: 1_000_000 })
+  const parser = new SseParser({ maximumEventBytes: 1_000_000 })
   return { response, events: [...parser.push(new Uint8Array(await response.arrayBuffer())), ...parser.end()] }
 }
 

@@ -1,4 +1,4 @@
-import { createSseParser, type SseEvent } from '../../kernel/index.ts'
+import { SseParser, type SseEvent } from '../../kernel/index.ts'
 import type { ProviderEvent } from '../port.ts'
 import { createStreamReader } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
@@ -36,7 +36,7 @@ export function createMessageStreamReader(redact: (text: string) => string): Wir
     thinking: new Map(),
   }
   return createStreamReader({
-    parser: createSseParser({ maximumEventBytes }),
+    parser: new SseParser({ maximumEventBytes }),
     read: (event) => readEvent(state, event, redact),
     finish() {
       if (!state.ended) throw truncatedStream(state.begun)

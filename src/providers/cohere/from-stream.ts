@@ -1,4 +1,4 @@
-import { createSseParser, type SseEvent } from '../../kernel/index.ts'
+import { SseParser, type SseEvent } from '../../kernel/index.ts'
 import type { ProviderEvent } from '../port.ts'
 import { createStreamReader } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
@@ -22,7 +22,7 @@ interface ReaderState {
 export function createChatStreamReader(redact: (text: string) => string): WireStreamReader {
   const state: ReaderState = { begun: false, ended: false, toolCalls: new Map() }
   return createStreamReader({
-    parser: createSseParser({ maximumEventBytes }),
+    parser: new SseParser({ maximumEventBytes }),
     read: (event) => readEvent(state, event, redact),
     finish() {
       if (!state.ended) throw truncatedStream(state.begun)

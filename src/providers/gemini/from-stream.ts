@@ -1,4 +1,4 @@
-import { createSseParser, type SseEvent } from '../../kernel/index.ts'
+import { SseParser, type SseEvent } from '../../kernel/index.ts'
 import type { ProviderEvent, TokenUsage, UrlCitation } from '../port.ts'
 import { createStreamReader } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
@@ -81,7 +81,7 @@ function readEnd(state: ReaderState): ProviderEvent[] {
 
 /** The texts of the chunks, whichever of the two framings the first byte that says something tells. */
 function createChunkParser() {
-  const sse = createSseParser({ maximumEventBytes: maximumChunkBytes })
+  const sse = new SseParser({ maximumEventBytes: maximumChunkBytes })
   const array = createJsonArrayParser({ maximumMemberCharacters: maximumChunkBytes })
   let framing: 'sse' | 'array' | null = null
 

@@ -1,4 +1,4 @@
-import { createSseParser, type SseEvent } from '../../kernel/index.ts'
+import { SseParser, type SseEvent } from '../../kernel/index.ts'
 import type { ProviderError, ProviderEvent, UrlCitation } from '../port.ts'
 import { createStreamReader } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
@@ -45,7 +45,7 @@ export function createChatStreamReader(flavour: Flavour, redact: (text: string) 
     replay: createReplayCollector(),
   }
   return createStreamReader<SseEvent>({
-    parser: createSseParser({ maximumEventBytes }),
+    parser: new SseParser({ maximumEventBytes }),
     read(wireEvent) {
       if (state.ended) return []
       if (wireEvent.data.trim() === '[DONE]') return takeEnd(state, flavour, true)
