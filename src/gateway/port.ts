@@ -62,14 +62,22 @@ export interface Completions {
   close(): Promise<void>
 }
 
-/** Embeddings through the same door; ingestion and retrieval call it. */
+export interface EmbeddingCall {
+  organisation: Organisation
+  spaceId: SpaceId | null
+  model: string
+  texts: string[]
+  purpose: 'document' | 'query'
+  signal: AbortSignal
+}
+
+export interface EmbeddingResult {
+  vectors: Float32Array[]
+  promptTokens: number
+  receipt: Receipt
+}
+
+/** Embeddings under the same rules as completions. */
 export interface Embeddings {
-  embed(call: {
-    organisation: Organisation
-    spaceId: SpaceId | null
-    model: string
-    texts: string[]
-    purpose: 'document' | 'query'
-    signal: AbortSignal
-  }): Promise<{ vectors: Float32Array[]; promptTokens: number; receipt: Receipt }>
+  embed(call: EmbeddingCall): Promise<EmbeddingResult>
 }
