@@ -7,7 +7,7 @@ import { mapError as mapAnthropicError } from '../src/providers/anthropic/map-er
 import { mapError as mapCohereError } from '../src/providers/cohere/map-error.ts'
 import { composeAnswer } from '../src/providers/offline/compose-answer.ts'
 import { mapError as mapOpenAiError } from '../src/providers/openai/map-error.ts'
-import { createSecretCutter } from '../src/providers/secret-cutter.ts'
+import { createRedactor } from '../src/providers/redactor.ts'
 import { analyseChunks, analyseQuery } from '../src/retrieval/lexical/analyse-text.ts'
 import { tokenize } from '../src/retrieval/lexical/tokenize.ts'
 import type { Passage } from '../src/retrieval/index.ts'
@@ -103,7 +103,7 @@ const attacks = [
 ]
 
 const { count } = createTokenCounter(loadVocabulary())
-const redact = createSecretCutter({
+const redact = createRedactor({
   id: 'p',
   format: 'openai',
   baseUrl: 'https://provider.test',

@@ -121,7 +121,7 @@ export function shapeMessages(
   { blankTurns, turns }: ModelTraits,
   adjustments: Adjustments,
 ): ProviderMessage[] {
-  const kept = blankTurns === false ? messages.filter(saysSomething) : messages
+  const kept = blankTurns === false ? messages.filter(isNonBlank) : messages
   if (turns !== 'alternating') return kept
   const shaped: ProviderMessage[] = []
   for (const message of kept) {
@@ -142,5 +142,5 @@ export function shapeMessages(
 
 const isInstruction = ({ role }: ProviderMessage) => role === 'system' || role === 'developer'
 
-const saysSomething = (message: ProviderMessage) =>
+const isNonBlank = (message: ProviderMessage) =>
   message.role === 'tool' || (message.toolCalls?.length ?? 0) > 0 || !isBlank(message.content)

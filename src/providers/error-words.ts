@@ -39,7 +39,7 @@ const contextOverflow = new RegExp(
 /** The asked-for output alone is above the model's cap: the prompt fits. */
 const outputCapOnly = /max(?:imum)?[ _]tokens you requested exceeds/i
 
-export function saysContextOverflow(message: string): boolean {
+export function isContextOverflow(message: string): boolean {
   return contextOverflow.test(message) && !outputCapOnly.test(message)
 }
 
@@ -47,6 +47,6 @@ export function saysContextOverflow(message: string): boolean {
 const noCapacity =
   /overloaded|(?:at|over|out of|no|insufficient|available|reached|limited|lack of)\b.{0,20}\bcapacity|capacity (?:is |was )?(?:exceeded|reached|full|unavailable|constraints?)|engine is currently|(?:server|service|model) is (?:too |currently )?busy|high (?:demand|load|traffic)|no healthy upstream|too busy/i
 
-export function saysNoCapacity(message: string): boolean {
+export function isCapacityShortage(message: string): boolean {
   return noCapacity.test(message)
 }

@@ -37,7 +37,7 @@ export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent
       if (last) last().forEach(take)
     } catch (error) {
       const failed = error instanceof ProviderError ? error : unparsable(error, parts.begun())
-      if (sawText && saysOutputLimit(failed)) {
+      if (sawText && isOutputLimit(failed)) {
         isCut = true
         const usage = events.findLastIndex((event) => event.type === 'usage')
         const finish = { type: 'finish' as const, finishReason: 'length' as const, wireFinishReason: failed.code }
@@ -65,7 +65,7 @@ export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent
 const outputLimit =
   /\bmax(imum)?[ _-]?(output|completion|new)?[ _-]?tokens?\b.{0,40}\b(reached|exceeded|hit)|\b(reached|exceeded|hit)\b.{0,40}\b(max(imum)?[ _-]?(output|completion|new)?[ _-]?tokens?|(output|completion|token) (token )?(limit|length)|length limit)|\b(output|completion|token) limit (was |has been )?(reached|exceeded|hit)/i
 
-function saysOutputLimit({ code, message }: ProviderError): boolean {
+function isOutputLimit({ code, message }: ProviderError): boolean {
   return (
     /^(max_(output_)?tokens(_reached|_exceeded)?|length|output_limit|token_limit(_reached|_exceeded)?)$/i.test(
       code ?? '',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createSecretCutter } from './secret-cutter.ts'
+import { createRedactor } from './redactor.ts'
 import { failure, retryAfterOfHeaders } from './wire-failure.ts'
 
 describe('the wait that a provider asks for', () => {
@@ -29,7 +29,7 @@ describe('the wait that a provider asks for', () => {
 
 describe('a message of a provider', () => {
   test('loses the secrets of its account, whole or in part, and whatever looks like a key', () => {
-    const cut = createSecretCutter({
+    const cut = createRedactor({
       id: 'aws',
       format: 'bedrock',
       apiKey: 'plain-looking-key',
@@ -45,7 +45,7 @@ describe('a message of a provider', () => {
   })
 
   test('keeps its plain words and is bounded', () => {
-    const cut = createSecretCutter({ id: 'x', format: 'openai', apiKey: 'abc' })
+    const cut = createRedactor({ id: 'x', format: 'openai', apiKey: 'abc' })
     expect(cut('max_tokens must be at least 1 for task-oriented models, abc')).toBe(
       'max_tokens must be at least 1 for task-oriented models, abc',
     )

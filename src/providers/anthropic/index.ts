@@ -1,4 +1,4 @@
-import { createSecretCutter } from '../secret-cutter.ts'
+import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter } from '../wire-adapter.ts'
 import { fromModelList } from './from-model-list.ts'
 import { fromMessage } from './from-response.ts'
@@ -8,7 +8,7 @@ import { apiRoot, toMessagesRequest, versionHeader } from './to-request.ts'
 
 /** The Messages API of Anthropic. (Claude on Bedrock speaks Converse: ../bedrock.) */
 export const createAnthropicAdapter: CreateWireAdapter = (settings) => {
-  const redact = createSecretCutter(settings)
+  const redact = createRedactor(settings)
   const credentials: Record<string, string> = settings.apiKey ? { 'x-api-key': settings.apiKey } : {}
   return {
     toRequest: (call, options) => toMessagesRequest(call, options, settings),

@@ -1,4 +1,4 @@
-import { saysContextOverflow, saysNoCapacity } from '../error-words.ts'
+import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asName, asObject, asString, parseJsonObject } from '../wire-json.ts'
@@ -36,10 +36,10 @@ function classify(status: number, type: string, message: string): ProviderErrorC
   const known = classes[type]
   if (known === 'invalid_request') {
     // Both come as plain invalid requests; only the words tell them apart.
-    if (saysContextOverflow(message)) return 'context_length'
+    if (isContextOverflow(message)) return 'context_length'
     if (/credit balance|usage limits?\b|spend(ing)? limit|billing/i.test(message)) return 'quota'
   }
-  if (known === 'rate_limit' && saysNoCapacity(message)) return 'overloaded'
+  if (known === 'rate_limit' && isCapacityShortage(message)) return 'overloaded'
   if (known) return known
   return status >= 400 ? errorClassOfStatus(status) : 'server_error'
 }

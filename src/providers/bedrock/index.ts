@@ -1,5 +1,5 @@
 import type { ProviderSettings } from '../port.ts'
-import { createSecretCutter } from '../secret-cutter.ts'
+import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter, WireAdapter } from '../wire-adapter.ts'
 import { controlRoot, runtimeRoot } from './addresses.ts'
 import { type AuthorizeOptions, createAuthorize } from './authorize.ts'
@@ -15,7 +15,7 @@ export const createBedrockAdapter: CreateWireAdapter = (settings) => createBedro
 
 /** As createBedrockAdapter, with the source of credentials and the clock given. */
 export function createBedrockAdapterWith(settings: ProviderSettings, options: AuthorizeOptions = {}): WireAdapter {
-  const redact = createSecretCutter(settings)
+  const redact = createRedactor(settings)
   const root = runtimeRoot(settings)
   return {
     toRequest: (call, requestOptions) => toConverseRequest(call, requestOptions, settings, root),

@@ -1,4 +1,4 @@
-import { saysContextOverflow, saysNoCapacity } from '../error-words.ts'
+import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asName, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
@@ -74,13 +74,13 @@ function classify(type: string, status: number, message: string): ProviderErrorC
     if (/model identifier is invalid|model id.*(isn't|is not) supported|on-demand throughput/i.test(message)) {
       return 'model_not_found'
     }
-    if (saysContextOverflow(message)) return 'context_length'
+    if (isContextOverflow(message)) return 'context_length'
   }
   // Some models report it as their own failure: "The model returned the following errors: …".
-  if (known === 'server_error' && saysContextOverflow(message)) return 'context_length'
+  if (known === 'server_error' && isContextOverflow(message)) return 'context_length'
   // A daily allowance does not come back by waiting a little.
   if (known === 'rate_limit' && /per day/i.test(message)) return 'quota'
-  if (known === 'rate_limit' && saysNoCapacity(message)) return 'overloaded'
+  if (known === 'rate_limit' && isCapacityShortage(message)) return 'overloaded'
   if (known === 'authentication' && /payment/i.test(message)) return 'quota'
   return known
 }

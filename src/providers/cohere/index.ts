@@ -1,4 +1,4 @@
-import { createSecretCutter } from '../secret-cutter.ts'
+import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter } from '../wire-adapter.ts'
 import { cohereEmbeddings } from './embeddings.ts'
 import { fromModelList } from './from-model-list.ts'
@@ -9,7 +9,7 @@ import { apiRoot, toChatRequest } from './to-request.ts'
 
 /** Chat and embeddings of Cohere's API, version 2. */
 export const createCohereAdapter: CreateWireAdapter = (settings) => {
-  const redact = createSecretCutter(settings)
+  const redact = createRedactor(settings)
   const root = apiRoot(settings)
   const credentials: Record<string, string> = settings.apiKey ? { authorization: `Bearer ${settings.apiKey}` } : {}
   return {

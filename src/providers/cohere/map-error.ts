@@ -1,4 +1,4 @@
-import { saysContextOverflow, saysNoCapacity } from '../error-words.ts'
+import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asString, parseJsonObject } from '../wire-json.ts'
@@ -33,10 +33,10 @@ function classify(status: number, message: string): ProviderErrorClass {
   if (status === 498) return 'authentication'
   if (status === 499) return 'cancelled'
   if (status === 429 && /trial|per month|monthly|billing|spend/i.test(message)) return 'quota'
-  if (status === 429 && saysNoCapacity(message)) return 'overloaded'
+  if (status === 429 && isCapacityShortage(message)) return 'overloaded'
   const known = errorClassOfStatus(status)
   if (known !== 'invalid_request') return known
-  if (saysContextOverflow(message)) return 'context_length'
+  if (isContextOverflow(message)) return 'context_length'
   if (/model .*(not found|does not exist)/i.test(message)) return 'model_not_found'
   return 'invalid_request'
 }

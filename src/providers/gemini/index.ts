@@ -1,4 +1,4 @@
-import { createSecretCutter } from '../secret-cutter.ts'
+import { createRedactor } from '../redactor.ts'
 import type { ProviderSettings } from '../port.ts'
 import type { CreateWireAdapter, WireAdapter } from '../wire-adapter.ts'
 import { geminiModelPath, geminiRoot, vertexModelPath, vertexRoot } from './addresses.ts'
@@ -42,7 +42,7 @@ export function createVertexAdapterWith(settings: ProviderSettings, loadToken?: 
 }
 
 function sharedMappings(settings: ProviderSettings, modelUrl: (id: string) => string) {
-  const redact = createSecretCutter(settings)
+  const redact = createRedactor(settings)
   return {
     toRequest: (call, options) => toGenerateContentRequest(call, options, settings, modelUrl(call.model.id)),
     fromResponse: (body) => fromGenerateContent(body, redact),

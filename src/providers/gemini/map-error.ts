@@ -1,4 +1,4 @@
-import { saysContextOverflow, saysNoCapacity } from '../error-words.ts'
+import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { boundWait, errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asCount, asMessage, asName, asObject, asObjects, asString, type JsonObject } from '../wire-json.ts'
@@ -57,9 +57,9 @@ function classify(status: number, word: string, message: string, details: JsonOb
   }
   const known = classes[word] ?? (status >= 400 ? errorClassOfStatus(status) : 'server_error')
   if (known === 'rate_limit' && isAccountLimit(details)) return 'quota'
-  if (known === 'rate_limit' && saysNoCapacity(message)) return 'overloaded'
+  if (known === 'rate_limit' && isCapacityShortage(message)) return 'overloaded'
   if (known === 'invalid_request') {
-    if (saysContextOverflow(message)) return 'context_length'
+    if (isContextOverflow(message)) return 'context_length'
     if (/location is not supported/i.test(message)) return 'authentication'
   }
   return known

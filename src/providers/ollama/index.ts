@@ -1,5 +1,5 @@
 import { mapError } from '../openai/map-error.ts'
-import { createSecretCutter } from '../secret-cutter.ts'
+import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter } from '../wire-adapter.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObjects, decodeJsonObject } from '../wire-json.ts'
@@ -12,7 +12,7 @@ const defaultBaseUrl = 'http://127.0.0.1:11434'
 
 /** Ollama's own API. Its OpenAI-compatible one is flavour `ollama` of ../openai; this one tells loaded models and thinking apart. */
 export const createOllamaAdapter: CreateWireAdapter = (settings) => {
-  const redact = createSecretCutter(settings)
+  const redact = createRedactor(settings)
   const root = apiRoot(settings.baseUrl)
   const credentials: Record<string, string> = settings.apiKey ? { authorization: `Bearer ${settings.apiKey}` } : {}
   return {

@@ -1,4 +1,4 @@
-import { createSecretCutter } from '../secret-cutter.ts'
+import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter } from '../wire-adapter.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObjects, parseJson } from '../wire-json.ts'
@@ -15,7 +15,7 @@ export const createOpenAiAdapter: CreateWireAdapter = (settings) => {
   const host = flavourName(settings)
   const flavour: Flavour = flavours[host]
   const endpoint = createEndpoint(settings, flavour)
-  const redact = createSecretCutter(settings)
+  const redact = createRedactor(settings)
   const context = { settings, host, flavour, endpoint }
   const credentials = toCredentials(settings)
   return {

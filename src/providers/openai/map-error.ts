@@ -1,4 +1,4 @@
-import { saysContextOverflow, saysNoCapacity } from '../error-words.ts'
+import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { boundWait, errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asName, asObject, asString, type JsonObject, parseJson } from '../wire-json.ts'
@@ -125,10 +125,10 @@ function classify(status: number | null, { message, type, code }: ErrorWords): P
     if (filterCodes.test(code) || filterCodes.test(type) || filterWords.test(message)) return 'content_filter'
     if (/^context_length_exceeded$|^exceed_context_size_error$|^max_tokens_exceeded$/i.test(code || type))
       return 'context_length'
-    if (status === 413 || saysTooLarge(status, message)) return 'context_length'
-    if (status === 429 && saysNoCapacity(message)) return 'overloaded'
+    if (status === 413 || isRequestTooLarge(status, message)) return 'context_length'
+    if (status === 429 && isCapacityShortage(message)) return 'overloaded'
     if (status !== 429 && (status === null || status < 401 || status === 422)) {
-      if (saysContextOverflow(message)) return 'context_length'
+      if (isContextOverflow(message)) return 'context_length'
       if (modelCodes.test(code) || modelCodes.test(type) || modelWords.test(message)) return 'model_not_found'
       if (keyWords.test(message)) return 'authentication'
     }
@@ -139,13 +139,13 @@ function classify(status: number | null, { message, type, code }: ErrorWords): P
   }
   if (status === null) return classOfType(type || code)
   // llama.cpp answers 500 where the prompt does not fit.
-  if (status === 500 && saysContextOverflow(message)) return 'context_length'
-  if (status >= 500 && saysNoCapacity(message)) return 'overloaded'
+  if (status === 500 && isContextOverflow(message)) return 'context_length'
+  if (status >= 500 && isCapacityShortage(message)) return 'overloaded'
   return errorClassOfStatus(status)
 }
 
 /** A 429 that no wait cures: OpenAI's "Request too large for gpt-4o … on tokens per min". */
-function saysTooLarge(status: number | null, message: string): boolean {
+function isRequestTooLarge(status: number | null, message: string): boolean {
   return status === 429 && /request too large/i.test(message)
 }
 

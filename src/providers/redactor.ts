@@ -18,7 +18,7 @@ const secretShapes: readonly RegExp[] = [
 ]
 
 /** A function that cuts this account's secrets, and whatever has the shape of one, out of a provider's message. */
-export function createSecretCutter(settings: ProviderSettings): (text: string) => string {
+export function createRedactor(settings: ProviderSettings): (text: string) => string {
   const literals = literalSecrets(settings)
   return (text) => {
     let clean = asMessage(text)
