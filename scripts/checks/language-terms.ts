@@ -102,8 +102,6 @@ export const notCleanYet: string[] = [
   'bench/retrieval',
   'docs/retrieval.md',
   // Models, routing, providers.
-  'src/models/',
-  'src/routing/',
   'src/providers/',
   'docs/models.md',
   'docs/providers.md',

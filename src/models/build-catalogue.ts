@@ -5,14 +5,14 @@ import type { Declarations, DeploymentDeclaration, ModelDeclaration, ProviderDec
 import { findInLists, snapshotSchedules } from './price-lists.ts'
 import type { PriceSnapshot, SnapshotModel } from './snapshot.ts'
 
-/** Everything that is declared, merged: what can be called, and why the rest cannot. Immutable; a change builds a new one. */
+/** The merged declarations: what can be called, and why the rest cannot. Immutable; each change builds a new one. */
 export interface BuiltCatalogue {
   readonly providers: ReadonlyMap<string, DeclaredProvider>
-  /** By canonical id, in order of id; models that nothing can serve included. */
+  /** By canonical id, sorted by id; includes models that no deployment can serve. */
   readonly models: ReadonlyMap<string, BuiltModel>
   /** Alias → canonical id. */
   readonly aliases: ReadonlyMap<string, string>
-  /** What an operator should know: dropped aliases, deployments that cannot serve and why. */
+  /** For the operator: dropped aliases, and deployments that cannot serve with the reason. */
   readonly problems: readonly string[]
 }
 
@@ -22,10 +22,10 @@ export interface DeclaredProvider extends ProviderDeclaration {
 
 interface DeclaredDeployment {
   readonly deployment: Deployment
-  /** What its model accepts, as far as it is known. */
+  /** What the model accepts, as far as it is known. */
   readonly traits: ResolvedTraits
   readonly origin: Declarations['origin'] | 'snapshot'
-  /** Why it cannot serve; null: it can. */
+  /** Why the deployment cannot serve; null: it can. */
   readonly problem: string | null
 }
 
@@ -34,18 +34,18 @@ export interface BuiltModel extends Model {
   readonly origin: Declarations['origin'] | 'snapshot'
   /** Deployments that can serve, by side. */
   readonly sides: { readonly eu: readonly Deployment[]; readonly other: readonly Deployment[] }
-  /** Those that cannot serve included. */
+  /** Includes those that cannot serve. */
   readonly all: readonly DeclaredDeployment[]
 }
 
-/** Base tier: at most this price of output, attoUsd per token (2 dollars per million tokens: the small models of 2026). */
+/** Base tier: output costs at most this, in attoUsd per token (2 dollars per million tokens: the small models of 2026). */
 const baseTierOutputAttoUsd = 2_000_000_000_000n
-/** Of models that no list knows; an unknown cap is the whole context. */
+/** For models that no list contains. If the output cap is unknown, it is the whole context. */
 const unknownContextTokens = 131_072
 
 /**
- * Merges the declarations, lowest first. Providers are replaced whole, models and deployments field by field. Models of a
- * provider's snapshot lists lie below all of them.
+ * Merges the declarations, lowest priority first. A provider is replaced as a whole, models and deployments field by field. Models from a
+ * provider's snapshot lists have the lowest priority.
  */
 export function buildCatalogue(snapshot: PriceSnapshot, sources: readonly Declarations[]): BuiltCatalogue {
   const problems: string[] = []
@@ -58,7 +58,7 @@ export function buildCatalogue(snapshot: PriceSnapshot, sources: readonly Declar
 
   const byModel = new Map<string, DeclaredDeployment[]>()
   for (const declared of deployments.values()) {
-    // An override of something that is gone: nobody says which model it was.
+    // Overrides a deployment that no longer exists, so its model is unknown.
     if (!declared.modelId || !declared.providerId) {
       problems.push(`deployment ${declared.id}: its model or its provider is not declared`)
       continue
@@ -87,7 +87,7 @@ export function buildCatalogue(snapshot: PriceSnapshot, sources: readonly Declar
   return { providers, models, aliases, problems }
 }
 
-/** Replaced whole; a switch only turns one on or off. */
+/** A declaration replaces the provider; a switch only enables or disables it. */
 function mergeProviders(sources: readonly Declarations[]): Map<string, DeclaredProvider> {
   const providers = new Map<string, DeclaredProvider>()
   for (const { origin, providers: declared, switches } of sources) {
@@ -100,7 +100,7 @@ function mergeProviders(sources: readonly Declarations[]): Map<string, DeclaredP
   return providers
 }
 
-/** The lists of every provider that offers its whole list. `complete` models get no deployment that is not declared. */
+/** The lists of each provider that offers its whole list. Models in `complete` get declared deployments only. */
 function fromSnapshot(
   snapshot: PriceSnapshot,
   providers: ReadonlyMap<string, ProviderDeclaration>,
@@ -139,7 +139,7 @@ function buildDeployment(
   const listed = findInLists(snapshot, provider?.priceLists ?? [], baseModel)?.model
   const known = listed ?? findFacts(snapshot, provider, declared)
   const wireId = declared.wireId ?? listed?.wire ?? baseModel
-  // Of an id of the operator's own the one on the wire says more.
+  // If the operator chose the model's id, the id on the wire is more specific.
   const names = { id: wireId, baseModel: known?.id ?? declared.baseModel ?? wireId }
   const traits = resolveTraits(provider && hostOf(provider.settings), { ...names, traits: declared.traits })
   const contextTokens = known?.contextTokens ?? traits.contextTokens
@@ -176,10 +176,10 @@ function problemOf(
   deployment: Deployment,
 ): string | null {
   if (!provider) return `there is no provider ${declared.providerId}`
-  if (!provider.enabled) return `the provider ${declared.providerId} is switched off`
-  if (declared.enabled === false) return 'it is switched off'
+  if (!provider.enabled) return `the provider ${declared.providerId} is disabled`
+  if (declared.enabled === false) return 'it is disabled'
   if (deployment.hosting === '') return 'no hosting is declared (eu, us, global, local …)'
-  if (sideOf(deployment.hosting) === null) return `the hosting ${deployment.hosting} is in doubt; for the EU say eu`
+  if (sideOf(deployment.hosting) === null) return `the hosting ${deployment.hosting} is ambiguous; for the EU write eu`
   if (deployment.prices.length === 0) return 'it has no price'
   return deployment.weight > 0 ? null : 'its weight is not above 0'
 }
@@ -189,7 +189,7 @@ function discovered(provider: ProviderDeclaration | undefined): PriceSchedule[] 
 }
 
 /**
- * Facts only: a price from another provider's list is nobody's price. An id of the operator's own without a base model has the facts of
+ * Facts only: prices from another provider's list do not apply. A model whose id the operator chose, without a base model, has the facts of
  * its id on the wire.
  */
 function findFacts(
@@ -256,7 +256,7 @@ function buildModel(
     dimensions: declared.dimensions ?? models.find((model) => model.dimensions)?.dimensions ?? null,
     retiresAt:
       declared.retiresAt === undefined
-        ? // Another provider may go on serving what one has switched off.
+        ? // Another provider may continue to serve a model that one provider has switched off.
           retirements.every((day) => day !== null)
           ? largest(retirements)
           : null
@@ -284,7 +284,7 @@ function releasedAt(models: readonly SnapshotModel[], fallback: string): number 
 
 const largest = (values: readonly number[]): number | null => (values.length === 0 ? null : Math.max(...values))
 
-/** A canonical id wins over an alias; of two models with the same alias the first in order of id keeps it. */
+/** A canonical id wins over an alias. If two models have the same alias, the first by id keeps it. */
 function collectAliases(models: ReadonlyMap<string, BuiltModel>, problems: string[]): Map<string, string> {
   const aliases = new Map<string, string>()
   for (const model of models.values()) {
@@ -293,14 +293,14 @@ function collectAliases(models: ReadonlyMap<string, BuiltModel>, problems: strin
       const holder = models.has(alias) ? alias : aliases.get(alias)
       if (alias.startsWith(euPrefix)) problems.push(`alias ${alias} of ${model.id}: must not begin with ${euPrefix}`)
       else if (holder !== undefined && holder !== model.id)
-        problems.push(`alias ${alias} of ${model.id}: it already means ${holder}`)
+        problems.push(`alias ${alias} of ${model.id}: it already refers to ${holder}`)
       else aliases.set(alias, model.id)
     }
   }
   return aliases
 }
 
-/** Later members win field by field; an absent field leaves the former one as it is. */
+/** Later members win field by field; an absent field keeps the earlier value. */
 function mergeById<Declared extends { readonly id: string }>(
   layers: readonly (readonly Declared[])[],
 ): Map<string, Declared> {

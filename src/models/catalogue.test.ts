@@ -29,7 +29,7 @@ async function setUp({
 }: {
   configuration?: Partial<CatalogueConfiguration>
   operator?: Partial<Declarations>
-  /** What providers name in their own listing; an Error: they do not answer. */
+  /** Names in each provider's listing; an Error: the provider does not answer. */
   listings?: Record<string, string[] | Error>
 } = {}) {
   const clock = createFakeClock()
@@ -78,7 +78,7 @@ async function setUp({
   }
 }
 
-describe('what is there', () => {
+describe('sources of models', () => {
   test('without any provider the offline model can be called, free of charge, and has no eu/ twin', async () => {
     const { ids, resolve } = await setUp()
     expect(ids()).toEqual(['portico/offline'])
@@ -128,7 +128,7 @@ describe('what is there', () => {
     })
   })
 
-  test('a running Ollama offers what it has, free, and one that does not answer offers nothing', async () => {
+  test('a running Ollama offers its models free of charge; one that does not answer offers none', async () => {
     const up = await setUp({
       configuration: { ollamaUrl: 'http://127.0.0.1:11434' },
       listings: { ollama: ['qwen3:8b', 'nomic-embed-text'] },
@@ -156,8 +156,8 @@ describe('what is there', () => {
   })
 })
 
-describe('what is closed', () => {
-  test('a model without a price is not callable, and the operator is told; price zero is a price', async () => {
+describe('models that cannot be called', () => {
+  test('a model without a price is not callable and is logged; price zero is a price', async () => {
     const { ids, warnings } = await setUp({
       configuration: {
         providers: [{ id: 'mine', format: 'openai', baseUrl: 'http://127.0.0.1:1/v1' }],
@@ -171,7 +171,7 @@ describe('what is closed', () => {
     expect(warnings).toEqual(['deployment mine/unpriced: it has no price'])
   })
 
-  test('a price that starts later opens the model at that moment, not before', async () => {
+  test('a model is callable from the start of its first price', async () => {
     const schedule = statedSchedule({ input: 1, output: 2 }, 'operator', Date.UTC(2027, 0, 1))
     const { ids } = await setUp({
       configuration: {
@@ -184,7 +184,7 @@ describe('what is closed', () => {
     expect(ids(organisation, Date.UTC(2027, 0, 1))).toContain('soon')
   })
 
-  test('an EU list has no price for what it does not name: the plain price is not taken for it', async () => {
+  test('a model that is missing in an EU list has no price: the plain price is not used', async () => {
     const { ids } = await setUp({
       configuration: {
         providers: [{ id: 'azure', format: 'azure', baseUrl: 'https://x.test', hosting: 'eu' }],
@@ -194,7 +194,7 @@ describe('what is closed', () => {
     expect(ids()).toEqual(['eu/big', 'portico/offline'])
   })
 
-  test('a cloud whose hosting nobody declared serves neither side', async () => {
+  test('a cloud without declared hosting serves neither side', async () => {
     const { resolve, warnings } = await setUp({
       configuration: {
         providers: [{ id: 'azure', format: 'azure', baseUrl: 'https://x.test', priceLists: ['openai'] }],
@@ -230,11 +230,11 @@ describe('what is closed', () => {
   })
 })
 
-describe('what a model accepts', () => {
+describe('traits of a model', () => {
   const prices = { input: 1, output: 1 }
   const anthropic: ConfiguredProvider = { id: 'mine', format: 'anthropic', hosting: 'us' }
 
-  test('follows from the id on the wire where the model has another id', async () => {
+  test('follow from the id on the wire if the model has another id', async () => {
     const { resolve } = await setUp({
       configuration: {
         providers: [anthropic, { id: 'x', format: 'openai', flavour: 'openai', apiKey: 'k' }],
@@ -253,11 +253,11 @@ describe('what a model accepts', () => {
       model: { contextTokens: 200_000, maxOutputTokens: 32_000 },
       deployments: [{ wire: { baseModel: 'big', reasoning: true, acceptsTemperature: false, contextTokens: 200_000 } }],
     })
-    // A base model that is stated says more than a name on the wire.
+    // A declared base model has priority over the id on the wire.
     expect(resolve('chat')?.deployments[0]!.wire).toMatchObject({ reasoning: false, acceptsTemperature: true })
   })
 
-  test('can be declared for a model and for a deployment, which wins', async () => {
+  test('can be declared for a model and for a deployment; the deployment wins', async () => {
     const { resolve } = await setUp({
       configuration: {
         providers: [anthropic],
@@ -291,7 +291,7 @@ describe('precedence', () => {
     expect(find('llama:7b')).toBeUndefined()
   })
 
-  test('aliases lead to the canonical id, with and without eu/; a canonical id is never taken by an alias', async () => {
+  test('aliases resolve to the canonical id, with and without eu/; a canonical id wins over an alias', async () => {
     const { resolve, warnings } = await setUp({
       configuration: {
         providers: [{ id: 'mine', format: 'openai', baseUrl: 'http://127.0.0.1:1/v1', hosting: 'eu' }],
@@ -303,10 +303,13 @@ describe('precedence', () => {
     })
     expect(resolve('eu/best')).toMatchObject({ eu: true, model: { id: 'one' } })
     expect(resolve('eu/two')?.model.id).toBe('two')
-    expect(warnings).toEqual(['alias two of one: it already means two', 'alias best of two: it already means one'])
+    expect(warnings).toEqual([
+      'alias two of one: it already refers to two',
+      'alias best of two: it already refers to one',
+    ])
   })
 
-  test('a model of the configuration has exactly the deployments that it states', async () => {
+  test('a model of the configuration has exactly its declared deployments', async () => {
     const { resolve } = await setUp({
       configuration: {
         providers: [openai, { id: 'mine', format: 'openai', baseUrl: 'http://127.0.0.1:1/v1', hosting: 'us' }],
@@ -331,7 +334,7 @@ describe('precedence', () => {
     expect(resolve('eu/big')!.deployments.map(({ id }) => id)).toEqual(['inside/big'])
   })
 
-  test('the operator’s price wins from its moment on; announced prices of the snapshot do not come back over it', async () => {
+  test('the operator’s price wins from its start; announced prices of the snapshot do not replace it', async () => {
     const from = Date.UTC(2026, 10, 25)
     const schedule = statedSchedule({ input: 9, output: 9 }, 'operator', from)
     const { resolve } = await setUp({
@@ -345,7 +348,7 @@ describe('precedence', () => {
     ])
   })
 
-  test('prices that a table announces for a later day are there, newest first', async () => {
+  test('announced prices of a later day are listed, newest first', async () => {
     const { resolve } = await setUp({ configuration: { providers: [openai] } })
     expect(resolve('big')!.deployments[0]!.prices).toMatchObject([
       { validFrom: Date.UTC(2026, 11, 1), base: { input: 4_000_000_000_000n } },
@@ -357,7 +360,7 @@ describe('precedence', () => {
     ])
   })
 
-  test('the operator overrides single facts and leaves the others', async () => {
+  test('the operator overrides single facts; the others stay', async () => {
     const { resolve } = await setUp({
       configuration: { providers: [openai] },
       operator: {
@@ -371,8 +374,8 @@ describe('precedence', () => {
   })
 })
 
-describe('changes while it runs', () => {
-  test('a change is seen by the next call', async () => {
+describe('changes at run time', () => {
+  test('a change applies to the next call', async () => {
     const { ids, change } = await setUp({ configuration: { providers: [openai] } })
     await change({ models: [{ id: 'big', enabled: false }] })
     expect(ids()).not.toContain('big')
@@ -382,7 +385,7 @@ describe('changes while it runs', () => {
     expect(ids()).toContain('big')
   })
 
-  test('a provider whose settings did not change keeps its connections', async () => {
+  test('a provider with unchanged settings keeps its connections', async () => {
     const { catalogue, change, made } = await setUp({ configuration: { providers: [openai] } })
     const first = catalogue.provider({ providerId: 'openai' })
     await change({ models: [{ id: 'big', tier: 'base' }] })
@@ -390,7 +393,7 @@ describe('changes while it runs', () => {
     expect(made.filter(({ id }) => id === 'openai')).toHaveLength(1)
   })
 
-  test('an override whose model is gone is reported and breaks nothing', async () => {
+  test('an override of a removed model is logged and has no other effect', async () => {
     const { ids, warnings, change } = await setUp()
     await change({ deployments: [{ id: 'gone/model', weight: 2 } as Declarations['deployments'][number]] })
     expect(ids()).toEqual(['portico/offline'])
@@ -398,7 +401,7 @@ describe('changes while it runs', () => {
   })
 })
 
-test('base-tier models come cheapest first and only where the organisation may call them', async () => {
+test('base-tier models are the callable ones of the organisation, cheapest first', async () => {
   const { catalogue, clock } = await setUp({ configuration: { providers: [openai] } })
   expect(catalogue.baseTierModels(organisation, clock.now()).map(({ id }) => id)).toEqual(['portico/offline', 'small'])
 })

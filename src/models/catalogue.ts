@@ -6,7 +6,7 @@ import type { Provider, WireModel } from '../providers/index.ts'
 export type Hosting = 'eu' | 'us' | 'global' | 'local' | (string & {})
 
 export interface Deployment {
-  /** Unique; stands in receipts and in `x-portico-deployment`. */
+  /** Unique; appears in receipts and in `x-portico-deployment`. */
   readonly id: string
   /** ProviderSettings.id */
   readonly providerId: string
@@ -15,7 +15,7 @@ export interface Deployment {
   readonly region: string | null
   /** Share of the traffic among the deployments of one model and side (eu / not eu); above 0. */
   readonly weight: number
-  /** Newest first; the one in force is the first whose validFrom has passed. Never empty: what has no price is not listed. */
+  /** Newest first; the one in force is the first whose validFrom has passed. Never empty: a deployment without prices is not listed. */
   readonly prices: readonly PriceSchedule[]
 }
 
@@ -33,30 +33,30 @@ export interface Model {
   readonly maxOutputTokens: number
   /** Embedding models only. */
   readonly dimensions: number | null
-  /** Milliseconds since the epoch: the provider switches it off; from then on it is neither listed nor callable. */
+  /** Milliseconds since the epoch: when the provider switches the model off. From then on it is neither listed nor callable. */
   readonly retiresAt: number | null
   readonly deployments: readonly Deployment[]
 }
 
-/** The models that can be called now, from memory; kept fresh by the change feed. */
+/** The models that can be called now, from memory; the change feed keeps it up to date. */
 export interface Catalogue {
   /** Ids of chat models (`eu/` twins included) that a completion of this organisation would accept. */
   list(organisation: Organisation, nowMs: number): ListedModel[]
   /** The entry of `list` that an id or alias resolves to. */
   find(organisation: Organisation, requestedId: string, nowMs: number): ListedModel | undefined
   /**
-   * The model behind a canonical id or alias, with or without `eu/`, and the deployments of that side that have a price now.
-   * undefined: unknown, disabled, retired, not in the plan, or nothing of that side can serve it. Embedding models resolve too.
+   * The model behind a canonical id or alias, with or without `eu/`, and the deployments of that side that have a price now. undefined:
+   * unknown, disabled, retired, not in the plan, or no deployment of that side. Also resolves embedding models.
    */
   resolve(organisation: Organisation, requestedId: string, nowMs: number): ResolvedModel | undefined
-  /** The live provider of a deployment. Take it for one call: a changed provider is another instance. */
+  /** The live provider of a deployment. Get it for each call: a provider with changed settings is a new instance. */
   provider(deployment: Pick<Deployment, 'providerId'>): Provider
   /** Cheapest-first base-tier chat models of the organisation, for Space chat when credits are exhausted. */
   baseTierModels(organisation: Organisation, nowMs: number): Model[]
 }
 
 export interface ListedModel {
-  /** Canonical, with `eu/` where that side is meant. */
+  /** Canonical; with `eu/` for the EU side. */
   id: string
   /** Unix seconds. */
   created: number
@@ -74,8 +74,8 @@ export interface ResolvedModel {
 export const euPrefix = 'eu/'
 
 /**
- * The side that a hosting serves: `eu` for `eu/` ids, `other` for ids without. null is doubt (nothing declared, or a word that
- * only looks like the EU: `EU`, `eu-west-1`, `europe`): such a deployment serves neither.
+ * The side that a hosting serves: `eu` for `eu/` ids, `other` for ids without. null: unclear (nothing declared, or a name that resembles
+ * the EU: `EU`, `eu-west-1`, `europe`); such a deployment serves neither side.
  */
 export function sideOf(hosting: Hosting): 'eu' | 'other' | null {
   if (hosting === 'eu') return 'eu'

@@ -25,23 +25,23 @@ export interface CatalogueDependencies {
   log: Log
 }
 
-/** A catalogue with its life; `start` before the first request. */
+/** A catalogue with a life cycle; call `start` before the first request. */
 export interface LiveCatalogue extends Catalogue {
-  /** Loads the operator's declarations and asks providers for their listings. Rejects when the database cannot be read. */
+  /** Loads the operator's declarations and lists the models of discovered providers. Rejects if the database cannot be read. */
   start(): Promise<void>
   /** The id of the model with this id or alias, in any organisation. */
   canonicalId(name: string): string | undefined
-  /** The whole, for the operator's view. */
+  /** The whole catalogue, for the operator's view. */
   built(): BuiltCatalogue
-  /** The id of one of the operator's prices; null for others. */
+  /** The id of one of the operator's prices; null for other prices. */
   operatorPriceId(deploymentId: string, schedule: PriceSchedule): string | null
   /** Waits for calls in flight, then closes all providers. */
   close(): Promise<void>
 }
 
 /**
- * Builds the catalogue from four sources, lowest first: the built-in offline model and snapshot lists, what providers list
- * themselves, the configuration, the operator's declarations in the database. Throws on a wrong configuration.
+ * Builds the catalogue from four sources, lowest priority first: the built-in offline model with the snapshot lists, models that providers
+ * list, the configuration, the operator's declarations in the database. Throws on an invalid configuration.
  */
 export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalogue {
   const { snapshot, store, changes, clock, log } = dependencies
@@ -71,7 +71,7 @@ export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalo
     return next
   }
 
-  /** One after the other, so that an older read never lands on a newer one. */
+  /** Loads run one after another, so that an older result never replaces a newer one. */
   function load(): Promise<void> {
     const next = reloading.then(async () => {
       if (!store) return
@@ -87,7 +87,7 @@ export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalo
 
   async function reload(): Promise<void> {
     await load()
-    // A provider added while running is asked at once; the change need not wait for it.
+    // Lists the models of a provider added at run time at once; the change does not wait for it.
     void discovery.refresh()
   }
 

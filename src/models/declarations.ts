@@ -4,8 +4,8 @@ import type { ModelTraits, ProviderSettings } from '../providers/index.ts'
 import type { Hosting, Model } from './catalogue.ts'
 
 /**
- * What the catalogue is built from. Three sources speak this language: the built-in one (offline model), the configuration
- * file, and the operator's declarations in the database; a later one wins over a former.
+ * Input of the catalogue. Each source is mapped to this shape: the built-in offline model, discovered models, the configuration file and
+ * the operator's declarations in the database. Later sources win.
  */
 
 /** `snapshot`: all models of its price lists. `discovered`: those its own listing names. `declared`: only those that are declared. */
@@ -14,16 +14,16 @@ export type ModelSource = 'snapshot' | 'discovered' | 'declared'
 export interface ProviderDeclaration {
   readonly settings: ProviderSettings
   readonly enabled: boolean
-  /** Of its deployments, unless they say otherwise. '' where nothing was declared and nothing follows from the format. */
+  /** Default of its deployments. '' if nothing was declared and the format implies nothing. */
   readonly hosting: Hosting
-  /** Names of lists in the snapshot; a former one wins. */
+  /** Names of lists in the snapshot; earlier ones win. */
   readonly priceLists: readonly string[]
   readonly models: ModelSource
-  /** What discovered models cost; absent: they have no price and are not listed. */
+  /** Price of discovered models; absent: they have no price and are not listed. */
   readonly discoveredPrices?: PriceSchedule
 }
 
-/** Facts of a model; what is absent comes from the sources below it. */
+/** Facts of a model; absent fields come from sources of lower priority. */
 export interface ModelDeclaration {
   readonly id: string
   readonly enabled?: boolean
@@ -48,13 +48,13 @@ export interface DeploymentDeclaration {
   /** Default: the id in the price list, else the model's id. */
   readonly wireId?: string
   /**
-   * The model behind a deployment name or an id of the operator's own; finds facts and prices. Default: the model's id; facts of an id that
-   * nobody knows are those of the id on the wire.
+   * The model behind a deployment name or an id that the operator chose; facts and prices are looked up by it. Default: the model's id. If
+   * no list contains it, the facts are those of the id on the wire.
    */
   readonly baseModel?: string
   readonly acceptsTemperature?: boolean
   readonly reasoning?: boolean
-  /** Each field wins over what is known of the model. */
+  /** Each field wins over the rules of model-traits. */
   readonly traits?: ModelTraits
   readonly hosting?: Hosting
   readonly region?: string | null
@@ -66,13 +66,13 @@ export interface DeploymentDeclaration {
 export interface Declarations {
   readonly origin: 'built-in' | 'discovered' | 'configuration' | 'operator'
   readonly providers: readonly ProviderDeclaration[]
-  /** Of providers that a source below declares. */
+  /** For providers that another source declares. */
   readonly switches: readonly { readonly providerId: string; readonly enabled: boolean }[]
   readonly models: readonly ModelDeclaration[]
   readonly deployments: readonly DeploymentDeclaration[]
-  /** Dated prices of a deployment; from the earliest on they replace whatever the sources below say. */
+  /** Dated prices of a deployment; from the earliest date on they replace the prices of other sources. */
   readonly prices: readonly { readonly id: string; readonly deploymentId: string; readonly schedule: PriceSchedule }[]
-  /** Models whose deployments are stated completely here: none is added from a snapshot list. */
+  /** Models whose deployments are complete here: none is added from a snapshot list. */
   readonly complete: readonly string[]
 }
 

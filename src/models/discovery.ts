@@ -2,22 +2,22 @@ import { type Clock, type Log, describeError } from '../kernel/index.ts'
 import type { Provider, ProviderSettings } from '../providers/index.ts'
 import { type Declarations, type ProviderDeclaration, noDeclarations } from './declarations.ts'
 
-/** How often providers are asked for their listing: a model pulled into Ollama appears within this time. */
+/** Interval between listings: a model pulled into Ollama appears within this time. */
 const discoveryIntervalMs = 60_000
 /** Longest wait for one listing; the start waits for the first one. */
 const discoveryTimeoutMs = 2_000
-/** Most models taken from one listing. */
+/** Upper bound on the models of one listing. */
 const maximumDiscoveredModels = 1_000
 
-/** Names of embedding models among local ones: their listing does not tell. */
+/** Names of embedding models of local hosts, whose listings have no kind. */
 const embeddingNames = /embed|^(bge|gte|e5|all-minilm|paraphrase)[-_]|minilm/i
 
 /**
- * Models that providers name themselves (`models: discovered`): a running Ollama, vLLM, LM Studio. One that does not answer
- * has no models until it does.
+ * Lists the models of providers with `models: discovered`: a running Ollama, vLLM, LM Studio. A provider that does not answer has no models
+ * until it does.
  */
 export interface Discovery {
-  /** Asks all of them once; never rejects. */
+  /** Lists all of them once; never rejects. */
   refresh(): Promise<void>
   declarations(): Declarations
   close(): void
@@ -30,7 +30,7 @@ export function createDiscovery({
   clock,
   log,
 }: {
-  /** Those to ask now. */
+  /** The providers to list now. */
   providers: () => readonly ProviderDeclaration[]
   provider: (settings: ProviderSettings) => Provider
   onChange: () => void

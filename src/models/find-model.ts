@@ -4,8 +4,8 @@ import type { BuiltCatalogue, BuiltModel } from './build-catalogue.ts'
 import { type Deployment, type ListedModel, type Model, type ResolvedModel, euPrefix } from './catalogue.ts'
 
 /**
- * The rules of who may call what, pure: the list and a call ask the same question, so that the list holds exactly what a
- * call accepts.
+ * Which organisation may call which model, as pure functions. The list and the calls share them, so the list contains exactly what a call
+ * accepts.
  */
 export function resolveModel(
   catalogue: BuiltCatalogue,
@@ -21,7 +21,7 @@ export function resolveModel(
   return deployments.length === 0 ? undefined : { model, eu, deployments }
 }
 
-/** Ollama's tag of a model that is named without one. */
+/** Ollama's tag of a model without a tag. */
 const latestTag = ':latest'
 
 /** By canonical id or alias; `name` and `name:latest` are the same model unless both exist. */
@@ -45,7 +45,7 @@ export function listModels(catalogue: BuiltCatalogue, organisation: Organisation
   return entries
 }
 
-/** The entry of the list behind a canonical id or alias, with or without `eu/`. */
+/** The list entry behind a canonical id or alias, with or without `eu/`. */
 export function findListed(
   catalogue: BuiltCatalogue,
   organisation: Organisation,
@@ -80,13 +80,13 @@ function isAllowed(model: BuiltModel, organisation: Organisation, nowMs: number)
 }
 
 function callable(deployments: readonly Deployment[], nowMs: number): readonly Deployment[] {
-  // Nearly always all of them have a price: no copy then.
+  // Nearly always all of them have a price; then no copy is made.
   return deployments.every((deployment) => priceInForce(deployment, nowMs))
     ? deployments
     : deployments.filter((deployment) => priceInForce(deployment, nowMs))
 }
 
-/** The schedule in force; undefined before the first one starts. */
+/** The price schedule in force; undefined before the first one starts. */
 export function priceInForce(deployment: Deployment, nowMs: number): PriceSchedule | undefined {
   return deployment.prices.find((schedule) => schedule.validFrom <= nowMs)
 }

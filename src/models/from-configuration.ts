@@ -11,13 +11,13 @@ import {
 } from './declarations.ts'
 import { type StatedPrices, defaultPriceLists, freeSchedule, statedSchedule } from './price-lists.ts'
 
-/** What the configuration says about models; the shapes are those of the file (src/config-schema.ts), secrets filled in. */
+/** Models in the configuration; the shapes are those of src/config-schema.ts, with secrets filled in. */
 export interface CatalogueConfiguration {
   readonly providers: readonly ConfiguredProvider[]
   readonly models: readonly ConfiguredModel[]
-  /** OpenAI's models of the snapshot, when no provider called `openai` is configured. */
+  /** OpenAI's models of the snapshot, unless a provider called `openai` is configured. */
   readonly openaiApiKey?: string | undefined
-  /** Offers the models of an Ollama at this address for as long as it runs, when no provider called `ollama` is configured. */
+  /** Offers the models of an Ollama at this address while it runs, unless a provider called `ollama` is configured. */
   readonly ollamaUrl?: string | undefined
 }
 
@@ -26,7 +26,7 @@ export interface ConfiguredProvider extends DeepReadonly<ProviderSettings> {
   /** Default: see `modelSourceOf`. */
   readonly models?: ModelSource | undefined
   readonly priceLists?: readonly string[] | undefined
-  /** Of models that its own listing names. */
+  /** Price of discovered models. */
   readonly discoveredPrices?: StatedPrices | undefined
 }
 
@@ -51,7 +51,7 @@ export interface ConfiguredModel {
     readonly region?: string | undefined
     readonly weight?: number | undefined
     readonly prices?: StatedPrices | undefined
-    /** Field by field over those of the model. */
+    /** Override those of the model field by field. */
     readonly traits?: DeepReadonly<ModelTraits> | undefined
   }[]
 }
@@ -75,7 +75,7 @@ export function fromConfiguration(configuration: CatalogueConfiguration): Declar
   }
 }
 
-/** Fills in what follows from the format: hosting, price lists, where its models come from. */
+/** Fills in defaults that follow from the format: hosting, price lists, source of models. */
 export function toProvider(provider: ConfiguredProvider): ProviderDeclaration {
   const { hosting: declared, models, priceLists, discoveredPrices } = provider
   const settings = settingsOf(provider)
@@ -108,22 +108,19 @@ const settingNames = [
   'limits',
 ] as const satisfies (keyof ProviderSettings)[]
 
-/** Only what an adapter takes: the configuration's own fields (where its key stands …) stay behind. */
+/** The adapter's settings, without fields that only the configuration uses. */
 function settingsOf(provider: ConfiguredProvider): ProviderSettings {
   const stated = settingNames.flatMap((name) => (provider[name] === undefined ? [] : [[name, provider[name]]]))
   return Object.fromEntries(stated) as unknown as ProviderSettings
 }
 
-/**
- * Where nothing was declared. Clouds with regions are left undeclared, which serves nobody: only the operator knows
- * whether theirs is in the EU.
- */
+/** Default hosting. Clouds with regions have none, so they serve nothing until the operator declares whether they are in the EU. */
 function defaultHosting({ format, flavour }: ProviderSettings): Hosting {
   if (format === 'azure' || format === 'bedrock' || format === 'vertex') return ''
   return format === 'ollama' || format === 'offline' || flavour === 'ollama' ? 'local' : 'global'
 }
 
-/** Azure names deployments as the operator did; a host without a price list has no models but those declared. */
+/** Operators choose the names of Azure deployments, and a host without a price list has declared models only. */
 function modelSourceOf({ format, flavour }: ProviderSettings, lists: readonly string[]): ModelSource {
   if (format === 'ollama' || flavour === 'ollama') return 'discovered'
   return format === 'azure' || lists.length === 0 ? 'declared' : 'snapshot'
@@ -161,7 +158,7 @@ function toDeployments(model: ConfiguredModel): DeploymentDeclaration[] {
   })
 }
 
-/** What is there without any configuration: the offline model, free, on this machine. */
+/** The catalogue without any configuration: the offline model, free, on this machine. */
 export const builtInDeclarations: Declarations = {
   ...noDeclarations,
   origin: 'built-in',
@@ -179,7 +176,7 @@ export const builtInDeclarations: Declarations = {
       id: 'portico/offline',
       kind: 'chat',
       ownedBy: 'portico',
-      // The day of the first release; a fixed one, so that the list does not change from start to start.
+      // The day of the first release; fixed, so that the list is the same after each start.
       created: Date.UTC(2026, 10, 21) / 1000,
       tier: 'base',
       plans: ['free', 'team', 'enterprise'],

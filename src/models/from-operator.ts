@@ -10,7 +10,7 @@ export interface ProviderSecrets {
   credentials?: string
 }
 
-/** What the database holds, read and checked. */
+/** Rows of the database after validation. */
 export interface StoredCatalogue {
   providers: { id: string; enabled: boolean; declaration: ProviderDeclarationBody | null; secrets: ProviderSecrets }[]
   models: ({ id: string } & PutModel)[]

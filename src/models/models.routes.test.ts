@@ -21,7 +21,7 @@ let databases: TestDatabases
 let url: string
 let instances: Awaited<ReturnType<typeof startInstance>>[]
 
-/** One Portico as far as the catalogue goes: its own memory, the common database. */
+/** The catalogue of one instance: separate memory, shared database. */
 async function startInstance(secretKey = masterKey) {
   const changes: ChangeFeed = createChangeFeed({ database: databases.control, clock: systemClock, log: silentLog })
   const made: ProviderSettings[] = []
@@ -117,7 +117,7 @@ async function call(method: string, path: string, body?: unknown, token = 'opera
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await response.text()
-  // Tests look into answers of many shapes.
+  // Tests read answers of many shapes.
   // oxlint-disable-next-line typescript/no-explicit-any
   return { status: response.status, text, body: (text === '' ? undefined : JSON.parse(text)) as any }
 }
@@ -125,7 +125,7 @@ async function call(method: string, path: string, body?: unknown, token = 'opera
 const eastern = { format: 'openai', baseUrl: 'http://127.0.0.1:9/v1', hosting: 'eu', apiKey: key }
 
 describe('a provider, a deployment and a price, one after the other', () => {
-  test('open a model for the very next call here, and for other instances', async () => {
+  test('make a model callable at once on this instance, and on others', async () => {
     expect((await call('PUT', '/api/providers/east', eastern)).status).toBe(200)
     const deployment = { model: 'org/llama', provider: 'east', wireId: 'llama-3' }
     const made = await call('PUT', '/api/deployments/east%2Fllama', deployment)
@@ -145,7 +145,7 @@ describe('a provider, a deployment and a price, one after the other', () => {
     expect(instances[0]!.ids()).not.toContain('eu/org/llama')
   })
 
-  test('show what the model accepts, and take what the operator says of it', async () => {
+  test('show the traits of the model and accept the operator’s traits', async () => {
     const at = '/api/deployments/configured%2Fbig'
     const shown = await call('GET', at)
     expect(shown.body.traits).toMatchObject({ maxOutputTokens: 32_000, contextTokens: 200_000, userCharacters: 64 })
@@ -157,7 +157,7 @@ describe('a provider, a deployment and a price, one after the other', () => {
     expect((await call('DELETE', at)).status).toBe(204)
   })
 
-  test('a price override replaces the snapshot’s from now on, and gives it back when removed', async () => {
+  test('a price override replaces the snapshot’s price until it is removed', async () => {
     const priced = await call('POST', '/api/deployments/configured%2Fbig/prices', {
       input: '9.999999999999',
       output: '1',
@@ -181,7 +181,7 @@ describe('a provider, a deployment and a price, one after the other', () => {
 })
 
 describe('secrets', () => {
-  test('a provider’s key is nowhere in clear: not in the database, the answers or the admin log', async () => {
+  test('a provider’s key is not in clear in the database, the answers or the admin log', async () => {
     const body = { ...eastern, headers: { 'x-tenant': 'header-secret-123' }, credentials: 'credential-secret-456' }
     const shown = await call('PUT', '/api/providers/east', body)
     expect(shown.body).toMatchObject({ apiKeyLastFour: 'cdef', headerNames: ['x-tenant'], hasCredentials: true })
@@ -204,7 +204,7 @@ describe('secrets', () => {
     expect(without.body).toMatchObject({ apiKeyLastFour: null, headerNames: ['x-tenant'] })
   })
 
-  test('with another secret key the provider is left out, the rest of the catalogue works', async () => {
+  test('with another secret key the provider is omitted and the rest of the catalogue works', async () => {
     await call('PUT', '/api/providers/east', eastern)
     const stranger = await startInstance('another secret key of 32 bytes or more')
     expect(stranger.catalogue.built().providers.has('east')).toBe(false)
@@ -213,7 +213,7 @@ describe('secrets', () => {
   })
 })
 
-describe('checks', () => {
+describe('validation', () => {
   test.each([
     ['PUT', '/api/providers/Not%20an%20id', eastern, 'id'],
     ['PUT', '/api/providers/east', { ...eastern, hosting: 'eu-west-1' }, 'hosting'],
@@ -241,12 +241,12 @@ describe('checks', () => {
     expect(instances[0]!.ids()).toContain('big')
   })
 
-  test('an alias that already means another model is a conflict', async () => {
+  test('an alias of another model is a conflict', async () => {
     const answer = await call('PUT', '/api/models/small', { aliases: ['big-2026'] })
     expect(answer).toMatchObject({ status: 409, body: { error: { code: 'conflict', param: 'aliases' } } })
   })
 
-  test('a provider that deployments of the operator use cannot be removed before them', async () => {
+  test('a provider cannot be removed before the operator’s deployments that use it', async () => {
     await call('PUT', '/api/providers/east', eastern)
     await call('PUT', '/api/deployments/d', { model: 'm', provider: 'east' })
     expect((await call('DELETE', '/api/providers/east')).status).toBe(409)
@@ -255,14 +255,14 @@ describe('checks', () => {
     expect((await call('DELETE', '/api/providers/east')).status).toBe(404)
   })
 
-  test('a provider of the configuration is switched off and on with one field', async () => {
+  test('a provider of the configuration is disabled and enabled with one field', async () => {
     await call('PUT', '/api/providers/configured', { enabled: false })
     expect(instances[0]!.ids()).toEqual(['portico/offline'])
     await call('DELETE', '/api/providers/configured')
     expect(instances[0]!.ids()).toContain('big')
   })
 
-  test('without the operator token nothing is shown or changed', async () => {
+  test('calls without the operator token are rejected', async () => {
     for (const [method, path] of [
       ['GET', '/api/models'],
       ['PUT', '/api/providers/east'],
@@ -272,7 +272,7 @@ describe('checks', () => {
   })
 })
 
-test('every change leaves a record of what was before and after', async () => {
+test('every change is recorded with the values before and after', async () => {
   await call('PUT', '/api/models/big', { tier: 'base', aliases: ['one'] })
   await call('PUT', '/api/models/big', { tier: 'premium' })
   await call('DELETE', '/api/models/big')

@@ -31,7 +31,7 @@ const config = { auth: 'operator' } as const
 const nothing = z.null().describe('Empty.')
 const actorOf = (request: FastifyRequest) => ({ name: 'operator', requestId: request.requestId })
 
-/** `/api/providers`, `/api/models`, `/api/deployments`: what the operator changes while Portico runs. */
+/** `/api/providers`, `/api/models`, `/api/deployments`: changes by the operator at run time. */
 export function modelRoutes({ catalogue }: { catalogue: OperatorCatalogue }): Routes {
   return (app) => {
     addProviders(app, catalogue)
@@ -78,7 +78,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
         summary: 'Declare or replace a provider',
         operationId: 'putProvider',
         description:
-          'Replaces everything but the secrets: an absent `apiKey`, `headers` or `credentials` keeps what is stored, null removes it. With only `enabled`, a provider of the configuration is switched on or off. In force at once, on other instances within a second; calls in flight end on the old settings.',
+          'Replaces the declaration but not the secrets: an absent `apiKey`, `headers` or `credentials` keeps the stored value, null removes it. A body with only `enabled` enables or disables a provider of the configuration. In force at once here, on other instances within a second; calls in flight keep the old settings.',
         body: putProviderSchema,
         response: { 200: providerSchema, ...errorResponses(400, 401, 404, 409) },
       },
@@ -93,7 +93,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
         ...schema,
         summary: 'Remove the operator’s declaration of a provider',
         operationId: 'deleteProvider',
-        description: 'A provider of the configuration is then in force as it is declared there.',
+        description: 'A provider of the configuration then has its configured settings again.',
         response: { 204: nothing, ...errorResponses(401, 404, 409) },
       },
     },
@@ -111,7 +111,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
         summary: 'Test a provider with a real call',
         operationId: 'testProvider',
         description:
-          'Sends one small completion (or embedding) to the cheapest model of the provider, or to `model`. The provider bills it to your account there. A failure is a 200 with `ok: false`; a rejected key then shows as the `problem` of the deployments.',
+          'Sends one small completion (or embedding) to the cheapest model of the provider, or to `model`. The provider bills it to your account. A failed call returns 200 with `ok: false`; a rejected key also appears as the `problem` of the deployments.',
         body: testProviderSchema.optional(),
         response: { 200: providerTestSchema, ...errorResponses(400, 401, 404, 409) },
       },
@@ -129,7 +129,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
         tags,
         summary: 'List models with deployments, prices and health',
         operationId: 'listCatalogueModels',
-        description: 'Everything that is known, also what cannot be called, with the reason.',
+        description: 'All models and deployments, including those that cannot be called, with the reason.',
         response: { 200: modelsSchema, ...errorResponses(401) },
       },
     },
@@ -156,7 +156,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
       schema: {
         tags,
         params: newModelParamsSchema,
-        summary: 'Declare a model, or override what is known of it',
+        summary: 'Declare a model, or override its facts',
         operationId: 'putCatalogueModel',
         description: 'Replaces the operator’s earlier declaration. It can be called once a deployment serves it.',
         body: putModelSchema,
@@ -222,7 +222,7 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
         summary: 'Declare a deployment, or override one',
         operationId: 'putDeployment',
         description:
-          'Where a model can be called: a provider, an id on the wire, a hosting and a weight. A new one needs `model` and `provider`.',
+          'Where a model can be called: a provider, an id on the wire, a hosting and a weight. A new deployment requires `model` and `provider`.',
         body: putDeploymentSchema,
         response: { 200: deploymentSchema, ...errorResponses(400, 401) },
       },
@@ -270,10 +270,10 @@ function addPrices(app: App, catalogue: OperatorCatalogue) {
       schema: {
         tags,
         params: deploymentParamsSchema,
-        summary: 'Set a price from a moment on',
+        summary: 'Set a price from a date on',
         operationId: 'createPrice',
         description:
-          'Replaces the prices of the configuration and the snapshot from then on. What has been billed keeps the price that applied.',
+          'Replaces the prices of the configuration and the snapshot from `validFrom` on. Calls that are already billed keep their price.',
         body: postPriceSchema,
         response: { 201: priceSchema, ...errorResponses(400, 401, 404, 409) },
       },

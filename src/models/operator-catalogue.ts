@@ -19,13 +19,13 @@ import type { DeploymentHealth } from './deployment-health.ts'
 import { type RenderContext, renderDeployment, renderModel, renderPrices, renderProvider } from './render-catalogue.ts'
 import { testProvider } from './test-provider.ts'
 
-/** The operator's changes while Portico runs: checked, recorded, and in force on this instance when a call here resolves. */
+/** The operator's changes at run time. When a method resolves, the change is validated, recorded and in force on this instance. */
 export interface OperatorCatalogue {
   providers(): ProviderBody[]
   provider(id: string): ProviderBody
   putProvider(id: string, body: PutProvider, actor: Actor): Promise<ProviderBody>
   removeProvider(id: string, actor: Actor): Promise<void>
-  /** Makes one real call; see testProvider. */
+  /** Sends one real call; see testProvider. */
   testProvider(id: string, model: string | undefined, requestId: RequestId): Promise<ProviderTest>
   models(): { data: ModelBody[]; snapshotDate: string; problems: string[] }
   model(id: string): ModelBody

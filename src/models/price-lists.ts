@@ -14,7 +14,7 @@ export interface StatedPrices {
   readonly contextSteps?: readonly (Omit<StatedPrices, 'contextSteps'> & { readonly abovePromptTokens: number })[]
 }
 
-/** One dollar per million tokens is 1e12 attoUsd per token, so the decimal is read as picoUsd. Throws RangeError. */
+/** Dollars per million tokens as attoUsd per token: 1 dollar is 1e12, so the decimal is parsed as picoUsd. Throws RangeError. */
 export function statedSchedule(prices: StatedPrices, source: string, validFrom: number): PriceSchedule {
   const steps = [...(prices.contextSteps ?? [])].sort((left, right) => left.abovePromptTokens - right.abovePromptTokens)
   return {
@@ -28,7 +28,7 @@ export function statedSchedule(prices: StatedPrices, source: string, validFrom: 
   }
 }
 
-/** The snapshot's prices of a model, newest first. The oldest is in force for all time before the next. */
+/** The snapshot's prices of a model, newest first. The oldest applies to all earlier times. */
 export function snapshotSchedules(model: SnapshotModel, snapshotDate: string): PriceSchedule[] {
   const schedule = (prices: SnapshotPrices, validFrom: number): PriceSchedule => ({
     source: `snapshot ${snapshotDate}`,
@@ -66,7 +66,7 @@ function tokenPrices(
   }
 }
 
-/** Formats and flavours whose name is that of their list. */
+/** Formats and flavours that have a price list of the same name. */
 const ownLists = new Set([
   'openai',
   'mistral',
@@ -89,8 +89,8 @@ const ownLists = new Set([
 ])
 
 /**
- * The price lists that a provider's models are looked up in, unless it names its own. Regional hosting takes the regional list
- * alone where other regions are cheaper: a price that may be too low is no price.
+ * The price lists in which a provider's models are looked up by default. Regional hosting uses only the regional list if other regions are
+ * cheaper: a price that may be too low is not used.
  */
 export function defaultPriceLists(settings: ProviderSettings, hosting: Hosting): string[] {
   const { format, flavour, baseUrl } = settings
@@ -98,13 +98,13 @@ export function defaultPriceLists(settings: ProviderSettings, hosting: Hosting):
     if (hosting === 'eu') return [`${format}-eu`]
     return hosting === 'us' || hosting === 'global' ? [`${format}-${hosting}`, format] : [format]
   }
-  // An address of one's own without a flavour may be anybody: no list can be taken for its prices.
+  // Any host may be behind an explicit address without a flavour, so no list applies.
   const name = format === 'openai' ? (flavour ?? (baseUrl === undefined ? 'openai' : '')) : format
   if (name === 'openai' && hosting === 'eu') return ['openai-eu']
   return ownLists.has(name) ? [name] : []
 }
 
-/** The list entry of a model, by its canonical id, alias or wire id. */
+/** The list entry of a model, by canonical id, alias or wire id. */
 export function findInLists(
   snapshot: PriceSnapshot,
   lists: readonly string[],

@@ -42,7 +42,7 @@ function setUp() {
   return { pool, clock, closed, gates }
 }
 
-test('a replaced provider closes after its last call has ended, and new calls go to the new one', async () => {
+test('a replaced provider closes after its last call; new calls use the new one', async () => {
   const { pool, clock, closed, gates } = setUp()
   const running = pool.get('p').complete(call())
   pool.replace([settings('new')])
@@ -55,7 +55,7 @@ test('a replaced provider closes after its last call has ended, and new calls go
   expect(closed).toEqual(['old'])
 })
 
-test('a stream holds its provider until its end', async () => {
+test('a stream keeps its provider open until its end', async () => {
   const { pool, clock, closed, gates } = setUp()
   const stream = await pool.get('p').stream(call())
   const events = stream.events[Symbol.asyncIterator]()
@@ -70,7 +70,7 @@ test('a stream holds its provider until its end', async () => {
   expect(closed).toEqual(['old'])
 })
 
-test('a stream that its reader leaves lets its provider go', async () => {
+test('a stream whose reader stops releases its provider', async () => {
   const { pool, clock, closed } = setUp()
   const stream = await pool.get('p').stream(call())
   for await (const _events of stream.events) break
@@ -79,7 +79,7 @@ test('a stream that its reader leaves lets its provider go', async () => {
   expect(closed).toEqual(['old'])
 })
 
-test('a stream that was never read lets its provider go when its client leaves', async () => {
+test('a stream that was never read releases its provider when its client disconnects', async () => {
   const { pool, clock, closed } = setUp()
   const client = new AbortController()
   await pool.get('p').stream(call(client.signal))
@@ -103,7 +103,7 @@ test('closing waits for calls in flight', async () => {
   expect(closed).toEqual(['old'])
 })
 
-test('a provider that is not there is our trouble, not the client’s', () => {
+test('a missing provider is an upstream error, not a client error', () => {
   const { pool } = setUp()
   expect(() => pool.get('nobody')).toThrowError(expect.objectContaining({ code: 'upstream_error' }))
 })

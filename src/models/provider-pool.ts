@@ -2,18 +2,18 @@ import { AppError, type Clock, type Log, describeError } from '../kernel/index.t
 import type { Provider, ProviderEvent, ProviderSettings } from '../providers/index.ts'
 
 /**
- * The live providers. One whose settings changed is replaced at once: new calls go to the new one, the old one closes its
- * connections when its last call has ended.
+ * The live providers. A provider with changed settings is replaced at once: new calls use the new one, and the old one closes its
+ * connections after its last call.
  */
 export interface ProviderPool {
   get(id: string): Provider
-  /** Makes the pool hold exactly these. Unchanged settings keep their instance and its connections. */
+  /** Replaces the providers of the pool. A provider with unchanged settings keeps its instance and its connections. */
   replace(settings: readonly ProviderSettings[]): void
   /** Waits for calls in flight, at most `maximumDrainMs`. */
   close(): Promise<void>
 }
 
-/** Longest time a replaced provider waits for its calls; longer than any answer may take. */
+/** How long a replaced provider waits for its calls; longer than any answer takes. */
 const maximumDrainMs = 30 * 60_000
 
 export function createProviderPool({
@@ -45,7 +45,7 @@ export function createProviderPool({
         throw new AppError('upstream_error', 'The model has no provider at the moment.', {
           internal: `no provider ${id}`,
         })
-      // Made at the first call: a catalogue of twenty providers opens no pool that nobody uses.
+      // Created at the first call: an unused provider opens no connections.
       entry.leased ??= leaseProvider(createProvider(entry.settings))
       return entry.leased
     },
@@ -79,13 +79,13 @@ interface LeasedProvider extends Provider {
 
 async function drain(leased: LeasedProvider, clock: Clock): Promise<void> {
   const stop = new AbortController()
-  // A stream that was opened and never read would wait for ever.
+  // A stream that was opened but never read would wait forever.
   await Promise.race([leased.idle(), clock.sleep(maximumDrainMs, stop.signal).catch(() => {})])
   stop.abort()
   await leased.close()
 }
 
-/** Counts the calls in flight, streams until their end. */
+/** Counts calls in flight; a stream counts until it ends. */
 function leaseProvider(provider: Provider): LeasedProvider {
   let inFlight = 0
   let waiting: (() => void)[] = []
@@ -115,7 +115,7 @@ function leaseProvider(provider: Provider): LeasedProvider {
     complete: (call) => during(() => provider.complete(call)),
     async stream(call) {
       const end = begin()
-      // The caller's signal ends a stream that nobody reads to its end.
+      // The caller's signal ends a stream that is not read to its end.
       const onAbort = () => end()
       call.signal.addEventListener('abort', onAbort, { once: true })
       try {
@@ -141,7 +141,7 @@ function leaseProvider(provider: Provider): LeasedProvider {
   }
 }
 
-/** Passes the events through untouched; costs one callback a read. */
+/** Passes the events through; costs one callback per read. */
 function countUntilEnd(events: AsyncIterable<ProviderEvent[]>, end: () => void): AsyncIterable<ProviderEvent[]> {
   return {
     [Symbol.asyncIterator]() {

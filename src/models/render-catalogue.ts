@@ -8,7 +8,7 @@ import type { HealthView } from './deployment-health.ts'
 import { priceInForce } from './find-model.ts'
 import { lastFourOf } from './provider-secrets.ts'
 
-/** The operator's view of the catalogue; holds no secret. */
+/** The operator's view of the catalogue; contains no secrets. */
 
 export function renderProvider(provider: DeclaredProvider): ProviderBody {
   const { apiKey, headers, credentials, id, format, ...settings } = provider.settings
@@ -89,7 +89,7 @@ export function renderDeployment(
   }
 }
 
-/** Limits as they are in force; reasoning and temperature are separate from the traits. */
+/** Limits in force; reasoning and temperature are separate fields. */
 function renderTraits({ wire }: Deployment, traits: ResolvedTraits): DeploymentBody['traits'] {
   const { reasoning: _reasoning, acceptsTemperature: _temperature, ...rest } = traits
   const { maxOutputTokens, contextTokens } = wire
@@ -129,7 +129,7 @@ export function renderPrices(
   }))
 }
 
-/** attoUsd per token print as dollars per million tokens when they are read as picoUsd. */
+/** attoUsd per token, formatted as picoUsd, are dollars per million tokens. */
 function perMillion(prices: TokenPrices) {
   const optional = (name: 'cacheRead' | 'cacheWrite' | 'reasoning') =>
     prices[name] === undefined ? {} : { [name]: formatPicoUsd(prices[name]) }

@@ -13,13 +13,13 @@ const models = Object.entries(snapshot.lists).flatMap(([list, { models }]) => mo
 const find = (list: string, id: string): SnapshotModel => findInLists(snapshot, [list], id)!.model
 
 describe('the shipped snapshot', () => {
-  test('says where it comes from, under which licence, and by which rules', () => {
+  test('names its sources, licence and rules', () => {
     expect(snapshot.sources.map(({ licence }) => licence)).toEqual(['MIT', 'MIT', 'MIT'])
     expect(snapshot.date).toBe('2026-08-01')
     expect(snapshot.rules.length).toBeGreaterThan(3)
   })
 
-  test('has the main providers, their EU lists included', () => {
+  test('contains the main providers and their EU lists', () => {
     const names = Object.keys(snapshot.lists)
     for (const name of [
       'openai',
@@ -44,7 +44,7 @@ describe('the shipped snapshot', () => {
       expect(names).toContain(name)
   })
 
-  test('prices everything exactly, nothing at zero but the output of embeddings, and no cache read dearer than input', () => {
+  test('has exact prices, zero only for the output of embeddings, and no cache read above the input price', () => {
     for (const { list, model } of models) {
       for (const schedule of snapshotSchedules(model, snapshot.date)) {
         const where = `${list}/${model.id}`
@@ -58,7 +58,7 @@ describe('the shipped snapshot', () => {
     }
   })
 
-  test('names each model once in a list, and never with the prefix that chooses the hosting', () => {
+  test('names each model once in a list, without the prefix of a hosting', () => {
     for (const [name, list] of Object.entries(snapshot.lists)) {
       const ids = list.models.map(({ id }) => id)
       expect(new Set(ids).size, name).toBe(ids.length)
@@ -66,7 +66,7 @@ describe('the shipped snapshot', () => {
     }
   })
 
-  test('context steps ascend and are never cheaper than what lies below them', () => {
+  test('context steps ascend and are never cheaper than lower steps', () => {
     for (const { list, model } of models) {
       let below = { above: 0, input: model.input, output: model.output }
       for (const step of model.steps ?? []) {
@@ -77,7 +77,7 @@ describe('the shipped snapshot', () => {
     }
   })
 
-  test('an EU price is never below the plain price of the same model, long prompts included', () => {
+  test('an EU price is never below the plain price of the same model, for long prompts too', () => {
     for (const [eu, plain] of [
       ['azure-eu', 'azure'],
       ['bedrock-eu', 'bedrock-global'],
@@ -92,13 +92,13 @@ describe('the shipped snapshot', () => {
     }
   })
 
-  test('knows the traps of the tables', () => {
+  test('has the correct price where the tables are misleading', () => {
     // Ten percent more in the EU data zone.
     expect([find('azure', 'gpt-5.4').input, find('azure-eu', 'gpt-5.4').input]).toEqual(['0.0000025', '0.00000275'])
     expect(find('bedrock-eu', 'claude-sonnet-4-6')).toMatchObject({ wire: 'eu.anthropic.claude-sonnet-4-6' })
-    // A floating name on which all three disagree.
+    // All three tables disagree about this floating name.
     expect(find('mistral', 'mistral-small-latest').disagreement).toContain('models.dev')
-    // A price that was announced for a later day.
+    // An announced price of a later day.
     expect(find('anthropic', 'claude-sonnet-5').later).toMatchObject([{ date: '2026-09-01', input: '0.000003' }])
     expect(find('anthropic', 'claude-opus-4-7').temperature).toBe(false)
     expect(find('openai', 'o3')).toMatchObject({ temperature: false, reasoningModel: true })
@@ -110,12 +110,12 @@ const folder = sharedDataFolder('prices')
 describe.skipIf(folder === undefined)(
   `against the source tables${folder ? '' : ' (skipped: shared data is not there)'}`,
   () => {
-    test('the file is what the script writes from the tables', () => {
+    test('the file equals the output of the script', () => {
       const built = buildSnapshot(readSourceTables(folder!))
       expect(snapshot).toEqual(JSON.parse(JSON.stringify(built)))
     })
 
-    test('the unit prices of the worked cost checks are those of the snapshot', () => {
+    test('the worked cost checks use the unit prices of the snapshot', () => {
       interface Check {
         model_key?: string
         unit_prices_usd_per_token?: Record<'input' | 'output' | 'cache_read' | 'cache_write', string>

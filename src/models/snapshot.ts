@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * The price snapshot shipped with the project: dated facts about models of the main providers, written by
- * scripts/write-price-snapshot.ts from three community tables (see snapshot/NOTICE.md). Prices are decimal US dollars per
- * token, as text, so that no digit is lost.
+ * The price snapshot shipped with the project: dated facts about models of the main providers, written by scripts/write-price-snapshot.ts
+ * from three community tables (see snapshot/NOTICE.md). Prices are decimal US dollars per token, as text to keep every digit.
  */
 
 export interface SnapshotPrices {
@@ -12,14 +11,14 @@ export interface SnapshotPrices {
   cacheRead?: string
   cacheWrite?: string
   reasoning?: string
-  /** Ascending; `above` prompt tokens the whole request costs this. */
+  /** Ascending; above `above` prompt tokens these prices apply to the whole request. */
   steps?: { above: number; input: string; output: string; cacheRead?: string; cacheWrite?: string }[]
 }
 
 export interface SnapshotModel extends SnapshotPrices {
   /** Canonical id. */
   id: string
-  /** The id on the wire where it is another one. */
+  /** The id on the wire, if it differs. */
   wire?: string
   aliases?: string[]
   kind?: 'embedding'
@@ -30,15 +29,15 @@ export interface SnapshotModel extends SnapshotPrices {
   dimensions?: number
   /** `YYYY-MM-DD` or `YYYY-MM`. */
   released?: string
-  /** The provider switches it off on this day, `YYYY-MM-DD`. */
+  /** Day on which the provider switches it off, `YYYY-MM-DD`. */
   retires?: string
   deprecated?: true
   reasoningModel?: true
-  /** Present where the model refuses temperature and top_p. */
+  /** Present if the model rejects temperature and top_p. */
   temperature?: false
-  /** Prices that replace these from a day on, ascending. */
+  /** Prices that replace these from a date on, ascending. */
   later?: (SnapshotPrices & { date: string })[]
-  /** Which table's price stands here and what the others say, where they disagree. */
+  /** If the tables disagree: which table's price this is, and the others' prices. */
   disagreement?: string
   /** What was changed or derived, and why. */
   note?: string
@@ -54,7 +53,7 @@ export interface PriceSnapshot {
   lists: Record<string, { ownedBy: string; models: SnapshotModel[] }>
 }
 
-/** Reads the shipped snapshot, once, at start (measured: 730 models in 2 ms). The first line is the head, each other one a model. */
+/** Reads the shipped snapshot once, at start (730 models in 2 ms). The first line is the head; each further line is a model. */
 export function loadPriceSnapshot(): PriceSnapshot {
   const text = readFileSync(new URL('./snapshot/prices.jsonl', import.meta.url), 'utf8')
   const [head, ...rows] = text.trimEnd().split('\n')

@@ -5,17 +5,17 @@ import type { BuiltModel } from './build-catalogue.ts'
 import type { DeploymentHealth } from './deployment-health.ts'
 import { priceInForce } from './find-model.ts'
 
-/** A test answers within this time or has failed. */
+/** A test fails after this time. */
 const testTimeoutMs = 30_000
-/** Enough for a word; a reasoning model may use it up and still proves that the key and the model work. */
+/** Enough for one word. If a reasoning model uses it up, the key and the model work too. */
 const testOutputTokens = 16
 
 type Entry = { model: BuiltModel; deployment: BuiltModel['all'][number]['deployment'] }
 
 /**
- * Makes one small real call at a provider, the cheapest of its chat models unless `model` names one (by model id, deployment id or id
- * on the wire), and returns what came of it. The call is not billed to an organisation; the provider bills the operator's account.
- * What it shows counts for the health of the deployment; a rejected key counts for all deployments of the provider.
+ * Sends one small real call to a provider and returns the result. `model` (a model id, deployment id or id on the wire) selects the model;
+ * the default is the cheapest chat model. The call is not billed to an organisation; the provider bills the operator's account. The result
+ * updates the health of the deployment; a rejected key updates all deployments of the provider.
  */
 export async function testProvider(
   {
@@ -81,7 +81,7 @@ async function callOnce(provider: Provider, { model, deployment }: Entry, reques
   }
 }
 
-/** The named one; else the cheapest chat model, plain before reasoning; else any. */
+/** The selected one; else the cheapest chat model, non-reasoning first; else any. */
 function chooseEntry(entries: readonly Entry[], name: string | undefined, nowMs: number): Entry | undefined {
   if (name !== undefined) {
     return entries.find(
@@ -98,7 +98,7 @@ function nothingToCall(providerId: string, model: string | undefined): AppError 
   return model === undefined
     ? new AppError(
         'conflict',
-        `The provider ${providerId} serves no model yet, so there is nothing to call. Add a deployment, or set its models to snapshot or discovered.`,
+        `The provider ${providerId} serves no model yet. Add a deployment, or set its models to snapshot or discovered.`,
       )
     : new AppError('invalid_request', `The provider ${providerId} has no deployment of ${model}.`, { param: 'model' })
 }

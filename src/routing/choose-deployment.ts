@@ -1,6 +1,6 @@
 /**
- * Picks one of the candidates by weight. Pure: `random` is a number in [0, 1). undefined for no candidates. Weights that are
- * not above 0 count as 0; where all are, the first is taken.
+ * Picks one candidate by weight. Pure: `random` is a number in [0, 1). Returns undefined if there are no candidates. Weights that are not
+ * above 0 count as 0; if all do, the first candidate is returned.
  */
 export function chooseByWeight<Candidate extends { readonly weight: number }>(
   candidates: readonly Candidate[],
@@ -13,11 +13,11 @@ export function chooseByWeight<Candidate extends { readonly weight: number }>(
     rest -= Math.max(0, candidate.weight)
     if (rest < 0) return candidate
   }
-  // Rounding can leave a rest of almost nothing: the last one that has a weight is meant.
+  // Rounding can leave a tiny rest; the last candidate with a weight is correct then.
   return candidates.findLast((candidate) => candidate.weight > 0) ?? candidates[0]
 }
 
-/** Full jitter: anywhere between nothing and the exponential bound, so that clients that failed together do not return together. */
+/** Exponential backoff with full jitter, so that clients that failed together do not retry together. */
 export function backoffMs(retry: number, random: number): number {
   return random * Math.min(maximumBackoffMs, firstBackoffMs * 2 ** retry)
 }

@@ -29,14 +29,12 @@ type Admission =
 /** One circuit breaker per deployment, for this instance only, in memory. */
 export interface CircuitBreakers {
   check(id: string): Admission
-  /**
-   * Starts a call; in a half-open circuit it is the only probe. Each call ends with `succeeded`, `failed` or `released`.
-   */
+  /** Starts a call; in a half-open circuit it is the only probe. Each call ends with `succeeded`, `failed` or `released`. */
   begin(id: string): void
   succeeded(id: string): void
   /** Returns true if this failure opened the circuit. */
   failed(id: string, error: ProviderError): boolean
-  /** Ends a call whose outcome says nothing about the deployment. */
+  /** Ends a call whose outcome is not evidence about the deployment. */
   released(id: string): void
   view(id: string): HealthView
   /** Another deployment with the same key succeeded, so the key is valid. */

@@ -30,12 +30,12 @@ test.each(Object.entries(expected) as [ProviderErrorClass, ErrorCode][])(
   },
 )
 
-test('a rate limit always names a time, rounded up', () => {
+test('a rate limit always has retry-after, rounded up', () => {
   expect(toClientError(providerError('rate_limit', { retryAfterSeconds: 2.1 })).retryAfterSeconds).toBe(3)
   expect(toClientError(providerError('rate_limit')).retryAfterSeconds).toBe(1)
 })
 
-test('the provider’s words reach the client only where the request was at fault, and never at full length', () => {
+test('the client gets the provider’s message, shortened, only if the request was at fault', () => {
   const refused = new ProviderError('invalid_request', `temperature is too hot ${'x'.repeat(5000)}`, {
     retryable: false,
     param: 'temperature',
@@ -49,7 +49,7 @@ test('the provider’s words reach the client only where the request was at faul
   expect(ours.internal).toContain('acme')
 })
 
-test('errors of our own pass unchanged, unknown ones say nothing', () => {
+test('an AppError passes unchanged; an unknown error becomes a general message', () => {
   const own = new AppError('insufficient_quota', 'The budget is used up.')
   expect(toClientError(own)).toBe(own)
   expect(toClientError(new Error('secret detail'))).toMatchObject({

@@ -2,12 +2,12 @@ import { AppError } from '../kernel/index.ts'
 import { ProviderError, type ProviderErrorClass } from '../providers/index.ts'
 import { RoutingFailure } from './router.ts'
 
-/** Longest piece of a provider's own message that is passed on. */
+/** Longest part of a provider's message that clients see. */
 const maximumMessageCharacters = 500
 
 /**
- * A failed call as the client sees it: the one place where trouble at a provider gets our code. Our own trouble there (key,
- * credit, faults) is never the client's 401 or 402. AppErrors pass unchanged.
+ * Maps a failed call to the client's error; the only place that maps provider errors to our codes. An error of the operator's account (key,
+ * credit) never becomes the client's 401 or 402. AppErrors pass unchanged.
  */
 export function toClientError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
@@ -36,13 +36,13 @@ export function toClientError(thrown: unknown): AppError {
     case 'rate_limit':
       return new AppError('rate_limit_exceeded', 'The model’s provider has reached its rate limit. Try again later.', {
         ...options,
-        // The header must be there: without a hint of the provider, a short wait.
+        // The header is required: a short wait if the provider names none.
         retryAfterSeconds: wait.retryAfterSeconds ?? defaultRetryAfterSeconds,
       })
     case 'share_exhausted':
       return new AppError(
         'rate_limit_exceeded',
-        'Too many calls of your organisation to this model run at the same time. Try again when one of them has ended.',
+        'Your organisation has too many concurrent calls to this model. Try again when one of them has ended.',
         { ...options, ...wait },
       )
     case 'capacity':
@@ -53,7 +53,7 @@ export function toClientError(thrown: unknown): AppError {
     case 'timeout':
       return new AppError(
         'upstream_timeout',
-        'The model’s provider did not answer in time. Try again, or ask for a shorter answer.',
+        'The model’s provider did not answer in time. Try again, or request a shorter answer.',
         options,
       )
     case 'cancelled':
@@ -63,7 +63,7 @@ export function toClientError(thrown: unknown): AppError {
     case 'model_not_found':
       return new AppError(
         'upstream_error',
-        'The service’s own account at the model’s provider was refused. Tell the operator of this service.',
+        'The model’s provider rejected the account of this service. Contact the operator of this service.',
         options,
       )
     case 'overloaded':
@@ -86,8 +86,8 @@ function shorten(message: string): string {
   return message.length <= maximumMessageCharacters ? message : `${message.slice(0, maximumMessageCharacters)}…`
 }
 
-/** Failures whose words are about the operator's account or the host; other words may quote the prompt, which no log may hold. */
-const loggedWords = new Set<ProviderErrorClass>([
+/** Failures whose message is about the operator's account or the host. Other messages may quote the prompt, which must not be logged. */
+const loggedClasses = new Set<ProviderErrorClass>([
   'authentication',
   'quota',
   'model_not_found',
@@ -97,10 +97,10 @@ const loggedWords = new Set<ProviderErrorClass>([
   'capacity',
 ])
 
-/** For the log: class, status, where it was tried, and the provider’s words (secrets are cut out already) where they are harmless. */
+/** For the log: class, status, attempts, and the provider’s message (without secrets) if its class may be logged. */
 function describe(error: ProviderError, thrown: unknown): string {
   const attempts = thrown instanceof RoutingFailure ? thrown.attempts : []
   const path = attempts.map((attempt) => `${attempt.deploymentId}: ${attempt.outcome}`).join(' → ')
-  const words = loggedWords.has(error.errorClass) ? ` ${shorten(error.message)}` : ''
-  return `${error.errorClass} ${error.status ?? ''}${words}${path === '' ? '' : ` (${path})`}`
+  const message = loggedClasses.has(error.errorClass) ? ` ${shorten(error.message)}` : ''
+  return `${error.errorClass} ${error.status ?? ''}${message}${path === '' ? '' : ` (${path})`}`
 }

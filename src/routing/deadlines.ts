@@ -1,15 +1,15 @@
 import type { Clock } from '../kernel/index.ts'
 
-/** Limits of time are met within this much; they are seconds and minutes. */
+/** Deadlines are seconds and minutes; this precision is enough. */
 const deadlineTickMs = 100
 
-/** Many limits of time for the price of one timer: nearly all of them are cancelled long before they are due. */
+/** Many deadlines with one timer: nearly all are cancelled long before they are due. */
 export interface Deadlines {
   /** Calls `onDue` once, at most one tick late, unless the returned function is called before. */
   start(ms: number, onDue: () => void): () => void
 }
 
-/** The timer runs only while there is something to wait for, and never keeps the process alive. */
+/** The timer runs only while a deadline is pending and never keeps the process alive. */
 export function createDeadlines({ clock }: { clock: Clock }): Deadlines {
   const waiting = new Set<{ dueMs: number; onDue: () => void }>()
   let stop: (() => void) | undefined

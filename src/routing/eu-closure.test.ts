@@ -11,11 +11,11 @@ import { freeSchedule } from '../models/price-lists.ts'
 import { createRouter } from './router.ts'
 import { providerError, testOrganisation, testSnapshot } from '../models/testing/catalogue-fixture.ts'
 
-/** The promise of `eu/`: whatever is declared, whatever fails and however the dice fall. */
+/** The guarantee of `eu/`, for random declarations, failures and random choices. */
 
 const runs = { numRuns: 300, seed: 20_261_121 }
 const modelIds = ['m', 'n', 'big', 'eu', 'eux/m']
-/** Clean words, words that only look like the EU, and nothing at all. */
+/** Valid names, names that resemble the EU, and none. */
 const hosting = fc.constantFrom(
   'eu',
   'us',
@@ -53,7 +53,7 @@ const deployment = fc.record({
 const declared = fc.record({
   providerHosting: fc.record({ p: hosting, q: hosting, r: hosting }),
   configured: fc.array(deployment, { maxLength: 8 }),
-  /** Changes while it runs: they override the hosting of deployments that exist. */
+  /** Changes at run time: they override the hosting of existing deployments. */
   changed: fc.array(fc.record({ index: fc.nat(7), hosting }), { maxLength: 4 }),
 })
 
@@ -95,7 +95,7 @@ interface World {
   changed: { index: number; hosting: string }[]
 }
 
-test('no declaration, failure or weight ever sends an eu/ call outside the EU, or one without eu/ into it', async () => {
+test('an eu/ call never leaves the EU and another call never enters it, for any declaration, failure or weight', async () => {
   await fc.assert(
     fc.asyncProperty(
       declared,
@@ -152,7 +152,7 @@ test('no declaration, failure or weight ever sends an eu/ call outside the EU, o
   )
 })
 
-test('the list holds exactly the ids that a call would accept', () => {
+test('the list contains exactly the ids that a call accepts', () => {
   fc.assert(
     fc.property(
       declared,

@@ -1,23 +1,19 @@
 import type { ProviderError } from '../providers/index.ts'
 
-/** What a failed attempt means for the same call and for the deployment. */
+/** Consequences of a failed attempt for the call and for the deployment. */
 export interface Verdict {
-  /**
-   * stop: the same call must not be sent again. elsewhere: to another deployment only. anywhere: also to the same one,
-   * after a pause.
-   */
+  /** stop: the call must not be sent again. elsewhere: only to another deployment. anywhere: also to the same one, after a pause. */
   retry: 'stop' | 'elsewhere' | 'anywhere'
   /**
-   * fault: counts towards the circuit breaker. rate_limit: leave it alone for a while. account: prefer others for a while.
-   * answered: the deployment works. none: says nothing about it.
+   * fault: counts towards the circuit breaker. rate_limit: do not call it for a while. account: prefer others for a while. answered: the
+   * deployment works. none: no evidence.
    */
   health: 'fault' | 'rate_limit' | 'account' | 'answered' | 'none'
 }
 
 /**
- * The whole policy. A call is sent again only where the provider cannot have billed the former try: it never got the request,
- * or it refused it in so many words. A limit of time that passes after the request was sent, or a connection that breaks
- * then, may have been billed: no silent second call.
+ * The whole retry policy. A call is sent again only if the provider cannot have billed the earlier attempt: it did not receive the request,
+ * or it rejected it explicitly. After a timeout or a broken connection the provider may have billed the request, so it is not sent again.
  */
 export function judgeFailure(error: ProviderError): Verdict {
   switch (error.errorClass) {
@@ -49,13 +45,13 @@ export function judgeFailure(error: ProviderError): Verdict {
 function mayHaveBeenBilled(error: ProviderError): boolean {
   if (error.afterFirstByte) return true
   if (error.errorClass === 'connection' || error.errorClass === 'timeout')
-    // 408: the host had waited for the request, which it never had whole.
+    // 408: the host did not receive the complete request.
     return !(neverSent(error) || error.status === 408)
-  // A gateway in front of the model that lost patience (504; 524 of Cloudflare): the model may have gone on.
+  // A gateway timeout (504; 524 of Cloudflare): the model may have continued.
   return error.status === 504 || error.status === 524
 }
 
-/** Codes of Node and undici for a connection that never came to be: no byte of the request has left. */
+/** Codes of Node and undici for a connection that was never established: no byte of the request was sent. */
 const connectFailures = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -72,7 +68,7 @@ const connectFailures = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ])
 
-/** Longest chain of causes that is followed. */
+/** Upper bound on the chain of causes. */
 const maximumCauses = 6
 
 function neverSent(error: ProviderError): boolean {
@@ -81,7 +77,7 @@ function neverSent(error: ProviderError): boolean {
     const { code, syscall } = current as { code?: unknown; syscall?: unknown }
     if (typeof code === 'string' && (connectFailures.has(code) || (code === 'ETIMEDOUT' && syscall === 'connect')))
       return true
-    // Node tries every address of a name; all of them failed to connect.
+    // Node tried every address of the name, and none could be connected.
     if (current instanceof AggregateError && current.errors.length > 0) current = current.errors[0]
     else current = current.cause
   }

@@ -11,7 +11,7 @@ function setUp({ random = () => 0 }: { random?: () => number } = {}) {
   const clock = createFakeClock()
   const router = createRouter({ clock, random, log: silentLog })
   const called: string[] = []
-  /** Runs one call to its end, moving the clock over pauses; `attempt` says what each deployment does. */
+  /** Runs one call to its end and advances the clock over pauses; `attempt` defines the outcome of each deployment. */
   async function run(
     candidates: Deployment[],
     attempt: (deployment: Deployment, signal: AbortSignal) => Promise<string>,
@@ -53,9 +53,9 @@ const a = testDeployment('a')
 const b = testDeployment('b')
 const c = testDeployment('c')
 
-describe('what is tried again', () => {
+describe('retries', () => {
   test.each<ProviderErrorClass>(['invalid_request', 'context_length', 'content_filter', 'cancelled'])(
-    'a call refused as %s is not sent to anybody else',
+    'a call rejected with %s is not sent to another deployment',
     async (errorClass) => {
       const { run, called, failing } = setUp()
       const result = await run(
@@ -68,7 +68,7 @@ describe('what is tried again', () => {
   )
 
   test.each<ProviderErrorClass>(['quota', 'authentication', 'model_not_found', 'rate_limit'])(
-    'a call refused for %s goes to each other deployment once and never back to the same',
+    'a call rejected with %s is sent to each other deployment once and never to the same again',
     async (errorClass) => {
       const { run, called, failing } = setUp()
       await run(
@@ -80,7 +80,7 @@ describe('what is tried again', () => {
     },
   )
 
-  test('a lone deployment that is overloaded is tried three times, after pauses that grow', async () => {
+  test('a single overloaded deployment is tried three times, with growing pauses', async () => {
     const { run, called, failing } = setUp({ random: () => 0.999 })
     const result = await run(
       [a],
@@ -107,11 +107,11 @@ describe('what is tried again', () => {
       () => providerError('connection', { cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }) }),
     ],
     ['a time limit that passed after the request was sent', () => providerError('timeout')],
-    ['a gateway that lost patience with the model (504)', () => providerError('timeout', { status: 504 })],
-    ['a server error that was a 524', () => providerError('server_error', { status: 524 })],
+    ['a gateway timeout (504)', () => providerError('timeout', { status: 504 })],
+    ['a server error with status 524', () => providerError('server_error', { status: 524 })],
     ['an answer that could not be read', () => providerError('connection', { status: 200 })],
-    ['an overload told in the middle of the answer', () => providerError('overloaded', { afterFirstByte: true })],
-    ['a rate limit told in the middle of the answer', () => providerError('rate_limit', { afterFirstByte: true })],
+    ['an overload reported in the middle of the answer', () => providerError('overloaded', { afterFirstByte: true })],
+    ['a rate limit reported in the middle of the answer', () => providerError('rate_limit', { afterFirstByte: true })],
   ])('%s may have been billed and is not sent again', async (_name, error) => {
     const { run, called, failing } = setUp()
     const result = await run([a, b], failing(error))
@@ -119,13 +119,13 @@ describe('what is tried again', () => {
     expect(result.ok === false && result.error).toBeInstanceOf(RoutingFailure)
   })
 
-  test('a connection that was refused is tried elsewhere: nothing had been sent', async () => {
+  test('a refused connection is retried at another deployment: nothing was sent', async () => {
     const { run, called, failing } = setUp()
     await run([a, b], failing(connectRefused), { maximumAttempts: 2 })
     expect(called).toEqual(['a', 'b'])
   })
 
-  test('the failure tells every attempt and carries the last error', async () => {
+  test('the failure contains every attempt and the last error', async () => {
     const { run, failing } = setUp()
     const result = await run(
       [a, b],
@@ -139,7 +139,7 @@ describe('what is tried again', () => {
     expect(failure.error.errorClass).toBe('quota')
   })
 
-  test('an error that is not the provider’s passes as it is', async () => {
+  test('an error that is not a ProviderError passes unchanged', async () => {
     const { run, called, failing } = setUp()
     const result = await run(
       [a, b],
@@ -156,7 +156,7 @@ describe('time and cancellation', () => {
       signal.addEventListener('abort', () => reject(providerError('cancelled')), { once: true }),
     )
 
-  test('an attempt that takes too long is ended at the provider and reported as a timeout, once', async () => {
+  test('an attempt above its time limit is aborted and reported as one timeout', async () => {
     const { run, called } = setUp()
     const result = await run([a, b], forever, { perAttemptTimeoutMs: 1000 })
     expect(called).toEqual(['a'])
@@ -164,7 +164,7 @@ describe('time and cancellation', () => {
     expect((result as { error: RoutingFailure }).error.error.errorClass).toBe('timeout')
   })
 
-  test('the total limit holds over all attempts', async () => {
+  test('the total time limit covers all attempts', async () => {
     const { run, clock } = setUp({ random: () => 0.5 })
     const slow = async () => {
       await clock.sleep(400)
@@ -175,7 +175,7 @@ describe('time and cancellation', () => {
     expect(result.tookMs).toBeLessThanOrEqual(1000)
   })
 
-  test('a client that leaves ends the attempt at once and nothing more is tried', async () => {
+  test('a client that disconnects ends the attempt at once, without a retry', async () => {
     const { run, called, clock } = setUp()
     const client = new AbortController()
     void clock.sleep(50).then(() => client.abort(new Error('gone')))
@@ -184,7 +184,7 @@ describe('time and cancellation', () => {
     expect(result).toMatchObject({ ok: false, error: { message: 'gone' }, tookMs: 50 })
   })
 
-  test('a client that leaves during a pause ends the wait', async () => {
+  test('a client that disconnects during a pause ends the pause', async () => {
     const { run, called, clock, failing } = setUp({ random: () => 0.999 })
     const client = new AbortController()
     void clock.sleep(10).then(() => client.abort(new Error('gone')))
@@ -197,7 +197,7 @@ describe('time and cancellation', () => {
     expect(result).toMatchObject({ ok: false, error: { message: 'gone' }, tookMs: 10 })
   })
 
-  test('after an answer has begun the limit of the attempt no longer ends it, the client still does', async () => {
+  test('once an answer has begun, the client can end it but the time limit of the attempt cannot', async () => {
     const { run, clock } = setUp()
     const client = new AbortController()
     let kept: AbortSignal | undefined
@@ -213,7 +213,7 @@ describe('time and cancellation', () => {
   })
 })
 
-test('a caller that lives on keeps no listener of an answer that was whole', async () => {
+test('a complete answer leaves no listener on the signal of its caller', async () => {
   const { run } = setUp()
   const { signal } = new AbortController()
   const listeners: number[] = []
@@ -233,7 +233,7 @@ test('a caller that lives on keeps no listener of an answer that was whole', asy
 })
 
 describe('health', () => {
-  test('retry-after is honoured: the deployment is not called before, and the client is told the rest of the time', async () => {
+  test('retry-after is honoured: no call before it, and the client gets the remaining time', async () => {
     const { run, called, clock, failing } = setUp()
     const limited = failing(() => providerError('rate_limit', { status: 429, retryAfterSeconds: 30 }))
     await run([a], limited)
@@ -249,7 +249,7 @@ describe('health', () => {
     expect(late.ok).toBe(true)
   })
 
-  test('a deployment without credit is the last choice, and is used again after it has answered', async () => {
+  test('a deployment without credit is the last choice until it has answered again', async () => {
     const { run, called, failing } = setUp()
     await run(
       [a],
@@ -273,7 +273,7 @@ describe('health', () => {
     kit.called.length = 0
   }
 
-  test('a circuit opens after ten failures of the last twenty: then the deployment is not called and the others take over', async () => {
+  test('a circuit opens after ten failures of the last twenty calls; then the other deployments are called', async () => {
     const kit = setUp()
     await openCircuit(kit)
     expect(kit.router.health('a').circuit).toBe('open')
@@ -284,7 +284,7 @@ describe('health', () => {
     expect((alone as { error: RoutingFailure }).error.error.errorClass).toBe('overloaded')
   })
 
-  test('a half-open circuit lets exactly one probe through, and closes when it is answered', async () => {
+  test('a half-open circuit admits exactly one probe and closes when it succeeds', async () => {
     const kit = setUp()
     await openCircuit(kit)
     await kit.clock.advance(firstOpenMs)
@@ -315,7 +315,7 @@ describe('health', () => {
     expect(kit.router.health('a').circuit).toBe('half_open')
   })
 
-  test('a probe whose client left lets another one through', async () => {
+  test('a probe whose client disconnects admits another one', async () => {
     const kit = setUp()
     await openCircuit(kit)
     await kit.clock.advance(firstOpenMs)
@@ -330,7 +330,7 @@ describe('health', () => {
     expect((await kit.run([a], () => Promise.resolve('hello'))).ok).toBe(true)
   })
 
-  test('requests that are wrong themselves never open a circuit', async () => {
+  test('invalid requests never open a circuit', async () => {
     const kit = setUp()
     for (let count = 0; count < 50; count++)
       await kit.run(
@@ -347,7 +347,7 @@ describe('health', () => {
     expect(router.health('a').circuit).toBe('open')
   })
 
-  test('failures of long ago do not add up', async () => {
+  test('old failures do not count', async () => {
     const kit = setUp()
     for (let count = 0; count < 3 * failuresToOpen; count++) {
       await kit.run(
@@ -359,7 +359,7 @@ describe('health', () => {
     expect(kit.router.health('a').circuit).toBe('closed')
   })
 
-  test('what was seen is forgotten when the settings change', async () => {
+  test('a change of settings resets the health', async () => {
     const kit = setUp()
     await openCircuit(kit)
     kit.router.reset(['a'])
@@ -367,8 +367,8 @@ describe('health', () => {
   })
 })
 
-describe('the choice', () => {
-  test('first choices follow the weights', async () => {
+describe('choice of a deployment', () => {
+  test('first attempts are distributed by weight', async () => {
     let state = 1
     // A linear congruential generator (Numerical Recipes): the same sequence in every run.
     const random = () => (state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32) / 2 ** 32
@@ -385,7 +385,7 @@ describe('the choice', () => {
     expect(share('c')).toBeCloseTo(0.1, 1)
   })
 
-  test('candidates of both sides are refused before any call', async () => {
+  test('candidates of both sides are rejected before any call', async () => {
     const { run, called } = setUp()
     const result = await run([a, testDeployment('e', { hosting: 'eu' })], () => Promise.resolve('hello'))
     expect(called).toEqual([])

@@ -4,8 +4,6 @@ import type { Deployment } from '../catalogue.ts'
 import { freeSchedule } from '../price-lists.ts'
 import type { PriceSnapshot } from '../snapshot.ts'
 
-/** What the tests of this room share. */
-
 export function testOrganisation(fields: Partial<Organisation> = {}): Organisation {
   return {
     id: '00000000-0000-7000-8000-000000000001' as Organisation['id'],
@@ -97,7 +95,7 @@ export function providerError(
   return new ProviderError(errorClass, `it was ${errorClass}`, { retryable: true, ...fields })
 }
 
-/** As Node reports a connection that was refused before a byte was sent. */
+/** The error that Node reports for a refused connection; no byte was sent. */
 export function connectRefused(): ProviderError {
   const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED', syscall: 'connect' })
   return providerError('connection', { cause: new Error('fetch failed', { cause }) })
