@@ -5,8 +5,8 @@ import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings }
 import { type Adjustments, publicFieldNames, publicNames } from './sampling.ts'
 
 /**
- * The call as this model takes it, the same for every format: without what the host (`quirks.rejects`) or the model refuses, without
- * values that change nothing, with words and limits that it knows. What changes the meaning is noted.
+ * The call as this model accepts it, for every format: fields that the host (`quirks.rejects`) or the model refuses and values without
+ * effect are removed, words and limits are mapped to accepted ones. Changes of meaning are recorded in `adjusted`.
  */
 export function acceptCall(
   call: ProviderCall,
@@ -29,10 +29,10 @@ export function acceptCall(
   return { ...call, request }
 }
 
-/** Of hosts that state none. */
+/** For hosts that state none. */
 const defaultUserCharacters = 64
 
-/** A penalty of 0, an empty list and an empty object ask for nothing, yet some models refuse the field. */
+/** A penalty of 0, an empty list and an empty object have no effect, yet some models refuse the field. */
 function withoutNeutral(original: ProviderRequest): ProviderRequest {
   const request = { ...original }
   if (request.presencePenalty === 0) delete request.presencePenalty
@@ -42,7 +42,7 @@ function withoutNeutral(original: ProviderRequest): ProviderRequest {
   return request
 }
 
-/** `auto` is every host's own choice; it is sent only where the host has a word for it that means more. */
+/** `auto` is every host's default. It is sent only if the host has a value for it with another meaning. */
 function mapTier(request: ProviderRequest, { serviceTiers = {} }: ModelTraits, adjustments: Adjustments) {
   const wanted = request.serviceTier
   if (wanted === undefined) return
@@ -53,7 +53,7 @@ function mapTier(request: ProviderRequest, { serviceTiers = {} }: ModelTraits, a
   } else request.serviceTier = sent
 }
 
-/** Rounds of tools that another deployment made become plain text. */
+/** Tool rounds of another deployment become plain text. */
 function leaveOutTools(request: ProviderRequest, adjustments: Adjustments) {
   if (request.tools && request.tools.length > 0) adjustments.noteName('tools')
   delete request.tools
@@ -63,7 +63,7 @@ function leaveOutTools(request: ProviderRequest, adjustments: Adjustments) {
   )
 }
 
-/** In a conversation that another provider began, its ids may have a form that this one refuses. Calls and their results keep together. */
+/** Replaces ids from another provider whose form this one refuses, for calls and their results alike. */
 function withToolCallIds(
   messages: ProviderMessage[],
   { characters, least, most }: NonNullable<ModelTraits['toolCallIds']>,
@@ -86,7 +86,7 @@ function clampCap(request: ProviderRequest, maximum: number, adjustments: Adjust
   adjustments.noteName('max_completion_tokens')
 }
 
-/** The word for `reasoning_effort` on the wire, or undefined where none is sent. */
+/** The value of `reasoning_effort` on the wire, or undefined if none is sent. */
 export function mapEffort(call: ProviderCall, traits: ModelTraits, adjustments: Adjustments): string | undefined {
   const { model, request } = call
   const wanted = request.reasoningEffort
@@ -96,7 +96,7 @@ export function mapEffort(call: ProviderCall, traits: ModelTraits, adjustments: 
     return forced
   }
   if (wanted === undefined) return undefined
-  // Claude's effort is no matter of reasoning alone.
+  // Claude's effort is not limited to reasoning.
   if (!model.reasoning && !traits.reasoning && traits.effortField === undefined) {
     if (wanted !== 'none') adjustments.note('reasoningEffort')
     return undefined
@@ -106,16 +106,16 @@ export function mapEffort(call: ProviderCall, traits: ModelTraits, adjustments: 
   return sent
 }
 
-/** Of a model of which nothing is known the client's word is sent. */
+/** The client's value is sent if nothing is known about the model. */
 export function effortWord(wanted: string, { efforts }: ModelTraits): string | undefined {
   if (efforts === undefined) return wanted
   return Object.hasOwn(efforts, wanted) ? efforts[wanted] : undefined
 }
 
-/** The turn in front of a conversation that the assistant begins, where the user must begin. */
+/** The turn before a conversation that begins with the assistant, if the user must begin. */
 export const openingText = '(The conversation begins.)'
 
-/** Messages of the OpenAI-compatible family, for hosts that refuse blank ones or want the roles to alternate. */
+/** Messages of the OpenAI-compatible family, for hosts that refuse blank messages or require alternating roles. */
 export function shapeMessages(
   messages: ProviderMessage[],
   { blankTurns, turns }: ModelTraits,

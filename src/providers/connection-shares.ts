@@ -88,7 +88,7 @@ export function createConnectionShares(total: number): ConnectionShares {
   }
 }
 
-/** Adds a waiter and resolves when a connection was taken for it. Rejects after the longest wait or with the signal's reason. */
+/** Adds a waiter and resolves when it has a connection. Rejects after the longest wait or with the signal's reason. */
 function waitForTurn(
   waiting: Set<Waiter>,
   signal: AbortSignal,

@@ -3,8 +3,8 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createZ
 import { failure } from './wire-failure.ts'
 
 /**
- * Undoes `content-encoding`. We ask for none, yet some hosts and proxies send it anyway. The bound counts decoded bytes, so that a
- * bomb ends as a failure. Throws ProviderError (`connection`) on an encoding that is unknown or broken.
+ * Decodes `content-encoding`. We accept none, yet some hosts and proxies send it. The bound counts decoded bytes, so that a decompression
+ * bomb fails. Throws ProviderError (`connection`) on an unknown or invalid encoding.
  */
 export function decodeBody(
   body: AsyncIterable<Uint8Array[]>,
@@ -26,7 +26,7 @@ async function* decode(
     throw failure('connection', 'The provider sent an answer in an unknown encoding.', { afterFirstByte: true })
   }
   const feeding = feed(body, decoder)
-  // Its failure is met where the decoder's output ends.
+  // Its failure is handled at the end of the decoder's output.
   feeding.catch(() => {})
   let totalBytes = 0
   try {
@@ -41,7 +41,7 @@ async function* decode(
     }
   } catch (error) {
     decoder.destroy()
-    // A failure of the body itself says more than that of the decoder it ended.
+    // The body's failure is the cause; the decoder's failure follows from it.
     if (isZlibError(error)) {
       throw failure('connection', 'The provider sent an answer that could not be decoded.', {
         afterFirstByte: true,
@@ -71,7 +71,7 @@ async function feed(body: AsyncIterable<Uint8Array[]>, decoder: Transform): Prom
   }
 }
 
-/** Decoders hand out what they can after every write: a stream must not wait for its end. */
+/** Decoders flush after every write: a stream must not wait for its end. */
 function createDecoder(encoding: string): Transform | undefined {
   const flush = { flush: constants.Z_SYNC_FLUSH }
   if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip(flush)

@@ -1,19 +1,18 @@
 import type { ProviderMessage } from './port.ts'
 import { type JsonObject, parseJsonObject } from './wire-json.ts'
 
-/** Turns as formats with a top-level system text and strictly alternating roles want them. */
+/** Turns for formats with a top-level system text and strictly alternating roles. */
 export interface Conversation<Block> {
-  /** Texts of system and developer messages, in order, blank ones left out. */
+  /** Texts of system and developer messages, in order, without blank ones. */
   system: string[]
   turns: { role: 'user' | 'assistant'; blocks: Block[] }[]
-  /** The assistant began; a turn of the user was put in front. */
+  /** The assistant began; a user turn was inserted before it. */
   opened: boolean
 }
 
 /**
- * Takes system texts out of the row and merges neighbours of one role into one turn; tool results speak as the user.
- * A message that maps to no blocks is left out. A conversation that the assistant begins gets `opening` in front: these formats refuse
- * one that the user does not begin.
+ * Separates system texts and merges adjacent messages of one role into one turn; tool results belong to the user. A message that maps to no
+ * blocks is omitted. A conversation that begins with the assistant gets `opening` first: these formats refuse it otherwise.
  */
 export function shapeConversation<Block>(
   messages: ProviderMessage[],
@@ -41,7 +40,7 @@ export function shapeConversation<Block>(
 }
 
 /**
- * The turns without white space at the end of a last turn of the assistant, which Claude refuses at Anthropic and on Bedrock
+ * Removes white space at the end of a last assistant turn, which Claude refuses at Anthropic and on Bedrock
  * (https://github.com/vercel/ai/pull/3115).
  */
 export function trimFinalTurn(turns: Conversation<JsonObject>['turns']): Conversation<JsonObject>['turns'] {
@@ -58,12 +57,12 @@ export function isBlank(text: string): boolean {
   return text.trim() === ''
 }
 
-/** Arguments of a tool call as the object that formats with parsed arguments want; what is no object becomes an empty one. */
+/** Arguments of a tool call as an object, for formats with parsed arguments; empty if they are not an object. */
 export function toolArguments(argumentsJson: string): JsonObject {
   return parseJsonObject(argumentsJson) ?? {}
 }
 
-/** Where the tool's name must stand beside its result: the name of the call that `message` answers. */
+/** For formats that require the tool's name in its result: the name of the call that `message` answers. */
 export function nameOfAnsweredTool(messages: ProviderMessage[], message: ProviderMessage): string {
   for (const earlier of messages) {
     const call = earlier.toolCalls?.find((toolCall) => toolCall.id === message.toolCallId)

@@ -15,20 +15,20 @@ import type { CreateWireAdapter, WireAdapter } from './wire-adapter.ts'
 
 export interface ProviderDependencies {
   log?: Log
-  /** From the environment; config.ts reads it. */
+  /** From the environment; read by config.ts. */
   proxies?: ProxySettings | undefined
-  /** PEM certificates trusted beside the system's own, for every provider. */
+  /** PEM certificates that every provider trusts in addition to the system's. */
   certificateAuthority?: string | undefined
-  /** A host refused a field: it is left out from now on, for an hour. */
+  /** Called when a host refused a field, which is then omitted for an hour. */
   onRefusal?: (refusal: { deployment: string; field: string }) => void
-  /** The offline model only, which needs it. */
+  /** Required by the offline model, unused by others. */
   tokens?: TokenCounting
   clock?: Clock
   /** The offline model only: pause before each word of a stream. */
   offlineDelayMs?: number
 }
 
-/** Builds the provider that the settings describe. It connects at its first call. Throws RangeError on settings that cannot work. */
+/** Builds the provider for the settings. It connects at its first call. Throws RangeError on invalid settings. */
 export function createProvider(settings: ProviderSettings, dependencies: ProviderDependencies = {}): Provider {
   if (settings.format === 'offline') {
     if (!dependencies.tokens) throw new RangeError('the offline model needs `tokens` to count its usage')

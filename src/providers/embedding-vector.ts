@@ -1,8 +1,8 @@
 import { unreadableAnswer } from './wire-failure.ts'
 
 /**
- * One embedding as a vector: a row of numbers (floats, or integers of a quantised embedding), or base64 of 32-bit floats or of int8.
- * Throws ProviderError on anything else: one NaN would spoil every distance to it.
+ * One embedding as a vector: an array of numbers (floats, or integers of a quantised embedding), or base64 of 32-bit floats or of int8.
+ * Throws ProviderError on anything else: a NaN would invalidate every distance to the vector.
  */
 export function readVector(row: unknown): Float32Array {
   if (typeof row === 'string') return readBase64(row)
@@ -17,18 +17,18 @@ export function readVectors(rows: unknown): Float32Array[] {
   return rows.map(readVector)
 }
 
-/** Kinds of quantised embeddings in the order of their worth; `binary` ones are packed bits and no vectors. */
+/** Kinds of quantised embeddings in order of preference; `binary` ones are packed bits and not supported. */
 const kinds = ['float', 'int8', 'uint8', 'base64'] as const
 
-/** Rows of an object by kind (Cohere, Titan): the floats where there are any. */
+/** Arrays of an object by kind (Cohere, Titan): floats if present. */
 export function rowsByKind(embeddings: Record<string, unknown>): unknown {
   return kinds.map((kind) => embeddings[kind]).find((rows) => Array.isArray(rows) && rows.length > 0)
 }
 
-/** No embedding has a component above it; four bytes of int8 read as a float nearly always are, or vanish. */
+/** No embedding has a larger component. Four int8 bytes read as a float nearly always exceed it or are almost zero. */
 const largestComponent = 1_000
 const smallestComponent = 1e-12
-/** No int8 embedding has fewer dimensions; shorter bytes are damage. */
+/** No int8 embedding has fewer dimensions; fewer bytes are invalid. */
 const fewestInt8 = 32
 
 function readBase64(text: string): Float32Array {
@@ -41,7 +41,7 @@ function readBase64(text: string): Float32Array {
   return Float32Array.from(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length))
 }
 
-/** Little-endian 32-bit floats; undefined where the bytes do not look like any. */
+/** Little-endian 32-bit floats; undefined if the bytes do not look like floats. */
 function readFloats(bytes: Buffer): Float32Array | undefined {
   const vector = new Float32Array(bytes.length / 4)
   let vanishing = 0

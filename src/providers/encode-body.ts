@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 
-/** A JSON body as it goes out: text, or for a long one its pieces in UTF-8. */
+/** A JSON body to send: text, or the UTF-8 pieces of a long one. */
 export type EncodedBody = string | readonly Buffer[]
 
-/** Texts above it together are encoded in slices; about 2 ms for one slice. */
+/** A body with more text than this is encoded in slices of about 2 ms. */
 const sliceUnits = 256 * 1024
 
 /**
- * `JSON.stringify` that leaves the event loop free: a prompt of 33 MiB would keep it busy for 100 to 700 ms. Values are what
- * adapters build: plain objects, arrays, texts, numbers.
+ * `JSON.stringify` that does not block the event loop: a prompt of 33 MiB would block it for 100 to 700 ms. Values are what adapters build:
+ * plain objects, arrays, texts, numbers.
  */
 export async function encodeBody(value: unknown): Promise<EncodedBody> {
   if (textUnits(value, sliceUnits) <= sliceUnits) return JSON.stringify(value)
@@ -31,7 +31,7 @@ export function bodyBytes(body: EncodedBody): number {
   return body.reduce((sum, piece) => sum + piece.length, 0)
 }
 
-/** Hexadecimal SHA-256, in slices too. */
+/** Hexadecimal SHA-256, also in slices. */
 export async function hashBody(body: EncodedBody): Promise<string> {
   const hash = createHash('sha256')
   for (const piece of typeof body === 'string' ? [body] : body) {
@@ -41,7 +41,7 @@ export async function hashBody(body: EncodedBody): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Units of the texts in a value, counted until they exceed `enough`. */
+/** UTF-16 units of the texts in a value, counted until they exceed `enough`. */
 function textUnits(value: unknown, enough: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 0
@@ -53,7 +53,7 @@ function textUnits(value: unknown, enough: number): number {
   return units
 }
 
-/** The text that JSON.stringify makes, in pieces of at most about `pieceUnits` times the longest escape. */
+/** The text of JSON.stringify, in pieces of at most about `pieceUnits` times the longest escape. */
 function* jsonPieces(value: unknown): Generator<string, void, void> {
   if (typeof value === 'string' && value.length > pieceUnits) yield* stringPieces(value)
   else if (typeof value !== 'object' || value === null) yield JSON.stringify(value ?? null)
@@ -81,7 +81,7 @@ function* stringPieces(text: string): Generator<string, void, void> {
   yield '"'
   for (let start = 0; start < text.length;) {
     let end = Math.min(start + pieceUnits, text.length)
-    // A pair of surrogates must not be cut: each half alone would be written as an escape.
+    // A surrogate pair must not be split: each half alone would be written as an escape.
     if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--
     yield JSON.stringify(text.slice(start, end)).slice(1, -1)
     start = end

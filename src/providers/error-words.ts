@@ -1,9 +1,9 @@
 /**
- * Words by which hosts report two kinds of failure that their status and codes do not tell apart. Collected in 2026 from the hosts'
- * references, their servers' sources (vLLM, TGI, llama.cpp) and the recordings; each alternative is a phrase of at least one of them.
+ * Phrases by which hosts report two kinds of failure that status and code do not distinguish. Collected in 2026 from the hosts' references,
+ * their servers' sources (vLLM, TGI, llama.cpp) and the recordings; each alternative is a phrase of at least one of them.
  */
 
-/** The prompt, or the prompt with the asked-for output, does not fit the model. */
+/** The prompt, or the prompt with the requested output, does not fit the model. */
 const contextOverflow = new RegExp(
   [
     // OpenAI, Azure, DeepSeek, OpenRouter, vLLM, Mistral, xAI: "This model's maximum context length is …"
@@ -29,21 +29,21 @@ const contextOverflow = new RegExp(
     String.raw`expected maxlength\b[^.]{0,40}actual`,
     // Bedrock's Nova: "Input Tokens Exceeded". Mistral: "too large for model with 32768 maximum context length".
     String.raw`input tokens exceeded|too large for model`,
-    // OpenAI's and Groq's refusal of one request above the tokens a minute: no wait makes it fit.
+    // OpenAI and Groq reject a single request above the tokens per minute; it never fits, however long one waits.
     String.raw`request too large`,
     String.raw`context_length|prompt 超长|超过.{0,20}(?:长度|上下文)`,
   ].join('|'),
   'i',
 )
 
-/** The asked-for output alone is above the model's cap: the prompt fits. */
+/** Only the requested output is above the model's cap; the prompt fits. */
 const outputCapOnly = /max(?:imum)?[ _]tokens you requested exceeds/i
 
 export function isContextOverflow(message: string): boolean {
   return contextOverflow.test(message) && !outputCapOnly.test(message)
 }
 
-/** The host itself is full, whatever the caller's own limits are: another host may take the call. */
+/** The host is at capacity, independent of the caller's limits: another host may serve the call. */
 const noCapacity =
   /overloaded|(?:at|over|out of|no|insufficient|available|reached|limited|lack of)\b.{0,20}\bcapacity|capacity (?:is |was )?(?:exceeded|reached|full|unavailable|constraints?)|engine is currently|(?:server|service|model) is (?:too |currently )?busy|high (?:demand|load|traffic)|no healthy upstream|too busy/i
 

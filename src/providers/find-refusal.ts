@@ -1,6 +1,6 @@
 import { asName, asObject, asObjects, asString, type JsonObject, parseJsonObject } from './wire-json.ts'
 
-/** What a host refuses, in its own words for the field. */
+/** What a host refuses, with the host's name of the field. */
 export type Refusal =
   | { kind: 'field'; field: string }
   /** The field has another name for this model. */
@@ -10,12 +10,12 @@ export type Refusal =
   /** Tools cannot be called in a stream. */
   | { kind: 'streamed_tools' }
 
-/** Longest text of an error that is looked at. */
+/** Longest error text that is inspected. */
 const maximumTextLength = 1_000
 const name = String.raw`[\`'"]?([A-Za-z_][\w.]{0,100})[\`'"]?`
 
 /**
- * How hosts name a field, parameter or value that a model does not take. Sources, read 2026-11-21: OpenAI and Azure
+ * Phrases of hosts for a field, parameter or value that a model does not accept. Sources, read 2026-11-21: OpenAI and Azure
  * (github.com/BerriAI/litellm/pull/34569), Groq (console.groq.com/docs/errors), Anthropic (platform.claude.com/docs/en/api/errors), Gemini
  * (ai.google.dev/gemini-api/docs/troubleshooting), Bedrock (docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html), xAI
  * (github.com/lobehub/lobehub/issues/13332), Moonshot (github.com/anomalyco/opencode/issues/10811).
@@ -43,7 +43,7 @@ const patterns: readonly RegExp[] = [
   /(?:only )?one of ['"`](\w+)['"`] (?:and|or) ['"`]\w+['"`]|['"`]\w+['"`] and ['"`](\w+)['"`] cannot both be specified/i,
 ]
 
-/** The field that an error's body names as one that the model does not take; null where it says something else. */
+/** The field that an error's body reports as not accepted; null for any other error. */
 export function findRefusal(body: string): Refusal | null {
   const parsed = parseJsonObject(body)
   const error = asObject(parsed?.error)
@@ -79,18 +79,18 @@ function fieldOfText(text: string): string | null {
   for (const pattern of patterns) {
     const match = pattern.exec(text)
     const found = match && (match[1] ?? match[2])
-    // Sentences end behind a name.
+    // A sentence may end after a name.
     if (found) return found.replace(/\.$/, '')
   }
-  // Gemini names neither of the two.
+  // Gemini's message contains neither.
   if (/thinking\w* (?:level |budget |config )?(?:is )?not supported/i.test(text)) return 'thinkingConfig'
   return null
 }
 
-/** OpenAI names the field next to the text. */
+/** OpenAI puts the field into `param`. */
 function fieldOfParam(error: JsonObject, text: string): string | null {
-  const says = `${asString(error.code)} ${text}`
-  return /unsupported|not supported|unrecognized|unknown_parameter|not permitted|not allowed/i.test(says)
+  const reported = `${asString(error.code)} ${text}`
+  return /unsupported|not supported|unrecognized|unknown_parameter|not permitted|not allowed/i.test(reported)
     ? asName(error.param)
     : null
 }

@@ -22,14 +22,14 @@ export interface HttpProviderOptions {
   clock?: Clock
   onRefusal?: (refusal: { deployment: string; field: string }) => void
   proxies?: ProxySettings | undefined
-  /** PEM certificates trusted beside the system's own. */
+  /** PEM certificates trusted in addition to the system's. */
   certificateAuthority?: string | undefined
 }
 
-/** Most bytes of an error's body that are read: messages are short, and some hosts answer with whole pages. */
+/** Upper bound on the bytes of an error body: messages are short, and some hosts answer with whole pages. */
 const maximumErrorBytes = 64 * 1024
 
-/** Anything that speaks HTTP as a Provider: pool, limits of time and size, cancellation, error wrapping. */
+/** An adapter over HTTP as a Provider: pool, limits of time and size, cancellation, error wrapping. */
 export function createHttpProvider({
   settings,
   adapter,
@@ -53,7 +53,7 @@ export function createHttpProvider({
   }
   const { embeddings, models } = adapter
   const onUnknownWord = (word: string) =>
-    log.info({ provider: settings.id, word: word.slice(0, 100) }, 'an unknown finish reason was taken for stop')
+    log.info({ provider: settings.id, word: word.slice(0, 100) }, 'an unknown finish reason was read as stop')
   return {
     id: settings.id,
     async complete(call) {
@@ -103,10 +103,10 @@ interface Wire {
   onRefusal: (refusal: { deployment: string; field: string }) => void
 }
 
-/** Bodies of refusals that may name a field, for as long as the error is in the hand. */
+/** Bodies of refusals that may name a field, as long as the error is referenced. */
 const refusalBodies = new WeakMap<ProviderError, string>()
 
-/** Sends a completion. One whose refusal names a field is sent once more without it: no byte of an answer has come by then. */
+/** Sends a completion. If the host refuses a field by name, sends it once more without the field: no byte of an answer was received. */
 async function sendCall(wire: Wire, call: ProviderCall, options: { stream: boolean }) {
   const prepare = () => wire.refusals.prepare(call, (prepared) => wire.adapter.toRequest(prepared, options))
   const request = prepare()
@@ -125,13 +125,13 @@ async function sendCall(wire: Wire, call: ProviderCall, options: { stream: boole
   try {
     return { request: repeated, answer: await send(wire, repeated, call) }
   } catch (error) {
-    // The next call leaves this one out as well.
+    // The next call omits this field too.
     learn(error, repeated)
     throw error
   }
 }
 
-/** Resolves with a 2xx answer of a plausible type; everything else is a ProviderError. */
+/** Resolves with a 2xx answer of a plausible type; rejects with ProviderError otherwise. */
 async function send(wire: Wire, request: WireRequest, { signal, tenant = serviceTenant }: SentFor): Promise<Exchange> {
   const leave = await enterPool(wire, tenant, signal)
   let encoded: EncodedRequest
@@ -157,18 +157,14 @@ async function send(wire: Wire, request: WireRequest, { signal, tenant = service
   if (answer.status < 200 || answer.status > 299) throw await refusal(wire.adapter, answer)
   if (isWebPage(answer)) {
     answer.abandon()
-    throw failure(
-      'connection',
-      'A web page came instead of an answer: something between this service and the provider replied.',
-      {
-        status: answer.status,
-      },
-    )
+    throw failure('connection', 'The answer is a web page: a proxy between this service and the provider replied.', {
+      status: answer.status,
+    })
   }
   return answer
 }
 
-/** Calls of the service itself, such as listings. */
+/** Calls by the service itself, such as listings. */
 const serviceTenant = ''
 
 type SentFor = Pick<ProviderCall, 'signal' | 'tenant'>
@@ -184,19 +180,19 @@ async function enterPool({ pool }: Wire, tenant: string, signal: AbortSignal): P
 async function refusal(adapter: WireAdapter, answer: Exchange): Promise<ProviderError> {
   if (answer.status < 400) {
     answer.abandon()
-    const message = `The provider's address redirects elsewhere (status ${answer.status}); the operator must set the final one.`
+    const message = `The provider's address redirects (status ${answer.status}); the operator must configure the final address.`
     return failure('connection', message, { status: answer.status })
   }
-  // The status says enough where the body breaks off.
+  // If the body breaks off, the status is sufficient.
   const body = await readStart(answer.body, maximumErrorBytes).catch(() => '')
   const error = adapter.mapError({ status: answer.status, headers: answer.headers, body })
-  // Some words for a field that the model does not know read like those for a model that is not known.
+  // Some phrases for an unknown field resemble those for an unknown model.
   const mayNameField = error.errorClass === 'invalid_request' || error.errorClass === 'model_not_found'
   if (mayNameField && (answer.status === 400 || answer.status === 422)) refusalBodies.set(error, body)
   return error
 }
 
-/** Names of headers mean the same in either case, but as keys of an object they would be sent twice. */
+/** Header names are case-insensitive, but as keys of one object both would be sent. */
 function lowerCaseNames(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
@@ -209,7 +205,7 @@ function requestIdOf(adapter: WireAdapter, answer: Exchange): string | null {
   return adapter.requestIdHeader === null ? null : (answer.headers[adapter.requestIdHeader] ?? null)
 }
 
-/** What an adapter throws that is no ProviderError is a body it did not expect. */
+/** Any other error of an adapter means that the body was unexpected. */
 function readAnswer<T>(read: () => T): T {
   try {
     return read()
@@ -221,12 +217,12 @@ function readAnswer<T>(read: () => T): T {
 function credentialsFailure(error: unknown, signal: AbortSignal): ProviderError {
   if (error instanceof ProviderError) return error
   if (signal.aborted) return failure('cancelled', 'The call was cancelled.', { cause: error })
-  return failure('authentication', 'No credentials for the provider could be had.', { cause: error })
+  return failure('authentication', 'The credentials for the provider could not be obtained.', { cause: error })
 }
 
 type Embed = NonNullable<Provider['embed']>
 
-/** One batch after the other: the vectors of a failed one would be lost, and hosts limit embeddings tightly. */
+/** Batches run one after another: the vectors of a failed one would be lost, and hosts limit embeddings strictly. */
 async function embedInBatches(
   wire: Wire,
   embeddings: NonNullable<WireAdapter['embeddings']>,

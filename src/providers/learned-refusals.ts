@@ -4,13 +4,13 @@ import type { WireRequest } from './wire-adapter.ts'
 import { asObject, isObject, type JsonObject } from './wire-json.ts'
 
 /**
- * What hosts turned out to refuse, by deployment: a 400 that names a field is remembered for an hour, and the field is left out until then.
- * In memory only: after a restart one call learns it again.
+ * Fields that hosts refused, by deployment. After a 400 that names a field, the field is omitted for an hour. In memory only: after a
+ * restart one call fails again.
  */
 export interface LearnedRefusals {
-  /** The call and its request without what is known to be refused. */
+  /** The call and its request without the fields that the host refuses. */
   prepare(call: ProviderCall, toRequest: (call: ProviderCall) => WireRequest): WireRequest
-  /** Remembers what the body of an error names. Null: nothing in the request can be left out, so sending it again is of no use. */
+  /** Records the refusal that an error's body names. Null: no field of the request can be omitted, so a retry is pointless. */
   learn(call: ProviderCall, request: WireRequest, body: string): { field: string } | null
 }
 
@@ -18,7 +18,7 @@ const rememberedMs = 60 * 60_000
 const maximumDeployments = 1_000
 const maximumRefusals = 20
 
-/** Never left out or changed: a call without them is another call. Caps are renamed at most. In the form of `plain`. */
+/** Never removed or changed: a call without them has another meaning. Caps are renamed at most. In the form of `plain`. */
 const keptFields = new Set([
   'model',
   'modelid',
@@ -37,7 +37,7 @@ const keptFields = new Set([
   'numctx',
 ])
 
-/** Names on the wire (in the form of `plain`) as clients know them. */
+/** Names on the wire (in the form of `plain`) and their public names. */
 const publicNames: Readonly<Record<string, string>> = {
   temperature: 'temperature',
   topp: 'top_p',
@@ -110,7 +110,7 @@ function withoutStreamedTools(call: ProviderCall): ProviderCall {
 
 const carriesTools = ({ body }: WireRequest) => ['tools', 'toolConfig'].some((field) => field in asObject(body))
 
-/** The request without what is refused; null where it does not carry it, or must. */
+/** The request without the refused field; null if it is not there or must stay. */
 function applied(request: WireRequest, refusal: Refusal): WireRequest | null {
   const body = asObject(request.body)
   switch (refusal.kind) {
@@ -131,9 +131,9 @@ function applied(request: WireRequest, refusal: Refusal): WireRequest | null {
   }
 }
 
-/** A copy of the body without the field, wherever it stands: at the top, or inside an object there (`generationConfig`). */
+/** A copy of the body without the field at the top level or inside an object there (`generationConfig`). */
 function leaveOut(body: JsonObject, field: string): JsonObject | null {
-  // An index leads into a list, and lists hold messages and tools.
+  // An index refers to an array, and arrays contain messages and tools.
   const steps = field.split(/[.[\]]+/).filter((step) => step !== '')
   if (steps.some((step) => /^\d+$/.test(step) || keptFields.has(plain(step)))) return null
   const wanted = plain(steps.at(-1) ?? '')
@@ -153,12 +153,12 @@ function leaveOut(body: JsonObject, field: string): JsonObject | null {
     }
   }
   if (!found) return null
-  // A choice among tools that are not there is refused in turn.
+  // A choice without tools would be refused too.
   if (wanted === 'tools') delete copy.tool_choice
   return copy
 }
 
-/** Hosts write `presencePenalty` of a field that came as `presence_penalty`. */
+/** Hosts may write `presencePenalty` for `presence_penalty`. */
 const plain = (field: string) => field.toLowerCase().replaceAll('_', '')
 
 function adding({ adjusted }: WireRequest, field: string): string[] {
@@ -168,7 +168,7 @@ function adding({ adjusted }: WireRequest, field: string): string[] {
 
 const publicNameOf = (field: string) => publicNames[plain(field.split('.').at(-1)!)] ?? null
 
-/** One of a few words, fit for a metric. */
+/** One of a few values, for a metric label. */
 function labelOf(refusal: Refusal): string {
   if (refusal.kind === 'streamed_tools') return 'streamed_tools'
   if (refusal.kind === 'renamed') return 'max_completion_tokens'

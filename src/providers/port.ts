@@ -1,13 +1,13 @@
 /**
- * The port to AI providers. A wire format is a folder of pure mappings (to-request, from-response, from-stream, map-usage,
- * map-error) behind `Provider`; this file is what the rest of Portico knows of them.
+ * The port to AI providers. A wire format is a folder of pure mappings (to-request, from-response, from-stream, map-usage, map-error)
+ * behind `Provider`; the rest of Portico uses this file only.
  */
 
 import type { ProviderFormat } from '../contract/provider-formats.ts'
 import type { StatedUsage, TokenCounts } from '../kernel/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
 
-/** Words of the compatible API; `tool_calls` occurs only where tools were sent (Space chat). */
+/** Values of the compatible API; `tool_calls` occurs only if tools were sent (Space chat). */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls'
 
 export interface TokenUsage extends TokenCounts {
@@ -17,11 +17,11 @@ export interface TokenUsage extends TokenCounts {
   stated?: StatedUsage
 }
 
-/** A source that the provider names for its answer; the compatible API's `url_citation`. */
+/** A source that the provider cites; the compatible API's `url_citation`. */
 export interface UrlCitation {
   url: string
   title: string
-  /** Characters of the answer's text that it supports; 0 and 0 where the provider names none. */
+  /** Range of characters in the answer's text that it supports; 0 and 0 if the provider names none. */
   startIndex: number
   endIndex: number
 }
@@ -33,19 +33,19 @@ export interface ProviderMessage {
   toolCalls?: { id: string; name: string; argumentsJson: string }[]
   /** On tool turns: which call this answers. */
   toolCallId?: string
-  /** On assistant turns that called tools: what the provider gave to be sent back with them. */
+  /** On assistant turns that called tools: reasoning that the provider requires back with them. */
   replay?: ReasoningReplay
-  /** What stands up to here comes again in later calls: a mark for the provider's cache goes behind it, where it is long enough. */
+  /** Later calls repeat the messages up to here: the provider's cache marker follows this message if the prefix is long enough. */
   cacheUpToHere?: boolean
 }
 
 /**
- * Reasoning as the format gave it. Models refuse the second round of a conversation with tools without it, or think again. Never shown
- * to clients; an adapter of another format leaves it out.
+ * Reasoning in the provider's format. Without it some models reject the second round of a conversation with tools, or reason again. Never
+ * shown to clients; adapters of other formats omit it.
  */
 export interface ReasoningReplay {
   format: ProviderFormat
-  /** Blocks, in order, in the words of the format. */
+  /** Blocks in the format's shape, in order. */
   blocks: Record<string, unknown>[]
 }
 
@@ -56,7 +56,7 @@ export interface ToolDefinition {
   parameters: Record<string, unknown>
 }
 
-/** A request in our words; adapters map it to the wire and say what they had to change. */
+/** A request in the compatible API's terms; adapters map it to the wire and report what they changed. */
 export interface ProviderRequest {
   messages: ProviderMessage[]
   /** 0..2; adapters scale it to the provider's range. */
@@ -75,21 +75,21 @@ export interface ProviderRequest {
   toolChoice?: 'auto' | 'none' | 'required'
 }
 
-/** What an adapter must know of the model it speaks to; comes from the catalogue. */
+/** Facts of the model for the adapter; from the catalogue. */
 export interface WireModel {
   /** The id (or deployment name) on the wire. */
   id: string
-  /** The model behind a deployment name; decides quirks. Equals `id` where they are one. */
+  /** The model behind a deployment name; decides quirks. Equals `id` if there is no other. */
   baseModel: string
   /** False: temperature and top_p are never sent and are reported in `adjusted`. */
   acceptsTemperature: boolean
   /** True: reasoning model; system → developer and max_completion_tokens in the OpenAI family. */
   reasoning: boolean
-  /** Most tokens of one answer: sent where a provider requires a cap and the client gave none; a client's cap above it is lowered. */
+  /** Output cap of the model: sent if a provider requires a cap and the client gave none; a higher cap of the client is lowered to it. */
   maxOutputTokens: number
-  /** Size of the context, where it is known. */
+  /** Size of the context, if known. */
   contextTokens?: number
-  /** What the operator says of the model beyond the fields above; wins over what is known (model-traits/). */
+  /** The operator's facts beyond the fields above; they win over the rules (model-traits/). */
   traits?: ModelTraits
 }
 
@@ -98,11 +98,11 @@ export interface ProviderCall {
   request: ProviderRequest
   /** From the client's socket to the provider's socket. */
   signal: AbortSignal
-  /** Whose share of the connections the call uses; absent: the service's own. */
+  /** The tenant whose share of the connections the call uses; absent: the service itself. */
   tenant?: string
-  /** Id of the deployment, by which refused fields are remembered; absent: the model's id on the wire. */
+  /** Id of the deployment under which refused fields are recorded; absent: the model's id on the wire. */
   deployment?: string
-  /** Ours; sent on as a header where the provider knows one. */
+  /** Our request id; sent as a header if the provider supports one. */
   requestId: string
 }
 
@@ -113,36 +113,36 @@ export interface ProviderAnswer {
   toolCalls: { id: string; name: string; argumentsJson: string }[]
   finishReason: FinishReason
   wireFinishReason: string | null
-  /** Sources that the provider names, in its order: `[1]` in the text is the first. Absent: none. */
+  /** Sources that the provider cites, in its order: `[1]` in the text is the first. Absent: none. */
   citations?: UrlCitation[]
-  /** Present on answers that call tools, where the format wants its reasoning back. */
+  /** Present on answers that call tools, if the format requires its reasoning back. */
   replay?: ReasoningReplay
-  /** null: the wire carried none; the caller counts and marks it as estimated. Never invented zeros. */
+  /** null: the wire had none; the caller counts and marks it as estimated. Never zeros by default. */
   usage: TokenUsage | null
-  /** The provider's own id of the answer, for the log. */
+  /** The provider's id of the answer, for the log. */
   providerRequestId: string | null
-  /** Fields of the request that were scaled, renamed beyond a synonym or left out, for `x-adjusted-params`. */
+  /** Fields of the request that were scaled, renamed beyond a synonym or omitted, for `x-adjusted-params`. */
   adjusted: string[]
 }
 
-/** Events of a stream in order: any number of text/reasoning/refusal/tool_call, one finish, at most one usage, then the end. */
+/** Events of a stream, in order: any number of text/reasoning/refusal/tool_call, one finish, at most one usage, then the end. */
 export type ProviderEvent =
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }
   | { type: 'refusal'; text: string }
   | { type: 'tool_call'; index: number; id?: string; name?: string; argumentsDelta: string }
-  /** Sources that the provider names; the last one counts and comes before `finish`. */
+  /** Sources that the provider cites; the last event wins and precedes `finish`. */
   | { type: 'citations'; citations: UrlCitation[] }
-  /** Comes before `finish` of an answer that calls tools. */
+  /** Precedes `finish` of an answer that calls tools. */
   | { type: 'replay'; replay: ReasoningReplay }
   | { type: 'finish'; finishReason: FinishReason; wireFinishReason: string | null }
-  /** The last one counts; adapters emit it when its value is final. */
+  /** The last one wins; adapters emit it when its value is final. */
   | { type: 'usage'; usage: TokenUsage }
 
 export interface ProviderStream {
   /**
-   * Ends normally only when the answer's own end was seen; otherwise it throws a ProviderError. Yields the events of one
-   * network read together, so that the relay writes once per read.
+   * Ends normally only if the answer's end was received; otherwise it throws a ProviderError. Yields the events of one network read
+   * together, so that the relay writes once per read.
    */
   events: AsyncIterable<ProviderEvent[]>
   adjusted: string[]
@@ -152,7 +152,7 @@ export interface ProviderStream {
 export interface EmbeddingAnswer {
   /** One per input, in order. */
   vectors: Float32Array[]
-  /** null: the wire carried none. */
+  /** null: the wire had none. */
   promptTokens: number | null
 }
 
@@ -160,24 +160,24 @@ export interface Provider {
   readonly id: string
   complete(call: ProviderCall): Promise<ProviderAnswer>
   /**
-   * Resolves when the provider has begun to answer (status, headers and the first bytes are in), rejects with a ProviderError
-   * before: also where those bytes are an error inside a 200.
+   * Resolves when the provider has begun to answer (status, headers and the first bytes). Rejects with a ProviderError before that, also if
+   * those bytes are an error inside a 200.
    */
   stream(call: ProviderCall): Promise<ProviderStream>
-  /** Absent where the provider has no embeddings. */
+  /** Absent if the provider has no embeddings. */
   embed?(call: {
     model: WireModel
     texts: string[]
     dimensions?: number
     purpose: 'document' | 'query'
-    /** Called when a request of several has been answered, with all so far: what the provider bills although a later one fails. */
+    /** Called after each of several requests with the totals so far: the provider bills them even if a later one fails. */
     onPart?: (answered: { texts: number; promptTokens: number | null }) => void
     signal: AbortSignal
     /** As in ProviderCall. */
     tenant?: string
     requestId: string
   }): Promise<EmbeddingAnswer>
-  /** Ids the provider's own listing names; absent where it has none. */
+  /** Ids in the provider's listing; absent if it has none. */
   listModels?(signal: AbortSignal): Promise<string[]>
   /** Closes the connection pool. */
   close(): Promise<void>
@@ -194,7 +194,7 @@ export type ProviderErrorClass =
   | 'overloaded'
   | 'content_filter'
   | 'server_error'
-  /** No usable answer: refused, reset, cut, unparsable. */
+  /** No usable answer: refused, reset, truncated, unparsable. */
   | 'connection'
   | 'timeout'
   /** Not sent: the organisation's own calls use up its share of the connections to this provider. */
@@ -203,7 +203,7 @@ export type ProviderErrorClass =
   | 'capacity'
   | 'cancelled'
 
-/** A failed call to a provider. `message` has had secrets cut out and is fit for the client where the class lets it through. */
+/** A failed call to a provider. `message` contains no secrets; the class decides whether clients see it. */
 export class ProviderError extends Error {
   readonly errorClass: ProviderErrorClass
   /** The same call may succeed later or at another deployment. */
@@ -212,7 +212,7 @@ export class ProviderError extends Error {
   readonly retryAfterSeconds: number | null
   readonly param: string | null
   readonly code: string | null
-  /** True when bytes of an answer had already been received: the provider may have billed the call. */
+  /** True if bytes of an answer had been received: the provider may have billed the call. */
   readonly afterFirstByte: boolean
 
   constructor(
@@ -243,7 +243,7 @@ export class ProviderError extends Error {
 /** `offline` is the built-in model, which needs no provider. */
 export type WireFormat = ProviderFormat | 'offline'
 
-/** Everything that is needed to reach one account at one provider. Secrets arrive decrypted and live only in memory. */
+/** Settings of one account at one provider. Secrets are decrypted and only in memory. */
 export interface ProviderSettings {
   /** Chosen by the operator; names the provider in the catalogue, the log and the receipts. */
   id: string
@@ -265,11 +265,11 @@ export interface ProviderSettings {
     temperatureFactor?: number
     capField?: 'max_tokens' | 'max_completion_tokens'
     systemRole?: 'system' | 'developer'
-    /** Request fields never to send. */
+    /** Request fields that are never sent. */
     rejects?: string[]
-    /** False where `stream_options` is refused. */
+    /** False if `stream_options` is refused. */
     streamOptions?: boolean
-    /** True: marks the beginning of long prompts for the provider's cache, where the model has one that needs marks (Claude). */
+    /** True: marks the beginning of long prompts for the provider's cache, if the model has a cache that requires marks (Claude). */
     promptCaching?: boolean
   }
   /** A preset of quirks of the OpenAI-compatible family: `openai`, `mistral`, `groq`, `deepseek`, `xai`, `together`, `openrouter`, `perplexity`, `cerebras`, `ollama`, `vllm` … */

@@ -2,21 +2,21 @@ import type { ModelTraits } from './model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderSettings } from './port.ts'
 
 export interface CachePlan {
-  /** A mark goes behind the system texts. */
+  /** A cache marker follows the system texts. */
   system: boolean
-  /** Turns behind which a mark goes. */
+  /** Turns followed by a cache marker. */
   marked: ReadonlySet<ProviderMessage>
 }
 
 const noMarks: CachePlan = { system: false, marked: new Set() }
-/** Anthropic and Bedrock take four marks in one request. */
+/** Anthropic and Bedrock accept four markers in one request. */
 const maximumMarks = 4
-/** Marks behind a prefix that is shorter than the host caches change nothing, so the estimate may be too high. */
+/** Markers after a prefix that is too short for the host's cache have no effect, so a high estimate is harmless. */
 const charactersPerToken = 3
 
 /**
- * Where a prompt is cached at its host: behind messages with `cacheUpToHere`, and, where the operator switched it on for a provider,
- * behind the system texts and the last turn, so that the next call of a conversation finds all but its newest turn.
+ * Positions of the cache markers: after messages with `cacheUpToHere` and, if the operator enabled it for a provider, after the system
+ * texts and the last turn, so that the next call of a conversation reads all but its newest turn from the cache.
  */
 export function planCache(
   { request }: ProviderCall,
@@ -31,7 +31,7 @@ export function planCache(
     (message) => message.cacheUpToHere || (always && (message === lastInstruction || message === messages.at(-1))),
   )
   if (wanted.length === 0) return noMarks
-  // Tools stand before everything else.
+  // Tools precede everything else.
   let characters = JSON.stringify(request.tools ?? '').length
   const longEnough: ProviderMessage[] = []
   for (const message of messages) {

@@ -4,14 +4,14 @@ import type { WireAdapter, WireStreamReader } from './wire-adapter.ts'
 import { unreadableAnswer } from './wire-failure.ts'
 
 /**
- * How long a body may go on after the answer's own end: a host that forgets to close must not hold up the client. The socket is kept
- * for the next call only if the body ends in time.
+ * How long a body may continue after the answer's end: a host that does not close it must not delay the client. The socket is kept for the
+ * next call only if the body ends in time.
  */
 const graceAfterUsageMs = 100
-/** While usage is still missing (Bedrock sends it behind the finish) there is something to wait for. */
+/** Longer while usage is missing: Bedrock sends it after the finish. */
 const graceBeforeUsageMs = 2_000
 
-/** Words that plainly mean `stop`; another word that was mapped to it is new and worth a line in the log. */
+/** Finish reasons that clearly mean `stop`; another one that was mapped to it is unknown and logged. */
 const plainStops: ReadonlySet<string> = new Set([
   'stop',
   'STOP',
@@ -29,9 +29,9 @@ const plainStops: ReadonlySet<string> = new Set([
 type StreamAdapter = Pick<WireAdapter, 'createStreamReader' | 'fromResponse'>
 
 /**
- * The events of a streamed answer, those of one network read together. Resolves with the first bytes of the body: an error that stands
- * where an answer should begin (hosts send it with status 200) is met before anything was handed out, and may be tried again.
- * Throws ProviderError, here and while iterating.
+ * The events of a streamed answer, those of one network read together. Resolves with the first bytes of the body: an error in place of an
+ * answer (hosts send it with status 200) rejects before any event, so the call can be retried. Throws ProviderError, here and while
+ * iterating.
  */
 export async function openStream(
   answer: Exchange,
@@ -95,7 +95,7 @@ interface PushedEvents {
   error: ProviderError | null
 }
 
-/** Events of one network read. An error comes after the events that stood before it. */
+/** Events of one network read. An error follows the events before it. */
 function pushAll(reader: WireStreamReader, read: Uint8Array[]): PushedEvents {
   let events: ProviderEvent[] = []
   try {
@@ -111,7 +111,7 @@ function pushAll(reader: WireStreamReader, read: Uint8Array[]): PushedEvents {
   }
 }
 
-/** The answer is whole: neither a broken connection nor a silent one matters any more. */
+/** The answer is complete: a broken or silent connection no longer matters. */
 async function afterFinish(
   reads: AsyncIterator<Uint8Array[]>,
   graceMs: number,
@@ -126,7 +126,7 @@ async function afterFinish(
   }
 }
 
-/** True where a word was taken for `stop` that nobody has seen yet. */
+/** True if an unknown finish reason was mapped to `stop`. */
 export function isUnknownStop(finishReason: FinishReason | null, word: string | null): word is string {
   return finishReason === 'stop' && word !== null && !plainStops.has(word)
 }
@@ -140,7 +140,7 @@ function noted(events: ProviderEvent[], onUnknownWord: (word: string) => void): 
   return events
 }
 
-/** A host that ignores `stream: true`, or says what is wrong in plain JSON with status 200. */
+/** A host that ignores `stream: true`, or reports an error as plain JSON with status 200. */
 function isJson(answer: Exchange): boolean {
   return /^\s*application\/json\b/i.test(answer.headers['content-type'] ?? '')
 }

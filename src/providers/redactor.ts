@@ -1,12 +1,12 @@
 import type { ProviderSettings } from './port.ts'
 import { asMessage } from './wire-json.ts'
 
-/** Longest provider message that is passed on, characters; longer ones mostly quote the request. */
+/** Longest provider message that is passed on, in characters; longer ones mostly quote the request. */
 const maximumMessageCharacters = 2000
-/** A literal shorter than this is no secret worth searching for and would cut plain words. */
+/** A shorter literal is not a secret; redacting it would remove ordinary words. */
 const minimumSecretCharacters = 6
 
-/** Shapes of keys and tokens, whoever's they are: an error text may quote the key of another account. */
+/** Patterns of keys and tokens of any provider: an error text may quote the key of another account. */
 const secretShapes: readonly RegExp[] = [
   /\b(?:sk|pk|rk|gsk|xai|pplx|csk|r8|hf|ptc)[-_][A-Za-z0-9_-]{12,}/g,
   /\bAIza[A-Za-z0-9_-]{20,}/g,
@@ -17,7 +17,7 @@ const secretShapes: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
 ]
 
-/** A function that cuts this account's secrets, and whatever has the shape of one, out of a provider's message. */
+/** A function that removes this account's secrets, and anything with the pattern of a secret, from a provider's message. */
 export function createRedactor(settings: ProviderSettings): (text: string) => string {
   const literals = literalSecrets(settings)
   return (text) => {
@@ -30,7 +30,7 @@ export function createRedactor(settings: ProviderSettings): (text: string) => st
 
 function literalSecrets(settings: ProviderSettings): string[] {
   const pieces = [settings.apiKey, ...Object.values(settings.headers ?? {}), settings.credentials]
-  // Access key, secret key and session token of AWS stand in one setting, parted by colons.
+  // AWS: access key, secret key and session token are one setting, separated by colons.
   if (settings.credentials && !settings.credentials.trimStart().startsWith('{')) {
     pieces.push(...settings.credentials.split(':'))
   }

@@ -1,7 +1,7 @@
 import type { ModelTraits } from './model-traits/index.ts'
 import type { ProviderCall, ProviderRequest } from './port.ts'
 
-/** Names of request fields in the compatible API's words, for `x-adjusted-params`. */
+/** Public names of request fields, for `x-adjusted-params`. */
 export const publicNames = {
   temperature: 'temperature',
   topP: 'top_p',
@@ -19,12 +19,12 @@ export const publicNames = {
 type AdjustableField = keyof typeof publicNames
 export const publicFieldNames = Object.keys(publicNames) as AdjustableField[]
 
-/** Collects what an adapter changed; each name once, in order. */
+/** Collects the fields that an adapter changed; each name once, in order. */
 export interface Adjustments {
   note(field: AdjustableField): void
-  /** Notes those of `fields` that the request carries: the wire has no place for them. */
+  /** Notes those of `fields` that the request contains: the wire has no place for them. */
   drop(request: ProviderRequest, ...fields: AdjustableField[]): void
-  /** A field that has no name in the list above. */
+  /** A field without a name in the list above. */
   noteName(name: string): void
   names(): string[]
 }
@@ -43,7 +43,7 @@ export function createAdjustments(): Adjustments {
   }
 }
 
-/** A penalty of 0 and `service_tier: auto` ask for what happens anyway. */
+/** A penalty of 0 and `service_tier: auto` are the defaults. */
 function asksForSomething(request: ProviderRequest, field: AdjustableField): boolean {
   if (field === 'serviceTier') return request.serviceTier !== undefined && request.serviceTier !== 'auto'
   if (field === 'presencePenalty' || field === 'frequencyPenalty') return Boolean(request[field])
@@ -51,8 +51,8 @@ function asksForSomething(request: ProviderRequest, field: AdjustableField): boo
 }
 
 /**
- * temperature and top_p as the model takes them. `factor` maps our 0..2 to the provider's range. A model that rejects them, or knows one
- * value only, gets neither; a value that it would have used anyway is not reported then.
+ * temperature and top_p as the model accepts them. `factor` maps our 0..2 to the provider's range. A model that rejects them, or accepts
+ * one value only, gets neither; a value that equals its default is not reported.
  */
 export function mapSampling(
   { model, request }: ProviderCall,
@@ -68,7 +68,7 @@ export function mapSampling(
   }
   const fixed = { temperature: traits.fixedTemperature, topP: traits.fixedTopP }
   if (temperature !== undefined && fixed.temperature !== undefined) {
-    // Where the model's own value is 1, a client that asks for 1 gets it, whatever the scale.
+    // If the model's default is 1, a client that sends 1 gets 1, whatever the factor.
     if (temperature !== fixed.temperature && request.temperature !== fixed.temperature) adjustments.note('temperature')
   } else if (temperature !== undefined) {
     sampling.temperature = temperature
@@ -78,7 +78,7 @@ export function mapSampling(
   if (fixed.topP !== undefined) {
     if (topP !== fixed.topP) adjustments.note('topP')
   } else if (traits.temperatureOrTopP && sampling.temperature !== undefined) {
-    // All tokens stay in play without it.
+    // Without it, all tokens remain candidates.
     if (topP !== 1) adjustments.note('topP')
   } else {
     sampling.topP = Math.min(topP, maximumTopP)

@@ -2,7 +2,7 @@ import { type StatedUsage, parseAttoUsd } from '../kernel/index.ts'
 import type { TokenUsage } from './port.ts'
 import type { JsonObject } from './wire-json.ts'
 
-/** Counts as hosts send them; some report more cached than prompt tokens. */
+/** Counts of a host; some report more cached than prompt tokens. */
 export function clampedUsage(count: {
   prompt: number
   completionTokens: number
@@ -20,7 +20,7 @@ export function clampedUsage(count: {
   }
 }
 
-/** Adds what the host says beyond the counts, where it says anything. `isClamped`: the counts differ from the host's. */
+/** Adds what the host states beyond the counts, if anything. `isClamped`: the counts differ from the host's. */
 export function stateUsage(
   usage: TokenUsage,
   {
@@ -34,14 +34,14 @@ export function stateUsage(
   return { ...usage, stated: { raw, costAttoUsd, billedUnits } }
 }
 
-/** No call costs more; a garbled number must not become a bill. */
+/** No call costs more; an invalid number must not become a bill. */
 const maximumDollars = 100_000
 
-/** Dollars of a JSON number, rounded up to attoUsd; null where it is no amount. */
+/** Dollars of a JSON number, rounded up to attoUsd; null if it is not an amount. */
 export function dollarsToAtto(dollars: unknown): bigint | null {
   if (typeof dollars !== 'number' || !Number.isFinite(dollars) || dollars < 0 || dollars > maximumDollars) return null
   try {
-    // 12 digits: what is behind them in a sum of floats is noise.
+    // 12 digits: further digits of a sum of floats are rounding errors.
     return parseAttoUsd(Number(dollars.toPrecision(12)))
   } catch {
     // More than 18 decimals.

@@ -3,20 +3,20 @@ import type { WireStreamReader } from './wire-adapter.ts'
 import { failure } from './wire-failure.ts'
 
 export interface StreamReaderParts<WireEvent> {
-  /** Cuts bytes into the wire's own events; throws on bytes that are none. */
+  /** Splits bytes into the wire's events; throws on invalid bytes. */
   parser: { push(bytes: Uint8Array): Iterable<WireEvent>; end(): Iterable<WireEvent> }
   /** Maps one wire event; may yield events before it throws a ProviderError for an error inside the stream. */
   read(event: WireEvent): Iterable<ProviderEvent>
-  /** Last events of a whole answer. Throws ProviderError where the answer's own end was not seen. */
+  /** Last events of a complete answer. Throws ProviderError if the answer's end was not received. */
   finish(): ProviderEvent[]
-  /** True once something of an answer was seen. */
+  /** True once a part of an answer was received. */
   begun(): boolean
 }
 
 /**
- * A reader whose result does not depend on where the bytes are cut: events that precede an error in the same bytes are
- * handed out first, and the error follows (`pendingError`, or thrown by the next call). An error that says that the answer has
- * reached its token limit, after text, is the end of a cut answer: `length`.
+ * A reader whose result does not depend on how the bytes are split: events before an error in the same bytes are returned first, and the
+ * error follows (`pendingError`, or thrown by the next call). An error after text that reports a reached token limit ends the answer with
+ * `length`.
  */
 export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent>): WireStreamReader {
   let pending: ProviderError | null = null
@@ -30,7 +30,7 @@ export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent
       sawText ||= event.type === 'text'
       events.push(event)
     }
-    // What follows the end of a cut answer says nothing more.
+    // Nothing after the end of a truncated answer is relevant.
     if (isCut) return events
     try {
       for (const wireEvent of wireEvents()) for (const event of parts.read(wireEvent)) take(event)
@@ -45,7 +45,7 @@ export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent
         return events
       }
       pending = failed
-      // At the end there is no later call that could throw it.
+      // At the end no later call could throw it.
       if (events.length === 0 || last) throw pending
     }
     return events
@@ -59,8 +59,8 @@ export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent
 }
 
 /**
- * Words of hosts that report a reached `max_tokens` as an error: OpenRouter and LiteLLM pass on such errors of the hosts behind them,
- * vLLM and TGI have their own.
+ * Phrases of hosts that report a reached `max_tokens` as an error: OpenRouter and LiteLLM forward such errors of other hosts, vLLM and TGI
+ * have separate ones.
  */
 const outputLimit =
   /\bmax(imum)?[ _-]?(output|completion|new)?[ _-]?tokens?\b.{0,40}\b(reached|exceeded|hit)|\b(reached|exceeded|hit)\b.{0,40}\b(max(imum)?[ _-]?(output|completion|new)?[ _-]?tokens?|(output|completion|token) (token )?(limit|length)|length limit)|\b(output|completion|token) limit (was |has been )?(reached|exceeded|hit)/i

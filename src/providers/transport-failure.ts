@@ -1,14 +1,14 @@
 import { ProviderError } from './port.ts'
 import { failure } from './wire-failure.ts'
 
-/** How far an exchange had come when it failed. */
+/** The state of an exchange when it failed. */
 export interface ExchangeProgress {
   signal: AbortSignal
   /** Status and headers had arrived. */
   answered: boolean
 }
 
-/** Codes of Node and undici for limits of time, whichever phase they end. */
+/** Codes of Node and undici for timeouts, in any phase. */
 const timeoutCodes: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_HEADERS_TIMEOUT',
@@ -17,8 +17,8 @@ const timeoutCodes: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What went wrong below HTTP, as a ProviderError. The cause keeps the code of Node or undici: whoever decides about a retry reads
- * from it whether the request ever left. The message names no host: it may reach a client.
+ * A failure below HTTP as a ProviderError. The cause keeps the code of Node or undici: the retry policy reads from it whether the request
+ * was sent. The message names no host: clients may see it.
  */
 export function transportFailure(error: unknown, { signal, answered }: ExchangeProgress): ProviderError {
   if (error instanceof ProviderError) return error
@@ -38,7 +38,7 @@ export function transportFailure(error: unknown, { signal, answered }: ExchangeP
 function timeoutMessage(code: string): string {
   if (code === 'UND_ERR_BODY_TIMEOUT') return 'The provider stopped sending in the middle of its answer.'
   if (code === 'UND_ERR_HEADERS_TIMEOUT') return 'The provider did not begin to answer in time.'
-  return 'The provider could not be connected to in time.'
+  return 'The connection to the provider could not be established in time.'
 }
 
 function codeOf(error: unknown): string {

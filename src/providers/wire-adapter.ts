@@ -10,21 +10,21 @@ import type {
 } from './port.ts'
 
 /**
- * What a wire format must supply: pure mappings, no I/O. `createHttpProvider` (http-provider.ts) adds the connection pool,
- * time limits, bounds on bodies, error wrapping and cancellation, the same for every format.
+ * What a wire format provides: pure mappings, no I/O. `createHttpProvider` (http-provider.ts) adds the connection pool, time limits, bounds
+ * on bodies, error wrapping and cancellation for every format.
  */
 export interface WireAdapter {
   /** Request line, headers and body for one call. `stream` decides path and flags. Credentials are not added here. */
   toRequest(call: ProviderCall, options: { stream: boolean }): WireRequest
-  /** A 2xx body as an answer. Throws ProviderError when the body is an error inside HTTP 200 or no answer at all. */
+  /** Maps a 2xx body to an answer. Throws ProviderError if the body is an error inside HTTP 200 or not an answer. */
   fromResponse(body: Uint8Array): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'>
   /** A fresh reader for one streamed 2xx body. */
   createStreamReader(): WireStreamReader
-  /** A non-2xx answer, or an error met inside a body, as a ProviderError with secrets cut out. */
+  /** Maps a non-2xx answer, or an error inside a body, to a ProviderError without secrets. */
   mapError(failure: { status: number; headers: Record<string, string>; body: string }): ProviderError
   /** Adds credentials: a header, a bearer token, a signature over the body. May do I/O for tokens. */
   authorize(request: EncodedRequest, signal: AbortSignal): Promise<Record<string, string>>
-  /** Header that carries the provider's own request id. */
+  /** Header with the provider's request id. */
   requestIdHeader: string | null
   embeddings?: {
     toRequest(call: {
@@ -34,7 +34,7 @@ export interface WireAdapter {
       purpose: 'document' | 'query'
     }): WireRequest
     fromResponse(body: Uint8Array): EmbeddingAnswer
-    /** Most inputs in one request to this model (Titan takes 1, Cohere 96); the provider splits above it. */
+    /** Upper bound on the inputs of one request to this model (Titan 1, Cohere 96); larger calls are split. */
     maximumBatch(model: WireModel): number
   }
   /** `url` is absolute like WireRequest.url (Bedrock lists on another host); fetched with GET and `authorize`. */
@@ -46,7 +46,7 @@ export interface WireRequest {
   /** Absolute URL, without credentials. */
   url: string
   headers: Record<string, string>
-  /** The JSON value to send; not looked at for GET. */
+  /** The JSON value to send; ignored for GET. */
   body: unknown
   adjusted: string[]
 }
@@ -55,16 +55,16 @@ export interface WireRequest {
 export type EncodedRequest = Omit<WireRequest, 'body' | 'adjusted'> & { body: EncodedBody }
 
 export interface WireStreamReader {
-  /** Events completed by these bytes; bytes may be cut anywhere. Throws ProviderError on an error inside the stream. */
+  /** Events completed by these bytes, which may be split anywhere. Throws ProviderError on an error inside the stream. */
   push(bytes: Uint8Array): ProviderEvent[]
   /**
-   * Where an error came behind events in the same bytes, `push` hands out the events and this holds the error: the transport
-   * yields the events, then throws it at once instead of waiting for more bytes. Null or absent: nothing is pending.
+   * If an error follows events in the same bytes, `push` returns the events and this returns the error: the transport yields the events,
+   * then throws at once instead of waiting for more bytes. Null or absent: nothing is pending.
    */
   pendingError?(): ProviderError | null
-  /** At the end of the body. Throws ProviderError (`connection`) when the answer's own end was not seen. */
+  /** At the end of the body. Throws ProviderError (`connection`) if the answer's end was not received. */
   end(): ProviderEvent[]
 }
 
-/** Builds the adapter of one format from the operator's settings. One per folder, exported from its index.ts. */
+/** Builds the adapter of one format from the operator's settings. One per folder, exported by its index.ts. */
 export type CreateWireAdapter = (settings: ProviderSettings) => WireAdapter

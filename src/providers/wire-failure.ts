@@ -1,6 +1,6 @@
 import { ProviderError, type ProviderErrorClass } from './port.ts'
 
-/** Classes whose call may succeed when sent again later or to another deployment. */
+/** Classes whose call may succeed later or at another deployment. */
 const retryableClasses: ReadonlySet<ProviderErrorClass> = new Set([
   'rate_limit',
   'overloaded',
@@ -21,13 +21,13 @@ export interface FailureFields {
   cause?: unknown
 }
 
-/** A ProviderError whose `retryable` follows from its class, and is false once bytes of an answer had come. */
+/** A ProviderError whose `retryable` follows from its class, and is false once bytes of an answer were received. */
 export function failure(errorClass: ProviderErrorClass, message: string, fields: FailureFields = {}): ProviderError {
   const retryable = retryableClasses.has(errorClass) && fields.afterFirstByte !== true
   return new ProviderError(errorClass, message, { ...fields, retryable })
 }
 
-/** The class that a status alone tells; adapters look at the provider's own words first. */
+/** The class of a status; adapters inspect the provider's message first. */
 export function errorClassOfStatus(status: number): ProviderErrorClass {
   if (status === 401 || status === 403) return 'authentication'
   if (status === 402) return 'quota'
@@ -38,15 +38,15 @@ export function errorClassOfStatus(status: number): ProviderErrorClass {
   return status >= 500 ? 'server_error' : 'invalid_request'
 }
 
-/** Longest wait that a provider may ask for before its hint is cut, seconds: a day. */
+/** Upper bound on a provider's retry-after, in seconds: a day. */
 const maximumRetryAfterSeconds = 86_400
 
-/** The wait that `retry-after-ms` or `retry-after` (seconds or an HTTP date, RFC 9110 10.2.3) asks for, else null. */
+/** The wait in `retry-after-ms` or `retry-after` (seconds or an HTTP date, RFC 9110 10.2.3), else null. */
 export function retryAfterOfHeaders(headers: Record<string, string>, nowMs: number = Date.now()): number | null {
   const milliseconds = Number(headers['retry-after-ms'] || Number.NaN)
   if (milliseconds > 0) return boundWait(milliseconds / 1000)
   const value = headers['retry-after']?.trim()
-  // Azure sends 0 milliseconds beside a whole second: the coarser word is the true one.
+  // Azure sends 0 milliseconds together with a whole second; the second is correct.
   if (!value) return milliseconds === 0 ? 0 : null
   if (/^\d+(\.\d+)?$/.test(value)) return boundWait(Number(value))
   const date = Date.parse(value)
@@ -57,14 +57,14 @@ export function boundWait(seconds: number): number {
   return Math.min(maximumRetryAfterSeconds, Math.max(0, seconds))
 }
 
-/** The stream stopped before the answer's own end. */
+/** The stream stopped before the answer's end. */
 export function truncatedStream(answerHadBegun: boolean): ProviderError {
   return failure('connection', 'The provider closed the stream before the end of its answer.', {
     afterFirstByte: answerHadBegun,
   })
 }
 
-/** A 2xx body, or a piece of a stream, that is not what the wire format promises. */
+/** A 2xx body, or a part of a stream, that violates the wire format. */
 export function unreadableAnswer(what: string, afterFirstByte: boolean): ProviderError {
   return failure('connection', `The provider sent ${what} that could not be read.`, { afterFirstByte })
 }

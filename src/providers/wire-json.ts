@@ -1,11 +1,11 @@
 /**
- * Tolerant reading of what vendors send: a missing or odd field reads as empty, so that one new field or a null in the wrong
- * place never breaks an answer. What an answer cannot do without is checked by the mapping that needs it.
+ * Tolerant reading of vendors' JSON: a missing or unexpected field reads as empty, so that a new field or a null never breaks an answer.
+ * The mapping that requires a field checks it.
  */
 
 export type JsonObject = Record<string, unknown>
 
-/** What `text` holds, or undefined where it is no JSON. */
+/** The value of `text`, or undefined if it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -14,7 +14,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The object that `text` holds, or undefined where it is no JSON or no object. */
+/** The object in `text`, or undefined if it is not a JSON object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text)
   return isObject(value) ? value : undefined
@@ -36,10 +36,10 @@ export function asString(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Part of an error's text that is read, in UTF-16 units: keeps every expression that looks into it quick. */
+/** Part of an error text that is read, in UTF-16 units; bounds the time of every pattern applied to it. */
 const maximumMessageUnits = 4_000
 
-/** The text of an error, or the start of a long one, which ends at a space so that no half of a secret stays. */
+/** The text of an error, or the start of a long one up to a space, so that no half of a secret remains. */
 export function asMessage(value: unknown): string {
   const text = asString(value)
   if (text.length <= maximumMessageUnits) return text
@@ -47,7 +47,7 @@ export function asMessage(value: unknown): string {
   return text.slice(0, end > 0 ? end : maximumMessageUnits)
 }
 
-/** A string that says something, else null. */
+/** A string that is not blank, else null. */
 export function asName(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }

@@ -5,7 +5,7 @@ import { mapError } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 
-/** A whole message as an answer. Throws ProviderError when the body is an error inside HTTP 200 or no message. */
+/** Maps a complete message to an answer. Throws ProviderError if the body is an error inside HTTP 200 or not a message. */
 export function fromMessage(
   body: Uint8Array,
   redact: (text: string) => string,

@@ -8,11 +8,11 @@ import { mapError } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage, replaceUsage } from './map-usage.ts'
 
-/** Largest single event; one delta is a few hundred bytes, a whole tool call stays far below. */
+/** Largest single event; a delta has a few hundred bytes, a whole tool call far less than this. */
 const maximumEventBytes = 4 * 1024 * 1024
 
 interface ReaderState {
-  /** Anything of the answer was seen, so a failure from here on may have been billed. */
+  /** A part of the answer was received, so a failure from here on may have been billed. */
   begun: boolean
   ended: boolean
   stopReason: string | null
@@ -24,7 +24,7 @@ interface ReaderState {
   thinking: Map<unknown, JsonObject>
 }
 
-/** Reads the event stream of `POST /v1/messages`. The answer's own end is `message_stop`. */
+/** Reads the event stream of `POST /v1/messages`. The answer ends with `message_stop`. */
 export function createMessageStreamReader(redact: (text: string) => string): WireStreamReader {
   const state: ReaderState = {
     begun: false,
@@ -71,12 +71,12 @@ function readEvent(state: ReaderState, event: SseEvent, redact: (text: string) =
     case 'message_stop':
       return readEnd(state)
     default:
-      // Pings, and kinds of events that are newer than this code.
+      // Pings and unknown kinds of events.
       return []
   }
 }
 
-/** A proxy that tries again behind our back begins another message: what came of the first one is no whole answer. */
+/** A proxy that retries by itself begins a second message: the parts of the first are not a complete answer. */
 function assertSameMessage(state: ReaderState, id: string): void {
   if (state.messageId !== null && state.messageId !== id) throw truncatedStream(true)
   state.messageId = id
@@ -111,7 +111,7 @@ function readDelta(state: ReaderState, data: JsonObject): ProviderEvent[] {
   return [{ type: 'tool_call', index: call.index, argumentsDelta }]
 }
 
-/** A call without arguments sends no delta that says anything; its input, empty or not, stands in the block's start. */
+/** A call without arguments sends only empty deltas; its input, empty or not, is in the block's start. */
 function readBlockStop(state: ReaderState, data: JsonObject): ProviderEvent[] {
   const call = state.toolCalls.get(data.index)
   if (!call || call.sawDelta) return []

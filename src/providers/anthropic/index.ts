@@ -15,10 +15,10 @@ export const createAnthropicAdapter: CreateWireAdapter = (settings) => {
     fromResponse: (body) => fromMessage(body, redact),
     createStreamReader: () => createMessageStreamReader(redact),
     mapError: (failure) => mapError(failure, redact),
-    // The version is needed by every endpoint, the model list included, which has no mapping of its own for headers.
+    // Every endpoint requires the version, also the model list, whose mapping has no headers.
     authorize: async () => ({ ...credentials, ...versionHeader(settings) }),
     requestIdHeader: 'request-id',
-    // 1000 is the largest page; all models there are fit in it many times.
+    // 1000 is the largest page; it fits all models.
     models: { url: `${apiRoot(settings)}/v1/models?limit=1000`, fromResponse: fromModelList },
   }
 }

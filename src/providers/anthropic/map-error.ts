@@ -16,7 +16,7 @@ const classes: Readonly<Record<string, ProviderErrorClass>> = {
   overloaded_error: 'overloaded',
 }
 
-/** An error body of the Messages API, or an `error` event inside a stream (status 200), as a ProviderError. */
+/** Maps an error body of the Messages API, or an `error` event inside a stream (status 200), to a ProviderError. */
 export function mapError(
   error: { status: number; headers: Record<string, string>; body: string; afterFirstByte?: boolean },
   redact: (text: string) => string,
@@ -35,7 +35,7 @@ export function mapError(
 function classify(status: number, type: string, message: string): ProviderErrorClass {
   const known = classes[type]
   if (known === 'invalid_request') {
-    // Both come as plain invalid requests; only the words tell them apart.
+    // Both are plain invalid requests; only the message distinguishes them.
     if (isContextOverflow(message)) return 'context_length'
     if (/credit balance|usage limits?\b|spend(ing)? limit|billing/i.test(message)) return 'quota'
   }

@@ -11,7 +11,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 }
 
-/** Unknown words become `stop`; the caller still has the wire's own word for the log. */
+/** Unknown values become `stop`; the caller logs the wire's value. */
 export function mapFinishReason(stopReason: string | null): FinishReason {
   return (stopReason !== null && reasons[stopReason]) || 'stop'
 }

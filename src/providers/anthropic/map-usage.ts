@@ -2,11 +2,10 @@ import type { TokenUsage } from '../port.ts'
 import { asCount, asObject, asObjects, type JsonObject } from '../wire-json.ts'
 
 /**
- * Usage of the Messages API in our words: `input_tokens` leaves out cache reads and writes, so both are added. Null where
- * neither side was counted.
+ * Maps usage of the Messages API: `input_tokens` excludes cache reads and writes, so both are added. Null if neither side was counted.
  *
- * With compaction the top level counts only the last round; `iterations` lists every billed one, so those are summed.
- * (Rounds of other kinds are another model's or repeat the top level.)
+ * With compaction the top level counts only the last round; `iterations` lists every billed one, so those are summed. (Rounds of other
+ * kinds belong to another model or repeat the top level.)
  */
 export function mapUsage(wire: unknown): TokenUsage | null {
   const usage = asObject(wire)
@@ -27,13 +26,13 @@ export function mapUsage(wire: unknown): TokenUsage | null {
   }
 }
 
-/** Counts of `message_delta` are cumulative: those that are there replace those of `message_start`. */
+/** Counts of `message_delta` are cumulative: present ones replace those of `message_start`. */
 export function replaceUsage(earlier: JsonObject, later: JsonObject): JsonObject {
   const present = Object.entries(later).filter(([, value]) => value !== null && value !== undefined)
   return { ...earlier, ...Object.fromEntries(present) }
 }
 
-/** Rounds need not carry the cache counts; then the top level is all there is. */
+/** Rounds may lack the cache counts; then only the top level has them. */
 function cacheCount(usage: JsonObject, rounds: JsonObject[], compacted: boolean, field: string): number {
   const total = asCount(usage[field]) ?? 0
   return compacted ? Math.max(total, sumOf(rounds, field)) : total

@@ -8,12 +8,12 @@ import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
 const defaultBaseUrl = 'https://api.anthropic.com'
-/** The only dated version of the Messages API; sent unless the operator names another. */
+/** The only dated version of the Messages API; sent unless the operator sets another one. */
 const defaultVersion = '2023-06-01'
-/** Anthropic's temperature goes from 0 to 1, ours from 0 to 2. */
+/** Anthropic's temperature ranges from 0 to 1, ours from 0 to 2. */
 const temperatureFactor = 0.5
 
-/** A call as a request to `POST /v1/messages`. */
+/** Maps a call to a request to `POST /v1/messages`. */
 export function toMessagesRequest(
   call: ProviderCall,
   options: { stream: boolean },
@@ -34,7 +34,7 @@ export function toMessagesRequest(
   }
 }
 
-/** The address before `/v1`; an operator may write it with or without. */
+/** The address before `/v1`; operators may configure it with or without. */
 export function apiRoot(settings: ProviderSettings): string {
   return (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, '').replace(/\/v1$/, '')
 }
@@ -83,7 +83,7 @@ function toSystem(text: string, { system }: CachePlan): JsonObject[] | string {
   return system ? [{ type: 'text', text, ...cacheMark }] : text
 }
 
-/** Thinking goes back before what it led to, unchanged: its signature is checked. */
+/** Thinking is sent back unchanged before the text and calls that followed it: its signature is verified. */
 function toBlocks(message: ProviderMessage, { marked }: CachePlan): JsonObject[] {
   const thinking = message.replay?.format === 'anthropic' ? message.replay.blocks : []
   const blocks = toContentBlocks(message)
@@ -92,7 +92,7 @@ function toBlocks(message: ProviderMessage, { marked }: CachePlan): JsonObject[]
   return [...thinking, ...blocks]
 }
 
-/** The API refuses blank text blocks, so a blank text gives none. Tool results come before text of the same turn by order. */
+/** The API refuses blank text blocks, so a blank text becomes no block. Tool results precede text of the same turn. */
 function toContentBlocks(message: ProviderMessage): JsonObject[] {
   const text = isBlank(message.content) ? [] : [{ type: 'text', text: message.content }]
   if (message.role === 'tool') {
@@ -126,7 +126,7 @@ function toTools(request: ProviderRequest): JsonObject {
   }
 }
 
-/** Stop sequences of white space only are refused by the API. */
+/** The API refuses only stop sequences of white space. */
 function mapStop(request: ProviderRequest, adjustments: Adjustments): string[] | undefined {
   if (!request.stop || request.stop.length === 0) return undefined
   const usable = request.stop.filter((sequence) => !isBlank(sequence))

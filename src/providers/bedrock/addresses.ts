@@ -1,18 +1,18 @@
 import { AppError } from '../../kernel/index.ts'
 import type { ProviderSettings } from '../port.ts'
 
-/** The region that calls are signed for. Throws AppError where none is set: data must never go to a place nobody chose. */
+/** The region for which calls are signed. Throws AppError if none is set: data must never go to a place that was not configured. */
 export function requireRegion(settings: ProviderSettings): string {
   if (settings.region && /^[a-z0-9-]+$/.test(settings.region)) return settings.region
   throw new AppError('invalid_request', 'Bedrock needs a region such as eu-central-1.', { param: 'region' })
 }
 
-/** Where models are called. */
+/** Address for model calls. */
 export function runtimeRoot(settings: ProviderSettings): string {
   return rootOf(settings, 'bedrock-runtime')
 }
 
-/** Where models are listed. */
+/** Address for the model list. */
 export function controlRoot(settings: ProviderSettings): string {
   return rootOf(settings, 'bedrock')
 }

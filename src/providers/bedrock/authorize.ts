@@ -16,15 +16,15 @@ interface AwsCredentials {
 type LoadAwsCredentials = () => Promise<AwsCredentials>
 
 export interface AuthorizeOptions {
-  /** Where `settings.credentials` is absent; the default credential chain of AWS otherwise. */
+  /** Used if `settings.credentials` is absent; default: AWS's default credential chain. */
   loadCredentials?: LoadAwsCredentials
-  /** For tests; the wall clock otherwise. */
+  /** For tests; default: the wall clock. */
   now?: () => Date
 }
 
 /**
- * Headers that let a request in: a bearer token where the operator gave a Bedrock API key, else a signature (SigV4) over
- * path, host, content type and body. Headers that are added later are not part of the signature and do not break it.
+ * Headers that authorize a request: a bearer token if the operator gave a Bedrock API key, else a signature (SigV4) over path, host,
+ * content type and body. Headers added later are not part of the signature and do not invalidate it.
  */
 export function createAuthorize(
   settings: ProviderSettings,
@@ -60,8 +60,8 @@ export function createAuthorize(
 }
 
 /**
- * The payload's hash is computed here and the signer takes it from the header: node's own SHA-256 is many times faster on
- * long prompts than the portable one that the signer needs for its short strings.
+ * The payload's hash is computed here and passed in a header: node's SHA-256 is many times faster on long prompts than the signer's
+ * portable one.
  */
 async function toSignedHeaders(request: EncodedRequest): Promise<Record<string, string>> {
   const contentType = request.headers['content-type']
@@ -72,7 +72,7 @@ async function toSignedHeaders(request: EncodedRequest): Promise<Record<string, 
   }
 }
 
-/** `accessKeyId:secretAccessKey[:sessionToken]`; none of the three can hold a colon. */
+/** `accessKeyId:secretAccessKey[:sessionToken]`; none of the three contains a colon. */
 function fixedCredentials(text: string): LoadAwsCredentials {
   const [accessKeyId, secretAccessKey, sessionToken] = text.split(':').map((piece) => piece.trim())
   if (!accessKeyId || !secretAccessKey) {
@@ -88,7 +88,7 @@ function fixedCredentials(text: string): LoadAwsCredentials {
 function createDefaultChain(): LoadAwsCredentials {
   let chain: Promise<LoadAwsCredentials> | undefined
   return async () => {
-    // Loaded on first use: providers without AWS must not pay for it at start.
+    // Loaded on first use: providers other than AWS must not slow down the start.
     chain ??= import('@aws-sdk/credential-provider-node').then(({ defaultProvider }) =>
       defaultProvider({ clientConfig: { customUserAgent: userAgent } }),
     )
@@ -96,7 +96,7 @@ function createDefaultChain(): LoadAwsCredentials {
   }
 }
 
-/** Texts of the chain name profiles and files, so they stay inside as the cause. */
+/** Messages of the chain name profiles and files, so they are kept in the cause. */
 function rejectWithoutSecrets(cause: unknown): never {
   throw failure('authentication', 'No AWS credentials could be used for this provider.', { cause })
 }

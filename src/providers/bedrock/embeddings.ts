@@ -6,7 +6,7 @@ import { asCount, asObject, decodeJsonObject, type JsonObject } from '../wire-js
 
 const inputTypes = { document: 'search_document', query: 'search_query' } as const
 
-/** InvokeModel of the Titan and Cohere embedding models; each keeps its own body. */
+/** InvokeModel of the Titan and Cohere embedding models; each has a separate body. */
 export function bedrockEmbeddings(root: string): NonNullable<WireAdapter['embeddings']> {
   return {
     toRequest({ model, texts, dimensions, purpose }) {
@@ -28,13 +28,13 @@ export function bedrockEmbeddings(root: string): NonNullable<WireAdapter['embedd
   }
 }
 
-/** Of a name of the operator's own, which says nothing, the id on the wire. */
+/** If the base model is unknown, the traits of the id on the wire. */
 function traitsOf(model: WireModel): ModelTraits {
   const traits = resolveTraits('bedrock', model)
   return traits.embeddingForm ? traits : resolveTraits('bedrock', { baseModel: model.id, traits: model.traits })
 }
 
-/** The first Titan takes the text alone. */
+/** The first Titan accepts only the text. */
 function toTitanBody(
   form: ModelTraits['embeddingForm'],
   inputText: string,
@@ -53,13 +53,13 @@ function toCohereBody(texts: string[], dimensions: number | undefined, purpose: 
   }
 }
 
-/** The second Titan, where types were asked for: one row of each kind. */
+/** The second Titan, if types were requested: one array per kind. */
 function oneOfKind({ float, int8 }: JsonObject): unknown {
   const row = float ?? int8
   return row === undefined ? undefined : [row]
 }
 
-/** Titan: one `embedding`. Cohere: rows under `embeddings`, or under `embeddings.float` where types were asked for. */
+/** Titan: one `embedding`. Cohere: arrays in `embeddings`, or in `embeddings.float` if types were requested. */
 function fromEmbeddings(body: Uint8Array): EmbeddingAnswer {
   const answer = decodeJsonObject(body) ?? {}
   const rows = Array.isArray(answer.embedding)

@@ -10,21 +10,21 @@ export interface EventFrame {
   payload: JsonObject
 }
 
-/** A frame's prelude: total length, length of headers, checksum, 4 bytes each; the message's own checksum ends it. */
+/** A frame's prelude: total length, length of headers, checksum, 4 bytes each; a checksum of the message ends it. */
 const smallestFrameBytes = 16
-/** AWS sends frames of at most 16 MiB with 128 KiB of headers; a longer one is garbage read as a length. */
+/** AWS sends frames of at most 16 MiB with 128 KiB of headers; a longer length is invalid. */
 const largestFrameBytes = 17 * 1024 * 1024
 
 export interface FrameParser {
-  /** Frames completed by these bytes. Throws at a checksum or length that cannot be, after the frames before it. */
+  /** Frames completed by these bytes. Throws at an invalid checksum or length, after the frames before it. */
   push(bytes: Uint8Array): Iterable<EventFrame>
-  /** Throws where the bytes end inside a frame. */
+  /** Throws if the bytes end inside a frame. */
   end(): Iterable<EventFrame>
 }
 
 export function createFrameParser(): FrameParser {
   const codec = new EventStreamCodec(toUtf8, fromUtf8)
-  /** Bytes of the frame that is not yet whole, in the pieces they came in; joined once, when the frame is. */
+  /** Bytes of the incomplete frame, as received; joined once, when it is complete. */
   let pieces: Uint8Array[] = []
   let waitingBytes = 0
 

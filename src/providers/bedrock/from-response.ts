@@ -5,7 +5,7 @@ import { mapError } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 
-/** A whole answer of Converse. */
+/** Maps a complete answer of Converse. */
 export function fromConverse(
   body: Uint8Array,
   redact: (text: string) => string,
@@ -41,7 +41,7 @@ export function fromConverse(
   }
 }
 
-/** Text that Converse wraps with its citations of documents. */
+/** Text that Converse wraps together with its citations of documents. */
 function citedText(block: JsonObject): string {
   const { content } = asObject(block.citationsContent)
   return asObjects(content)

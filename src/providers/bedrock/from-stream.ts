@@ -10,7 +10,7 @@ import { mapUsage } from './map-usage.ts'
 
 interface ReaderState {
   begun: boolean
-  /** `messageStop` came: the text is whole. */
+  /** `messageStop` was received: the text is complete. */
   stopped: boolean
   usageSent: boolean
   /** Position of tool calls by the index of their content block. */
@@ -19,7 +19,7 @@ interface ReaderState {
   reasoning: Map<unknown, JsonObject>
 }
 
-/** Reads the frames of ConverseStream. The answer's own end is `messageStop`; usage follows in `metadata`. */
+/** Reads the frames of ConverseStream. The answer ends with `messageStop`; usage follows in `metadata`. */
 export function createConverseStreamReader(redact: (text: string) => string): WireStreamReader {
   const state: ReaderState = {
     begun: false,
@@ -68,7 +68,7 @@ function readBlockStart(state: ReaderState, payload: JsonObject): ProviderEvent[
   return [{ type: 'tool_call', index, id: asString(call.toolUseId), name: asString(call.name), argumentsDelta: '' }]
 }
 
-/** Blocks of text and reasoning have no start of their own; deltas may be empty. */
+/** Blocks of text and reasoning have no start event; deltas may be empty. */
 function readDelta(state: ReaderState, payload: JsonObject): ProviderEvent[] {
   const delta = asObject(payload.delta)
   const text = asString(delta.text)
@@ -84,7 +84,7 @@ function readDelta(state: ReaderState, payload: JsonObject): ProviderEvent[] {
   return [{ type: 'tool_call', index: call.index, argumentsDelta }]
 }
 
-/** In the shape in which it goes back: text with its signature, or what Bedrock hides. */
+/** In the shape that is sent back: text with its signature, or Bedrock's redacted content. */
 function takeReasoning(state: ReaderState, index: unknown, { text, signature, redactedContent }: JsonObject) {
   const block = asObject(state.reasoning.get(index)?.reasoningContent)
   if (redactedContent !== undefined) {
@@ -97,7 +97,7 @@ function takeReasoning(state: ReaderState, index: unknown, { text, signature, re
   state.reasoning.set(index, { reasoningContent: { reasoningText } })
 }
 
-/** A call without arguments may end without a delta that says anything. */
+/** A call without arguments may end with empty deltas only. */
 function readBlockStop(state: ReaderState, payload: JsonObject): ProviderEvent[] {
   const call = state.toolCalls.get(payload.contentBlockIndex)
   return call && !call.sawDelta ? [{ type: 'tool_call', index: call.index, argumentsDelta: '{}' }] : []

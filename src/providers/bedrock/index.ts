@@ -13,7 +13,7 @@ import { toConverseRequest } from './to-request.ts'
 /** Converse and ConverseStream of AWS Bedrock, for every chat model there; embeddings of Titan and Cohere. */
 export const createBedrockAdapter: CreateWireAdapter = (settings) => createBedrockAdapterWith(settings)
 
-/** As createBedrockAdapter, with the source of credentials and the clock given. */
+/** createBedrockAdapter with a given source of credentials and clock. */
 export function createBedrockAdapterWith(settings: ProviderSettings, options: AuthorizeOptions = {}): WireAdapter {
   const redact = createRedactor(settings)
   const root = runtimeRoot(settings)

@@ -3,7 +3,7 @@ import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asName, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
 
-/** Names of AWS exceptions in lower case: HTTP answers write `ThrottlingException`, streams `throttlingException`. */
+/** Names of AWS exceptions in lower case: HTTP answers use `ThrottlingException`, streams `throttlingException`. */
 const classes: Readonly<Record<string, ProviderErrorClass>> = {
   validationexception: 'invalid_request',
   serializationexception: 'invalid_request',
@@ -27,7 +27,7 @@ const classes: Readonly<Record<string, ProviderErrorClass>> = {
   internalfailure: 'server_error',
 }
 
-/** A non-2xx answer of Bedrock; the kind of error stands in a header, in older services in the body. */
+/** A non-2xx answer of Bedrock; the kind of error is in a header, in older services in the body. */
 export function mapError(
   answer: { status: number; headers: Record<string, string>; body: string },
   redact: (text: string) => string,
@@ -76,9 +76,9 @@ function classify(type: string, status: number, message: string): ProviderErrorC
     }
     if (isContextOverflow(message)) return 'context_length'
   }
-  // Some models report it as their own failure: "The model returned the following errors: …".
+  // Some models report it as a failure of the model: "The model returned the following errors: …".
   if (known === 'server_error' && isContextOverflow(message)) return 'context_length'
-  // A daily allowance does not come back by waiting a little.
+  // A daily quota is not restored after a short wait.
   if (known === 'rate_limit' && /per day/i.test(message)) return 'quota'
   if (known === 'rate_limit' && isCapacityShortage(message)) return 'overloaded'
   if (known === 'authentication' && /payment/i.test(message)) return 'quota'

@@ -2,8 +2,8 @@ import type { TokenUsage } from '../port.ts'
 import { asCount, asObject } from '../wire-json.ts'
 
 /**
- * Usage of Converse in our words: `inputTokens` leaves out cache reads and writes, so both are added. (Each cache count
- * comes under two names; they are the same number.) Null where neither side was counted.
+ * Maps usage of Converse: `inputTokens` excludes cache reads and writes, so both are added. (Each cache count has two names for the same
+ * number.) Null if neither side was counted.
  */
 export function mapUsage(wire: unknown): TokenUsage | null {
   const usage = asObject(wire)
@@ -17,7 +17,7 @@ export function mapUsage(wire: unknown): TokenUsage | null {
     completionTokens: outputTokens ?? 0,
     cachedTokens,
     cacheWriteTokens,
-    // Converse counts reasoning as output and does not tell it apart.
+    // Converse counts reasoning as output, without a separate count.
     reasoningTokens: 0,
   }
 }

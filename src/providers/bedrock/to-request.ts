@@ -7,16 +7,16 @@ import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
-/** Converse takes temperatures of 0 to 1 for every model (API reference, InferenceConfiguration), ours go from 0 to 2. */
+/** Converse accepts temperatures of 0 to 1 for every model (API reference, InferenceConfiguration); ours range from 0 to 2. */
 const temperatureFactor = 0.5
-/** `requestMetadata`: at most 16 pairs of limited characters, else the call is refused. */
+/** `requestMetadata`: at most 16 pairs with a limited character set, else the call is refused. */
 const maximumMetadataPairs = 16
 const metadataPattern = /^[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}$/
 const cachePoint = { cachePoint: { type: 'default' } }
 
 /**
- * A call as a request to `Converse` or `ConverseStream`. Some models cannot call tools in a stream: they are asked for the whole answer,
- * which the reader of streams takes as well.
+ * Maps a call to a request to `Converse` or `ConverseStream`. Some models cannot call tools in a stream: then the whole answer is
+ * requested, which the stream reader accepts too.
  */
 export function toConverseRequest(
   call: ProviderCall,
@@ -85,14 +85,14 @@ function toInferenceConfig(
   }
 }
 
-/** Reasoning goes back before what it led to, unchanged: its signature is checked. */
+/** Reasoning is sent back unchanged before the text and calls that followed it: its signature is verified. */
 function toBlocks(message: ProviderMessage, { marked }: CachePlan): JsonObject[] {
   const blocks = toContentBlocks(message)
   const reasoning = message.replay?.format === 'bedrock' ? message.replay.blocks : []
   return [...reasoning, ...blocks, ...(blocks.length > 0 && marked.has(message) ? [cachePoint] : [])]
 }
 
-/** Blank text blocks are refused, so a blank text gives none; a tool's blank result must say something. */
+/** Blank text blocks are refused, so a blank text becomes no block; a blank tool result gets a text. */
 function toContentBlocks(message: ProviderMessage): JsonObject[] {
   if (message.role === 'tool') {
     const text = isBlank(message.content) ? '(no output)' : message.content
@@ -106,8 +106,8 @@ function toContentBlocks(message: ProviderMessage): JsonObject[] {
 }
 
 /**
- * Converse has no way to forbid tools. They are left out instead, unless the conversation already holds calls, which are
- * refused without the definitions.
+ * Converse cannot forbid tools. They are omitted instead, unless the conversation contains calls, which are refused without the
+ * definitions.
  */
 function toToolConfig(request: ProviderRequest, adjustments: Adjustments): JsonObject | undefined {
   if (!request.tools || request.tools.length === 0) return undefined
@@ -122,7 +122,7 @@ function toToolConfig(request: ProviderRequest, adjustments: Adjustments): JsonO
   return request.toolChoice === 'auto' ? { tools, toolChoice: { auto: {} } } : { tools }
 }
 
-/** Claude takes an effort by a field of Converse, others by a field of their own, which Converse passes on. */
+/** Claude's effort is a field of Converse; other models have separate fields, which Converse forwards. */
 function toEffort(call: ProviderCall, traits: ModelTraits, adjustments: Adjustments): JsonObject {
   // A field that a model does not know is refused: of one of which nothing is known none is sent.
   const effort = mapEffort(call, { ...traits, efforts: traits.efforts ?? {} }, adjustments)

@@ -4,7 +4,7 @@ import type { WireAdapter } from '../wire-adapter.ts'
 import { asCount, asObject, decodeJsonObject } from '../wire-json.ts'
 
 const inputTypes = { document: 'search_document', query: 'search_query' } as const
-/** Cohere's own limit of texts in one call. */
+/** Cohere's limit of texts in one call. */
 const maximumBatch = 96
 
 /** `POST /v2/embed`. */
@@ -33,11 +33,11 @@ export function cohereEmbeddings(root: string): NonNullable<WireAdapter['embeddi
 
 function fromEmbeddings(body: Uint8Array): EmbeddingAnswer {
   const answer = decodeJsonObject(body)
-  // The first version of the API sends the rows themselves.
+  // The first version of the API sends the arrays themselves.
   const rows = Array.isArray(answer?.embeddings) ? answer.embeddings : rowsByKind(asObject(answer?.embeddings))
   return {
     vectors: readVectors(rows),
-    // The only count there is; embeddings have no preamble that it could leave out.
+    // The only count; embeddings have no preamble that it could exclude.
     promptTokens: asCount(asObject(asObject(answer?.meta).billed_units).input_tokens) ?? null,
   }
 }

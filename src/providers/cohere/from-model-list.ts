@@ -1,7 +1,7 @@
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObjects, decodeJsonObject } from '../wire-json.ts'
 
-/** Ids of `GET /v1/models`, those that neither chat nor embed included. */
+/** Ids of `GET /v1/models`, including models without chat and embeddings. */
 export function fromModelList(body: Uint8Array): string[] {
   const list = decodeJsonObject(body)
   if (!list || !Array.isArray(list.models)) throw unreadableAnswer('a model list', false)

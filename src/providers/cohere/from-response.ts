@@ -5,7 +5,7 @@ import { failureOfFinish } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 
-/** A whole answer of `POST /v2/chat`. The plan before tool calls is reasoning, as thinking is. */
+/** Maps a complete answer of `POST /v2/chat`. The plan before tool calls is reasoning, as thinking is. */
 export function fromChat(
   body: Uint8Array,
   redact: (text: string) => string,

@@ -18,7 +18,7 @@ interface ReaderState {
   toolCalls: Map<unknown, { index: number; sawArguments: boolean }>
 }
 
-/** Reads the event stream of `POST /v2/chat`. The answer's own end is `message-end`; a `[DONE]` may follow. */
+/** Reads the event stream of `POST /v2/chat`. The answer ends with `message-end`; a `[DONE]` may follow. */
 export function createChatStreamReader(redact: (text: string) => string): WireStreamReader {
   const state: ReaderState = { begun: false, ended: false, toolCalls: new Map() }
   return createStreamReader({
@@ -58,7 +58,7 @@ function readEvent(state: ReaderState, event: SseEvent, redact: (text: string) =
     case 'message-end':
       return readEnd(state, delta, redact)
     default:
-      // Citations, and kinds of events that are newer than this code.
+      // Citations, and unknown kinds of events.
       return []
   }
 }

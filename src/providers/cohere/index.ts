@@ -20,7 +20,7 @@ export const createCohereAdapter: CreateWireAdapter = (settings) => {
     authorize: async () => credentials,
     requestIdHeader: 'x-debug-trace-id',
     embeddings: cohereEmbeddings(root),
-    // The list still has its first version only; 1000 is the largest page.
+    // The list exists only in the first version of the API; 1000 is the largest page.
     models: { url: `${root}/v1/models?page_size=1000`, fromResponse: fromModelList },
   }
 }

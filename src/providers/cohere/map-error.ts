@@ -3,7 +3,7 @@ import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asString, parseJsonObject } from '../wire-json.ts'
 
-/** Cohere's errors are flat: `{"message"}`; the status tells the class, the words what kind of 400 or 429 it is. */
+/** Cohere's errors are flat: `{"message"}`. The status decides the class; for 400 and 429 the message does. */
 export function mapError(
   answer: { status: number; headers: Record<string, string>; body: string },
   redact: (text: string) => string,
@@ -16,7 +16,7 @@ export function mapError(
   })
 }
 
-/** An answer that ends with a word of failure inside HTTP 200; null for every other word. */
+/** The failure of an answer that ends with an error inside HTTP 200; null for every other finish reason. */
 export function failureOfFinish(
   finishReason: string | null,
   detail: unknown,
@@ -29,7 +29,7 @@ export function failureOfFinish(
 }
 
 function classify(status: number, message: string): ProviderErrorClass {
-  // 498 is Cohere's own for a key that was blocked.
+  // 498 is Cohere's status for a blocked key.
   if (status === 498) return 'authentication'
   if (status === 499) return 'cancelled'
   if (status === 429 && /trial|per month|monthly|billing|spend/i.test(message)) return 'quota'

@@ -8,7 +8,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   ERROR_TOXIC: 'content_filter',
 }
 
-/** Unknown words become `stop`; the caller still has the wire's own word for the log. */
+/** Unknown values become `stop`; the caller logs the wire's value. */
 export function mapFinishReason(finishReason: string | null): FinishReason {
   return (finishReason !== null && reasons[finishReason]) || 'stop'
 }

@@ -3,8 +3,8 @@ import { clampedUsage, stateUsage } from '../stated-usage.ts'
 import { asCount, asObject } from '../wire-json.ts'
 
 /**
- * Usage of Cohere in our words: `tokens` counts what the model read and wrote, `cached_tokens` is part of it. `billed_units` leaves out
- * the provider's own preamble: it decides the cost and is not what the others count. Null where `tokens` is missing.
+ * Maps usage of Cohere: `tokens` counts what the model read and wrote, including `cached_tokens`. `billed_units` excludes the provider's
+ * preamble: it decides the cost but is not comparable with other providers' counts. Null if `tokens` is missing.
  */
 export function mapUsage(wire: unknown): TokenUsage | null {
   const usage = asObject(wire)

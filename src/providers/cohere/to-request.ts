@@ -7,15 +7,15 @@ import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
 const defaultBaseUrl = 'https://api.cohere.com'
-/** Cohere's temperature goes from 0 to 1, ours from 0 to 2. */
+/** Cohere's temperature ranges from 0 to 1, ours from 0 to 2. */
 const temperatureFactor = 0.5
 /** `p` of 1 is refused. */
 const maximumTopP = 0.99
-/** Cohere's penalties go from 0 to 1, those of the compatible API from -2 to 2. */
+/** Cohere's penalties range from 0 to 1, those of the compatible API from -2 to 2. */
 const penaltyFactor = 0.5
 const maximumStopSequences = 5
 
-/** A call as a request to `POST /v2/chat`. */
+/** Maps a call to a request to `POST /v2/chat`. */
 export function toChatRequest(
   call: ProviderCall,
   options: { stream: boolean },
@@ -34,7 +34,7 @@ export function toChatRequest(
   }
 }
 
-/** The address before the version; an operator may write it with or without. */
+/** The address before the version; operators may configure it with or without. */
 export function apiRoot(settings: ProviderSettings): string {
   return (settings.baseUrl ?? defaultBaseUrl).replace(/\/+$/, '').replace(/\/v[12]$/, '')
 }
@@ -68,7 +68,7 @@ function toBody(
   }
 }
 
-/** A penalty below 0 asks for more repetition, which Cohere cannot do. */
+/** A penalty below 0 requests more repetition, which Cohere does not support. */
 function mapPenalty(
   request: ProviderRequest,
   field: 'frequencyPenalty' | 'presencePenalty',
@@ -80,7 +80,7 @@ function mapPenalty(
   return penalty < 0 ? undefined : Math.min(1, penalty * penaltyFactor)
 }
 
-/** Blank system and assistant texts are refused, so they are left out. */
+/** Blank system and assistant texts are refused, so they are omitted. */
 function toMessage(message: ProviderMessage): JsonObject | null {
   const { content } = message
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId ?? '', content }
@@ -90,7 +90,7 @@ function toMessage(message: ProviderMessage): JsonObject | null {
     return isBlank(content) ? null : { role: 'assistant', content }
   return {
     role: 'assistant',
-    // What a turn says before it calls tools is its plan.
+    // The text of a turn before its tool calls is its plan.
     ...(!isBlank(content) && { tool_plan: content }),
     tool_calls: message.toolCalls.map((call) => ({
       id: call.id,
@@ -100,7 +100,7 @@ function toMessage(message: ProviderMessage): JsonObject | null {
   }
 }
 
-/** Cohere's reasoning models think or do not; there is nothing in between. */
+/** Cohere's reasoning models support only on and off. */
 function toThinking(call: ProviderCall, adjustments: Adjustments): JsonObject {
   const effort = call.request.reasoningEffort
   if (effort === undefined) return {}

@@ -4,21 +4,21 @@ import { asName, parseJsonObject } from '../wire-json.ts'
 
 const geminiHost = 'https://generativelanguage.googleapis.com'
 
-/** Where the resources of the Gemini API lie; an operator may write the base with or without its version. */
+/** Root of the Gemini API; operators may configure the base with or without its version. */
 export function geminiRoot(settings: ProviderSettings): string {
   const base = (settings.baseUrl ?? geminiHost).replace(/\/+$/, '')
   return /\/v1(beta|alpha)?$/.test(base) ? base : `${base}/${settings.apiVersion ?? 'v1beta'}`
 }
 
-/** Ids with a folder of their own (`tunedModels/x`) are kept, plain ones are models. */
+/** Ids with a folder (`tunedModels/x`) are kept, plain ones are models. */
 export function geminiModelPath(id: string): string {
   return id.includes('/') ? escapePath(id) : `models/${encodeURIComponent(id)}`
 }
 
 /**
- * Where the models of one Vertex project and location lie, without the model. Multi-regions (`eu`, `us`) have hosts of their
- * own whose processing stays there; `global` and a key without a project (express mode) may be processed anywhere.
- * Throws AppError where the project or the region is not known: a call must never leave for a place nobody chose.
+ * Address of the models of one Vertex project and location, without the model. Multi-regions (`eu`, `us`) have separate hosts that process
+ * there; `global` and a key without a project (express mode) may be processed anywhere. Throws AppError if the project or the region is
+ * missing: a call must never go to a location that was not configured.
  */
 export function vertexRoot(settings: ProviderSettings): string {
   const version = settings.apiVersion ?? 'v1'
@@ -41,7 +41,7 @@ function vertexHost(location: string): string {
   return `https://${location}-aiplatform.googleapis.com`
 }
 
-/** Google's own models by id; others by their path (`publishers/…/models/…`, `endpoints/…`). */
+/** Google's models by id; other publishers' by path (`publishers/…/models/…`, `endpoints/…`). */
 export function vertexModelPath(id: string): string {
   return id.includes('/') ? escapePath(id) : `publishers/google/models/${encodeURIComponent(id)}`
 }

@@ -7,9 +7,9 @@ import { geminiModelPath, vertexModelPath } from './addresses.ts'
 
 type Embeddings = NonNullable<WireAdapter['embeddings']>
 const taskTypes = { document: 'RETRIEVAL_DOCUMENT', query: 'RETRIEVAL_QUERY' } as const
-/** Most requests in one batchEmbedContents. */
+/** Upper bound on the requests of one batchEmbedContents. */
 const maximumGeminiBatch = 100
-/** Vertex takes up to 250 texts and 20,000 tokens; 20 texts stay below both for chunks of 1,000 tokens. */
+/** Vertex accepts up to 250 texts and 20,000 tokens; 20 texts stay below both for chunks of 1,000 tokens. */
 const maximumVertexBatch = 20
 
 /** `batchEmbedContents` of the Gemini API. */
@@ -69,7 +69,7 @@ export function vertexEmbeddings(root: string): Embeddings {
 
 const traitsOf = (model: WireModel) => resolveTraits('vertex', model)
 
-/** An answer of `batchEmbedContents`, or of `embedContent`, which takes one text. */
+/** An answer of `batchEmbedContents`, or of `embedContent`, which accepts one text. */
 function readContent(answer: JsonObject): EmbeddingAnswer {
   const members = asObjects(answer.embedding ? [answer.embedding] : answer.embeddings)
   return {

@@ -6,7 +6,7 @@ import { isFailure, mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import { readCandidate } from './read-candidate.ts'
 
-/** A whole GenerateContentResponse as an answer. A blocked prompt is an answer without text, filtered. */
+/** Maps a complete GenerateContentResponse. A blocked prompt is an answer without text, with finish reason content_filter. */
 export function fromGenerateContent(
   body: Uint8Array,
   redact: (text: string) => string,

@@ -11,7 +11,7 @@ import { isFailure, mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import { readCandidate } from './read-candidate.ts'
 
-/** Largest single chunk; thought signatures make chunks of some 10 KiB, text ones stay far below. */
+/** Largest single chunk; thought signatures make chunks of some 10 KiB, text chunks are far smaller. */
 const maximumChunkBytes = 8 * 1024 * 1024
 
 interface ReaderState {
@@ -20,13 +20,13 @@ interface ReaderState {
   promptBlocked: boolean
   toolCallCount: number
   usage: TokenUsage | null
-  /** The last list counts. */
+  /** The last list wins. */
   citations: UrlCitation[]
 }
 
 /**
- * Reads `streamGenerateContent`: server-sent events with `alt=sse`, else the growing JSON array. There is no closing word; a
- * whole answer is one whose finish reason (or blocked prompt) came, and as usage may follow it, both go out at the end.
+ * Reads `streamGenerateContent`: server-sent events with `alt=sse`, else a growing JSON array. There is no end marker: an answer is
+ * complete once its finish reason (or a blocked prompt) was received. Usage may follow it, so both are emitted at the end.
  */
 export function createGenerateContentStreamReader(redact: (text: string) => string): WireStreamReader {
   const state: ReaderState = {
@@ -46,7 +46,7 @@ export function createGenerateContentStreamReader(redact: (text: string) => stri
 }
 
 function readChunk(state: ReaderState, text: string, redact: (text: string) => string): ProviderEvent[] {
-  // Google never sends this closing word; some proxies in front of it do.
+  // Google never sends this end marker; some proxies do.
   if (text === '[DONE]') return []
   const chunk = parseJsonObject(text)
   if (!chunk) throw unreadableAnswer('an event', state.begun)
@@ -79,7 +79,7 @@ function readEnd(state: ReaderState): ProviderEvent[] {
   return events
 }
 
-/** The texts of the chunks, whichever of the two framings the first byte that says something tells. */
+/** The texts of the chunks; the first byte that is not white space decides the framing. */
 function createChunkParser() {
   const sse = new SseParser({ maximumEventBytes: maximumChunkBytes })
   const array = createJsonArrayParser({ maximumMemberCharacters: maximumChunkBytes })

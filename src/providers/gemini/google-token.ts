@@ -5,13 +5,13 @@ import { asCount, asObject, asString, parseJsonObject } from '../wire-json.ts'
 
 const scopes = ['https://www.googleapis.com/auth/cloud-platform']
 
-/** A current access token for Google Cloud; does I/O when there is none or it is about to end. */
+/** A current access token for Google Cloud; does I/O if there is none or it is about to expire. */
 export type LoadGoogleToken = (signal: AbortSignal) => Promise<string>
 
 /**
- * Tokens of the service account in `settings.credentials`, else of the application default credentials (environment, gcloud,
- * metadata server). The library caches a token and renews it in time. `fetch` is for tests.
- * Throws AppError where `credentials` is no service account: other kinds may name commands to run or addresses to call.
+ * Tokens of the service account in `settings.credentials`, else of the application default credentials (environment, gcloud, metadata
+ * server). The library caches a token and renews it in time. `fetch` is for tests. Throws AppError if `credentials` is not a service
+ * account: other kinds may contain commands to run or addresses to call.
  */
 export function createGoogleTokenLoader(
   settings: ProviderSettings,
@@ -21,7 +21,7 @@ export function createGoogleTokenLoader(
   let client: Promise<{ getAccessToken(): Promise<{ token?: string | null }> }> | undefined
 
   async function createClient() {
-    // Loaded on first use: providers without Google must not pay for it at start.
+    // Loaded on first use: providers other than Google must not slow down the start.
     const { GoogleAuth, JWT } = await import('google-auth-library')
     const headers = { 'user-agent': userAgent }
     const transporterOptions = { headers, ...(options.fetch && { fetchImplementation: options.fetch }) }
@@ -35,7 +35,7 @@ export function createGoogleTokenLoader(
       const { token } = await (await client).getAccessToken()
       if (token) return token
     } catch (cause) {
-      // What could not be built (no credentials on this machine yet) is tried again at the next call.
+      // After a failure (no credentials on this machine yet) the next call tries again.
       client = undefined
       throw tokenFailure(cause)
     }
@@ -58,7 +58,10 @@ function readServiceAccount(credentials: string): { email: string; key: string; 
   return keyId === '' ? { email, key } : { email, key, keyId }
 }
 
-/** Refused credentials are ours to mend; an answer that never came may come the next time. Texts stay inside: they may quote keys. */
+/**
+ * Refused credentials are a configuration error; a missing answer may succeed later. The messages may quote keys, so they are kept in the
+ * cause.
+ */
 function tokenFailure(cause: unknown) {
   const status = asCount(asObject(asObject(cause).response).status)
   const refused = status === undefined ? !isNetworkFailure(cause) : status < 500 && status !== 429

@@ -23,13 +23,13 @@ export const createGeminiAdapter: CreateWireAdapter = (settings) => {
 }
 
 /**
- * Gemini on Vertex AI, with tokens of a service account or of the machine, or with an API key (express mode). Where it runs
- * is `settings.region`; see addresses.ts. Other publishers' models there speak other formats and are not served.
+ * Gemini on Vertex AI, with tokens of a service account or of the machine, or with an API key (express mode). The location is
+ * `settings.region`; see addresses.ts. Models of other publishers use other formats and are not supported.
  */
 export const createVertexAdapter: CreateWireAdapter = (settings) =>
   createVertexAdapterWith(settings, settings.apiKey ? undefined : createGoogleTokenLoader(settings))
 
-/** As createVertexAdapter, with the source of tokens given. */
+/** createVertexAdapter with a given source of tokens. */
 export function createVertexAdapterWith(settings: ProviderSettings, loadToken?: LoadGoogleToken): WireAdapter {
   const root = vertexRoot(settings)
   return {
@@ -52,7 +52,7 @@ function sharedMappings(settings: ProviderSettings, modelUrl: (id: string) => st
   } satisfies Partial<WireAdapter>
 }
 
-/** Never `?key=`: addresses end up in logs. */
+/** Never `?key=`: addresses are logged. */
 function keyHeader(settings: ProviderSettings): Record<string, string> {
   return settings.apiKey ? { 'x-goog-api-key': settings.apiKey } : {}
 }

@@ -1,11 +1,11 @@
 /**
- * The members of a JSON array that grows while it is sent, each as its text; a lone object counts as an array of one.
- * Bytes may be cut anywhere, also inside a UTF-8 sequence or an escape.
+ * Parses the members of a JSON array while it is received, each as its text; a single object counts as an array of one. Bytes may be split
+ * anywhere, also inside a UTF-8 sequence or an escape.
  */
 export interface JsonArrayParser {
-  /** Members completed by these bytes. Throws at what is no member, after those before it. */
+  /** Members completed by these bytes. Throws at an invalid member, after those before it. */
   push(bytes: Uint8Array): Iterable<string>
-  /** Throws where the array, or a member of it, was not closed. */
+  /** Throws if the array, or a member of it, was not closed. */
   end(): Iterable<string>
 }
 
@@ -35,7 +35,7 @@ export function createJsonArrayParser({
     else if (character === '}' || character === ']') depth -= 1
   }
 
-  /** Skips what stands between members; true where a member begins at `scanned`. */
+  /** Skips separators; true if a member begins at `scanned`. */
   function skipToMember(): boolean {
     for (; scanned < buffer.length; scanned++) {
       const character = buffer[scanned]!

@@ -3,7 +3,7 @@ import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { boundWait, errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asCount, asMessage, asName, asObject, asObjects, asString, type JsonObject } from '../wire-json.ts'
 
-/** The words of google.rpc.Code. */
+/** The names of google.rpc.Code. */
 const classes: Readonly<Record<string, ProviderErrorClass>> = {
   INVALID_ARGUMENT: 'invalid_request',
   OUT_OF_RANGE: 'invalid_request',
@@ -20,7 +20,7 @@ const classes: Readonly<Record<string, ProviderErrorClass>> = {
   CANCELLED: 'server_error',
 }
 
-/** An error body of Google's APIs, or an error object inside a stream (status 200), as a ProviderError. */
+/** Maps an error body of Google's APIs, or an error object inside a stream (status 200), to a ProviderError. */
 export function mapError(
   answer: { status: number; headers: Record<string, string>; body: string; afterFirstByte?: boolean },
   redact: (text: string) => string,
@@ -38,7 +38,7 @@ export function mapError(
   })
 }
 
-/** Without `alt=sse` an error comes as the only member of an array. */
+/** Without `alt=sse` an error is the only member of an array. */
 function errorOf(body: string): JsonObject {
   try {
     const value: unknown = JSON.parse(body)
@@ -50,7 +50,7 @@ function errorOf(body: string): JsonObject {
 
 function classify(status: number, word: string, message: string, details: JsonObject[]): ProviderErrorClass {
   const reason = reasonOf(details) ?? ''
-  // A wrong or expired key is a 400 INVALID_ARGUMENT; only the reason tells.
+  // A wrong or expired key is a 400 INVALID_ARGUMENT; only the reason identifies it.
   if (/^API_KEY_|^CONSUMER_(SUSPENDED|INVALID)$|^SERVICE_DISABLED$/.test(reason)) return 'authentication'
   if (reason === 'BILLING_DISABLED' || /billing (account|is|has)|prepay|credits? (are|is) depleted/i.test(message)) {
     return 'quota'
@@ -65,7 +65,7 @@ function classify(status: number, word: string, message: string, details: JsonOb
   return known
 }
 
-/** A daily allowance does not come back by waiting a little. */
+/** A daily quota is not restored after a short wait. */
 function isAccountLimit(details: JsonObject[]): boolean {
   const violations = details.flatMap((detail) => asObjects(detail.violations))
   return violations.length > 0 && violations.every((violation) => /PerDay/i.test(asString(violation.quotaId)))

@@ -17,7 +17,7 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 }
 
 /**
- * The model made a tool call that Google could not read: no answer, and nothing that a client should pay for as one.
+ * The model made a tool call that Google could not parse: not an answer, and not billed as one.
  * (ai.google.dev/api/generate-content#FinishReason, 2026-11)
  */
 export function isFailure(finishReason: string | null): finishReason is string {
@@ -29,7 +29,7 @@ export function isFailure(finishReason: string | null): finishReason is string {
   )
 }
 
-/** Gemini says STOP also where it calls tools. Unknown words become `stop`; the caller still has the wire's own word. */
+/** Gemini sends STOP also for tool calls. Unknown values become `stop`; the caller logs the wire's value. */
 export function mapFinishReason(finishReason: string | null, calledTools: boolean): FinishReason {
   const mapped = (finishReason !== null && reasons[finishReason]) || 'stop'
   return mapped === 'stop' && calledTools ? 'tool_calls' : mapped

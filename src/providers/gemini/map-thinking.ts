@@ -4,8 +4,8 @@ import type { Adjustments } from '../sampling.ts'
 import type { JsonObject } from '../wire-json.ts'
 
 /**
- * `reasoning_effort` as Gemini's thinking: a budget or a level, as the model takes it. Words that the model has no equal for take the
- * nearest one and are noted.
+ * Maps `reasoning_effort` to Gemini's thinking: a budget or a level, depending on the model. A value without an equivalent becomes the
+ * nearest one and is reported.
  */
 export function mapThinking(
   traits: ModelTraits,

@@ -2,9 +2,9 @@ import type { TokenUsage } from '../port.ts'
 import { asCount, asObject } from '../wire-json.ts'
 
 /**
- * `usageMetadata` in our words. Thoughts stand outside `candidatesTokenCount` and are output; the prompt that a tool caused
- * stands outside `promptTokenCount` and is input; cached content is part of `promptTokenCount`. Null where nothing was
- * counted (Vertex sends `usageMetadata` with the traffic type alone on all chunks but the last).
+ * Maps `usageMetadata`. Thoughts are not part of `candidatesTokenCount` and are output; the prompt of a tool is not part of
+ * `promptTokenCount` and is input; cached content is part of `promptTokenCount`. Null if nothing was counted (Vertex sends `usageMetadata`
+ * with only the traffic type on all chunks but the last).
  */
 export function mapUsage(usageMetadata: unknown): TokenUsage | null {
   const usage = asObject(usageMetadata)

@@ -2,7 +2,7 @@ import type { UrlCitation } from '../port.ts'
 import { asCount, asName, asObject, asObjects, asString, type JsonObject } from '../wire-json.ts'
 import { encodeToolCallId } from './tool-call-id.ts'
 
-/** What one GenerateContentResponse, whole or a chunk of a stream, says. */
+/** Content of one GenerateContentResponse, whole or a chunk of a stream. */
 export interface CandidateReading {
   text: string
   reasoningText: string
@@ -41,10 +41,10 @@ export function readCandidate(response: JsonObject, toolCallsBefore: number): Ca
   return reading
 }
 
-/** Most places that are passed on; an answer names some dozen. */
+/** Upper bound on cited places; an answer has about a dozen. */
 const maximumCitations = 100
 
-/** Each piece of the text with a source it is grounded in; where no pieces are named, the sources alone. Offsets count UTF-8 bytes there. */
+/** Each part of the text with a source that supports it; if no parts are named, the sources alone. Offsets count UTF-8 bytes there. */
 function readGrounding(metadata: JsonObject): UrlCitation[] {
   const sources = asObjects(metadata.groundingChunks).map((chunk) => asObject(chunk.web ?? chunk.retrievedContext))
   const cite = (source: JsonObject | undefined, segment: JsonObject): UrlCitation[] => {

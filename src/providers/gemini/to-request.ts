@@ -8,14 +8,14 @@ import { type JsonObject, parseJsonObject } from '../wire-json.ts'
 import { mapThinking } from './map-thinking.ts'
 import { decodeToolCallId } from './tool-call-id.ts'
 
-/** Google takes up to five stop sequences. */
+/** Google accepts up to five stop sequences. */
 const maximumStopSequences = 5
 /** `seed` is an int32 on the wire. */
 const maximumSeed = 2 ** 31 - 1
-/** What Google documents for a call whose thought signature is not at hand, as when another model made it. */
+/** Google's documented value for a call without its thought signature, for example a call that another model made. */
 const signatureOfForeignCall = 'skip_thought_signature_validator'
 
-/** A call as a request to `generateContent` or `streamGenerateContent` of the model at `modelUrl`. */
+/** Maps a call to a request to `generateContent` or `streamGenerateContent` of the model at `modelUrl`. */
 export function toGenerateContentRequest(
   call: ProviderCall,
   options: { stream: boolean },
@@ -58,7 +58,7 @@ function toBody(
   }
 }
 
-/** Instructions as words of the user, before what follows them. */
+/** Instructions as user text before the messages that follow them. */
 function withoutInstructions(messages: ProviderMessage[]): ProviderMessage[] {
   return messages.map((message) =>
     message.role === 'system' || message.role === 'developer'
@@ -101,7 +101,7 @@ function toParts(message: ProviderMessage, signed: boolean): JsonObject[] {
   const text = isBlank(message.content) ? [] : [{ text: message.content }]
   const calls = (message.toolCalls ?? []).map((call, position) => {
     const identity = decodeToolCallId(call.id)
-    // Calls made side by side share one signature, which stands on the first.
+    // Parallel calls share one signature, which is part of the first.
     const signature = identity?.signature ?? (signed && position === 0 ? signatureOfForeignCall : null)
     return {
       functionCall: {
@@ -115,7 +115,7 @@ function toParts(message: ProviderMessage, signed: boolean): JsonObject[] {
   return [...text, ...calls]
 }
 
-/** The result of a tool must be an object and must name the tool; the name is inside our ids, else it is looked up. */
+/** The result of a tool must be an object with the tool's name; our ids contain the name, for other ids it is looked up. */
 function toFunctionResponse(message: ProviderMessage, messages: ProviderMessage[]): JsonObject {
   const identity = decodeToolCallId(message.toolCallId ?? '')
   return {
@@ -133,7 +133,7 @@ function toTools(request: ProviderRequest): JsonObject {
   const functionDeclarations = request.tools.map((tool) => ({
     name: tool.name,
     description: tool.description,
-    // `parameters` takes a part of OpenAPI's schema only; this one takes JSON Schema.
+    // `parameters` accepts only a part of OpenAPI's schema; this field accepts JSON Schema.
     parametersJsonSchema: tool.parameters,
   }))
   return {

@@ -1,19 +1,19 @@
 import { asName, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
 
 /**
- * Gemini often names no call, yet wants back the name of the tool beside a result and, from Gemini 3 on, the signature of
- * the thought that led to the call. Our ids are opaque to everybody else, so they carry all three.
+ * Gemini often gives calls no id, yet requires the tool's name in a result and, from Gemini 3 on, the signature of the thought that led to
+ * the call. Our ids contain all three; they are opaque to every other component.
  */
 interface ToolCallIdentity {
   name: string
-  /** The wire's own id, where it gave one. */
+  /** The wire's id, if there is one. */
   wireId: string | null
   signature: string | null
 }
 
 const prefix = 'gemini.'
 
-/** `responseId` and `index` keep calls of different answers apart. */
+/** `responseId` and `index` distinguish calls of different answers. */
 export function encodeToolCallId(part: JsonObject, call: JsonObject, responseId: string, index: number): string {
   const identity = {
     n: asString(call.name),
@@ -25,7 +25,7 @@ export function encodeToolCallId(part: JsonObject, call: JsonObject, responseId:
   return prefix + Buffer.from(JSON.stringify(identity)).toString('base64url')
 }
 
-/** Null for an id that another provider made. */
+/** Null for an id of another provider. */
 export function decodeToolCallId(id: string): ToolCallIdentity | null {
   if (!id.startsWith(prefix)) return null
   const identity = parseJsonObject(Buffer.from(id.slice(prefix.length), 'base64url').toString('utf8'))

@@ -11,7 +11,7 @@ const caching = 'https://platform.claude.com/docs/en/build-with-claude/prompt-ca
 export const claudeRules: readonly TraitRule[] = [
   {
     hosts: ['anthropic'],
-    // The least of all models there: what is unknown must not ask for more than it can give.
+    // The lowest of all models there: an unknown model must not be asked for more than it supports.
     traits: { temperatureOrTopP: true, maxOutputTokens: 4_096, turns: 'alternating', userCharacters: 256 },
     source: 'https://platform.claude.com/docs/en/api/messages',
     checked,
@@ -23,7 +23,7 @@ export const claudeRules: readonly TraitRule[] = [
       temperatureOrTopP: true,
       refusesBlankStop: true,
       turns: 'alternating',
-      // The least of those since the fourth generation.
+      // The lowest of all models since the fourth generation.
       maxOutputTokens: 32_000,
       contextTokens: 200_000,
       cachePrefixTokens: 4_096,

@@ -1,9 +1,9 @@
-/** Words of `reasoning_effort` from least to most. */
+/** Values of `reasoning_effort` from lowest to highest. */
 export const effortWords = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /**
- * Every word mapped to the nearest of those that a model knows. `none` forbids thinking and has no neighbour: where a model does not know
- * it, it is not mapped. Of two that are equally near the one that thinks more wins.
+ * Maps every value to the nearest one that a model supports. `none` forbids thinking and has no nearest value: if a model does not support
+ * it, it is not mapped. Of two equally near values the higher one wins.
  */
 export function nearestOf(...known: readonly string[]): Record<string, string> {
   const ranks = known.map((word) => effortWords.indexOf(word as (typeof effortWords)[number]))

@@ -6,10 +6,10 @@ const checked = '2026-11-21'
 const thinking = 'https://ai.google.dev/gemini-api/docs/thinking'
 const compatibility = 'https://ai.google.dev/gemini-api/docs/openai'
 
-/** Budgets that Google's own OpenAI-compatible endpoint gives the words. */
+/** Budgets that Google's OpenAI-compatible endpoint uses for the values. */
 const budgets = { minimal: 1_024, low: 1_024, medium: 8_192, high: 24_576, xhigh: 24_576, max: 24_576 }
 
-/** Gemini, at Google's two interfaces. */
+/** Gemini, on the Gemini API and Vertex AI. */
 export const geminiRules: readonly TraitRule[] = [
   { hosts, models: /^gemini/, traits: { turns: 'alternating', efforts: {} }, source: compatibility, checked },
   {
@@ -28,7 +28,7 @@ export const geminiRules: readonly TraitRule[] = [
     checked,
   },
   {
-    // Vertex is left as it is: the reports are of the Gemini API.
+    // Vertex is not included: the reports are about the Gemini API.
     hosts: ['gemini'],
     models: /^gemini-(2\.5|[3-9]|\d\d)/,
     traits: { refuses: ['presence_penalty', 'frequency_penalty'] },
@@ -51,7 +51,7 @@ export const geminiRules: readonly TraitRule[] = [
   },
   {
     hosts,
-    // 2.5 Pro cannot be kept from thinking.
+    // Thinking of 2.5 Pro cannot be disabled.
     models: /^gemini-2\.5-flash/,
     traits: { thinkingBudgets: { none: 0, ...budgets } },
     source: thinking,

@@ -2,7 +2,7 @@ import type { TraitRule } from './traits.ts'
 
 const checked = '2026-11-21'
 
-/** What holds for every model of a host. How the host's dialect differs from its family is in ../openai/flavours.ts. */
+/** Rules for every model of a host. How the host's dialect differs from its family is in ../openai/flavours.ts. */
 export const hostRules: readonly TraitRule[] = [
   {
     hosts: ['openai', 'azure'],

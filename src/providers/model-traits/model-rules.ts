@@ -5,7 +5,7 @@ const checked = '2026-11-21'
 const penalties = ['presence_penalty', 'frequency_penalty']
 const everyEffort = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** Every word that asks for thinking means one and the same. */
+/** Every effort above `none` has the same meaning. */
 const thinking = (word: string) => Object.fromEntries(everyEffort.map((asked) => [asked, word]))
 
 /** Models that are neither OpenAI's, nor Claude, nor Gemini: by vendor. */
@@ -35,7 +35,7 @@ export const modelRules: readonly TraitRule[] = [
   {
     hosts: ['xai', 'azure'],
     models: /^grok-(3-mini|[4-9]|build|code)(?!.*non-reasoning)/,
-    // Most of them reason as they like and refuse every effort.
+    // Most of them choose their own effort and refuse the field.
     traits: { reasoning: true, refuses: [...penalties, 'stop'], efforts: {} },
     source: 'https://docs.x.ai/docs/guides/reasoning',
     checked,
@@ -150,7 +150,7 @@ export const modelRules: readonly TraitRule[] = [
   },
   {
     hosts: ['bedrock'],
-    // Also Mistral's, Writer's and DeepSeek's: a whole answer costs time only, a refused stream the answer.
+    // Also Mistral's, Writer's and DeepSeek's: a whole answer only takes longer, a refused stream gives none.
     models: /^(llama|mistral|mixtral|ministral|pixtral|magistral|palmyra|v3)/,
     traits: { streamedTools: false, efforts: {} },
     source:

@@ -6,7 +6,7 @@ const checked = '2026-11-21'
 const reference = 'https://platform.openai.com/docs/guides/reasoning'
 const penalties = ['presence_penalty', 'frequency_penalty']
 
-/** OpenAI's own models, at OpenAI and at Azure. */
+/** OpenAI's models, at OpenAI and at Azure. */
 export const openAiRules: readonly TraitRule[] = [
   {
     hosts,
@@ -24,7 +24,7 @@ export const openAiRules: readonly TraitRule[] = [
   },
   {
     hosts,
-    // o1 and o3-mini take stop sequences.
+    // o1 and o3-mini accept stop sequences.
     models: /^(o3(?!-mini|[a-z\d])|o4(?![a-z\d])|gpt-[5-9])/,
     traits: { refuses: [...penalties, 'stop'] },
     source: 'https://platform.openai.com/docs/api-reference/chat/create#chat_create-stop',
@@ -47,7 +47,7 @@ export const openAiRules: readonly TraitRule[] = [
   {
     hosts,
     models: /^gpt-5\.1(?!-codex)/,
-    // `none` takes the place of `minimal`; tools go with every effort.
+    // `none` replaces `minimal`; tools are allowed with every effort.
     traits: { efforts: { ...nearestOf('none', 'low', 'medium', 'high'), minimal: 'none' } },
     source: 'https://learn.microsoft.com/en-us/javascript/api/@azure/ai-projects/reasoningeffort',
     checked,
@@ -57,7 +57,7 @@ export const openAiRules: readonly TraitRule[] = [
     models: /^gpt-(5\.([2-9]|\d\d)|[6-9])(?!.*-(chat|pro))/,
     traits: {
       efforts: { ...nearestOf('none', 'low', 'medium', 'high', 'xhigh'), minimal: 'none' },
-      // Some reason by default, and then refuse tools even where no effort is sent.
+      // Some reason by default, and then refuse tools even if no effort is sent.
       effortWithTools: 'none',
     },
     source: 'https://github.com/BerriAI/litellm/pull/34569',
@@ -72,7 +72,7 @@ export const openAiRules: readonly TraitRule[] = [
   },
   {
     hosts,
-    // The chat variants since 5.1 decide by themselves how long they think.
+    // The chat variants since 5.1 choose how long they reason.
     models: /^gpt-5\.\d+-chat/,
     traits: { efforts: nearestOf('medium') },
     source: 'https://platform.openai.com/docs/models/gpt-5.1-chat-latest',

@@ -9,11 +9,11 @@ const rules: readonly TraitRule[] = [...hostRules, ...modelRules, ...openAiRules
 
 export interface NamedModel {
   baseModel: string
-  /** What the operator says; wins over the rules. */
+  /** The operator's facts; they win over the rules. */
   traits?: ModelTraits | undefined
 }
 
-/** Resolved rules by host and model: catalogues hold hundreds of models, so the bound is never met in practice. */
+/** Resolved rules by host and model. Catalogues have hundreds of models, so the bound is not reached in practice. */
 const resolved = new Map<string, ResolvedTraits>()
 const maximumResolved = 4_096
 
@@ -39,8 +39,8 @@ function mergeRules(host: HostName | undefined, name: string): ResolvedTraits {
 }
 
 /**
- * The name of a model without what hosts put around it: path (`openai/gpt-oss-20b`), inference profile and vendor of Bedrock
- * (`eu.anthropic.claude-…`), `ft:`, and in lower case. Dots between digits become dashes for Claude only, which writes both.
+ * The name of a model without additions of hosts: path (`openai/gpt-oss-20b`), inference profile and vendor of Bedrock
+ * (`eu.anthropic.claude-…`) and `ft:`; in lower case. Dots between digits become dashes for Claude only, whose names use both.
  */
 export function plainName(id: string): string {
   const last = id.toLowerCase().split('/').at(-1)!

@@ -1,13 +1,13 @@
 import type { ProviderMessage } from '../port.ts'
 import { rankSentences } from './rank-sentences.ts'
 
-/** Text of a conversation that is searched for passages, UTF-16 units: far above what a Space sends, and quick to read. */
+/** Part of a conversation that is searched for passages, in UTF-16 units: far more than a Space sends, and fast to read. */
 const maximumSourceUnits = 60_000
 /** Part of the question that is compared with the passages. */
 const maximumQuestionUnits = 2_000
-/** Spaces put passages between two lines with a random code, at the beginning of a user message or of a tool's result. */
+/** Spaces enclose passages between two lines with a random code, at the beginning of a user message or of a tool result. */
 const firstLinePattern = /^----- passages ([0-9a-f]{32}) -----\n/
-/** Longest piece of the question that is quoted back, characters. */
+/** Longest part of the question that is quoted, in characters. */
 const maximumQuoteCharacters = 300
 
 interface SourcePassage {
@@ -17,8 +17,7 @@ interface SourcePassage {
 }
 
 /**
- * The answer to the last question: sentences quoted from the passages with their `[id]`, or, without passages, a word about what
- * this model is.
+ * The answer to the last question: sentences quoted from the passages with their `[id]`, or, without passages, a description of this model.
  */
 export function composeAnswer(messages: readonly ProviderMessage[]): string {
   const parts = messages.map((message) => splitPassages(message))
@@ -41,7 +40,7 @@ export function composeAnswer(messages: readonly ProviderMessage[]): string {
   ].join('\n\n')
 }
 
-/** The prompt that a Space writes when its search found nothing. */
+/** The prompt of a Space whose search found nothing. */
 function asksForFiles(messages: readonly ProviderMessage[]): boolean {
   return messages.some((message) => message.role === 'system' && message.content.includes('uploaded files'))
 }
@@ -54,7 +53,7 @@ function quoteSources(question: string, sources: readonly SourcePassage[]): stri
   return sentences.map(({ text, id }) => `${withoutBreaks(text)} [${id}]`).join('\n\n')
 }
 
-/** The passages of a message and what is left of it. System messages are read as a whole. */
+/** The passages of a message and its remaining text. System messages are read completely. */
 function splitPassages({ role, content }: ProviderMessage): { role: string; passages: string; rest: string } {
   if (role === 'system' || role === 'developer') return { role, passages: content, rest: '' }
   const first = role === 'assistant' ? null : firstLinePattern.exec(content)
@@ -65,7 +64,7 @@ function splitPassages({ role, content }: ProviderMessage): { role: string; pass
   return { role, passages: content.slice(first[0].length, end), rest: content.slice(end + lastLine.length).trim() }
 }
 
-/** Longest attributes of a source, characters. */
+/** Longest attributes of a source, in characters. */
 const maximumAttributesLength = 2_000
 
 /** `<source id="3" title="…">text</source>`, in time linear in the text. */
@@ -94,10 +93,10 @@ function withoutBreaks(text: string): string {
 }
 
 function shorten(text: string): string {
-  // White space shrinks, so more is read than is shown.
+  // White space is collapsed, so more is read than is shown.
   const start = text.slice(0, maximumQuoteCharacters * 8)
   const line = withoutBreaks(start)
-  // By code point, so that no surrogate pair is cut.
+  // By code point, so that no surrogate pair is split.
   const points = Array.from(line.slice(0, maximumQuoteCharacters * 2))
   return points.length > maximumQuoteCharacters || start.length < text.length
     ? `${points.slice(0, maximumQuoteCharacters).join('')}…`

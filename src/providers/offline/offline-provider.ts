@@ -20,8 +20,8 @@ export interface OfflineProviderOptions {
 }
 
 /**
- * The built-in model that needs no network: it quotes the best sentences of the passages it is given, and otherwise says what it is. The
- * same request gives the same answer. Usage is counted by the o200k encoding.
+ * The built-in model without a network: it quotes the best sentences of the given passages, and otherwise describes itself. Equal requests
+ * get equal answers. Usage is counted with the o200k encoding.
  */
 export function createOfflineProvider({
   id,
@@ -82,7 +82,7 @@ function assertNotCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw failure('cancelled', 'The call was cancelled.', { cause: signal.reason })
 }
 
-/** Applies stop sequences and the output cap, and cuts the text into the words that a stream sends. */
+/** Applies stop sequences and the output cap, and splits the text into the words of a stream. */
 async function limit(
   text: string,
   { request }: ProviderCall,
@@ -95,7 +95,7 @@ async function limit(
   const all = await tokensOf(pieces.length)
   const cap = request.maxOutputTokens ?? Number.POSITIVE_INFINITY
   if (all <= cap) return { pieces, finishReason: 'stop', completionTokens: all }
-  // The most pieces that fit, by bisection: a token count never falls when text is added.
+  // The largest number of pieces that fits, by bisection: adding text never lowers a token count.
   let fitting = { count: 0, tokens: 0 }
   let tooMany = pieces.length
   while (tooMany - fitting.count > 1) {
@@ -107,7 +107,7 @@ async function limit(
   return { pieces: pieces.slice(0, fitting.count), finishReason: 'length', completionTokens: fitting.tokens }
 }
 
-/** Tokens of role and separators around each message, and of the answer's beginning, as OpenAI's counting guide gives them. */
+/** Tokens of role and separators around each message, and of the answer's beginning, from OpenAI's counting guide. */
 const tokensPerMessage = 3
 const tokensPerAnswer = 3
 

@@ -4,14 +4,14 @@ export interface RankedSentence {
   text: string
 }
 
-/** Sentences in one answer: enough for a fact and its surroundings, few enough to read. */
+/** Sentences in one answer: enough for a fact and its context. */
 const maximumSentences = 3
-/** A sentence that scores less than this share of the best one is left out. */
+/** A sentence with a lower share of the best score is omitted. */
 const worthwhileShare = 0.6
-/** Longest sentence that is quoted, UTF-16 units; tables and lists without full stops come as one. */
+/** Longest quoted sentence, in UTF-16 units; a table or list without full stops is one sentence. */
 const maximumSentenceUnits = 400
 
-/** Words that every question has; they say nothing about its subject. English, German, French, Spanish and Italian. */
+/** Stop words: they occur in every question. English, German, French, Spanish and Italian. */
 const commonWords: ReadonlySet<string> = new Set(
   (
     'a about an and are as at be been by can could did do does for from had has have how i in into is it its me my of on or our ' +
@@ -25,8 +25,8 @@ const commonWords: ReadonlySet<string> = new Set(
 )
 
 /**
- * The sentences that share most with the question, best first: each of its words counts once, by its rarity among all sentences, and a
- * passage's rank breaks ties. Empty where no word is shared.
+ * The sentences that share most with the question, best first: each shared word counts once, weighted by its rarity among all sentences;
+ * the passage's rank breaks ties. Empty if no word is shared.
  */
 export function rankSentences(question: string, passages: readonly { id: number; text: string }[]): RankedSentence[] {
   const wanted = new Set(wordsOf(question).filter((word) => !commonWords.has(word)))
@@ -51,7 +51,7 @@ export function rankSentences(question: string, passages: readonly { id: number;
   return chosen
 }
 
-/** Long sentences contain more by chance, so the sum is damped by their length. */
+/** Long sentences contain more words by chance, so the sum is damped by their length. */
 function scoreOf(words: ReadonlySet<string>, weight: ReadonlyMap<string, number>): number {
   let score = 0
   for (const word of words) score += weight.get(word) ?? 0
@@ -68,7 +68,7 @@ function splitSentences(text: string): string[] {
   return sentences
 }
 
-/** Folded to lower case without accents, cut to a stem of sorts: `prices` and `price`, `holidays` and `holiday` are one. */
+/** Lower case without accents, cut to a rough stem: `prices` and `price`, `holidays` and `holiday` are equal. */
 function wordsOf(text: string): string[] {
   const folded = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
   // Han, Kana and Thai have no spaces: each character counts as a word.
@@ -77,7 +77,7 @@ function wordsOf(text: string): string[] {
   return words.map((word) => (word.length > 4 ? word.replace(/(?:ies|es|s|ed|ing)$/, '') : word))
 }
 
-/** The first units of a text, never half a surrogate pair. */
+/** The first units of a text, without splitting a surrogate pair. */
 function wellFormedStart(text: string, units: number): string {
   const last = text.charCodeAt(units - 1)
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? units - 1 : units)

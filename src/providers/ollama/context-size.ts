@@ -1,20 +1,20 @@
 import type { ModelTraits } from '../model-traits/index.ts'
 import type { ProviderCall } from '../port.ts'
 
-/** Of models whose context nobody stated. */
+/** For models whose context is unknown. */
 const unknownContextTokens = 131_072
-/** Every size is a step, so that a conversation that grows does not make Ollama load the model again for each call. */
+/** Sizes grow in steps, so that a growing conversation does not make Ollama reload the model for each call. */
 const smallestStepTokens = 8_192
-/** Room for an answer without a cap. */
+/** Space for an answer without a cap. */
 const uncappedAnswerTokens = 4_096
-/** UTF-8 bytes of one token at least, on the average of a text: the estimate is meant to be too high. */
+/** Least UTF-8 bytes per token on average: the estimate of tokens should be too high. */
 const bytesPerToken = 2.5
-/** The template around a message, and around the whole. */
+/** The template around each message, and around the whole prompt. */
 const tokensPerMessage = 16
 
 /**
- * `num_ctx`: Ollama cuts off the beginning of a prompt that is larger than its own default, and says nothing. Room for the prompt and the
- * answer, rounded up to a power of two, at most the model's context.
+ * `num_ctx`: Ollama silently cuts off the beginning of a prompt that exceeds its default. Space for the prompt and the answer, rounded up
+ * to a power of two, at most the model's context.
  */
 export function contextSize({ model, request }: ProviderCall, traits: ModelTraits): number {
   const limit = model.contextTokens ?? traits.contextTokens ?? unknownContextTokens

@@ -2,7 +2,7 @@ import { readVectors } from '../embedding-vector.ts'
 import type { WireAdapter } from '../wire-adapter.ts'
 import { asCount, decodeJsonObject } from '../wire-json.ts'
 
-/** Inputs of one request; the machine embeds them one after the other anyway. */
+/** Inputs of one request; Ollama embeds them sequentially anyway. */
 const maximumBatch = 32
 
 /** `POST /api/embed`. */
@@ -21,7 +21,7 @@ export function createOllamaEmbeddings(root: string): NonNullable<WireAdapter['e
     }),
     fromResponse(body) {
       const answer = decodeJsonObject(body)
-      // Its older resource answers with one vector.
+      // An older endpoint returns one vector.
       const rows = answer?.embedding === undefined ? answer?.embeddings : [answer.embedding]
       return { vectors: readVectors(rows), promptTokens: asCount(answer?.prompt_eval_count) ?? null }
     },

@@ -3,7 +3,7 @@ import type { FinishReason, ProviderAnswer, TokenUsage } from '../port.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asCount, asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
 
-/** A whole answer of `/api/chat`. Throws ProviderError when the body is an error inside HTTP 200 or no answer. */
+/** Maps a complete answer of `/api/chat`. Throws ProviderError if the body is an error inside HTTP 200 or not an answer. */
 export function fromChat(
   body: Uint8Array,
   redact: (text: string) => string,
@@ -25,7 +25,7 @@ export function fromChat(
   }
 }
 
-/** Calls come whole, without ids in older versions; `from` numbers those that have none. */
+/** Calls are complete, in older versions without ids; `from` numbers those. */
 export function readToolCalls(message: JsonObject, from: number): ProviderAnswer['toolCalls'] {
   return asObjects(message.tool_calls).map((call, index) => {
     const called = asObject(call.function)
@@ -37,15 +37,15 @@ export function readToolCalls(message: JsonObject, from: number): ProviderAnswer
   })
 }
 
-/** Unknown words (`load`, `unload`) become `stop`; older versions send none. */
+/** Unknown values (`load`, `unload`) become `stop`; older versions send none. */
 export function mapDoneReason(word: string | null, calledTools: boolean): FinishReason {
   if (word === 'length') return 'length'
   return calledTools ? 'tool_calls' : 'stop'
 }
 
 /**
- * Null where the output was not counted. Some versions leave out the count of a prompt that was cached: the output's count is kept, and
- * the prompt is counted by the caller.
+ * Null if the output was not counted. Some versions omit the count of a cached prompt: then the output's count is kept and the caller
+ * counts the prompt.
  */
 export function mapCounts(answer: JsonObject): TokenUsage | null {
   const promptTokens = asCount(answer.prompt_eval_count)

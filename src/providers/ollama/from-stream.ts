@@ -10,7 +10,7 @@ import { createLineParser } from './line-parser.ts'
 /** Largest single line; one delta is a few hundred bytes. */
 const maximumLineBytes = 4 * 1024 * 1024
 
-/** Reads the lines of `/api/chat`, one JSON object each. The answer's own end is `done: true`. */
+/** Reads the lines of `/api/chat`, one JSON object each. The answer ends with `done: true`. */
 export function createOllamaStreamReader(redact: (text: string) => string): WireStreamReader {
   const state = { begun: false, ended: false, toolCalls: 0 }
   return createStreamReader<string>({

@@ -10,7 +10,7 @@ import { toOllamaRequest } from './to-request.ts'
 
 const defaultBaseUrl = 'http://127.0.0.1:11434'
 
-/** Ollama's own API. Its OpenAI-compatible one is flavour `ollama` of ../openai; this one tells loaded models and thinking apart. */
+/** Ollama's native API. Its OpenAI-compatible API is flavour `ollama` of ../openai; this one lists loaded models and separates thinking. */
 export const createOllamaAdapter: CreateWireAdapter = (settings) => {
   const redact = createRedactor(settings)
   const root = apiRoot(settings.baseUrl)
@@ -27,7 +27,7 @@ export const createOllamaAdapter: CreateWireAdapter = (settings) => {
   }
 }
 
-/** An operator may write the address with `/v1` or `/api` behind it. */
+/** Operators may configure the address with `/v1` or `/api` at its end. */
 function apiRoot(baseUrl: string | undefined): string {
   return (baseUrl ?? defaultBaseUrl).replace(/\/+$/, '').replace(/\/(v1|api)$/, '')
 }

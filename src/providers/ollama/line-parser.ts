@@ -1,8 +1,8 @@
 /** Lines of newline-delimited JSON. */
 export interface LineParser {
-  /** Lines completed by these bytes, which may be cut anywhere. Throws RangeError at a line above the limit, after those before it. */
+  /** Lines completed by these bytes, which may be split anywhere. Throws RangeError at a line above the limit, after those before it. */
   push(bytes: Uint8Array): Iterable<string>
-  /** The line that lacks its end, where there is one. */
+  /** The last line without its line end, if there is one. */
   end(): Iterable<string>
 }
 
@@ -14,7 +14,7 @@ export function createLineParser({ maximumLineBytes }: { maximumLineBytes: numbe
   }
   return {
     *push(bytes) {
-      // A byte of a longer UTF-8 sequence never looks like a line feed, so whole lines decode by themselves.
+      // No byte of a multi-byte UTF-8 sequence equals a line feed, so complete lines can be decoded separately.
       let start = 0
       for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
         const line = bytes.subarray(start, end)

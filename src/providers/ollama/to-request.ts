@@ -7,7 +7,7 @@ import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 import { contextSize } from './context-size.ts'
 
-/** A call as a request to `POST /api/chat`. */
+/** Maps a call to a request to `POST /api/chat`. */
 export function toOllamaRequest(
   call: ProviderCall,
   options: { stream: boolean },
@@ -66,7 +66,7 @@ function toBody(
   }
 }
 
-/** Some models take levels, other thinking models only on and off; a model that cannot think refuses the field. */
+/** Some models accept levels, other thinking models only on and off; a model without thinking refuses the field. */
 function mapThinking({ model, request }: ProviderCall, { efforts }: ModelTraits, adjustments: Adjustments): JsonObject {
   const { reasoningEffort } = request
   if (reasoningEffort === undefined) return {}

@@ -1,17 +1,17 @@
 import type { UrlCitation } from '../port.ts'
 import { asCount, asObject, asObjects, asString, type JsonObject } from '../wire-json.ts'
 
-/** Most sources of one answer that are passed on. */
+/** Upper bound on the sources of one answer. */
 const maximumCitations = 100
 
 /**
- * Sources of an answer; null where it names none. OpenAI and OpenRouter: `annotations` of the message. Perplexity: `search_results` of
- * the answer, in older versions `citations`, a list of addresses; `[1]` in the text is the first.
+ * Sources of an answer; null if it cites none. OpenAI and OpenRouter: `annotations` of the message. Perplexity: `search_results` of the
+ * answer, in older versions `citations`, a list of addresses; `[1]` in the text is the first.
  */
 export function readCitations(answer: JsonObject, message: JsonObject): UrlCitation[] | null {
   const annotated = asObjects(message.annotations).flatMap((annotation) => {
     if (annotation.type !== 'url_citation') return []
-    // OpenAI's Responses form has the fields at the top.
+    // OpenAI's Responses API has the fields at the top level.
     const cited = annotation.url_citation === undefined ? annotation : asObject(annotation.url_citation)
     return toCitation(cited.url, cited.title, asCount(cited.start_index), asCount(cited.end_index))
   })
@@ -22,7 +22,7 @@ export function readCitations(answer: JsonObject, message: JsonObject): UrlCitat
   return addresses.length > 0 ? addresses.slice(0, maximumCitations) : null
 }
 
-/** Only addresses of the web: a client may show them as links. */
+/** Only web addresses: clients may show them as links. */
 function toCitation(url: unknown, title: unknown, startIndex = 0, endIndex = 0): UrlCitation[] {
   const address = asString(url)
   if (!/^https?:\/\//i.test(address)) return []

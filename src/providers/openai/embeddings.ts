@@ -33,7 +33,7 @@ export function createEmbeddings(
   }
 }
 
-/** Vectors in the order of the inputs, whatever the order on the wire. Numbers or base64. */
+/** Vectors in the order of the inputs, independent of the order on the wire. Numbers or base64. */
 function fromEmbeddingList(body: Uint8Array, redact: (text: string) => string): EmbeddingAnswer {
   const list = decodeJsonObject(body)
   const error = list && !Array.isArray(list.data) ? errorInside(list, undefined) : null

@@ -2,17 +2,17 @@ import type { ProviderSettings } from '../port.ts'
 import type { Flavour } from './flavours.ts'
 
 /**
- * Azure's newest dated version: the newest one without `preview` (2024-10-21) knows neither the o-series nor the role `developer`
+ * Azure's newest dated version: the newest without `preview` (2024-10-21) supports neither the o-series nor the role `developer`
  * (learn.microsoft.com/azure/ai-services/openai/how-to/reasoning, read 2026-11-21). `v1` addresses need none.
  */
 const defaultAzureVersion = '2025-04-01-preview'
-/** The model inference addresses (`…/models`) have versions of their own. */
+/** The model inference addresses (`…/models`) have separate versions. */
 const defaultInferenceVersion = '2024-05-01-preview'
 
 /** The address of a resource (`chat/completions`, `embeddings`, `models`) for one model. */
 export type Endpoint = (resource: string, wireModelId: string) => string
 
-/** Builds addresses from the operator's base address; a query in it (`?api-version=…`) is kept. */
+/** Builds addresses from the operator's base address and keeps its query (`?api-version=…`). */
 export function createEndpoint(settings: ProviderSettings, flavour: Flavour): Endpoint {
   if (settings.format === 'azure') return createAzureEndpoint(settings)
   const base = new URL(settings.baseUrl ?? flavour.baseUrl ?? missingBaseUrl(settings))
@@ -22,7 +22,7 @@ export function createEndpoint(settings: ProviderSettings, flavour: Flavour): En
 }
 
 /**
- * Azure has several forms: `https://NAME.openai.azure.com` (deployment in the path, `api-version` needed), the same with
+ * Azure has several address forms: `https://NAME.openai.azure.com` (deployment in the path, `api-version` required), the same with
  * `/openai/v1` or version `v1` (deployment as `model`), and `…services.ai.azure.com/models`.
  */
 function createAzureEndpoint(settings: ProviderSettings): Endpoint {
@@ -43,7 +43,7 @@ function createAzureEndpoint(settings: ProviderSettings): Endpoint {
     `${base.origin}${root}/deployments/${encodeURIComponent(deployment)}/${resource}${query}`
 }
 
-/** Operators paste the whole address of the chat resource as often as the base. */
+/** Operators often configure the complete address of the chat resource instead of the base. */
 function trimPath(path: string): string {
   return path.replace(/\/+$/, '').replace(/\/chat\/completions$/, '')
 }

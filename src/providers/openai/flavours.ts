@@ -1,43 +1,43 @@
 /**
- * Hosts of the OpenAI-compatible family as data: how each differs from OpenAI's own API. A host that is not here works by
- * `baseUrl` alone (`generic`), and what it refuses can be declared in the provider's `quirks`.
- * Sources: the hosts' own API references in 2026 and their recorded answers.
+ * Hosts of the OpenAI-compatible family as data: how each differs from OpenAI's API. A host that is not listed works with `baseUrl` alone
+ * (`generic`), and its refusals can be declared in the provider's `quirks`. Sources: the hosts' API references in 2026 and their recorded
+ * answers.
  */
 export interface Flavour {
-  /** Address up to the path of the resource. A host that has no fixed address has none. */
+  /** Address up to the path of the resource; absent if the host has no fixed address. */
   baseUrl?: string
-  /** Suffixes of host names by which a `baseUrl` without `flavour` is known. Tells the dialect only, never the hosting. */
+  /** Suffixes of host names that identify a `baseUrl` without `flavour`. They decide the dialect only, never the hosting. */
   hosts: readonly string[]
   /** Added to a base address without a path. */
   versionPath: string
   /** Factor on our 0..2 temperature. */
   temperatureFactor: number
-  /** Sent in place of a temperature of 0, where 0 is refused. */
+  /** Sent instead of a temperature of 0, if 0 is refused. */
   temperatureForZero?: number
-  /** How the output cap is called for models that do not reason; those that do take `max_completion_tokens` where `reasoningCap`. */
+  /** Name of the output cap; reasoning models use `max_completion_tokens` if `openAiReasoning`. */
   capField: 'max_tokens' | 'max_completion_tokens'
-  /** Reasoning models take the cap as `max_completion_tokens` and system texts as `developer`. */
+  /** Reasoning models accept the cap as `max_completion_tokens` and system texts as `developer`. */
   openAiReasoning: boolean
-  /** Public names of optional fields that the host refuses or does not know. */
+  /** Public names of optional fields that the host refuses or does not support. */
   rejects: readonly string[]
-  /** `stream_options: {include_usage: true}`: `ask` where usage must be asked for, `unasked` where it comes by itself. */
+  /** `stream_options: {include_usage: true}`: `ask` if usage must be requested, `unasked` if it is always sent. */
   streamUsage: 'ask' | 'unasked'
   seedField: 'seed' | 'random_seed'
   requiredToolChoice: 'required' | 'any'
-  /** A last turn of the assistant is the beginning of the answer and must say so with `prefix: true`. */
+  /** A last assistant turn is the beginning of the answer and requires `prefix: true`. */
   marksPrefix?: boolean
   /**
-   * The wire's completion tokens leave out reasoning tokens: `by_total` where the total shows it or is missing, `always` where the total
-   * leaves them out as well.
+   * The wire's completion tokens exclude reasoning tokens: `by_total` if the total shows it or is missing, `always` if the total excludes
+   * them too.
    */
   reasoningOutsideCompletion: false | 'by_total' | 'always'
-  /** Where the usage states what the call cost; null: nowhere. */
+  /** Form of the cost in the usage; null: the usage has none. */
   statedCost: 'openrouter' | 'perplexity' | 'xai' | null
-  /** Streams have no finish reason: their closing word alone is the end of a whole answer. */
+  /** Streams have no finish reason; only `[DONE]` ends a complete answer. */
   endsWithoutFinish: boolean
-  /** A `stop` that comes with tool calls means `tool_calls`. */
+  /** A `stop` with tool calls means `tool_calls`. */
   stopMayMeanToolCalls: boolean
-  /** Vectors are asked for as base64: a quarter of the bytes and no number parsing. */
+  /** Vectors are requested as base64: a quarter of the bytes and no number parsing. */
   base64Embeddings: boolean
   dimensionsField: 'dimensions' | 'output_dimension' | null
   embeddingBatch: number
@@ -52,7 +52,7 @@ const generic: Flavour = {
   temperatureFactor: 1,
   capField: 'max_tokens',
   openAiReasoning: false,
-  // Metadata belongs to OpenAI's stored completions, and tiers are its price classes.
+  // Metadata belongs to OpenAI's stored completions, and tiers are OpenAI's price classes.
   rejects: ['metadata', 'service_tier'],
   streamUsage: 'ask',
   seedField: 'seed',
@@ -73,10 +73,10 @@ const openai: Flavour = {
   hosts: ['api.openai.com'],
   capField: 'max_completion_tokens',
   openAiReasoning: true,
-  // Refused unless the completion is stored, and we never ask for that.
+  // Refused unless the completion is stored, and we never store it.
   rejects: ['metadata'],
   base64Embeddings: true,
-  // 2048 inputs are allowed, but only 300,000 tokens together.
+  // 2048 inputs are allowed, but only 300,000 tokens in total.
   embeddingBatch: 256,
   requestIdField: 'x-client-request-id',
 }
@@ -87,7 +87,7 @@ export const flavours = {
   azure: {
     ...openai,
     hosts: ['openai.azure.com', 'services.ai.azure.com', 'cognitiveservices.azure.com'],
-    // Older API versions know the new name for reasoning models only.
+    // Older API versions support the new name for reasoning models only.
     capField: 'max_tokens',
     rejects: ['metadata', 'service_tier'],
     requestIdField: 'x-ms-client-request-id',
@@ -97,9 +97,9 @@ export const flavours = {
     ...generic,
     baseUrl: 'https://api.mistral.ai/v1',
     hosts: ['mistral.ai'],
-    // Its range is used up to about 1; the default is operator's choice.
+    // Useful values range up to about 1; the default is the operator's choice.
     temperatureFactor: 0.5,
-    // Unknown fields are a 422.
+    // Unknown fields cause a 422.
     rejects: ['metadata', 'service_tier', 'user'],
     streamUsage: 'unasked',
     seedField: 'random_seed',
@@ -198,8 +198,8 @@ export const flavours = {
 export type FlavourName = keyof typeof flavours
 
 /**
- * Name of the flavour: the one that is set; else the one that the address's host belongs to; without an address OpenAI itself, else
- * `generic`. An unknown name is a host of the family that needs nothing special.
+ * Name of the flavour: the configured one; else that of the address's host; without an address `openai`, else `generic`. An unknown name is
+ * a host of the family without differences.
  */
 export function flavourName(settings: { format: string; flavour?: string; baseUrl?: string }): FlavourName {
   if (settings.format === 'azure') return 'azure'

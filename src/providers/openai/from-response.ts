@@ -9,7 +9,7 @@ import { mapUsage } from './map-usage.ts'
 import { readArguments, readTextParts } from './message-parts.ts'
 import { createReplayCollector } from './replay.ts'
 
-/** A whole completion. Throws ProviderError when the body is an error inside HTTP 200 or no completion. */
+/** Maps a complete completion. Throws ProviderError if the body is an error inside HTTP 200 or not a completion. */
 export function fromCompletion(
   body: Uint8Array,
   flavour: Flavour,
@@ -21,7 +21,7 @@ export function fromCompletion(
   const error = errorInside(completion, choice)
   if (error) throw mapError({ status: 200, headers: {}, body: error }, redact)
   const word = asName(choice?.finish_reason)
-  // Azure leaves out the message of an answer that its filter withheld.
+  // Azure omits the message of an answer that its filter withheld.
   const isWithheld = mapFinishReason(word) === 'content_filter'
   if (!choice || (!isWithheld && (typeof choice.message !== 'object' || choice.message === null)))
     throw unreadableAnswer('an answer', true)
@@ -53,13 +53,13 @@ function splitParts(message: JsonObject): { text: string; reasoningText: string 
   return { text, reasoningText: reasoning }
 }
 
-/** The choice with index 0, wherever it stands; only one was asked for. */
+/** The choice with index 0, at any position; only one was requested. */
 export function firstChoice(choices: unknown): JsonObject | undefined {
   const all = asObjects(choices)
   return all.find((choice) => choice.index === 0 || choice.index === undefined || choice.index === null)
 }
 
-/** The error that a 2xx body carries, as the JSON of an error body; null where there is none. */
+/** The error in a 2xx body, as the JSON of an error body; null if there is none. */
 export function errorInside(body: JsonObject, choice: JsonObject | undefined): string | null {
   if (body.error) return JSON.stringify(body)
   // vLLM's flat form.
@@ -75,7 +75,7 @@ export function errorInside(body: JsonObject, choice: JsonObject | undefined): s
 export function brokenOffFailure(word: string | null, afterFirstByte: boolean) {
   return failure(
     word === 'insufficient_system_resource' ? 'overloaded' : 'server_error',
-    'The provider broke off its answer.',
+    'The provider aborted its answer.',
     { code: word, afterFirstByte },
   )
 }
@@ -85,7 +85,7 @@ export function finishReasonOf(word: string | null, hasToolCalls: boolean, flavo
   return reason === 'stop' && hasToolCalls && flavour.stopMayMeanToolCalls ? 'tool_calls' : reason
 }
 
-/** False for the empty objects that some hosts put into every message. */
+/** False for the empty objects that some hosts add to every message. */
 export function hasCall(functionCall: unknown): boolean {
   const { name, arguments: given } = asObject(functionCall)
   return asString(name) !== '' || readArguments(given) !== ''
@@ -97,7 +97,7 @@ function readToolCalls(message: JsonObject): ProviderAnswer['toolCalls'] {
     return { id: asString(call.id), name: asString(called.name), argumentsJson: readArguments(called.arguments) }
   })
   if (calls.length > 0) return calls
-  // The form before tools.
+  // The form before tools were introduced.
   if (!hasCall(message.function_call)) return []
   const called = asObject(message.function_call)
   return [{ id: '', name: asString(called.name), argumentsJson: readArguments(called.arguments) }]

@@ -13,26 +13,26 @@ import { mapUsage } from './map-usage.ts'
 import { readArguments, readTextParts } from './message-parts.ts'
 import { createReplayCollector } from './replay.ts'
 
-/** Largest single event; one delta is a few hundred bytes, a whole tool call stays far below. */
+/** Largest single event; a delta has a few hundred bytes, a whole tool call far less than this. */
 const maximumEventBytes = 4 * 1024 * 1024
 
 interface ReaderState {
-  /** A chunk of an answer was seen, so a failure from here on may have been billed. */
+  /** A chunk of an answer was received, so a failure from here on may have been billed. */
   begun: boolean
-  /** `[DONE]` was seen, and finish and usage were handed out. */
+  /** `[DONE]` was received, and finish and usage were emitted. */
   ended: boolean
   finishWord: string | null
-  /** The last one counts. */
+  /** The last one wins. */
   usage: unknown
   toolCalls: { wireIndex: unknown; id: string }[]
-  /** The last list counts. */
+  /** The last list wins. */
   citations: UrlCitation[] | null
   replay: ReturnType<typeof createReplayCollector>
 }
 
 /**
- * Reads the event stream of `POST …/chat/completions`. The answer's own end is `[DONE]` or a finish reason: not every host sends
- * both. Finish and usage are handed out at the end, as both may come twice.
+ * Reads the event stream of `POST …/chat/completions`. The answer ends with `[DONE]` or a finish reason: not every host sends both. Finish
+ * and usage are emitted at the end, because both may be sent twice.
  */
 export function createChatStreamReader(flavour: Flavour, redact: (text: string) => string): WireStreamReader {
   const state: ReaderState = {
@@ -78,12 +78,12 @@ function* readChunk(
   redact: (text: string) => string,
 ): Generator<ProviderEvent, void, void> {
   const choice = firstChoice(chunk.choices)
-  // Moonshot puts it into the choice, Groq into a separate field.
+  // Moonshot's is in the choice, Groq's in a separate field.
   state.usage = chunk.usage ?? asObject(chunk.x_groq).usage ?? choice?.usage ?? state.usage
   state.citations = readCitations(chunk, asObject(choice?.delta)) ?? state.citations
   const error = errorInside(chunk, choice)
   if (error) {
-    // What a failed answer cost is known all the same.
+    // The usage of a failed answer is reported too.
     yield* usageEvents(state, flavour)
     throw errorOf(error, state, redact)
   }
@@ -118,9 +118,7 @@ function readDelta(delta: JsonObject, state: ReaderState): ProviderEvent[] {
   return events
 }
 
-/**
- * Pieces of one call share an index. Hosts without indexes, or with the same for every call, are told apart by the call's id.
- */
+/** Pieces of one call share an index. If a host sends no index, or the same for every call, the call's id distinguishes them. */
 function readToolCall(call: JsonObject, state: ReaderState): ProviderEvent {
   const called = asObject(call.function)
   const id = asString(call.id)
@@ -137,10 +135,10 @@ function readToolCall(call: JsonObject, state: ReaderState): ProviderEvent {
   }
 }
 
-/** `isClosed`: the closing word came. */
+/** `isClosed`: `[DONE]` was received. */
 function takeEnd(state: ReaderState, flavour: Flavour, isClosed: boolean): ProviderEvent[] {
   if (!state.begun) throw failure('connection', 'The provider ended its answer before it began.')
-  // The closing word alone does not say that the answer is whole: proxies send it after a failure, too.
+  // `[DONE]` alone does not prove a complete answer: proxies send it after a failure, too.
   if (state.finishWord === null && !(isClosed && flavour.endsWithoutFinish)) throw truncatedStream(true)
   state.ended = true
   const finishReason = finishReasonOf(state.finishWord, state.toolCalls.length > 0, flavour)

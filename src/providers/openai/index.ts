@@ -10,7 +10,7 @@ import { createChatStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
 import { toChatRequest } from './to-request.ts'
 
-/** Chat completions of OpenAI, Azure OpenAI and every host that speaks their format; `flavours.ts` says how they differ. */
+/** Chat completions of OpenAI, Azure OpenAI and every compatible host; `flavours.ts` describes their differences. */
 export const createOpenAiAdapter: CreateWireAdapter = (settings) => {
   const host = flavourName(settings)
   const flavour: Flavour = flavours[host]
@@ -26,12 +26,12 @@ export const createOpenAiAdapter: CreateWireAdapter = (settings) => {
     authorize: () => Promise.resolve(credentials),
     requestIdHeader: flavour.requestIdHeader,
     embeddings: createEmbeddings(context, redact),
-    // Azure lists the models of the region, not the deployments that could be called.
+    // Azure lists the models of the region, not the deployments that can be called.
     ...(settings.format !== 'azure' && { models: { url: endpoint('models', ''), fromResponse: fromModelList } }),
   }
 }
 
-/** Azure takes its keys in a header of its own; what looks like a JSON web token is one of Entra ID. */
+/** Azure accepts keys in a separate header; a JSON web token is a token of Entra ID. */
 function toCredentials({ apiKey, format }: { apiKey?: string; format: string }): Record<string, string> {
   if (apiKey === undefined) return {}
   return format === 'azure' && !apiKey.startsWith('eyJ') ? { 'api-key': apiKey } : { authorization: `Bearer ${apiKey}` }

@@ -11,17 +11,17 @@ export interface WireError {
   afterFirstByte?: boolean
 }
 
-/** What an error says, whichever of the family's forms it has. */
+/** Content of an error, in any of the family's forms. */
 interface ErrorWords {
   message: string
   type: string
   code: string
   param: string | null
-  /** Status that stands in the body, where HTTP itself said 200. */
+  /** Status in the body, if the HTTP status is 200. */
   status: number | null
 }
 
-/** An error answer, or an error met inside a 2xx body (status 200), as a ProviderError. */
+/** Maps an error answer, or an error inside a 2xx body (status 200), to a ProviderError. */
 export function mapError(error: WireError, redact: (text: string) => string): ProviderError {
   const words = readWords(error.body)
   const status = error.status >= 400 ? error.status : words.status
@@ -39,8 +39,8 @@ function fallbackMessage(status: number): string {
 }
 
 /**
- * Forms of the family: `{error:{message,type,param,code}}` (OpenAI), the same in a list (Gemini's compatible host), `{error:"…"}`
- * (Ollama, xAI), flat `{message,type,code}` (Mistral, vLLM), `{detail}` as text or list (Mistral, FastAPI), or plain text.
+ * Forms of the family: `{error:{message,type,param,code}}` (OpenAI), the same in a list (Gemini's compatible host), `{error:"…"}` (Ollama,
+ * xAI), flat `{message,type,code}` (Mistral, vLLM), `{detail}` as text or list (Mistral, FastAPI), or plain text.
  */
 function readWords(body: string): ErrorWords {
   const parsed = parseJson(body)
@@ -68,7 +68,7 @@ function messageOf(object: JsonObject): string {
   return ''
 }
 
-/** One finding of a validator: where, and what. The input it quotes is left out, it may be the prompt. */
+/** One finding of a validator: location and message. The quoted input is omitted, because it may be the prompt. */
 function describeDetail(detail: unknown): string {
   if (typeof detail === 'string') return detail
   const { loc, msg, message } = asObject(detail)
@@ -76,7 +76,7 @@ function describeDetail(detail: unknown): string {
   return `${place}${asString(msg) || asString(message)}`
 }
 
-/** OpenRouter wraps the words of the provider behind it. */
+/** OpenRouter wraps the message of the provider behind it. */
 function withDetail(message: string, inner: JsonObject): string {
   const raw = asObject(inner.metadata).raw
   if (typeof raw !== 'string' || raw === '' || message.includes(raw)) return message
@@ -91,7 +91,7 @@ function readWordsOnce(raw: string): string {
   return messageOf(asObject(outer.error)) || messageOf(outer) || asString(outer.error)
 }
 
-/** Of a page of HTML only its title fits into a message. */
+/** Only the title of an HTML page is short enough for a message. */
 function plainText(body: string): string {
   const text = body.trim()
   if (!text.startsWith('<')) return text.slice(0, 500)
@@ -117,7 +117,7 @@ const filterCodes =
   /^(content_filter|content_policy_violation|responsibleaipolicyviolation|data_inspection_failed|moderation_blocked)$/i
 const keyWords =
   /(incorrect|invalid|missing|no|expired) api[ _-]?key|api[ _-]?key (is )?(invalid|not valid|incorrect|missing|expired)/i
-/** The host's own words first, then the status, then the type. */
+/** The host's message first, then the status, then the type. */
 function classify(status: number | null, { message, type, code }: ErrorWords): ProviderErrorClass {
   const client = status === null || status < 500
   if (client) {
@@ -138,18 +138,18 @@ function classify(status: number | null, { message, type, code }: ErrorWords): P
     if (status === 498) return 'overloaded'
   }
   if (status === null) return classOfType(type || code)
-  // llama.cpp answers 500 where the prompt does not fit.
+  // llama.cpp answers 500 if the prompt does not fit.
   if (status === 500 && isContextOverflow(message)) return 'context_length'
   if (status >= 500 && isCapacityShortage(message)) return 'overloaded'
   return errorClassOfStatus(status)
 }
 
-/** A 429 that no wait cures: OpenAI's "Request too large for gpt-4o … on tokens per min". */
+/** A 429 that no wait resolves: OpenAI's "Request too large for gpt-4o … on tokens per min". */
 function isRequestTooLarge(status: number | null, message: string): boolean {
   return status === 429 && /request too large/i.test(message)
 }
 
-/** Errors inside a 200 have only their type. */
+/** Errors inside a 200 have only a type. */
 function classOfType(type: string): ProviderErrorClass {
   if (/auth|permission|api_key/i.test(type)) return 'authentication'
   if (/not_?found/i.test(type)) return 'model_not_found'
@@ -160,7 +160,7 @@ function classOfType(type: string): ProviderErrorClass {
   return 'server_error'
 }
 
-/** OpenAI names the reset in a header of its own, and Groq in the text: `6s`, `1m2.5s`, `120ms`. */
+/** OpenAI sends the reset in a separate header, and Groq in the text: `6s`, `1m2.5s`, `120ms`. */
 function waitInWords(headers: Record<string, string>, message: string): number | null {
   const inText = /try again in ((?:\d+(?:\.\d+)?(?:h|ms|m|s))+)/i.exec(message)?.[1]
   if (inText) return parseWait(inText)

@@ -1,6 +1,6 @@
 import type { FinishReason } from '../port.ts'
 
-/** Words of hosts in the family; OpenAI's own four among them. */
+/** Finish reasons of hosts in the family, including OpenAI's four. */
 const reasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
   end_turn: 'stop',
@@ -33,8 +33,8 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 }
 
 /**
- * Words that say that the answer was broken off by trouble at the host: no answer, whatever text came before. `insufficient_system_resource`
- * is DeepSeek's, `network_error` z.ai's; hosts invent others of the kind.
+ * Finish reasons of an answer that the host aborted: it is not an answer, even with text. `insufficient_system_resource` is DeepSeek's,
+ * `network_error` z.ai's; hosts add others.
  */
 const brokenOff = /^insufficient_system_resource$|(^|_)(error|abort(ed)?|fail(ed|ure)?|timeout|timed_out|interrupted)$/i
 
@@ -42,13 +42,13 @@ export function isBrokenOff(word: string | null): boolean {
   return word !== null && brokenOff.test(word)
 }
 
-/** Kinds of words that are not in the list; `sensitive` is z.ai's. */
+/** Patterns for values that are not in the list; `sensitive` is z.ai's. */
 const kinds: readonly [RegExp, FinishReason][] = [
   [/sensitive|safety|filter|prohibit|block|moderat|guardrail/i, 'content_filter'],
   [/length|max_?(output_|completion_|new_)?tokens|token_limit/i, 'length'],
 ]
 
-/** Other unknown words become `stop`; the transport logs them. */
+/** Other unknown values become `stop`; the transport logs them. */
 export function mapFinishReason(word: string | null): FinishReason {
   if (word === null) return 'stop'
   const known = Object.hasOwn(reasons, word) ? reasons[word] : undefined

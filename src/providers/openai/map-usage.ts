@@ -6,8 +6,8 @@ import type { Flavour } from './flavours.ts'
 type UsageOptions = Pick<Flavour, 'reasoningOutsideCompletion' | 'statedCost'>
 
 /**
- * Usage in the family's words. Null where nothing was counted: a host that sends zeros for an answer has not counted either.
- * Cached tokens stand in four places: OpenAI's details, DeepSeek's hit count, Mistral's and Together's top level.
+ * Maps the family's usage. Null if nothing was counted: a host that sends zeros for an answer has not counted. Cached tokens have four
+ * places: OpenAI's details, DeepSeek's hit count, Mistral's and Together's top level.
  */
 export function mapUsage(wire: unknown, options: UsageOptions): TokenUsage | null {
   const usage = asObject(wire)
@@ -43,9 +43,9 @@ export function mapUsage(wire: unknown, options: UsageOptions): TokenUsage | nul
 }
 
 /**
- * What the host says that the call cost, in attoUsd; null where it says nothing.
- * OpenRouter: `cost` in dollars; with a key of one's own there, it is their fee and the host's price stands next to it
- * (openrouter.ai/docs/use-cases/usage-accounting, 2026-11). Perplexity: `cost.total_cost` in dollars, search fees included
+ * The cost that the host states, in attoUsd; null if it states none.
+ * OpenRouter: `cost` in dollars; for customers' own keys (BYOK) it is OpenRouter's fee, and the host's price is a separate field
+ * (openrouter.ai/docs/use-cases/usage-accounting, 2026-11). Perplexity: `cost.total_cost` in dollars, including search fees
  * (docs.perplexity.ai/api-reference/chat-completions-post, 2026-11). xAI: `cost_in_usd_ticks` of 1e-10 dollars (docs.x.ai, 2026-11).
  */
 function statedCost(usage: JsonObject, host: Flavour['statedCost']): bigint | null {
@@ -65,7 +65,7 @@ function statedCost(usage: JsonObject, host: Flavour['statedCost']): bigint | nu
   }
 }
 
-/** The total decides where there is one; xAI leaves reasoning out of the completion. */
+/** The total decides if there is one; xAI excludes reasoning from the completion. */
 function reasoningIsOutside(
   count: { prompt: number; completionTokens: number; reasoning: number; total: number | undefined },
   { reasoningOutsideCompletion }: UsageOptions,

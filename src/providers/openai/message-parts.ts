@@ -7,9 +7,8 @@ export interface TextParts {
 }
 
 /**
- * Content is a string, or (Mistral's reasoning models) a list of text and thinking parts. Hidden text stands in
- * `reasoning_content` (DeepSeek, xAI, Alibaba, vLLM, Moonshot) or `reasoning` (Groq, Cerebras, Ollama, OpenRouter); a host that
- * sends both repeats itself.
+ * Content is a string, or (Mistral's reasoning models) a list of text and thinking parts. Hidden text is in `reasoning_content` (DeepSeek,
+ * xAI, Alibaba, vLLM, Moonshot) or `reasoning` (Groq, Cerebras, Ollama, OpenRouter); if a host sends both, they are equal.
  */
 export function readTextParts(message: JsonObject): TextParts {
   const { content } = message
@@ -41,7 +40,7 @@ function reasoningDetails(message: JsonObject): string {
     .join('')
 }
 
-/** A call's arguments are JSON as text; some hosts send the object itself. */
+/** A call's arguments are JSON as text; some hosts send the object. */
 export function readArguments(value: unknown): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : JSON.stringify(value)

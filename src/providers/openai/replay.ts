@@ -2,7 +2,7 @@ import type { ModelTraits } from '../model-traits/index.ts'
 import type { ProviderMessage, ReasoningReplay, WireModel } from '../port.ts'
 import { asObjects, asString, type JsonObject } from '../wire-json.ts'
 
-/** Longest reasoning that is kept to be sent back, characters; beyond it the model begins to think again. */
+/** Longest reasoning that is kept to be sent back, in characters; beyond it the model reasons again. */
 const maximumReplayedCharacters = 2_000_000
 
 /** Collects the reasoning of one answer in both forms of the family: a text, and OpenRouter's list of details. */
@@ -28,7 +28,7 @@ export function createReplayCollector() {
   }
 }
 
-/** Pieces of one detail share type and index; their texts belong together. */
+/** Pieces of one detail share type and index; their texts are joined. */
 function addDetail(details: JsonObject[], piece: JsonObject): void {
   const last = details.at(-1)
   if (!last || last.type !== piece.type || last.index !== piece.index || piece.type === 'reasoning.encrypted') {
@@ -42,8 +42,8 @@ function addDetail(details: JsonObject[], piece: JsonObject): void {
 }
 
 /**
- * The reasoning behind a turn's tool calls, as the model wants it back. Models with `reasoning_content` refuse such a turn without it, also
- * where another model made the calls: a blank text then says that there is none.
+ * The reasoning behind a turn's tool calls, in the model's form. Models with `reasoning_content` refuse such a turn without it, also if
+ * another model made the calls: then a blank text is sent.
  */
 export function toReplayedFields(
   { replay }: ProviderMessage,

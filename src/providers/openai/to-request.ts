@@ -16,7 +16,7 @@ export interface RequestContext {
   endpoint: Endpoint
 }
 
-/** A call as a request to `POST …/chat/completions`. */
+/** Maps a call to a request to `POST …/chat/completions`. */
 export function toChatRequest(call: ProviderCall, options: { stream: boolean }, context: RequestContext): WireRequest {
   const { settings, host, flavour, endpoint } = context
   const adjustments = createAdjustments()
@@ -77,7 +77,7 @@ function toChatBody(
   }
 }
 
-/** An operator may declare a reasoning model of OpenAI under a name that no rule knows. */
+/** Operators may declare a reasoning model of OpenAI under a name that matches no rule. */
 const reasonsAsOpenAi = ({ model }: ProviderCall, flavour: Flavour) => flavour.openAiReasoning && model.reasoning
 
 function toWireMessage(
@@ -127,7 +127,7 @@ function toTools(request: ProviderRequest, flavour: Flavour): JsonObject {
   }
 }
 
-/** Usage is always wanted; whether the client sees it is decided elsewhere. */
+/** Usage is always requested; the gateway decides whether the client sees it. */
 function toStreamFields(askForUsage: boolean): JsonObject {
   return { stream: true, ...(askForUsage && { stream_options: { include_usage: true } }) }
 }
