@@ -1,7 +1,7 @@
 /**
- * Proves the ledger: `npm run proof:ledger [-- --seed N --steps N]`. First beside a simple model that predicts every decision,
- * then in a simulation of organisations, instances, crashes and clock jumps over the real SQL, and compares what each call saw
- * with what the database says. The seed decides what is tried; how statements interleave is up to the machine. Embedded engine,
+ * Proves the ledger: `npm run proof:ledger [-- --seed N --steps N]`. First it compares the ledger with a simple model that predicts every decision,
+ * then it simulates organisations, instances, crashes and clock jumps over the real SQL and compares the record of each call
+ * with the database. The seed decides what is tried; the interleaving of statements depends on the machine. Embedded engine,
  * or the server that PORTICO_TEST_DATABASE_URL names.
  */
 import { parseArgs } from 'node:util'
@@ -33,7 +33,7 @@ console.log(`model: ${decisions} decisions, every one as predicted, ${seconds(mo
 
 const startMs = performance.now()
 const { calls, counts, lastInstance } = await simulate(control, createChance(seed + 1), steps)
-// Whoever was killed last is settled by the last one that runs.
+// The last running instance settles the calls of the instance that was killed last.
 await control.execute(
   "update ledger_instances set heartbeat_at = heartbeat_at - interval '1 hour' where instance_id <> $1",
   [lastInstance.ledger.instanceId()],
@@ -56,7 +56,7 @@ console.log(
 )
 must('unbilled answers', verdict.unbilledAnswers)
 must('double bills', verdict.doubleBills)
-must('bills that differ from what the call saw', verdict.wrongBills)
+must('bills that differ from the record of their call', verdict.wrongBills)
 must('leaked holds', verdict.leakedHolds)
 must('periods billed above their budget', verdict.overrunPeriods)
 must('audit findings', audit.findings.length)

@@ -3,17 +3,17 @@ import type { Database } from '../../src/database/index.ts'
 import { type Clock, silentLog, systemClock } from '../../src/kernel/index.ts'
 import type { Chance } from './random.ts'
 
-/** One running process of the simulation: its ledger, and the ways in which it ends or falls silent. */
+/** One simulated process: its ledger, and the ways in which it ends or becomes silent. */
 export interface Instance {
   ledger: LedgerService
-  /** As kill -9: timers stop, statements on their way may or may not take effect, no answer arrives any more. */
+  /** Like kill -9: timers stop, statements in flight may or may not take effect, and no reply arrives. */
   kill(): void
   isKilled(): boolean
 }
 
 export interface InstanceOptions {
   database: Database
-  /** Wall time of this process; jumps. */
+  /** Wall time of this process; it may jump. */
   now(): number
   chance: Chance
   holdWaitMs: number
@@ -24,7 +24,7 @@ export async function startInstance({ database, now, chance, holdWaitMs }: Insta
   const timers: (() => void)[] = []
   const never = () => new Promise<never>(() => {})
 
-  /** A statement of a process that dies: half of those on their way reach the database, none is answered. */
+  /** A statement of a killed process: half of those in flight reach the database, none gets a reply. */
   async function guard<Result>(run: () => Promise<Result>): Promise<Result> {
     if (killed) return never()
     const result = await run()
@@ -39,7 +39,7 @@ export async function startInstance({ database, now, chance, holdWaitMs }: Insta
       guard(() =>
         database.transaction(async (transaction) => {
           const result = await work(transaction)
-          // Dying between the statements and the commit: the server rolls back what a lost client had begun.
+          // Killed between the statements and the commit: the server rolls back the transaction of a lost client.
           if (killed && chance.happens(0.5)) throw new Error('the client is gone')
           return result
         }, options),

@@ -17,8 +17,8 @@ interface ModelCall {
 }
 
 /**
- * The ledger beside a model of a dozen lines: a budget, what is settled, what is held. One instance, no waiting, whole answers
- * with a client's cap, so that every decision is exactly predictable. Throws at the first difference.
+ * Compares the ledger with a model of a dozen lines: budget, settled and held amounts. One instance, no waiting, whole answers
+ * with a client's cap, so that every decision can be predicted exactly. Throws at the first difference.
  */
 export async function runModel(database: Database, chance: Chance, steps: number): Promise<{ decisions: number }> {
   const ledger = await createLedger({ database, clock: systemClock, log: silentLog, holdWaitMs: 0 })
@@ -45,7 +45,7 @@ async function runOrganisation(ledger: LedgerService, chance: Chance, steps: num
     if (step === 0 || chance.happens(0.1)) {
       budget = parsePicoUsd(chance.pick(['0', '0.0011', '0.004', '0.02', '0.1', '0.5']))
       organisation = { ...organisation, monthlyBudgetPicoUsd: budget }
-      // The ledger learns of a changed budget from the organisation that a caller brings.
+      // The ledger reads a changed budget from the organisation that the caller passes.
       ledger.hasCredit(organisation)
     }
     if (calls.length > 0 && chance.happens(0.45)) {
@@ -69,7 +69,7 @@ async function runOrganisation(ledger: LedgerService, chance: Chance, steps: num
     const state = await ledger.loadBudget(organisation)
     if (state.settledPicoUsd !== settled || state.heldPicoUsd !== held()) {
       throw new Error(
-        `the database says ${state.settledPicoUsd} settled and ${state.heldPicoUsd} held; the model ${settled} and ${held()}`,
+        `the database has ${state.settledPicoUsd} settled and ${state.heldPicoUsd} held; the model ${settled} and ${held()}`,
       )
     }
   }
@@ -105,7 +105,7 @@ async function runOrganisation(ledger: LedgerService, chance: Chance, steps: num
   }
 }
 
-/** The largest count up to `most` that fits, by halving; -1 when not even nothing fits. */
+/** The largest count up to `most` that fits, by bisection; -1 when not even 0 fits. */
 function largest(most: number, fits: (count: number) => boolean): number {
   if (!fits(0)) return -1
   let low = 0

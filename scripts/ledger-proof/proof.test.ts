@@ -5,7 +5,7 @@ import { createChance } from './random.ts'
 import { simulate } from './simulation.ts'
 import { verify } from './verify.ts'
 
-/** A short proof with a new seed each time; `npm run proof:ledger -- --seed N --steps N` repeats or prolongs it. */
+/** A short proof with a new seed each time; `npm run proof:ledger -- --seed N --steps N` repeats or extends it. */
 const seed = Date.now() % 1_000_000_000
 let databases: TestDatabases
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => databases.drop())
 
-test(`every decision of the ledger is the one that the model predicts (seed ${seed})`, async () => {
+test(`every decision of the ledger matches the model (seed ${seed})`, async () => {
   await expect(runModel(databases.control, createChance(seed), 150)).resolves.toEqual({ decisions: 150 })
 })
 

@@ -1,8 +1,8 @@
-/** A seeded source of chance (mulberry32), so that a run can be repeated by its seed. */
+/** A seeded random generator (mulberry32), so that a seed repeats a run. */
 export interface Chance {
-  /** 0 included to 1 not. */
+  /** 0 (inclusive) to 1 (exclusive). */
   next(): number
-  /** from and to included. */
+  /** A whole number; both bounds are inclusive. */
   integer(from: number, to: number): number
   happens(probability: number): boolean
   pick<Item>(items: readonly Item[]): Item

@@ -6,19 +6,19 @@ import type { Organisation } from '../../src/organisations/index.ts'
 import { type Instance, startInstance } from './instance.ts'
 import type { Chance } from './random.ts'
 
-/** What one call of the simulation has seen; compared with the database at the end. */
+/** The record of one simulated call; compared with the database at the end. */
 export interface SimulatedCall {
   requestId: RequestId
   organisation: Organisation
   startedAt: number
-  /** The hold was acknowledged as durable: from then on output may have been shown. */
+  /** The hold was acknowledged as durable, so output may have been sent. */
   durable: boolean
-  /** What was granted, and so may have been shown. */
+  /** Granted output, which may have been sent. */
   shownTokens: number
   outcome: Outcome | undefined
   receipt: Receipt | undefined
   refused: boolean
-  /** The process was killed, or taken for dead, while the call ran. */
+  /** The process was killed, or presumed dead, during the call. */
   interrupted: boolean
 }
 
@@ -42,16 +42,16 @@ const maximumInFlight = 60
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Pacific/Apia']
 const dayMs = 86_400_000
 
-/** Seeded chaos over the real SQL: calls, streams, crashes, silences, clock jumps and changed budgets. */
+/** Seeded random events over the real SQL: calls, streams, crashes, silences, clock jumps and changed budgets. */
 export async function simulate(database: Database, chance: Chance, steps: number): Promise<Simulation> {
-  // Instances share one database as they would share a server: an own boot does not prove the others dead.
+  // Instances share one database like a server: the start of one does not prove that the others are dead.
   const shared: Database = { ...database, engine: 'postgres' }
   const counts: Counts = { calls: 0, kills: 0, silences: 0, clockJumps: 0, budgetChanges: 0 }
   const calls: SimulatedCall[] = []
   const inFlight = new Set<Promise<void>>()
   const running = new Map<SimulatedCall, Instance>()
   const enders = new Map<SimulatedCall, () => void>()
-  /** Ledger ids of instances that were made to look dead: one that was busy then is settled by a later look. */
+  /** Ledger ids of instances that were made to appear dead: one that was busy then is settled by a later recovery. */
   const silenced = new Set<string>()
   let offsetMs = 0
   const now = () => Date.now() + offsetMs
@@ -77,7 +77,7 @@ export async function simulate(database: Database, chance: Chance, steps: number
     else if (dice < 0.96) await killOne()
     else if (dice < 0.97) await silenceOne()
     else await chance.pick(instances).ledger.maintain()
-    // Lets a few statements pass between two steps, a different number each time.
+    // Lets a random number of statements complete between two steps.
     for (let turns = chance.integer(0, 3); turns > 0; turns -= 1) await new Promise((resolve) => setImmediate(resolve))
   }
   await Promise.all(inFlight)
@@ -140,13 +140,13 @@ export async function simulate(database: Database, chance: Chance, steps: number
     }
     const ending = await streamOut(instance, call, hold, request.stream, script)
     if (ending === null) return
-    // A surprise: the provider bills more than its cap allowed.
+    // The provider bills more than its cap allows.
     const tokens = script.surprise ? call.shownTokens + 5000 : call.shownTokens
     call.outcome = answered(script.surprise ? 90 : 100, tokens, { ending })
     call.receipt = await hold.settle(call.outcome)
   }
 
-  /** Shows output as the gateway does; null when the hold never became durable. */
+  /** Sends output like the gateway; null when the hold never became durable. */
   async function streamOut(
     instance: Instance,
     call: SimulatedCall,
@@ -202,12 +202,12 @@ export async function simulate(database: Database, chance: Chance, steps: number
     await chance.pick(instances).ledger.maintain()
   }
 
-  /** A process that is only slow is taken for dead, settled by another one, and goes on as if nothing had happened. */
+  /** A slow process is presumed dead, another one settles its calls, and the slow process continues. */
   async function silenceOne(): Promise<void> {
     if (instances.length < maximumInstances) instances.push(await start())
     const silent = chance.pick(instances)
     const other = instances.find((instance) => instance !== silent)!
-    // Before the silence: from then on whoever looks settles them, and calls that run may end at once.
+    // Before the silence: after it any instance may settle these calls, and running calls may end at once.
     for (const [call, instance] of running) if (instance === silent) call.interrupted = true
     silenced.add(silent.ledger.instanceId())
     await expire(silent.ledger.instanceId())
@@ -222,7 +222,7 @@ export async function simulate(database: Database, chance: Chance, steps: number
     )
   }
 
-  /** A call ends with its process: what it waits for never comes. */
+  /** A call ends with its process: the awaited reply never arrives. */
   function untilKilled(instance: Instance, call: SimulatedCall, run: () => Promise<void>): Promise<void> {
     running.set(call, instance)
     return new Promise<void>((resolve, reject) => {

@@ -28,7 +28,7 @@ interface StoredEntry {
   ending: string
 }
 
-/** Compares what the calls saw with what the database says, by its own reading of the tables. */
+/** Compares the records of the calls with the tables, read with separate SQL. */
 export async function verify(database: Database, calls: readonly SimulatedCall[]): Promise<Verdict> {
   const organisationIds = [...new Set(calls.map((call) => call.organisation.id))]
   const rows = await database.query<StoredEntry>(
@@ -60,11 +60,11 @@ export async function verify(database: Database, calls: readonly SimulatedCall[]
   return { ...verdict, ...(await findOverruns(database, organisationIds, rows, calls)) }
 }
 
-/** An entry that does not say what its call saw. */
+/** An entry that differs from the record of its call. */
 function isWrong(call: SimulatedCall, entry: StoredEntry | undefined): boolean {
   if (call.refused) return entry !== undefined
   if (call.receipt) {
-    // What settle() answered is what stands in the ledger, whoever wrote it; a call that never got durable may have none.
+    // The result of settle() equals the entry, whichever instance wrote it; a call that never became durable may have no entry.
     if (!entry) return call.durable || call.receipt.billedPicoUsd !== 0n
     if (entry.billed_pico_usd !== call.receipt.billedPicoUsd) return true
   }
@@ -77,7 +77,7 @@ function isWrong(call: SimulatedCall, entry: StoredEntry | undefined): boolean {
   return false
 }
 
-/** A period's bill against the highest budget that any call carried while it ran. */
+/** Compares the bill of a period with the highest budget of any call in it. */
 async function findOverruns(
   database: Database,
   organisationIds: string[],
@@ -94,7 +94,7 @@ async function findOverruns(
     const billed = rows
       .filter((row) => row.organisation_id === period.organisation_id && row.period === period.period)
       .reduce((sum, row) => sum + row.billed_pico_usd, 0n)
-    // A call asks the clock a moment after the simulation noted its start.
+    // A call reads the clock a moment after the simulation recorded its start.
     const budget = calls
       .filter(
         (call) =>
