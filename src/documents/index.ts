@@ -1,7 +1,7 @@
 export { deleteBlobJob } from './blob-removal.ts'
 export type { BlobStore } from './blobs/blob-store.ts'
 export { createFolderBlobStore } from './blobs/folder-blob-store.ts'
-export { createS3BlobStore } from './blobs/s3-blob-store.ts'
+export { openS3BlobStore } from './blobs/open-s3-blob-store.ts'
 export { type ChunkReader, createChunkReader } from './chunk-reader.store.ts'
 export type { Document, DocumentFailureCode, DocumentFormat, DocumentProgress, DocumentStatus } from './document.ts'
 export { createDocumentAudit } from './document-audit.ts'

@@ -4,7 +4,7 @@ import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../config.ts'
 import { ConfigError } from '../config.ts'
-import { type BlobStore, createFolderBlobStore, createS3BlobStore } from '../documents/index.ts'
+import { type BlobStore, createFolderBlobStore, openS3BlobStore } from '../documents/index.ts'
 import type { CatalogueConfiguration } from '../models/index.ts'
 
 /** External resources of the configuration: secret key, blob store, certificates, providers. */
@@ -43,19 +43,17 @@ export function openBlobStore({ settings, secrets }: Config): Promise<BlobStore>
       'PORTICO_S3_ACCESS_KEY_ID and PORTICO_S3_SECRET_ACCESS_KEY belong together; set both or neither.',
     )
   }
-  return Promise.resolve(
-    createS3BlobStore({
-      bucket: blobs.bucket,
-      region: blobs.region,
-      endpoint: blobs.endpoint,
-      prefix: blobs.prefix,
-      forcePathStyle: blobs.forcePathStyle,
-      credentials:
-        s3AccessKeyId === undefined || s3SecretAccessKey === undefined
-          ? undefined
-          : { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey },
-    }),
-  )
+  return openS3BlobStore({
+    bucket: blobs.bucket,
+    region: blobs.region,
+    endpoint: blobs.endpoint,
+    prefix: blobs.prefix,
+    forcePathStyle: blobs.forcePathStyle,
+    credentials:
+      s3AccessKeyId === undefined || s3SecretAccessKey === undefined
+        ? undefined
+        : { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey },
+  })
 }
 
 /** Providers and models of the configuration file with their keys, and the settings of the environment. */

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createS3BlobStore, type BlobStore } from '../../src/documents/index.ts'
+import { openS3BlobStore, type BlobStore } from '../../src/documents/index.ts'
 import { isAppError } from '../../src/kernel/index.ts'
 import { type FakeS3, startFakeS3 } from '../harness/fake-s3.ts'
 import { expectStatus, startPortico, uploadForm, waitForDocument } from '../harness/portico.ts'
@@ -18,7 +18,7 @@ const never = new AbortController().signal
 
 beforeAll(async () => {
   s3 = await startFakeS3(bucket)
-  store = createS3BlobStore({
+  store = await openS3BlobStore({
     bucket,
     region: 'eu-central-1',
     endpoint: s3.url,
