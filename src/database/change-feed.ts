@@ -2,7 +2,7 @@ import { type ChangeSource, type Clock, describeError, type Log } from '../kerne
 import type { Database, Queryable } from './port.ts'
 
 /**
- * Notifies every instance, within a second, that a row that it holds in memory has changed. A change is a topic and an id; the reader
+ * Notifies every instance, within a second, that a row in its memory has changed. A change is a topic and an id; the reader
  * loads the row.
  */
 export interface ChangeFeed extends ChangeSource {
@@ -56,7 +56,7 @@ export function createChangeFeed({ database, clock, log }: { database: Database;
   }
 
   function warn(error: unknown): void {
-    if (!stopping) log.warn({ reason: describeError(error) }, 'changes could not be read or taken in; trying again')
+    if (!stopping) log.warn({ reason: describeError(error) }, 'changes could not be read or applied; retrying')
   }
 
   function wake(): void {
@@ -132,7 +132,7 @@ function createSubscribers() {
       return () => subscribers.delete(subscriber)
     },
 
-    /** 'all' where changes may have been missed. */
+    /** 'all' if changes may have been missed. */
     note(changes: readonly Change[] | 'all'): void {
       for (const subscriber of subscribers) {
         if (changes === 'all') subscriber.pending = 'all'

@@ -24,7 +24,7 @@ interface AuditDependencies {
   clock: Clock
 }
 
-/** Checks that each document has what its state requires, and that nothing is left of deleted documents. */
+/** Checks that each document has what its state requires, and that deleted documents left no data. */
 export function createDocumentAudit(dependencies: AuditDependencies): {
   area: string
   run(): Promise<DocumentFinding[]>
@@ -58,7 +58,7 @@ async function findMiscounted({ store }: AuditDependencies): Promise<DocumentFin
   }))
 }
 
-/** Blobs that no document names, apart from those that may belong to an upload in progress. */
+/** Blobs without a document, except those that may belong to an upload in progress. */
 async function findOrphanBlobs({ store, blobs, clock }: AuditDependencies): Promise<DocumentFinding[]> {
   const orphans: string[] = []
   let keys: string[] = []

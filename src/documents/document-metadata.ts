@@ -2,8 +2,8 @@ import { maximumMetadataBytes } from '../contract/documents.ts'
 import { AppError, readJson, toWebUrl } from '../kernel/index.ts'
 
 /**
- * Metadata is stored as the client's JSON text, because JavaScript values would lose digits of large numbers, the order of keys that
- * look like integers, and `__proto__`. Only white space between tokens and optional escapes in strings are not kept.
+ * Metadata is stored as the client's JSON text. JavaScript values would lose digits of large numbers, the order of integer-like keys,
+ * and `__proto__`. Only white space between tokens and optional escapes in strings are not kept.
  */
 export interface Metadata {
   /** The text of a JSON object. */

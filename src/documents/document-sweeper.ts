@@ -3,7 +3,7 @@ import type { BlobStore } from './blobs/blob-store.ts'
 import type { DocumentStore } from './documents.store.ts'
 
 /**
- * Repairs what a crash can leave: blobs without a row (the process was killed before it inserted the row), documents in processing
+ * Repairs the results of a crash: blobs without a row (the process was killed before it inserted the row), documents in processing
  * without a job, and expired upload keys. Runs at the start and every few hours.
  */
 export interface DocumentSweeper {
@@ -60,7 +60,7 @@ export function createDocumentSweeper({
 
   async function sweepAll() {
     const requeued = await store.requeueStuck()
-    if (requeued > 0) log.warn({ requeued }, 'documents in processing had no job and were given one')
+    if (requeued > 0) log.warn({ requeued }, 'enqueued jobs for documents in processing that had none')
     await store.pruneUploadKeys()
     const removedBlobs = await removeOrphans()
     if (removedBlobs > 0) log.info({ removedBlobs }, 'blobs without a document were removed')

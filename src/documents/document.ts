@@ -54,7 +54,7 @@ export interface NewDocument {
   sizeBytes: number
   contentSha256: Uint8Array
   blobKey: string
-  /** Idempotency-Key, null where none was sent. */
+  /** Idempotency-Key, null if none was sent. */
   uploadKey: string | null
   /** SHA-256 over content, name and metadata. */
   fingerprint: Uint8Array
@@ -93,7 +93,7 @@ export interface DocumentProgressRow {
 /** How many documents of a Space have each status. */
 export type DocumentCounts = Record<DocumentStatus, number>
 
-/** `total` counts the documents with the status that was asked for, `counts` all of the Space. */
+/** `total` counts the documents with the requested status, `counts` all of the Space. */
 export interface DocumentProgressPage {
   total: number
   counts: DocumentCounts

@@ -147,7 +147,7 @@ async function insertDocument(
   return { kind: 'inserted' }
 }
 
-/** Undefined leaves a value as it is. */
+/** Undefined keeps the stored value. */
 interface DocumentUpdate {
   name: string | undefined
   metadata: Metadata | null | undefined
@@ -164,7 +164,7 @@ async function updateDocument(
      order by id for no key update`,
     [id, organisationId],
   )
-  // A replacement that is not ready yet takes the change as well.
+  // The change also applies to a replacement that is not ready yet.
   for (const row of former) {
     await transaction.execute(
       `update documents set

@@ -65,10 +65,10 @@ export function createDocuments(dependencies: DocumentsDependencies) {
       return (isUuid(id) ? await store.load(organisation.id, id) : undefined) ?? notFound()
     },
 
-    /** Streams the file to the blob store, then stores the row with its job. A failed upload leaves nothing behind. */
+    /** Streams the file to the blob store, then stores the row with its job. The data of a failed upload is removed. */
     upload: (organisation: Organisation, given: NewUpload) => upload(dependencies, organisation, given),
 
-    /** `metadataText` is the JSON text of the new metadata; `null` clears it, undefined leaves it. */
+    /** `metadataText` is the JSON text of the new metadata; `null` clears it, undefined keeps it. */
     async update(
       organisation: Organisation,
       id: string,
@@ -179,7 +179,7 @@ async function removeUnusedBlob({ store, blobs, log }: DocumentsDependencies, bl
     const [orphan] = await store.findOrphanBlobs([blobKey])
     if (orphan !== undefined) await blobs.delete(orphan)
   } catch (error) {
-    log.warn({ error: describeError(error) }, 'a refused upload left its blob; the sweeper removes it')
+    log.warn({ error: describeError(error) }, 'the blob of a rejected upload was not removed; the sweeper removes it')
   }
 }
 

@@ -36,7 +36,7 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
       return stuck.length
     },
 
-    /** Those of the blob keys that no document has. */
+    /** The blob keys without a document. */
     async findOrphanBlobs(keys: readonly string[]): Promise<string[]> {
       const rows = await database.query<{ key: string }>(
         'select key from unnest($1::text[]) as key where not exists (select 1 from documents where blob_key = key)',

@@ -93,7 +93,7 @@ interface Collecting {
 interface Parts {
   fields: Map<string, string>
   file?: { fileName: string; declaredType: string; stored: ReturnType<typeof storeCounted> }
-  /** Resolves when metadata that came as a file part is among the fields. */
+  /** Resolves when metadata from a file part is among the fields. */
   metadata?: Promise<void>
 }
 
@@ -132,7 +132,7 @@ function collectParts(parser: InstanceType<typeof Busboy>, collecting: Collectin
   return parts
 }
 
-/** Resolves when the parser has read the whole body; rejects when the body is damaged, the client leaves or a signal aborts. */
+/** Resolves when the parser has read the whole body; rejects when the body is damaged, the client disconnects or a signal aborts. */
 function untilParsed(
   parser: InstanceType<typeof Busboy>,
   request: UploadRequest,

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
 import type { Caller } from './route.ts'
 
-/** Looks credentials up in memory; undefined or false where one is not valid. */
+/** Looks up credentials in memory. The result is undefined or false if a credential is not valid. */
 export interface Authenticators {
   organisations: { authenticate(key: string): Caller | undefined }
   operatorTokens: { authenticate(token: string): boolean }

@@ -24,8 +24,8 @@ export interface MetricsServer {
 }
 
 /**
- * Serves `GET /metrics` on a separate port, so that the public port does not expose it. With `fallback`, a port in use is replaced by
- * a free one, so that a second instance on the same machine can start with the default port.
+ * Serves `GET /metrics` on a separate port, so that the public port does not expose it. With `fallback`, a free
+ * port replaces one that is in use, so that a second instance on the same machine can start with the defaults.
  */
 export async function startMetricsServer(
   metrics: Metrics,

@@ -34,7 +34,7 @@ export function answerOddRequests(server: Server, log: Log) {
 /** Ends the connection with an error in the standard form. */
 function answerRaw(socket: Socket, status: number, message: string, log: Log, internal?: string) {
   const requestId = createRequestId()
-  log.info({ requestId, status, internal }, 'a request was refused before it was routed')
+  log.info({ requestId, status, internal }, 'a request was rejected before routing')
   const body = JSON.stringify(
     renderErrorBody(new AppError(status === 408 ? 'request_timeout' : 'invalid_request', message)),
   )

@@ -31,7 +31,7 @@ export type LimitedKind = 'call' | 'upload'
 
 /** Counts the requests that each organisation has running. */
 export interface RequestLimiter {
-  /** Throws `rate_limit_exceeded`. `leave` is called once, when the request has ended; `rate` is null where there is no rate limit. */
+  /** Throws `rate_limit_exceeded`. `leave` is called once, when the request has ended. `rate` is null without a rate limit. */
   enter(caller: Caller, kind: LimitedKind): { leave(): void; rate: RateLimitState | null }
 }
 

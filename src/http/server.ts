@@ -21,7 +21,7 @@ import { createUnknownRoutes, type UnknownRoutes } from './unknown-routes.ts'
 export interface ServerOptions {
   authenticators: Authenticators
   limiter: RequestLimiter
-  /** Throws where the organisation may not use the gateway. */
+  /** Throws if the organisation may not use the gateway. */
   assertGatewayAccess: (caller: Caller) => void
   metrics: Metrics
   log: Log

@@ -14,8 +14,8 @@ export interface UnknownRoutes {
 }
 
 /**
- * 405 with `allow` where the path exists with other methods, else 404. Below the gateway's prefix the key and the organisation's access
- * are checked first, whatever the path. `assertGatewayAccess` throws where the organisation may not use the gateway.
+ * 405 with `allow` if the path exists with other methods, else 404. Below the gateway's prefix the key and the organisation's access
+ * are checked first, for every path. `assertGatewayAccess` throws if the organisation may not use the gateway.
  */
 export function createUnknownRoutes(
   authenticators: Authenticators,

@@ -73,7 +73,7 @@ export function createOrganisationLimiter({ clock }: { clock: Clock }): Organisa
   }
 }
 
-/** Token bucket: it holds the requests of one minute and refills evenly. */
+/** Token bucket with the capacity of one minute that refills evenly. */
 function takeToken(counts: Counts, perMinute: number, nowMs: number): RateLimitState {
   const perMs = perMinute / 60_000
   counts.tokens = Math.min(perMinute, counts.tokens + (nowMs - counts.refilledAtMs) * perMs)

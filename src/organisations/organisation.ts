@@ -57,7 +57,7 @@ interface ApiKeySummary {
   readonly createdAt: number
 }
 
-/** What usage reports need of an organisation that no longer exists. */
+/** The fields of a removed organisation that usage reports use. */
 export type RemovedOrganisation = Pick<Organisation, 'id' | 'timeZone' | 'periodAnchorDay'>
 
 /** An organisation with the display form and the hash of its key. */

@@ -18,7 +18,7 @@ interface DocumentsDependencies extends PartContext {
   spaces: Pick<Spaces, 'get'>
 }
 
-/** Uploads, changes and progress of documents, and the repair of what a crash left. */
+/** Uploads, changes and progress of documents, and the repair after a crash. */
 export function openDocuments({
   config,
   corpus,

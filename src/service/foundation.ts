@@ -5,7 +5,7 @@ import { type Clock, createPseudonyms, createSecretBox, type Log } from '../kern
 import { createTokenCounting } from '../tokens/index.ts'
 import { openSecretKey } from './resources.ts'
 
-/** Registers what a stop closes, in the reverse order of the calls. */
+/** Registers a function that a stop calls. A stop calls them in reverse order. */
 export type OnStop = (close: () => unknown) => void
 
 /** What every part receives. */

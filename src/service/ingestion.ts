@@ -36,7 +36,7 @@ export function openIngestion(dependencies: IngestionDependencies) {
       if (workers > 0) {
         const options = { maximumAttempts: 12, backoffMs: 1_000, onExhausted: pipeline.giveUp }
         const processes = extractorProcesses(workers)
-        // Large documents leave one process to small ones; small ones may have all that are free.
+        // One process is reserved for small documents; small documents may use all free processes.
         jobs.work(processDocumentJob, { ...options, concurrency: processes - 1 }, (job) => pipeline.process(job))
         jobs.work(processSmallDocumentJob, { ...options, concurrency: processes }, pipeline.processSmall)
         await indexKeeper.start()
@@ -111,7 +111,7 @@ function workOnChanges({ jobs, index, blobs, log }: Pick<IngestionDependencies, 
   )
 }
 
-/** At least two: a large document must leave one to small ones. */
+/** At least two, because one is reserved for small documents. */
 function extractorProcesses(workers: number): number {
   return workers === 1 ? 2 : workers
 }

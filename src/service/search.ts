@@ -16,7 +16,7 @@ interface SearchDependencies extends PartContext {
   tokens: TokenCounting
 }
 
-/** The embedder, and hybrid search over what it embedded. */
+/** The embedder, and hybrid search over its vectors. */
 export async function openSearch({
   config,
   index,

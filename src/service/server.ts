@@ -2,12 +2,12 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import {
   type Authenticators,
+  createServer,
   type Metrics,
   type MetricsServer,
   type Routes,
   startMetricsServer,
 } from '../http/index.ts'
-import { createServer } from '../http/server.ts'
 import { AppError, version } from '../kernel/index.ts'
 import { assertGatewayAccess, createOrganisationLimiter } from '../organisations/index.ts'
 import type { PartContext } from './foundation.ts'

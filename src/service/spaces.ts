@@ -16,7 +16,7 @@ interface SpacesDependencies extends PartContext {
 /** Most documents of a deleted Space that one transaction removes. */
 const removalBatch = 100
 
-/** Spaces, and the removal of the documents of those that are deleted. */
+/** Spaces, and the removal of the documents of deleted Spaces. */
 export async function openSpaces(dependencies: SpacesDependencies) {
   const { config, control, changeFeed, organisations, catalogue, documentStore, clock, log, onStop } = dependencies
   const removals = createSpaceRemovals({
