@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { startMixedLoad } from '../test/harness/mixed-load.ts'
 
 /**
- * Whether the service keeps memory of requests that are over: its heap, buffers and resident memory after forced collections, at
+ * Whether the service keeps memory of finished requests: its heap, buffers and resident memory after forced collections, at
  * intervals of a mixed load (completions, streams, streams that the client leaves, chat, lists of 100 documents with 15 KB of
  * metadata, errors). The service is a separate process with the embedded database.
  *

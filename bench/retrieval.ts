@@ -1,5 +1,6 @@
 /**
- * Quality of search on sets of questions with known answers: words, vectors and both, beside a plain BM25 in the same process.
+ * Quality of search on sets of questions with known answers: lexical, vectors and fused, compared with a plain BM25 in the same
+ * process.
  *
  * Ends with `N passed, N failed`: a set passes where the fused figures are at or above the plain ones, and where a Space that holds
  * all sets together finds within 0.02 of what a Space of the set alone does.
@@ -53,7 +54,7 @@ const { values: options } = parseArgs({
 
 /** Rounding: the figures are sums in another order. */
 const rounding = 1e-9
-/** What the questions of a set may lose of nDCG@10 by the documents of other sets. */
+/** Largest loss of nDCG@10 of a set's questions by the documents of other sets. */
 const mixedLoss = 0.02
 /** Passages fetched for a ranking of ten documents: several may be of one document. */
 const passagesPerRanking = 40
@@ -61,7 +62,7 @@ const passagesPerExcerpt = 5
 
 type Modes = { name: string; vectorWeight?: number }[]
 const modes: Modes = [
-  { name: 'words', vectorWeight: 0 },
+  { name: 'lexical', vectorWeight: 0 },
   { name: 'vectors', vectorWeight: 1 },
   { name: 'fused' },
   ...(options.sweep
@@ -108,7 +109,7 @@ function judge<Scores extends object>(name: string, plain: Scores, fused: Scores
   outcomes.push({ name: `${name}: fused at or above plain BM25`, passed })
 }
 
-/** Sets that judge whole documents: a document ranks where its best passage does. */
+/** Sets that judge whole documents: a document has the rank of its best passage. */
 async function measureDocuments(bench: BenchIndex, embedder: Embedder, set: EvaluationSet): Promise<RankingScores> {
   const spaceId = createSpaceId()
   const ids = new Map<string, string>()
@@ -184,7 +185,7 @@ async function measureMixed(
   }
 }
 
-/** Sets with exact passages: how much of them the best five passages hold, and how much else. */
+/** Sets with exact passages: how much of them the best five passages contain, and how much else. */
 async function measureExcerpts(bench: BenchIndex, embedder: Embedder, set: EvaluationSet): Promise<void> {
   const spaceId = createSpaceId()
   const files =
@@ -250,7 +251,7 @@ async function measureExcerpts(bench: BenchIndex, embedder: Embedder, set: Evalu
   judge(set.name, rows['plain BM25 (here)'] as ExcerptScores, rows.fused as ExcerptScores, ['excerpt recall@5'])
 }
 
-/** Ranges of the letters of all files laid one behind the other, so that answers may lie in several. */
+/** Ranges in the concatenated letters of all files, so that answers may be in several files. */
 function answersOf(set: EvaluationSet, letters: Map<string, string>): Map<string, Range[]> {
   const answers = new Map<string, Range[]>()
   for (const { queryId, documentId, text } of set.spans) {
@@ -313,7 +314,7 @@ function print(title: string, rows: Record<string, object>): void {
   }
 }
 
-/** The stated figures have names of their own: matched by their letters and digits. */
+/** The stated figures have other names: matched by their letters and digits. */
 function alignStated(scores: object, columns: string[]): (number | undefined)[] {
   const plainName = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]|character/g, '')
   const byName = new Map(Object.entries(scores).map(([name, value]) => [plainName(name), value as number]))

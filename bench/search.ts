@@ -3,10 +3,10 @@
  *
  *   npm run bench:search [-- --sizes 1000,10000,100000] [--dimensions 384] [--queries 200] [--grow] [--database-url URL] [--reuse]
  *
- * Texts have Zipf's frequencies of 30,000 words, vectors lie in 200 clusters as those of a model do. At each size the indexes
- * of large Spaces are built, then measured: latency of whole searches (words, vectors and fusion, without the embedder),
- * alone and while documents come in, and recall@20 of the vector index against all vectors. `--grow` keeps the HNSW index
- * while rows come in (slow rows, no build) instead of building it once. `--reuse` measures the largest Space of the database as
+ * Texts have Zipf's frequencies of 30,000 words; vectors are in 200 clusters, like those of a model. At each size the indexes
+ * of large Spaces are built, then measured: latency of whole searches (lexical, vectors and fusion, without the embedder),
+ * alone and during imports, and recall@20 of the vector search compared with all vectors. `--grow` keeps the HNSW index
+ * while rows are inserted (slow rows, no build) instead of building it once. `--reuse` measures the largest Space of the database as
  * it is, such as an earlier run left it on a server.
  */
 import { parseArgs } from 'node:util'
@@ -27,9 +27,9 @@ const { values: options } = parseArgs({
   },
 })
 
-/** From here on the Space grows without its indexes, which are built anew behind it: as one would load a large store. */
+/** A larger step of growth drops the indexes first and builds them afterwards, as for the import of a large store. */
 const bulkFromChunks = 50_000
-/** How long rows come in to measure how fast, with all indexes kept. */
+/** Duration of the measured import, with all indexes kept. */
 const ingestMs = 5_000
 const dimensions = Number(options.dimensions)
 const queryCount = Number(options.queries)
@@ -37,7 +37,7 @@ const chunksPerDocument = 100
 const wordsPerChunk = 150
 const { random, words } = createSyntheticTexts(7)
 const clusters = Array.from({ length: 200 }, () => gaussian(dimensions, 1))
-/** The vector of each text, so that the embedder costs nothing and queries lie near what they ask for. */
+/** The vector of each text, so that the embedder costs nothing and queries are near their answers. */
 const vectorByText = new Map<string, Float32Array>()
 
 const embedder: Embedder = {
@@ -94,7 +94,7 @@ async function loadIntoMemory({ corpus, index: { engine } }: BenchIndex): Promis
   console.log(`  loaded into memory in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
 }
 
-/** Adds documents until the Space holds `wanted` chunks; says how fast, each 10,000 rows. */
+/** Adds documents until the Space has `wanted` chunks; prints the rate for each 10,000 rows. */
 async function grow(bench: BenchIndex, wanted: number): Promise<void> {
   let markMs = performance.now()
   let mark = size
@@ -146,12 +146,12 @@ async function measure(bench: BenchIndex, chunks: number): Promise<void> {
   })()
   const startedMs = performance.now()
   try {
-    print('while documents come in', await timeSearches(retrieval, bench, spaceId, queries))
+    print('during imports', await timeSearches(retrieval, bench, spaceId, queries))
   } finally {
     stop.now = true
     const rows = await ingesting
     size += rows
-    console.log(`    (${((rows / (performance.now() - startedMs)) * 1000).toFixed(0)} rows/s came in meanwhile)`)
+    console.log(`    (${((rows / (performance.now() - startedMs)) * 1000).toFixed(0)} rows/s imported meanwhile)`)
   }
   for (const query of queries) vectorByText.delete(query)
   await measureIngestion(bench)
@@ -162,7 +162,7 @@ async function measureIngestion(bench: BenchIndex): Promise<void> {
   let rows = 0
   while (performance.now() - startedMs < ingestMs) rows += await addDocument(bench, 20)
   size += rows
-  console.log(`    documents alone            ${((rows / (performance.now() - startedMs)) * 1000).toFixed(0)} rows/s`)
+  console.log(`    imports alone              ${((rows / (performance.now() - startedMs)) * 1000).toFixed(0)} rows/s`)
 }
 
 async function timeSearches(

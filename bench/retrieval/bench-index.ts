@@ -32,7 +32,7 @@ export interface BenchIndex extends AsyncDisposable {
 }
 
 const batchChunks = 64
-/** More than any size that is measured needs. */
+/** More than any measured size needs. */
 const maximumBytes = 4 * 1024 ** 3
 
 export async function createBenchIndex(embedder: Embedder, databaseUrl?: string): Promise<BenchIndex> {
@@ -106,7 +106,7 @@ export async function chunksOf(
   return chunks
 }
 
-/** A text as an extractor would hand it over: paragraphs parted by empty lines. */
+/** A text as an extractor returns it: paragraphs, separated in the text by empty lines. */
 export async function* paragraphsOf(text: string): AsyncGenerator<ExtractedBlock[]> {
   const paragraphs = text.split(/\n\s*\n/).map((paragraph) => paragraph.replaceAll(/\s+/g, ' ').trim())
   yield paragraphs.filter((paragraph) => paragraph !== '').map((paragraph) => ({ kind: 'paragraph', text: paragraph }))

@@ -14,7 +14,7 @@ export interface EvaluationSet {
   spans: { queryId: string; documentId: string; text: string }[]
   /** `files/*.md` of span sets, by name without the ending. */
   files: { id: string; path: string }[]
-  /** What index.json states as a plain baseline. */
+  /** The plain baseline that index.json states. */
   statedBaseline: Record<string, unknown>
 }
 
@@ -31,7 +31,7 @@ export function loadEvaluationSets(folder: string): EvaluationSet[] {
   })
 }
 
-/** A set of conversations is asked by its last turn, by all that the person said, and by the rewritten question where it has one. */
+/** The query of a conversation is its last turn, all turns of the person, or the rewritten question where it has one. */
 function loadConversations(
   name: string,
   folder: string,

@@ -11,7 +11,7 @@ export function lettersOf(text: string): string {
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
-/** Where a piece lies in a text, both as letters. Null: it does not, for instance because it repeats a table's header. */
+/** The range of a piece in a text, both as letters. Null: the text lacks it, for instance because it repeats a table's header. */
 export function findRange(letters: string, piece: string): Range | null {
   const wanted = lettersOf(piece)
   const start = wanted === '' ? -1 : letters.indexOf(wanted)

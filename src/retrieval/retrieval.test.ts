@@ -27,7 +27,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
   }
 
   describe('search in one Space', () => {
-    it('finds the chunk that answers, with its document, link and place', async () => {
+    it('finds the chunk that answers, with its document, link and position', async () => {
       const spaceId = createSpaceId()
       const document = await fixture.add(
         ['The harbour opens at six in the morning.', 'Ferries to the island leave every two hours from pier four.'],
@@ -55,12 +55,12 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect((await search('zeppelin inspection', { spaceId: own })).map((passage) => passage.documentId)).toEqual([
         mine.id,
       ])
-      // The right Space asked for by the wrong organisation is as good as empty.
+      // For another organisation the Space is empty.
       const stranger = { organisationId: createOrganisationId(), spaceId: own, query: 'zeppelin inspection', limit: 5 }
       expect(await retrieval.search({ ...stranger, signal: AbortSignal.timeout(30_000) })).toEqual([])
     })
 
-    it('is never short of the limit while enough chunks match, in one document or in many', async () => {
+    it('returns as many passages as the limit while enough chunks match, in one document or in many', async () => {
       const spaceId = createSpaceId()
       await fixture.add(
         Array.from({ length: 120 }, (_, row) => `Invoice number ${row} was paid by the treasurer.`),
@@ -74,7 +74,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       }
     })
 
-    it('puts a repeated text behind new ones and still fills the limit with it', async () => {
+    it('ranks repeats of a text last and still fills the limit with them', async () => {
       const spaceId = createSpaceId()
       const repeated = 'The canteen serves lentil soup on Mondays.'
       for (let copy = 0; copy < 4; copy++) await fixture.add([repeated], { spaceId })
@@ -84,7 +84,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(texts.slice(2)).toEqual([repeated, repeated, repeated])
     })
 
-    it('finds what a long question asks for, wherever in it that stands', async () => {
+    it('finds the answer to a long question, wherever in it the topic is', async () => {
       const spaceId = createSpaceId()
       await fixture.add(
         Array.from({ length: 60 }, (_, row) => `Record ${row} lists common${row % 7} and usual${row % 5} matters.`),
@@ -125,7 +125,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(best!.documentId).toBe(id)
     })
 
-    it('returns as many passages as there is room for, and always the first', async () => {
+    it('returns as many passages as fit into the byte limit, and always the first', async () => {
       const spaceId = createSpaceId()
       await fixture.add(
         Array.from({ length: 30 }, (_, row) => `Ledger ${String(row).padStart(2, '0')} of the guild`),
@@ -203,13 +203,13 @@ describe.each(engines)('%s', (_name, createEngine) => {
       ['format strings', 'honey %s $1 {0} ${x}'],
       ['a query of a megabyte', `honey ${'x'.repeat(1_000_000)}`],
       ['ten thousand different words', `honey ${Array.from({ length: 10_000 }, (_, word) => `word${word}`).join(' ')}`],
-    ])('takes %s for words', async (_name, query) => {
+    ])('treats %s as plain words', async (_name, query) => {
       const spaceId = createSpaceId()
       await fixture.add(['Bees make honey.', 'Wasps do not.'], { spaceId })
       expect((await search(query, { spaceId }))[0]?.text).toBe('Bees make honey.')
     })
 
-    it.each(['', '   ', '?!…', '\u0000', '—'])('answers the empty query %j with nothing', async (query) => {
+    it.each(['', '   ', '?!…', '\u0000', '—'])('returns nothing for the empty query %j', async (query) => {
       const spaceId = createSpaceId()
       await fixture.add(['Bees make honey.'], { spaceId })
       expect(await search(query, { spaceId })).toEqual([])
@@ -238,7 +238,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       })
     })
 
-    it('answers by words alone when the query cannot be embedded', async () => {
+    it('searches by terms alone when the query cannot be embedded', async () => {
       const spaceId = createSpaceId()
       await fixture.add(['Bees make honey.'], { spaceId })
       const broken = withEmbed(() => Promise.reject(new Error('the provider is down')))

@@ -53,7 +53,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
   })
 
   describe('a document in the index', () => {
-    it('is found from the transaction on that sets it ready, and not a moment before', async () => {
+    it('is found once the transaction that sets it ready commits, and not before', async () => {
       const document = await fixture.createDocument()
       const run = await fixture.stage(document, ['Badgers dig setts.'])
       expect(await search('badgers')).toEqual([])
@@ -69,7 +69,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await fixture.index.audit()).toEqual(sound)
     })
 
-    it('that was renamed is found by its new name and no longer by the former', async () => {
+    it('is found by its new name after a rename, and no longer by the former name', async () => {
       const document = await fixture.add(
         Array.from({ length: 60 }, (_, row) => `Paragraph ${row} of the text.`),
         { name: 'zeppelin.txt' },
@@ -80,7 +80,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
           `select sum(i.term_count)::bigint as terms, (select sum(cardinality(terms)) from chunk_terms)::bigint as counted
            from indexed_documents i`,
         )
-      // By words all of them match in full; by vectors, which keep the name they were made with, a little.
+      // All match fully by terms, and a little by vectors, which keep the name that they were made with.
       const isFound = async () =>
         (await search('zeppelin')).some(({ documentId, score }) => documentId === document.id && score > 0.5)
       expect(await isFound()).toBe(true)
@@ -98,7 +98,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await fixture.index.audit()).toEqual(sound)
     })
 
-    it('of an older text analysis is found before and after its terms are made again', async () => {
+    it('of an older text analysis is found before and after its terms are rebuilt', async () => {
       const document = await fixture.add(
         Array.from({ length: 60 }, (_, row) => `The meeting number ${row} was held by the committees.`),
       )
@@ -129,7 +129,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await fixture.index.audit()).toEqual(sound)
     })
 
-    it('that is renamed while it is not searchable, or not there, is left alone', async () => {
+    it('is not changed by a rename while it is not searchable or does not exist', async () => {
       const document = await fixture.createDocument({ name: 'zeppelin.txt' })
       const run = await fixture.stage(document, ['A text.'])
       await fixture.databases.corpus.execute(`update documents set name = 'balloon.txt' where id = $1`, [document.id])
@@ -139,7 +139,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await search('zeppelin')).toHaveLength(1)
     })
 
-    it('of ten thousand chunks becomes searchable by writing one row', async () => {
+    it('of ten thousand chunks becomes searchable by updating one row', async () => {
       const document = await fixture.createDocument()
       const texts = Array.from({ length: 10_000 }, (_, row) => `Row ${row} of the badger census.`)
       const run = await fixture.stage(document, texts)
@@ -155,7 +155,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await search('badger', { limit: 50 })).toHaveLength(50)
     }, 60_000)
 
-    it('is gone for searches from the delete on, with every row of it', async () => {
+    it('is not found after its delete, which removes all of its rows', async () => {
       const document = await fixture.add(['Badgers dig setts.', 'Badgers sleep by day.'])
       await fixture.databases.corpus.transaction((transaction) =>
         fixture.index.deleteDocument(transaction, document.id),
@@ -164,7 +164,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await rowCounts()).toEqual(nothing)
     })
 
-    it('leaves nothing behind when its row of documents is deleted, even in the middle of indexing', async () => {
+    it('leaves no row when its row of documents is deleted, even during indexing', async () => {
       const document = await fixture.createDocument()
       const run = await fixture.stage(document, ['Badgers dig setts.'])
       await fixture.databases.corpus.execute('delete from documents where id = $1', [document.id])
@@ -175,7 +175,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await fixture.index.audit()).toEqual(sound)
     })
 
-    it('starts clean when a run is repeated after a crash, and the dead run can add nothing more', async () => {
+    it('starts clean when a run is repeated after a crash, and rejects writes of the former run', async () => {
       const document = await fixture.createDocument()
       const dead = await fixture.stage(document, ['Old words.', 'More old words.'])
       const run = await fixture.stage(document, ['New words.'])
@@ -186,7 +186,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await rowCounts()).toEqual({ documents: 1, chunks: 1, terms: 1, vectors: 1 })
     })
 
-    it('that is searchable is not torn down by a late second run', async () => {
+    it('stays searchable when a second run is attempted', async () => {
       const document = await fixture.add(['Badgers dig setts.'])
       const { organisationId, spaceId } = fixture
       const second = await fixture.databases.corpus.transaction((transaction) =>
@@ -196,7 +196,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await search('badgers')).toHaveLength(1)
     })
 
-    it('that does not exist, or lies in another Space, gets no run', async () => {
+    it('gets no run if it does not exist or is in another Space', async () => {
       const document = await fixture.createDocument()
       const begin = (documentId: typeof document.id, spaceId: SpaceId) =>
         fixture.databases.corpus.transaction((transaction) =>
@@ -206,7 +206,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await begin(document.id, createSpaceId())).toBeNull()
     })
 
-    it('is reported by the audit when its status and its index disagree', async () => {
+    it('is reported by the audit when its status does not match its index', async () => {
       const unsearchable = await fixture.createDocument()
       await fixture.databases.corpus.execute(`update documents set status = 'ready' where id = $1`, [unsearchable.id])
       const run = await fixture.stage(await fixture.createDocument(), ['Badgers.'])
@@ -242,7 +242,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
   describe('another embedding model', () => {
     const texts = ['Badgers dig setts.', 'Otters swim.', 'Herons wait.']
 
-    it('is built beside the old one, which answers until all vectors are there', async () => {
+    it('is built next to the old one, which answers until all vectors exist', async () => {
       const next = createHashingEmbedder({ dimensions: 600 })
       await fixture.add(texts)
       expect(await fixture.index.embeddingVersions.prepare(next)).toMatchObject({
@@ -263,8 +263,8 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await fixture.index.audit()).toEqual(sound)
     })
 
-    it('does not lose documents that come, change hands or go while it is being built', async () => {
-      // As if it knew meaning: what is near is found, however little it is.
+    it('loses no document that is added or deleted while it is being built', async () => {
+      // As if it had semantics: weak similarities are not left out.
       const next = { ...createHashingEmbedder({ dimensions: 128 }), semantics: true }
       const first = await fixture.add(texts)
       await fixture.index.embeddingVersions.prepare(next)
@@ -283,7 +283,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(await fixture.index.audit()).toEqual(sound)
     })
 
-    it('is given up when the old one is wanted back', async () => {
+    it('is abandoned when the old one is configured again', async () => {
       const next = createHashingEmbedder({ dimensions: 128 })
       await fixture.add(texts)
       await fixture.index.embeddingVersions.prepare(next)
@@ -308,7 +308,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(seen[1]!.toSorted()).toEqual(seen[0]!.toSorted())
     })
 
-    it('refuses vectors of an embedder that was not prepared, or of another size', async () => {
+    it('rejects vectors of an embedder that was not prepared, or of another size', async () => {
       const document = await fixture.createDocument()
       await expect(fixture.stage(document, texts, createHashingEmbedder({ dimensions: 64 }))).rejects.toThrow(/prepare/)
       const wrong: Embedder = { ...createHashingEmbedder({ dimensions: 64 }), id: fixture.embedder.id }
@@ -339,7 +339,7 @@ describe('in PostgreSQL only', () => {
   })
 
   describe('indexes of large Spaces', () => {
-    it('are built above the threshold, give the same answers, and go when the Space has shrunk', async () => {
+    it('are built above the threshold, rank as the scan does, and are dropped when the Space has shrunk', async () => {
       const documents = []
       for (let part = 0; part < 5; part++) {
         documents.push(await fixture.add(Array.from({ length: 40 }, (_, row) => sentence(part * 40 + row))))
@@ -353,7 +353,7 @@ describe('in PostgreSQL only', () => {
       expect(await fixture.index.engine.maintain(small)).toEqual({ built: [], dropped: [] })
       for (const [position, query] of queries.entries()) {
         const found = await search(query, { limit: 10 })
-        // Many chunks tie: the scores must agree, which of equals come first need not.
+        // Many chunks have equal scores: the scores must match, the order of equals need not.
         for (const [rank, passage] of found.entries()) {
           expect(Math.abs(passage.score - exact[position]![rank]!.score), `${query} at ${rank}`).toBeLessThan(0.1)
         }
@@ -365,9 +365,9 @@ describe('in PostgreSQL only', () => {
       expect(await search('badger', { limit: 10 })).toHaveLength(10)
     })
 
-    it('are never short of the limit behind chunks that may not be found', async () => {
+    it('return as many chunks as the limit when unpublished chunks are nearer', async () => {
       await fixture.add(Array.from({ length: 120 }, (_, row) => sentence(row)))
-      // Nearer to the question than anything else, and not published: they fill the first places of both indexes.
+      // Nearer to the question than all others, and not published: they are the first results of both indexes.
       await fixture.stage(
         await fixture.createDocument(),
         Array.from({ length: 400 }, () => 'badger badger badger'),
@@ -378,7 +378,7 @@ describe('in PostgreSQL only', () => {
       expect(found.every((passage) => passage.text.startsWith('Entry'))).toBe(true)
     })
 
-    it('find what came in after they were built, and nothing of another Space', async () => {
+    it('find chunks added after they were built, and none of another Space', async () => {
       const spaceId = createSpaceId()
       await fixture.add(
         Array.from({ length: 120 }, (_, row) => sentence(row)),

@@ -3,7 +3,6 @@ import { auditIndex, type IndexAudit } from './corpus/audit.store.ts'
 import { type ChunkBatch, type IndexRun, searchableText } from './corpus/chunks.ts'
 import { createEmbeddingVersions, type EmbeddingVersions } from './corpus/embedding-versions.store.ts'
 import { beginRun, deleteDocument, insertChunks, publishRun } from './corpus/index-writer.store.ts'
-import { createReindexStore, type ReindexStore } from './corpus/reindex.store.ts'
 import { loadOutdatedDocuments, renameStep, updateTermsStep } from './corpus/terms.store.ts'
 import type { SearchEngine } from './engine.ts'
 import { analyseInSlices } from './lexical/analyse-text.ts'
@@ -32,7 +31,6 @@ export interface SearchIndex extends IndexWriter {
   readonly engine: SearchEngine
   readonly database: Database
   readonly embeddingVersions: EmbeddingVersions
-  readonly reindex: ReindexStore
   /** Rebuilds the terms of a searchable document under its present name; call it from a job. Resumable. */
   rename(documentId: string, signal: AbortSignal): Promise<void>
   /** Rebuilds terms of an older version of text analysis; call it from a job. Returns the number of documents. Resumable. */
@@ -54,7 +52,6 @@ export function createSearchIndex({ database, engine }: { database: Database; en
     engine,
     database,
     embeddingVersions: reporting(createEmbeddingVersions(database), engine),
-    reindex: createReindexStore(database),
     beginRun,
     async stageChunks(batch) {
       if (batch.chunks.length !== batch.vectors.length) {

@@ -6,14 +6,14 @@ import { tokenize } from '../lexical/tokenize.ts'
 import type { Embedder } from './embedder.ts'
 
 export interface HashingEmbedderOptions {
-  /** Default 384: one word in 20 shares its place with another one in a chunk of 200 words. */
+  /** Default 384: in a chunk of 200 words, one word in 20 shares a dimension with another one. */
   dimensions?: number
   maximumTokens?: number
 }
 
 const defaultDimensions = 384
 const defaultMaximumTokens = 512
-/** Pieces of words weigh less than words: they find misspellings and compounds, and are many. */
+/** Pieces of words find misspellings and compounds; they weigh less than words because there are many. */
 const pieceWeight = 0.25
 const pieceCharacters = 4
 const pieceMark = '\u0001'
@@ -51,7 +51,7 @@ function hashText(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions)
   for (const [feature, count] of countFeatures(text)) {
     const hash = murmur3(feature, 1)
-    // The sign is drawn from another bit than the place, so that collisions cancel out on average.
+    // The sign depends on another bit than the dimension, so that collisions cancel out on average.
     const sign = hash & 0x80000000 ? -1 : 1
     const weight = feature.startsWith(pieceMark) ? pieceWeight : 1
     vector[hash % dimensions]! += sign * weight * (1 + Math.log(count))
@@ -61,17 +61,17 @@ function hashText(text: string, dimensions: number): Float32Array {
 
 function countFeatures(text: string): Map<string, number> {
   const words = tokenize(text, { singleCharacters: false })
-  const telling = words.filter((word) => !rulesOf(word)?.stopWords.has(word))
+  const contentWords = words.filter((word) => !rulesOf(word)?.stopWords.has(word))
   const counts = new Map<string, number>()
-  for (const word of telling.length > 0 ? telling : words) {
-    // One stemmer for all: it must not depend on the other words of the text. Pieces catch the endings of other languages.
+  for (const word of contentWords.length > 0 ? contentWords : words) {
+    // One stemmer for all: it must not depend on the other words of the text. Pieces match the endings of other languages.
     const stem = rulesOf(word)?.stem(word) ?? word
     for (const feature of [stem, ...pieces(stem)]) counts.set(feature, (counts.get(feature) ?? 0) + 1)
   }
   return counts
 }
 
-/** What they cover is part of the embedder's id: more languages would make other vectors. */
+/** Part of the meaning of the embedder's id: another set would make other vectors. */
 const languages = new Set([defaultLanguage, 'ru', 'el', 'ar'])
 
 function rulesOf(word: string): LanguageRules | undefined {

@@ -1,12 +1,12 @@
-/** How a sentence-embedding model wants its texts and gives its vectors. */
+/** The inputs that a sentence-embedding model expects, and how its output becomes a vector. */
 export interface ModelFamily {
-  /** Which of a text's token vectors become the text's. */
+  /** Which token vectors of a text become the vector of the text. */
   pooling: 'mean' | 'cls' | 'last'
   queryPrefix: string
   passagePrefix: string
 }
 
-/** The files beside the weights that say how a model was trained (Sentence Transformers' layout); all optional. */
+/** The files next to the weights that describe how a model was trained (Sentence Transformers' layout); all optional. */
 export interface ModelFiles {
   /** config.json */
   config: Record<string, unknown>
@@ -18,7 +18,7 @@ export interface ModelFiles {
 
 const searchInstruction = 'Represent this sentence for searching relevant passages: '
 
-/** By name, where the files say nothing: the model cards of these families, as of 2026. First match counts. */
+/** By name, where the files have no such setting: from the model cards of these families, 2026. The first match counts. */
 const families: { name: RegExp; family: ModelFamily }[] = [
   { name: /e5-.*instruct/, family: mean('Instruct: Given a question, retrieve passages that answer it\nQuery: ', '') },
   { name: /\be5-|[-_/]e5[-_]/, family: mean('query: ', 'passage: ') },
@@ -42,7 +42,7 @@ const families: { name: RegExp; family: ModelFamily }[] = [
   },
 ]
 
-/** What the model's files say, then what is known of its name, then mean pooling without prefixes (MiniLM, gte, jina and most). */
+/** Settings by the model's files, else by its name, else mean pooling without prefixes (MiniLM, gte, jina and most). */
 export function familyOfModel(name: string, files: ModelFiles): ModelFamily {
   const byName = families.find((candidate) => candidate.name.test(name.toLowerCase()))?.family ?? mean('', '')
   return {
@@ -67,7 +67,7 @@ function promptOf(settings: ModelFiles['sentenceTransformers'], names: readonly 
   if (typeof prompts !== 'object' || prompts === null) return undefined
   for (const name of names) {
     const prompt = (prompts as Record<string, unknown>)[name]
-    // Newer versions write empty prompts for every model: these say nothing.
+    // Newer versions write empty prompts for every model, which mean nothing.
     if (typeof prompt === 'string' && prompt !== '') return prompt
   }
   return undefined

@@ -8,14 +8,14 @@ import { userAgent } from '../../kernel/index.ts'
 /** Downloads the files of a model once from the hub into `cacheFolder/MODEL`, in the hub's layout. */
 
 const defaultHubUrl = 'https://huggingface.co'
-/** Longest for one file: 2 GB of weights on 5 Mbit/s. */
+/** For one file: 2 GB of weights on 5 Mbit/s. */
 const downloadTimeoutMs = 3_600_000
 /** Larger than the weights of any sentence-embedding model that a CPU can run. */
 const maximumFileBytes = 8 * 1024 ** 3
 
 const modelIdPattern = /^[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*)?$/
 
-/** Files that not every model has; they say how it was trained. */
+/** Files that not every model has; they describe how it was trained. */
 const optionalFiles = [
   'tokenizer_config.json',
   'sentence_bert_config.json',
@@ -31,7 +31,7 @@ export interface DownloadOptions {
   hubUrl?: string | undefined
 }
 
-/** Weights come last: where they are there, the download was complete. */
+/** Weights come last: if they exist, the download was complete. */
 export async function downloadModel({ cacheFolder, modelId, weights, hubUrl }: DownloadOptions): Promise<void> {
   if (!modelIdPattern.test(modelId))
     throw new Error(`${modelId} is no model id of the hub, such as BAAI/bge-small-en-v1.5`)
@@ -56,7 +56,7 @@ async function downloadFile(url: string, target: string, required: boolean): Pro
   }
   if (!response.ok || response.body === null) {
     await response.body?.cancel()
-    throw new Error(`${url} answered ${response.status}`)
+    throw new Error(`${url} returned ${response.status}`)
   }
   await mkdir(path.dirname(target), { recursive: true })
   // Renamed when complete: a start that is killed leaves no half file under the final name.

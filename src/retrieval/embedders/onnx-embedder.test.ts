@@ -41,7 +41,7 @@ function dot(left: Float32Array, right: Float32Array): number {
 const missing = installed ? '' : ' (skipped: run `npm run install:onnx` first)'
 
 describe.runIf(installed)(`a local model${missing}`, () => {
-  it('makes vectors of unit length whose nearness is meaning', async () => {
+  it('makes vectors of unit length that are similar for similar meanings', async () => {
     const [car, automobile, dog] = await embed(['car', 'an automobile', 'hound'])
     expect(embedder.dimensions).toBe(tinyModelDimensions)
     expect(dot(car!, car!)).toBeCloseTo(1, 5)
@@ -65,7 +65,7 @@ describe.runIf(installed)(`a local model${missing}`, () => {
     expect(dot(long!, same!)).toBeGreaterThan(0.99)
   })
 
-  it('leaves the event loop free while it works', async () => {
+  it('does not block the event loop', async () => {
     let ticks = 0
     const timer = setInterval(() => ticks++, 1)
     await embed(Array.from({ length: 400 }, () => 'quick repair of the car '.repeat(10)))
@@ -93,7 +93,7 @@ describe.runIf(installed)(`a local model${missing}`, () => {
     expect(retrained.embedder.id).not.toBe(embedder.id)
   })
 
-  it('finds by meaning what shares no word with the question', async () => {
+  it('finds a text that shares no word with the question', async () => {
     await using fixture = await createIndexFixture({ embedder })
     await fixture.add(['The automobile is in the garage.', 'A physician is on duty.', 'The hound sleeps.'])
     const retrieval = createRetrieval({ index: fixture.index, embedder })
@@ -107,7 +107,7 @@ describe.runIf(installed)(`a local model${missing}`, () => {
     expect(best?.text).toBe('A physician is on duty.')
   })
 
-  it('says which files are missing and how to get them', async () => {
+  it('names the missing files and how to get them', async () => {
     const folder = path.join(root, 'empty')
     fs.mkdirSync(folder)
     await expect(createOnnxEmbedder({ modelFolder: folder })).rejects.toThrow(
@@ -115,14 +115,14 @@ describe.runIf(installed)(`a local model${missing}`, () => {
     )
   })
 
-  it('says what to do when the hub cannot be reached and the cache is empty', async () => {
+  it('explains what to do when the hub cannot be reached and the cache is empty', async () => {
     const cacheFolder = path.join(root, 'cache')
     await expect(
       createOnnxEmbedder({ modelId: 'someone/some-model', cacheFolder, allowDownload: false }),
     ).rejects.toThrow(/someone\/some-model could not be loaded.*PORTICO_EMBEDDING_FOLDER/)
   })
 
-  it('downloads a model of the hub once, and leaves nothing half downloaded under a final name', async () => {
+  it('downloads a model of the hub once, and leaves no partial file under a final name', async () => {
     const served = path.join(root, 'hub/someone/tiny')
     makeTinyOnnx(served)
     fs.renameSync(path.join(served, 'onnx/model.onnx'), path.join(served, 'onnx/model_quantized.onnx'))
@@ -152,12 +152,12 @@ describe.runIf(installed)(`a local model${missing}`, () => {
     expect([second.embedder.id, requests.length]).toEqual([first.embedder.id, asked])
   })
 
-  it('refuses a model id that is a path', async () => {
+  it('rejects a model id that is a path', async () => {
     const cacheFolder = path.join(root, 'cache')
     await expect(createOnnxEmbedder({ modelId: '../../etc', cacheFolder })).rejects.toThrow(/is no model id of the hub/)
   })
 
-  it('takes a model of the hub from the cache without the network', async () => {
+  it('opens a cached model of the hub without the network', async () => {
     const cacheFolder = path.join(root, 'filled')
     makeTinyOnnx(path.join(cacheFolder, 'someone/tiny'))
     await using cached = await opened({ modelId: 'someone/tiny', cacheFolder, allowDownload: false, dtype: 'fp32' })

@@ -27,7 +27,7 @@ export type { OnnxEmbedderOptions } from './onnx-model-files.ts'
 const maximumBatchTexts = 16
 const maximumBatchTokens = 8_192
 
-/** A local sentence-embedding model in a separate thread. Throws with what to do when it cannot be loaded. */
+/** A local sentence-embedding model in a separate thread. If it cannot be loaded, the error contains instructions. */
 export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<Embedder> {
   assertOnnxRuntime()
   const source = sourceOf(options)
@@ -55,7 +55,7 @@ export async function createOnnxEmbedder(options: OnnxEmbedderOptions): Promise<
   })
 }
 
-/** The folder of a model of the hub, downloaded where it is not there yet. */
+/** The folder of a model of the hub, downloaded if it is not in the cache. */
 async function ensureCached(
   { name, cacheFolder }: ModelSource,
   weights: string,
@@ -114,7 +114,7 @@ function assemble({ id, name, folder, family, tokenizer, limits, first, restart 
     label: `local model ${name} (${dimensions} dimensions)`,
     semantics: true,
     dimensions,
-    // Room for the prefix, which is part of the input but not of the text.
+    // The prefix is part of the input but not of the text.
     maximumTokens: limits.maximumTokens - prefixTokens,
     countTokens,
     counter: { kind: 'tokenizer', folder },
@@ -138,21 +138,21 @@ function assemble({ id, name, folder, family, tokenizer, limits, first, restart 
 }
 
 interface ModelThread {
-  /** The vectors of a batch, one behind the other. */
+  /** The vectors of a batch in a row. */
   run(texts: string[], signal: AbortSignal): Promise<Float32Array>
   close(): Promise<void>
 }
 
-/** Asks the thread one batch at a time, so that work whose client has left never starts; a thread that died is replaced. */
+/** Sends one batch at a time, so that work of a client that has left never starts; replaces a thread that died. */
 function createModelThread(first: Worker, restart: () => Promise<Worker>): ModelThread {
   let worker: Worker | undefined
   let closed = false
   let nextId = 0
   let waiting: { id: number; resolve(values: Float32Array): void; reject(error: Error): void } | undefined
   let turn: Promise<unknown> = Promise.resolve()
-  adopt(first)
+  use(first)
 
-  function adopt(fresh: Worker): Worker {
+  function use(fresh: Worker): Worker {
     worker = fresh
     fresh.unref()
     fresh.on('message', (reply: OnnxReply) => {
@@ -169,30 +169,30 @@ function createModelThread(first: Worker, restart: () => Promise<Worker>): Model
     return fresh
   }
 
-  async function ask(texts: string[]): Promise<Float32Array> {
+  async function send(texts: string[]): Promise<Float32Array> {
     if (closed) throw new Error('the embedder is closed')
-    const asked = worker ?? adopt(await restart())
-    // Keeps the process alive while somebody waits for an answer, and only then.
-    asked.ref()
+    const current = worker ?? use(await restart())
+    // The thread keeps the process alive only while a reply is pending.
+    current.ref()
     try {
       return await new Promise<Float32Array>((resolve, reject) => {
         waiting = { id: nextId++, resolve, reject }
-        asked.postMessage({ id: waiting.id, texts }, [])
+        current.postMessage({ id: waiting.id, texts }, [])
       })
     } finally {
       waiting = undefined
-      asked.unref()
+      current.unref()
     }
   }
 
   return {
     run(texts, signal) {
-      const mine = turn.then(() => {
+      const result = turn.then(() => {
         signal.throwIfAborted()
-        return ask(texts)
+        return send(texts)
       })
-      turn = mine.catch(() => {})
-      return raceSignal(mine, signal)
+      turn = result.catch(() => {})
+      return raceSignal(result, signal)
     },
     async close() {
       closed = true
@@ -201,7 +201,7 @@ function createModelThread(first: Worker, restart: () => Promise<Worker>): Model
   }
 }
 
-/** Indexes of the texts in batches of like length, so that little is spent on padding. */
+/** Indexes of the texts in batches of similar length, which need little padding. */
 async function batchesOf(
   texts: readonly string[],
   countTokens: (text: string) => number,
@@ -217,7 +217,7 @@ async function batchesOf(
   const batches: number[][] = []
   let batch: number[] = []
   for (const index of order) {
-    // The longest of a batch, to which all are padded, is its last one.
+    // All are padded to the longest of a batch, which is its last one.
     if (batch.length === maximumBatchTexts || (batch.length + 1) * tokens[index]! > maximumBatchTokens) {
       if (batch.length > 0) batches.push(batch)
       batch = []

@@ -1,4 +1,4 @@
-/** What the main thread and the model's thread say to each other. */
+/** Messages between the main thread and the model's thread. */
 
 export interface OnnxWorkerSettings {
   /** The absolute folder of the model. */
@@ -21,6 +21,6 @@ export interface OnnxRequest {
 export type OnnxReply =
   | { type: 'ready'; dimensions: number }
   | { type: 'failed'; message: string }
-  /** All vectors of the request one behind the other. */
+  /** All vectors of the request in a row. */
   | { type: 'vectors'; id: number; values: Float32Array }
   | { type: 'error'; id: number; message: string }

@@ -13,15 +13,15 @@ export interface OnnxEmbedderOptions {
   cacheFolder?: string
   /** False: only what is in the cache. Default true. */
   allowDownload?: boolean
-  /** Where models are downloaded from; default the public hub. */
+  /** The download source of models; default the public hub. */
   hubUrl?: string
   /** Weights: fp32, fp16, q8, … Default: the first of q8 and fp32 that is in the folder, q8 from the hub. */
   dtype?: string
-  /** Keep so many first dimensions; for models trained for it (Matryoshka). */
+  /** Keep this many first dimensions; for models trained for it (Matryoshka). */
   dimensions?: number
   /** CPU threads of the model; default all but one. */
   threads?: number
-  /** Overrides what the model's files and name say. */
+  /** Overrides the settings by the model's files and name. */
   family?: Partial<ModelFamily>
 }
 
@@ -29,7 +29,7 @@ export type { Tokenizer }
 
 /** Used where the model's files name no limit. */
 export const defaultMaximumTokens = 512
-/** Longest that any model's files may say: attention grows with the square. */
+/** Upper bound of the limit in a model's files: the cost of attention grows with the square. */
 const maximumModelTokens = 8_192
 
 /** Weight files by kind, as exports name them; the small one first. */
@@ -126,7 +126,7 @@ export async function readModel(
   }
 }
 
-/** The model's tokenizer, and the id that fills up shorter texts of a batch. */
+/** The model's tokenizer, and the id that pads shorter texts of a batch. */
 export async function readTokenizer(folder: string): Promise<{ tokenizer: Tokenizer; padId: number }> {
   const config = (await readOptionalJson(folder, 'tokenizer_config.json')) ?? {}
   const tokenizer = new Tokenizer(await readJson(folder, 'tokenizer.json'), config)
@@ -143,7 +143,7 @@ async function readOptionalJson(folder: string, file: string): Promise<Record<st
   return existsSync(path.join(folder, file)) ? readJson(folder, file) : null
 }
 
-/** Changes with the weights, the pooling and the prefixes: vectors of two digests must never meet in one index. */
+/** Changes with the weights, the pooling and the prefixes: vectors of two digests must not be in one index. */
 export async function digestOf(
   folder: string,
   dtype: string | undefined,

@@ -5,7 +5,7 @@ import type { OnnxReply, OnnxRequest, OnnxWorkerSettings } from './onnx-messages
 import { readTokenizer, type Tokenizer } from './onnx-model-files.ts'
 import { loadOnnxRuntime, type OnnxRuntime } from './onnx-runtime.ts'
 
-/** The thread of one local model: inference takes seconds and would hold up every request of the process. */
+/** The thread of one local model: inference takes seconds and would block every request of the process. */
 
 const settings = workerData as OnnxWorkerSettings
 const port = parentPort!
@@ -55,7 +55,7 @@ function reply(message: OnnxReply, transfer: ArrayBuffer[] = []): void {
 async function embed(model: Model, texts: string[]): Promise<Float32Array[]> {
   const sequences = texts.map((text) => model.tokenizer.encode(text).ids.slice(0, settings.maximumTokens))
   const outputs = await model.session.run(inputsOf(model, sequences))
-  // Some exports pool by themselves and say so by the name of their output.
+  // Some exports pool in the model; the name of their output shows it.
   const pooled = outputs['sentence_embedding']
   const lengths = sequences.map((ids) => ids.length)
   const vectors = pooled ? rowsOf(pooled) : pool(tokenVectorsOf(outputs), lengths)
@@ -84,7 +84,7 @@ function inputsOf({ runtime, session, padId }: Model, sequences: number[][]): Re
   return Object.fromEntries(
     session.inputNames.map((name) => {
       const make = known[name]
-      if (!make) throw new Error(`the model wants an input that Portico cannot make: ${name}`)
+      if (!make) throw new Error(`the model has an input that Portico does not support: ${name}`)
       return [name, make()]
     }),
   )

@@ -26,11 +26,11 @@ type Answer = { status: number; body: string | Buffer; headers?: Record<string, 
 interface Upstream {
   embedder: Embedder
   clock: FakeClock
-  /** The inputs of each call that arrived. */
+  /** The inputs of each received call. */
   calls: string[][]
 }
 
-/** An OpenAI-like server on a free port, and an embedder that reaches it over HTTP by way of the real adapter. */
+/** An OpenAI-like server on a free port, and an embedder that calls it over HTTP with the real adapter. */
 async function startUpstream(
   answer: (inputs: string[], call: number) => Answer,
   options: Partial<ProviderEmbedderOptions> = {},
@@ -73,7 +73,7 @@ async function startUpstream(
   return { embedder, clock, calls }
 }
 
-/** The gateway's door without its ledger: the provider, and its errors as the gateway reports them. */
+/** The gateway's embeddings without its ledger: the provider, and its errors as the gateway reports them. */
 function embeddingsOf(provider: Provider): Embeddings {
   const { wire } = testDeployment('vectors')
   return {
@@ -88,7 +88,7 @@ function embeddingsOf(provider: Provider): Embeddings {
   }
 }
 
-/** A vector that tells its text: the number in it. */
+/** A vector that identifies its text by the number in it. */
 function vectorsFor(inputs: string[]): Answer {
   const data = inputs.map((input, index) => ({
     object: 'embedding',
@@ -111,7 +111,7 @@ function embed(
   return embedder.embed({ texts, purpose, organisationId: createOrganisationId(), spaceId: createSpaceId(), signal })
 }
 
-/** Moves the clock whenever the embedder waits, and tells how long it waited. */
+/** Advances the clock whenever the embedder waits, and records the pauses. */
 async function waitedMs<T>(clock: FakeClock, work: Promise<T>): Promise<{ value: T; ms: number }> {
   const startedMs = clock.monotonicMs()
   const state = { over: false }
@@ -125,7 +125,7 @@ async function waitedMs<T>(clock: FakeClock, work: Promise<T>): Promise<{ value:
 }
 
 describe('embeddings of a provider', () => {
-  it('come in the order of the texts, in batches limited by count and by tokens', async () => {
+  it('are returned in the order of the texts, in batches limited by count and by tokens', async () => {
     const { embedder, calls } = await startUpstream(vectorsFor, { maximumBatchTexts: 10, maximumBatchTokens: 60 })
     const texts = Array.from(
       { length: 37 },
@@ -141,7 +141,7 @@ describe('embeddings of a provider', () => {
     expect(calls.flat()).toHaveLength(texts.length)
   })
 
-  it('wait as long as a 429 asks, and then go on', async () => {
+  it('are retried after the Retry-After of a 429', async () => {
     const { embedder, clock, calls } = await startUpstream((inputs, call) =>
       call <= 2
         ? failure(429, { message: 'slow down', type: 'rate_limit' }, { 'retry-after': '7' })
@@ -153,7 +153,7 @@ describe('embeddings of a provider', () => {
     expect(ms).toBe(14_000)
   })
 
-  it('are asked for again after a 500, with growing pauses, and given up after six tries', async () => {
+  it('are retried after a 500 with growing pauses, and fail after six attempts', async () => {
     const { embedder, clock, calls } = await startUpstream(() => failure(500, { message: 'boom' }))
     const failed = waitedMs(clock, embed(embedder, ['text 5']))
     await expect(failed).rejects.toMatchObject({ code: 'upstream_error' })
@@ -161,7 +161,7 @@ describe('embeddings of a provider', () => {
     expect(clock.monotonicMs()).toBe(500 + 1000 + 2000 + 4000 + 8000)
   })
 
-  it('of a query do not make a person wait a minute', async () => {
+  it('of a query are not retried when the pause is a minute', async () => {
     const { embedder, clock, calls } = await startUpstream(() =>
       failure(429, { message: 'slow down' }, { 'retry-after': '60' }),
     )
@@ -172,7 +172,7 @@ describe('embeddings of a provider', () => {
     expect(clock.monotonicMs()).toBe(0)
   })
 
-  it('are not asked for twice when the request itself is wrong', async () => {
+  it('are not retried when the request is invalid', async () => {
     const { embedder, calls } = await startUpstream(() =>
       failure(400, { message: 'bad', type: 'invalid_request_error' }),
     )
@@ -180,7 +180,7 @@ describe('embeddings of a provider', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it('are made of halves when a batch is too large for the provider, and of a cut text when one text is', async () => {
+  it('are made of two halves when a batch is too large for the provider, and of a cut text when one text is', async () => {
     const tooLong = { message: "This model's maximum context length is 8192 tokens", code: 'context_length_exceeded' }
     const { embedder, calls } = await startUpstream((inputs) =>
       inputs.length > 2 || inputs.some((input) => input.length > 40) ? failure(400, tooLong) : vectorsFor(inputs),
@@ -190,7 +190,7 @@ describe('embeddings of a provider', () => {
     expect(calls.at(-1)!.length).toBeLessThanOrEqual(2)
   })
 
-  it('are made of the first tokens of a text that is longer than the model takes', async () => {
+  it('are made of the first tokens of a text that is longer than the model accepts', async () => {
     const { embedder, calls } = await startUpstream(vectorsFor, { maximumTokens: 50 })
     await embed(embedder, [`text 7 ${'😀 and '.repeat(500)}`, '<|endoftext|> 8'])
     expect(embedder.countTokens(calls[0]![0]!)).toBeLessThanOrEqual(50)
@@ -198,7 +198,7 @@ describe('embeddings of a provider', () => {
     expect(calls[0]![1]).toBe('<|endoftext|> 8')
   })
 
-  it('stop between batches when nobody waits any more', async () => {
+  it('stop between batches when the request is aborted', async () => {
     const left = new AbortController()
     const { embedder, calls } = await startUpstream(
       (inputs) => {
@@ -211,7 +211,7 @@ describe('embeddings of a provider', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it('refuse an organisation that is gone, and vectors that are too short', async () => {
+  it('fail for an organisation that is gone, and for vectors that are too short', async () => {
     const gone = await startUpstream(vectorsFor, { organisation: () => undefined })
     const refused = await embed(gone.embedder, ['text']).catch((error: unknown) => error)
     expect(isAppError(refused, 'organisation_not_found')).toBe(true)

@@ -1,6 +1,6 @@
 import type { Database } from '../../database/index.ts'
 
-export interface SearchIndex {
+export interface TableIndex {
   name: string
   valid: boolean
   /** It is being built, perhaps by another instance. */
@@ -8,8 +8,8 @@ export interface SearchIndex {
 }
 
 /** Every search index of the corpus: HNSW and BM25 indexes of Spaces, and the index of terms of former versions. */
-export async function loadSearchIndexes(database: Database): Promise<SearchIndex[]> {
-  return database.query<SearchIndex>(
+export async function loadSearchIndexes(database: Database): Promise<TableIndex[]> {
+  return database.query<TableIndex>(
     `select c.relname::text as name, i.indisvalid as valid,
        exists (select from pg_stat_progress_create_index p where p.index_relid = c.oid) as building
      from pg_class c join pg_index i on i.indexrelid = c.oid

@@ -36,13 +36,13 @@ describe('terms', () => {
     for (const term of chunk!.terms) expect(term >= 0 && term <= 0x7fffffff && Number.isInteger(term)).toBe(true)
   })
 
-  it('of two Spaces have nothing in common', () => {
+  it('of two Spaces are different', () => {
     const [here] = analyseChunks('here', ['The very same words about badgers and otters'])
     const [there] = analyseChunks('there', ['The very same words about badgers and otters'])
     expect(here!.terms.filter((term) => there!.terms.includes(term))).toEqual([])
   })
 
-  it('join the forms of a word by the language of the text', async () => {
+  it('are equal for the forms of a word in the language of the text', async () => {
     expect(await matches('The committee meets and the meetings are open to all.', 'meeting')).toBe(true)
     expect(await matches('Die Verträge sind von beiden Seiten zu unterschreiben.', 'Vertrag')).toBe(true)
     expect(await matches('Les employés ont droit à des congés payés.', 'employé')).toBe(true)
@@ -50,14 +50,14 @@ describe('terms', () => {
     expect(await matches('Die Straße ist gesperrt.', 'strasse')).toBe(true)
   })
 
-  it('keep a table, which has no function words, findable next to text in another language', async () => {
+  it('of a table without function words are found next to text in another language', async () => {
     const languages = ['Der Preis ist in der Tabelle und gilt für alle Kunden.', 'Schrauben; 4,20; 100']
     const [, table] = analyseChunks('space', languages)
     const wanted = await termsOf('Schraube', ['de'])
     expect(table!.terms.some((term) => wanted.includes(term))).toBe(true)
   })
 
-  it('of many chunks let the event loop run in between', async () => {
+  it('of many chunks are made in slices, between which the event loop runs', async () => {
     const texts = Array.from({ length: 32 }, (_, chunk) =>
       Array.from({ length: 1_500 }, (_, word) => `word${chunk}x${word}`).join(' '),
     )
@@ -90,7 +90,7 @@ describe('terms', () => {
     }
   })
 
-  it('keep the marks that make a word, and are found without the others', async () => {
+  it('keep marks that change the word, and are found without the others', async () => {
     expect(await matches('Thành phố Hồ Chí Minh là thành phố lớn nhất của Việt Nam.', 'phở')).toBe(false)
     expect(await matches('Thành phố Hồ Chí Minh là thành phố lớn nhất của Việt Nam.', 'thanh pho')).toBe(true)
     expect(await matches('Người thanh niên đi học ở trường.', 'Thành phố là gì?')).toBe(false)
@@ -108,11 +108,11 @@ describe('the words of a query', () => {
     expect(await words('What is the price of a ticket?', ['en'])).toBe(2)
     expect(await words('Was kostet die Fahrt?', ['de', 'en'])).toBe(2)
     expect(await words('who are you', ['en'])).toBe(3)
-    // One word says little of a language that the Space does not hold.
+    // One function word is a weak hint for a language that the Space does not have.
     expect(await words('die hard', ['en'])).toBe(2)
   })
 
-  it('weigh as often as they occur', async () => {
+  it('have weights by their frequency', async () => {
     const terms = await analyseQuery('space', 'badger otter badger Badger', { languages: ['en'] })
     const [badger, otter] = terms.map(({ weight }) => weight)
     expect(otter).toBe(1)
@@ -121,14 +121,14 @@ describe('the words of a query', () => {
     expect(often!.weight).toBeLessThan(9)
   })
 
-  it('count once, however many languages the Space holds', async () => {
+  it('count once for any number of languages in the Space', async () => {
     const one = await analyseQuery('space', 'universities', { languages: ['en'] })
     const many = await analyseQuery('space', 'universities', { languages: ['en', 'de', 'fr', 'it', 'sv', 'tr'] })
     expect(many).toHaveLength(one.length)
     expect(many[0]!.variants.length).toBeGreaterThan(1)
   })
 
-  it('of a long query are read in slices, between which others run', async () => {
+  it('of a long query are read in slices, between which the event loop runs', async () => {
     let turns = 0
     const counter = setInterval(() => turns++, 0)
     const waiting = setImmediate(function count() {
@@ -142,14 +142,14 @@ describe('the words of a query', () => {
     expect(turns).toBeGreaterThan(20)
   })
 
-  it('also ask for the terms of the former analysis where a Space has any', async () => {
+  it('include the terms of the former analysis if the Space has any', async () => {
     const former = formerTerms('space', 'meetings', ['en'])
     const variants = async (hasFormerTerms: boolean) =>
       (await analyseQuery('space', 'meetings', { languages: ['en'], hasFormerTerms }))[0]!.variants
     expect(await variants(true)).toEqual([...(await variants(false)), ...former])
   })
 
-  it('are bounded, and their end counts like their beginning', async () => {
+  it('are bounded, and the end of a query counts as much as its beginning', async () => {
     const many = Array.from({ length: 60_000 }, (_, word) => `word${word}`).join(' ')
     const terms = await analyseQuery('space', `${many} incomprehensibilities`, { languages: ['en'] })
     expect(terms).toHaveLength(maximumQueryWords)
@@ -170,7 +170,7 @@ describe('words', () => {
     expect(tokenize(text, { singleCharacters: false })).toEqual(words)
   })
 
-  it('tell the language of a running text, and nothing of a list of names', () => {
+  it('show the language of a running text, and none of a list of names', () => {
     const words = (text: string) => tokenize(text, { singleCharacters: false })
     expect(detectLatinLanguage(words('The cat sat on the mat because it was warm.'))).toBe('en')
     expect(detectLatinLanguage(words('Die Katze saß auf der Matte, weil sie warm war.'))).toBe('de')

@@ -14,23 +14,23 @@ import { formerTerms } from './former-terms.ts'
 import { termHash } from './term-hash.ts'
 import { tokenize } from './tokenize.ts'
 
-/** Changes whenever the same text gets other terms: chunks of an older version are analysed again in the background. */
+/** Increase it when the same text gets other terms: chunks of an older version are then analysed again in the background. */
 export const termsVersion = 2
-/** Longest query that is looked at, in UTF-16 units; above any body that the API takes. The rest of a longer one is ignored. */
+/** Longest query that is analysed, in UTF-16 units; the API accepts no longer body. The rest is ignored. */
 export const maximumQueryCharacters = 1_000_000
 /** Most different words of a query that are compared with the Space: the most frequent ones, then the longest. */
 export const maximumQueryWords = 40_000
 /** Most terms of a chunk: far above any chunk size, so that a hostile one cannot make a row of megabytes. */
 export const maximumChunkTerms = 16_000
-/** A Han character counts less than the pairs that it is in: it finds other words of the same root. */
+/** A single Han character counts less than the pairs that contain it: it matches other words of the same root. */
 const characterWeight = 0.3
 /** A word that occurs a thousand times in a query weighs as much as one that occurs nine times; twice is 1.8. */
 const saturation = 8
-/** Different words that tell the language of a query. */
+/** Different words by which the language of a query is detected. */
 const wordsForLanguage = 1_000
-/** Words of a query that are stemmed between two looks at the event loop. */
+/** Words of a query that are stemmed before the event loop runs. */
 const wordsPerTurn = 500
-/** Characters of a query between two looks at the event loop: 2 ms, and 20 ms where each stands for eighteen (a ligature). */
+/** Characters of a query that are read before the event loop runs: 2 ms, or 20 ms if each is a ligature of eighteen. */
 const charactersPerTurn = 1_000
 
 export interface AnalysedChunk {
@@ -41,9 +41,9 @@ export interface AnalysedChunk {
 }
 
 /**
- * Makes the terms of chunks of one document. Words are stemmed by the language of their chunk, told by its function words; a
- * chunk that does not tell (a table, a list) goes by the others. A term does not carry its language, and function words are
- * terms as well: a chunk whose language is mistaken then differs in a few endings and has no words that are rare by mistake.
+ * The terms of chunks of one document. Words are stemmed by the language of their chunk, detected by its function words; a chunk
+ * without function words (a table, a list) has the language of the others. A term does not contain its language, and function
+ * words are terms too: a chunk whose language is detected wrongly differs in a few endings, and none of its words becomes rare.
  */
 export function analyseChunks(spaceId: string, texts: readonly string[]): AnalysedChunk[] {
   const words = texts.map((text) => tokenize(text, { singleCharacters: true }).slice(0, maximumChunkTerms))
@@ -62,7 +62,7 @@ export function analyseChunks(spaceId: string, texts: readonly string[]): Analys
   })
 }
 
-/** Chunks that are analysed together, so that those without function words take the language of their neighbours: about 5 ms. */
+/** Chunks that are analysed together, so that those without function words get the language of their neighbours: about 5 ms. */
 const chunksPerAnalysis = 8
 
 /** The terms of the chunks of one document, with pauses in which the event loop runs. */
@@ -77,8 +77,8 @@ export async function analyseInSlices(spaceId: string, texts: readonly string[])
 }
 
 /**
- * The words of a query, each with the terms it may have in the Space: by the query's language where its function words tell it,
- * else by each of the Space's languages. Function words are left out where other words remain.
+ * The words of a query, each with the terms it may have in the Space: by the query's language if it is detected, else by each of
+ * the Space's languages. Function words are left out if other words remain.
  */
 export async function analyseQuery(
   spaceId: string,
@@ -100,7 +100,7 @@ export async function analyseQuery(
   return terms
 }
 
-/** How often each word occurs; a long query is read in slices, so that others are served meanwhile. */
+/** The frequency of each word. A long query is read in slices, between which the event loop runs. */
 async function countWords(query: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
   for (let start = 0; start < query.length;) {
@@ -118,21 +118,21 @@ function isHanCharacter(word: string): boolean {
   return word.length <= 2 && /^\p{Script=Han}$/u.test(word)
 }
 
-/** The words that tell something; all where none do. */
+/** Without function words; all words if there are no others. */
 async function withoutFunctionWords(
   counts: Map<string, number>,
   languages: readonly Language[],
 ): Promise<[word: string, count: number][]> {
-  const telling: [word: string, count: number][] = []
+  const content: [word: string, count: number][] = []
   let read = 0
   for (const entry of counts) {
-    if (!languages.some((language) => isFunctionWord(entry[0], language))) telling.push(entry)
+    if (!languages.some((language) => isFunctionWord(entry[0], language))) content.push(entry)
     if (++read % wordsPerTurn === 0) await nextTurn()
   }
-  return mostTelling(telling.length > 0 ? telling : [...counts])
+  return limitWords(content.length > 0 ? content : [...counts])
 }
 
-/** Where a slice ends: behind a space where there is one near, never inside a surrogate pair. */
+/** The end of a slice: behind a space if one is near, never inside a surrogate pair. */
 function endOfSlice(query: string, start: number): number {
   const end = start + charactersPerTurn
   if (end >= query.length) return query.length
@@ -146,7 +146,7 @@ interface QueryLanguages {
   stemmedBy: Language[]
 }
 
-/** One function word is no more than a hint: it counts for languages that the Space holds. */
+/** A single function word is a weak hint: it counts only for languages of the Space. */
 function queryLanguages(words: readonly string[], languages: readonly Language[]): QueryLanguages {
   const held = languages.filter(isLatinLanguage)
   const detected = detectLatinLanguage(words)
@@ -158,7 +158,7 @@ function queryLanguages(words: readonly string[], languages: readonly Language[]
   return { functionWordsOf: [...hinted, ''], stemmedBy: [...held, ''] }
 }
 
-function mostTelling(words: [word: string, count: number][]): [word: string, count: number][] {
+function limitWords(words: [word: string, count: number][]): [word: string, count: number][] {
   if (words.length <= maximumQueryWords) return words
   return words
     .toSorted(([left, leftCount], [right, rightCount]) => rightCount - leftCount || right.length - left.length)
@@ -167,7 +167,7 @@ function mostTelling(words: [word: string, count: number][]): [word: string, cou
 
 const vietnamese: Language = 'vi'
 
-/** What a text without function words is stemmed by: English where nothing speaks against it. */
+/** The language of texts without function words: English if all characters are ASCII. */
 function languageOfNames(texts: readonly string[]): Language {
   return texts.every((text) => !/[^\p{ASCII}]/u.test(text)) ? 'en' : ''
 }
@@ -176,7 +176,7 @@ function stemWord(word: string, latin: Language): { language: Language; stem: st
   const found = rulesForWord(word, latin)
   if (!found) return { language: '', stem: word }
   const { language, rules } = found
-  // After stemming, because the stemmers know ü from u; people leave marks out in queries. In Vietnamese they make the word.
+  // After stemming, because stemmers distinguish ü from u. People omit marks in queries, except where marks change the word.
   return { language, stem: marksMakeWord(word, language) ? word : withoutMarks(rules.stem(word)) }
 }
 
@@ -186,7 +186,7 @@ function marksMakeWord(word: string, language: Language): boolean {
 
 const foldedScripts = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}]/u
 
-/** Only where a mark is an addition to a letter: in Hindi or Thai it is a vowel. */
+/** Only in scripts where a mark modifies a letter: in Hindi or Thai a mark is a vowel. */
 function withoutMarks(word: string): string {
   if (!foldedScripts.test(word)) return word
   return word
@@ -202,7 +202,7 @@ function hasMarks(word: string): boolean {
   return /[^\p{ASCII}]/u.test(word) && word !== withoutMarks(word)
 }
 
-/** The term of a Vietnamese word typed without its marks, apart from the words that have none. */
+/** The term of a Vietnamese word that is typed without its marks; different from words that have no marks. */
 function unmarkedTerm(spaceId: string, word: string): number {
   return termHash(spaceId, `~${withoutMarks(word)}`)
 }

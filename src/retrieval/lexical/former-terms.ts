@@ -2,13 +2,13 @@ import { type Language, rulesForWord } from './languages.ts'
 import { murmur3 } from './term-hash.ts'
 
 /** Languages that the first version of text analysis stemmed; in its terms the language was part of the hash. */
-const stemmedThen = new Set('en de fr es it pt nl sv da no fi ro tr ru el ar'.split(' '))
+const stemmedLanguages = new Set('en de fr es it pt nl sv da no fi ro tr ru el ar'.split(' '))
 
-/** The terms of a word in documents that the first version analysed, for as long as there are any. */
+/** The terms of a word in documents that the first version analysed. */
 export function formerTerms(spaceId: string, word: string, languages: readonly Language[]): number[] {
   const terms = languages.map((latin) => {
     const found = rulesForWord(word, latin)
-    if (!found || !stemmedThen.has(found.language)) return formerHash(spaceId, '', word)
+    if (!found || !stemmedLanguages.has(found.language)) return formerHash(spaceId, '', word)
     return formerHash(spaceId, found.language, found.rules.stem(word))
   })
   return [...new Set(terms)]

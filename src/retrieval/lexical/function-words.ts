@@ -1,6 +1,6 @@
 /**
- * Function words and question words of languages that the stop word package lacks. Short on purpose: only words that say nothing
- * about what a text is about.
+ * Function words and question words of languages that the stop word package lacks. Short on purpose: only words that
+ * carry no topic.
  */
 
 function words(list: string): string[] {

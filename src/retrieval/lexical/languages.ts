@@ -49,7 +49,7 @@ import {
   vietnameseFunctionWords,
 } from './function-words.ts'
 
-/** ISO 639-1 code of a language, or `''`: not known, words are not stemmed. */
+/** ISO 639-1 code of a language, or `''`: unknown, words are not stemmed. */
 export type Language = string
 
 export interface LanguageRules {
@@ -57,18 +57,18 @@ export interface LanguageRules {
   stopWords: ReadonlySet<string>
 }
 
-/** Elided articles and pronouns that the tokenizer parts from their word (l'article, it's), in no list. */
+/** Elided articles and pronouns, which the tokenizer separates from their word (l'article, it's); no list has them. */
 const elided = ['s', 't', 'd', 'l', 'm', 'n', 'j', 'c', 'qu', 're', 've', 'll']
 
 function rules(stem: (word: string) => string, words: readonly string[], more: readonly string[] = []): LanguageRules {
-  // A listed "isn't" comes out of the tokenizer as "isn" and "t".
+  // The tokenizer splits a listed "isn't" into "isn" and "t".
   const parts = words.flatMap((word) => word.toLowerCase().split(/['’]/))
   return { stem, stopWords: new Set([...words, ...parts, ...elided, ...more]) }
 }
 
 const unstemmed = (word: string): string => word
 
-/** Languages in Latin script: told apart by their function words. */
+/** Languages in Latin script, distinguished by their function words. */
 const latinLanguages: Record<Language, LanguageRules> = {
   en: rules(stemEnglish, english, ['a']),
   de: rules(stemGerman, german),
@@ -96,7 +96,7 @@ const unknownLatin = rules(unstemmed, [])
 /** Pairs of hiragana are endings and particles. */
 const hiraganaPair = /^[\p{Script=Hiragana}ー]+$/u
 
-/** Languages told by their script alone; a related language in the same script is stemmed by the same rules, on both sides. */
+/** Languages detected by their script. Other languages in the same script have the same rules, in texts and in queries. */
 const scriptLanguages: { script: RegExp; language: Language; rules: LanguageRules }[] = [
   { script: /\p{Script=Cyrillic}/u, language: 'ru', rules: rules(stemRussian, russian) },
   { script: /\p{Script=Greek}/u, language: 'el', rules: rules(stemGreek, greek) },
@@ -111,17 +111,17 @@ export const defaultLanguage: Language = 'en'
 
 const latinLetter = /\p{Script=Latin}/u
 
-/** Rules for one word, by its script; `latin` decides for Latin script. Null: nothing to stem (digits, other scripts). */
+/** Rules for one word by its script, for Latin script those of `latin`. Null: nothing to stem (digits, other scripts). */
 export function rulesForWord(word: string, latin: Language): { language: Language; rules: LanguageRules } | null {
   if (/\p{N}/u.test(word)) return null
   if (latinLetter.test(word)) return { language: latin, rules: latinLanguages[latin] ?? unknownLatin }
   return scriptLanguages.find((candidate) => candidate.script.test(word)) ?? null
 }
 
-/** Function words of languages that share a script, and so the stemming, with another one. */
+/** Function words of languages that share a script, and therefore the stemmer, with another language. */
 const otherFunctionWords = new Set([...bulgarian, ...ukrainian, ...persianFunctionWords])
 
-/** Whether a word of a question says nothing about what is asked. */
+/** Whether a word of a query carries no topic. */
 export function isFunctionWord(word: string, latin: Language): boolean {
   if (hiraganaPair.test(word) || otherFunctionWords.has(word)) return true
   return rulesForWord(word, latin)?.rules.stopWords.has(word) ?? false
@@ -131,7 +131,7 @@ export function isLatinLanguage(language: Language): boolean {
   return language in latinLanguages
 }
 
-/** Which languages hold a function word. */
+/** The languages of each function word. */
 const languagesOfWord = new Map<string, Language[]>()
 for (const [language, { stopWords }] of Object.entries(latinLanguages)) {
   for (const word of stopWords) {
@@ -139,21 +139,21 @@ for (const [language, { stopWords }] of Object.entries(latinLanguages)) {
   }
 }
 
-/** Letters of Vietnamese and of no other language: every second word has one, names of other languages none. */
+/** Letters of Vietnamese only: every second Vietnamese word has one, names of other languages have none. */
 export const vietnameseLetter = /[ơư\u1ea0-\u1ef9]/
 const vietnameseOnly: Language[] = ['vi']
 
 const minimumLatinShare = 0.5
 
 export interface LatinEvidence {
-  /** The languages whose function words fit best; several where they fit alike, none where there are no function words. */
+  /** The languages whose function words fit best; several with an equal score, none without function words. */
   best: Language[]
   /** Function words of the best language, and words in Latin script. */
   hits: number
   words: number
 }
 
-/** What the function words among `words` (lower case) say of their language; a word that few languages share says more. */
+/** Scores languages by the function words among `words` (lower case); a word that few languages share counts more. */
 export function weighLatinLanguages(words: readonly string[]): LatinEvidence {
   const scores = new Map<Language, { score: number; hits: number }>()
   let latinWords = 0
@@ -178,7 +178,7 @@ export function weighLatinLanguages(words: readonly string[]): LatinEvidence {
 const minimumHits = 2
 const minimumShare = 1 / 12
 
-/** The Latin-script language of `words` (lower case). Null: too few function words to tell. */
+/** The Latin-script language of `words` (lower case). Null: too few function words. */
 export function detectLatinLanguage(words: readonly string[]): Language | null {
   const { best, hits, words: latinWords } = weighLatinLanguages(words)
   return hits >= Math.max(minimumHits, latinWords * minimumShare) ? best[0]! : null

@@ -1,6 +1,6 @@
 /**
- * 31 bits of a term: its Space is part of it, so that the postings of one Space never lie among another's, and statistics of
- * one tell nothing about the other. Two terms of a Space with 100,000 words collide with a chance of 1 in 20,000.
+ * A term as 31 bits of a hash. The Space is part of the hash: Spaces share no postings, and statistics of one reveal nothing about
+ * another. Two terms of a Space with 100,000 words collide with a chance of 1 in 20,000.
  */
 export function termHash(spaceId: string, stem: string): number {
   return murmur3(`${spaceId} ${stem}`) & 0x7fffffff

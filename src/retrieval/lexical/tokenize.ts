@@ -1,27 +1,27 @@
 /**
- * Words of any script. Scripts without spaces become pieces that the same query cuts the same way: Han, kana and Hangul
- * overlapping pairs, Thai and its neighbours dictionary words.
+ * Words of any script. Scripts without spaces are cut into pieces, the same in texts and in queries: Han, kana and Hangul into
+ * overlapping pairs, Thai, Lao, Khmer and Burmese into dictionary words.
  */
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu
 const pairedScripts = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+/gu
 const hanCharacter = /\p{Script=Han}/u
 const spacelessScripts = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 
-/** Longest word that is a word; longer ones (base64, hashes) are cut, so that they still match themselves. */
+/** Longer words (base64, hashes) are cut, so that they still match themselves. */
 const maximumWordCharacters = 64
 
-/** Longest normalised text compared with the text as it was. */
+/** Longest normalised text as a multiple of the original. */
 const maximumExpansion = 2
 
 export interface TokenizeOptions {
-  /** Documents also get single Han characters, so that a query of one character finds them. */
+  /** Also single Han characters, so that a query of one character finds them. */
   singleCharacters: boolean
 }
 
 /** Lower-case words in reading order, NFKC, with their marks. */
 export function tokenize(text: string, { singleCharacters }: TokenizeOptions): string[] {
   const tokens: string[] = []
-  // Made at need: loading the dictionaries takes time that most texts never need.
+  // Created on first use: loading the dictionaries takes time, and few texts need them.
   let segmenter: Intl.Segmenter | undefined
   // Some characters expand to 18 letters; a text of nothing else would cost 18 times its size.
   const normalised = text.normalize('NFKC').slice(0, text.length * maximumExpansion)

@@ -22,7 +22,7 @@ import {
   type SearchIndex,
 } from '../index.ts'
 
-/** A migrated database with an index in it, and a short way to put documents there as ingestion does. */
+/** A migrated database with an index, and short functions that index documents as ingestion does. */
 export interface IndexFixture extends AsyncDisposable {
   databases: TestDatabases
   index: SearchIndex

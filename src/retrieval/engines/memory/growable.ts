@@ -1,11 +1,11 @@
 type Numbers = Uint8Array | Uint32Array | Float32Array
 
-/** A typed array that grows by doubling: one value each call, amortised in constant time. */
+/** A typed array that grows by doubling: `push` takes amortised constant time. */
 export interface Growable<T extends Numbers> {
-  /** All places, also those behind `length`; a new array after growth, so do not keep it. */
+  /** Includes unused places from `length` on; replaced when it grows, so do not keep a reference. */
   values: T
   length: number
-  /** Makes room for `count` values in all. */
+  /** Makes room for `count` values in total. */
   reserve(count: number): void
   push(value: number): void
 }

@@ -73,7 +73,7 @@ describe('a Space in memory', () => {
       const expected = await search(query, { by: scan })
       expect(found.length).toBe(expected.length)
       for (const [rank, passage] of found.entries()) {
-        // Many chunks tie: the scores must agree, which of equals come first need not.
+        // Many chunks have equal scores: the scores must match, the order of equals need not.
         expect(passage.score, `${query} at ${rank}`).toBeCloseTo(expected[rank]!.score, 2)
       }
     }

@@ -50,7 +50,7 @@ export interface MemoryQuery {
   similarityFloor: number
 }
 
-export type MemoryCandidate = Candidate & DocumentRun
+export type MemoryCandidate = Candidate & { documentId: string }
 
 export type ToSearchThread =
   | { type: 'open'; spaceId: string; dimensions: number }

@@ -29,8 +29,8 @@ function cosine(left: Float32Array, right: Float32Array): number {
 
 const all = (count: number) => new Uint8Array(count).fill(1)
 
-describe('the list of the best', () => {
-  it('keeps what sorting would keep, in the same order, also among equals', () => {
+describe('the top list', () => {
+  it('keeps the same entries as sorting, in the same order, also for equal scores', () => {
     const random = seeded(1)
     for (const [capacity, count] of [
       [1, 50],
@@ -49,21 +49,24 @@ describe('the list of the best', () => {
 })
 
 describe('vectors in memory', () => {
-  it.each([1, 15, 16, 17, 384, 1_536, 4_000])('of %i dimensions have the similarity that they should', (dimensions) => {
-    const random = seeded(dimensions)
-    const set = createVectorSet(createVectorArena(), dimensions)
-    // More than two blocks of them.
-    const vectors = Array.from({ length: Math.min(400, Math.ceil((2.5 * blockBytes) / dimensions)) }, () =>
-      vectorOf(random, dimensions),
-    )
-    for (const vector of vectors) set.add(vector)
-    const query = vectorOf(random, dimensions)
-    const found = set.nearest(query, all(vectors.length), vectors.length, -2)
-    expect(found).toHaveLength(vectors.length)
-    for (const { ordinal, score } of found) expect(score).toBeCloseTo(cosine(query, vectors[ordinal]!), 3)
-    const truth = vectors.map((vector) => cosine(query, vector)).sort((left, right) => right - left)
-    for (const [rank, { score }] of found.slice(0, 20).entries()) expect(score).toBeCloseTo(truth[rank]!, 3)
-  })
+  it.each([1, 15, 16, 17, 384, 1_536, 4_000])(
+    'of %i dimensions have the cosine similarity of the exact vectors',
+    (dimensions) => {
+      const random = seeded(dimensions)
+      const set = createVectorSet(createVectorArena(), dimensions)
+      // More than two blocks of them.
+      const vectors = Array.from({ length: Math.min(400, Math.ceil((2.5 * blockBytes) / dimensions)) }, () =>
+        vectorOf(random, dimensions),
+      )
+      for (const vector of vectors) set.add(vector)
+      const query = vectorOf(random, dimensions)
+      const found = set.nearest(query, all(vectors.length), vectors.length, -2)
+      expect(found).toHaveLength(vectors.length)
+      for (const { ordinal, score } of found) expect(score).toBeCloseTo(cosine(query, vectors[ordinal]!), 3)
+      const truth = vectors.map((vector) => cosine(query, vector)).sort((left, right) => right - left)
+      for (const [rank, { score }] of found.slice(0, 20).entries()) expect(score).toBeCloseTo(truth[rank]!, 3)
+    },
+  )
 
   it('of extreme values do not overflow: the largest product of the most dimensions', () => {
     const set = createVectorSet(createVectorArena(), 4_000)
@@ -81,7 +84,7 @@ describe('vectors in memory', () => {
     ])
   })
 
-  it('that are missing, zero or no numbers are never near anything', () => {
+  it('that are missing, zero or not finite are never found', () => {
     const set = createVectorSet(createVectorArena(), 16)
     set.add(null)
     set.add(new Float32Array(16))
@@ -93,13 +96,13 @@ describe('vectors in memory', () => {
     expect(set.nearest(new Float32Array(16), all(5), 5, 0.1)).toEqual([])
   })
 
-  it('give their blocks back, and leave nothing in them for the next', () => {
+  it('free their blocks, which are zero when they are used again', () => {
     const arena = createVectorArena()
     const first = createVectorSet(arena, 384)
     for (let count = 0; count < 1_000; count++) first.add(new Float32Array(384).fill(1))
     const bytes = arena.bytes().length
     first.clear()
-    // Ten dimensions are padded to sixteen: what was there before would count.
+    // Ten dimensions are padded to sixteen: former values would count.
     const second = createVectorSet(arena, 10)
     const vector = vectorOf(seeded(3), 10)
     second.add(vector)
@@ -150,7 +153,7 @@ describe('a Space in memory', () => {
   const wordsOf = (terms: readonly number[]): QueryTerm[] =>
     [...new Set(terms)].map((term) => ({ variants: [term], weight: 1 }))
 
-  /** What the same search over the same chunks has to find, by the plain formulas. */
+  /** The expected result of the search, by the plain formulas. */
   function expected(chunks: readonly Chunk[], words: readonly QueryTerm[], vector: Float32Array) {
     const terms = words.flatMap(({ variants }) => variants)
     const counts = (chunk: Chunk) => terms.map((term) => chunk.terms.filter((other) => other === term).length)
@@ -167,7 +170,7 @@ describe('a Space in memory', () => {
     }
   }
 
-  it('ranks as the plain formulas do, whatever is added, replaced, hidden and removed', () => {
+  it('ranks by BM25 and cosine similarity after any sequence of changes', () => {
     const random = seeded(11)
     const space = new SpaceIndex(createVectorArena(), dimensions)
     space.complete()
@@ -180,7 +183,7 @@ describe('a Space in memory', () => {
       if (act < 0.25) space.update([{ documentId, runId: null, searchable: false }])
       else {
         const chunks = makeChunks(random, 1 + Math.floor(random() * 120), documentId, runId)
-        // Half before and half after it is known to be searchable; and a run that was hidden again.
+        // Half before and half after the run is searchable; some runs are hidden again.
         const half = Math.ceil(chunks.length / 2)
         add(space, chunks.slice(0, half))
         space.update([{ documentId, runId, searchable: true }])
@@ -207,7 +210,7 @@ describe('a Space in memory', () => {
     }
   })
 
-  it('finds nothing of a run before the database says that it is searchable', () => {
+  it('finds no chunk of a run before the run is searchable', () => {
     const space = new SpaceIndex(createVectorArena(), dimensions)
     const chunks = makeChunks(seeded(5), 10, 'document')
     add(space, chunks)
@@ -216,7 +219,7 @@ describe('a Space in memory', () => {
     expect(find(space, { terms: wordsOf(chunks[0]!.terms) })).toEqual([])
   })
 
-  it('takes a chunk once, whether it was told first or read first, as long as it is being loaded', () => {
+  it('ignores duplicates of a chunk while it is being loaded', () => {
     const space = new SpaceIndex(createVectorArena(), dimensions)
     const chunks = makeChunks(seeded(6), 10, 'document')
     space.update([{ documentId: 'document', runId: 'run of document', searchable: true }])
@@ -229,7 +232,7 @@ describe('a Space in memory', () => {
     expect(ids.toSorted()).toEqual(chunks.flatMap((chunk) => (chunk.vector ? [chunk.chunkId] : [])).toSorted())
   })
 
-  it('gives memory back when most of it is gone', () => {
+  it('frees memory when most of its chunks are removed', () => {
     const random = seeded(8)
     const space = new SpaceIndex(createVectorArena(), dimensions)
     for (let part = 0; part < 40; part++) {
@@ -245,7 +248,7 @@ describe('a Space in memory', () => {
     ).toBe(true)
   })
 
-  it('refuses vectors of other dimensions', () => {
+  it('rejects vectors of other dimensions', () => {
     const space = new SpaceIndex(createVectorArena(), 384)
     expect(() => add(space, makeChunks(seeded(9), 1, 'document'))).toThrow('24 dimensions')
   })

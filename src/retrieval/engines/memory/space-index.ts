@@ -137,9 +137,9 @@ export class SpaceIndex {
   }
 
   #candidate(ordinal: number, lexicalScore: number | null, similarity: number | null): MemoryCandidate {
-    const { documentId, runId } = this.#runs.get(this.#runOf.values[ordinal]!)!
+    const { documentId } = this.#runs.get(this.#runOf.values[ordinal]!)!
     const chunkId = formatUuid(this.#ids.values.subarray(ordinal * idBytes, (ordinal + 1) * idBytes))
-    return { chunkId, documentId, runId, lexicalScore, similarity }
+    return { chunkId, documentId, lexicalScore, similarity }
   }
 
   #runFor({ documentId, runId }: DocumentRun): Run {

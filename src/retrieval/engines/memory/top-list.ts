@@ -3,9 +3,9 @@ export interface Scored {
   score: number
 }
 
-/** The best of many scored numbers, without sorting all of them: a binary heap whose root is the worst that is kept. */
+/** The best of many scored ordinals, without sorting all of them: a binary heap whose root is the worst one kept. */
 export interface TopList {
-  /** Scores up to this are not taken any more. */
+  /** Scores up to this are no longer accepted. */
   threshold(): number
   offer(ordinal: number, score: number): void
   /** Best first; equal scores in the order of their ordinals. Empties the list. */
@@ -17,7 +17,7 @@ export function createTopList(capacity: number): TopList {
   const ordinals = new Uint32Array(capacity)
   let size = 0
 
-  /** Of equals the one that came first is better. */
+  /** Of equal scores, the first one offered is better. */
   function isWorse(left: number, right: number): boolean {
     return scores[left]! < scores[right]! || (scores[left] === scores[right] && ordinals[left]! > ordinals[right]!)
   }

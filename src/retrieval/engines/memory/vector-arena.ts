@@ -1,13 +1,13 @@
 import { dotProductsModule } from './dot-products.wasm.ts'
 
-/** One piece of memory that holds the vectors of all Spaces in blocks, and computes with them. */
+/** WebAssembly memory with the vectors of all Spaces in blocks, and their dot products by SIMD (dot-products.wat). */
 export interface VectorArena {
-  /** The address of a free block of `blockBytes`, all zeros. Throws where 4 GB are full. */
+  /** The address of a free block of `blockBytes`, all zeros. Throws when 4 GB are full. */
   allocate(): number
   free(block: number): void
   /** All bytes; a new view after growth, so do not keep it. */
   bytes(): Int8Array
-  /** Sets the query of the following calls: padded to `stride` values. Returns the factor that takes sums back to its scale. */
+  /** Sets the query of the following calls: padded to `stride` values. Returns the factor that converts sums to its scale. */
   setQuery(query: Float32Array, stride: number): number
   /** Sums of products of the query with `count` rows from `address` on; valid until the next call. */
   dotProducts(address: number, count: number, stride: number): Int32Array
@@ -16,15 +16,15 @@ export interface VectorArena {
 const pageBytes = 65_536
 /** One block: 170 vectors of 384 dimensions. Small enough that a small Space wastes little. */
 export const blockBytes = pageBytes
-/** 4 GB, the most that 32-bit addresses reach. */
+/** 4 GB, the limit of 32-bit addresses. */
 const maximumPages = 65_536
 /** Stored dimensions are signed bytes; a query's are 13 bits, so that 4,000 products of both stay within 32 bits. */
 const queryLimit = 4_095
 const queryAddress = 0
-/** The largest query: 4,000 dimensions of 2 bytes, padded. The first page holds it and the sums of one block behind it. */
+/** The largest query has 4,000 dimensions of 2 bytes, padded. The sums of one block follow it in the first page. */
 const sumsAddress = 8_192
 
-/** The part of the language's global that is used here; its types come with a browser's only. */
+/** The part that is used here; TypeScript declares it with the types of browsers only. */
 declare const WebAssembly: {
   Memory: new (pages: { initial: number; maximum: number }) => { buffer: ArrayBuffer; grow(pages: number): number }
   Module: new (bytes: Uint8Array) => object

@@ -3,16 +3,16 @@ import { createTopList, type Scored } from './top-list.ts'
 import { blockBytes, type VectorArena } from './vector-arena.ts'
 
 /**
- * The vectors of one Space, searched exactly. Each dimension is two signed bytes, scaled by the vector's largest value: a coarse
- * one, which the scan reads, and what it leaves over, by which the best of the scan are ranked. Similarities come out within
- * 0.0001, at half the memory of 4-byte floats and with a quarter of it read.
+ * The vectors of one Space, searched exactly. Each dimension is two signed bytes, scaled by the vector's largest value: the scan
+ * reads a coarse byte, and the best of the scan are ranked again with the remainder in a fine byte. Similarities are exact within
+ * 0.0001, with half the memory of 4-byte floats and a quarter of it read.
  */
 export interface VectorSet {
   /** Bytes of memory that one more vector takes. */
   readonly bytesPerVector: number
-  /** The next ordinal's vector; null: it has none, and is never near anything. */
+  /** The vector of the next ordinal; null: it has none and is never found. */
   add(vector: Float32Array | null): void
-  /** The nearest by cosine similarity of those whose place in `visible` is not 0, best first; none below `floor`. */
+  /** The nearest visible ones (`visible[ordinal]` is not 0) by cosine similarity, best first; none below `floor`. */
   nearest(query: Float32Array, visible: Uint8Array, limit: number, floor: number): Scored[]
   /** Cosine similarity to the query of the last `nearest`; null where there is no vector. */
   similarityTo(ordinal: number): number | null
@@ -22,11 +22,11 @@ export interface VectorSet {
 }
 
 const byteLimit = 127
-/** A coarse byte leaves half a step over, either way: the fine byte divides that step by this. */
+/** The remainder of a coarse byte is at most half a step either way; the fine byte divides the step by this. */
 const fineSteps = 2 * byteLimit
 /** The step of the SIMD loop. */
 const strideStep = 16
-/** The coarse scan misplaces near ties (standard deviation 0.0004 at 384 dimensions), so it brings more than are asked for. */
+/** The coarse scan misplaces near ties (standard deviation 0.0004 at 384 dimensions), so it returns more than are wanted. */
 const coarseShare = 1.5
 
 export function createVectorSet(arena: VectorArena, dimensions: number): VectorSet {
@@ -34,7 +34,7 @@ export function createVectorSet(arena: VectorArena, dimensions: number): VectorS
   const perBlock = Math.floor(blockBytes / stride)
   const coarse: number[] = []
   const fine: number[] = []
-  /** Takes a row's sum back to the scale of a unit vector; 0: no vector. */
+  /** By ordinal: converts a row's sum to the scale of a unit vector; 0: no vector. */
   const scales = createGrowable((length) => new Float32Array(length))
   let queryScale = 0
 
@@ -104,7 +104,7 @@ export function createVectorSet(arena: VectorArena, dimensions: number): VectorS
   }
 }
 
-/** Writes a vector as signed bytes and returns what takes them back to a unit vector. Blocks come zeroed behind each row. */
+/** Writes a vector as signed bytes and returns the factor that converts them to a unit vector. Padding is already zero. */
 function quantise(vector: Float32Array, bytes: Int8Array, addresses: { coarse: number; fine: number }): number {
   let largest = 0
   let squares = 0
@@ -112,7 +112,7 @@ function quantise(vector: Float32Array, bytes: Int8Array, addresses: { coarse: n
     largest = Math.max(largest, Math.abs(value))
     squares += value * value
   }
-  // Nothing, or nothing that can be compared.
+  // A zero vector, or one that is not finite.
   if (largest === 0 || !Number.isFinite(squares)) return 0
   const factor = byteLimit / largest
   for (let index = 0; index < vector.length; index++) {

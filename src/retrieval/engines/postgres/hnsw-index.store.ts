@@ -8,7 +8,7 @@ const minimumEfSearch = 100
 const maximumEfSearch = 1_000
 const chunksPerEfStep = 1_250
 
-/** Chunks by the Space's HNSW index; short where many of the nearest are not searchable. Needs a transaction of its own. */
+/** Chunks by the Space's HNSW index; short where many of the nearest are not searchable. Needs a separate transaction. */
 export async function searchHnswIndex(
   { queryable, scope, space, options }: ScanContext,
   { version, vector, limit }: VectorRequest,
