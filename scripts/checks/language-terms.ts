@@ -115,7 +115,6 @@ export const notCleanYet: string[] = [
   'bench/database.ts',
   'scripts/check-dependencies.ts',
   'scripts/cost-checks.ts',
-  'docs/reliability.md',
   // Ingestion.
   'src/ingestion/',
   'docs/ingestion.md',
