@@ -1,5 +1,5 @@
 /**
- * Extraction and chunking beside pdftotext and beside a loader-and-splitter pipeline (pdf.js and @langchain/textsplitters), in one run
+ * Extraction and chunking, compared with pdftotext and with a loader-and-splitter pipeline (pdf.js and @langchain/textsplitters), in one run
  * on one machine: pages per second, peak memory, share of the expected words.
  *
  *   npm run bench:ingest [-- --data FOLDER] [--pages N] [--rounds N]
@@ -212,7 +212,7 @@ async function readWithLoader(files: string[]): Promise<Outcome> {
   }
 }
 
-/** Peak resident memory of a process in MiB, where the system tells it (Linux). */
+/** Peak resident memory of a process in MiB, where the system reports it (Linux). */
 function peakOf(pid: number | undefined): number {
   try {
     const kibibytes = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]

@@ -24,6 +24,8 @@ export interface TableCase {
 
 export const layouts = [
   'ruled',
+  'ruled, open sides',
+  'lines between columns',
   'rules below rows',
   'rule below header',
   'striped',

@@ -84,6 +84,8 @@ function layouts(paragraphs: string[], sentences: string[], words: string[]): Re
       some(paragraphs, 3).map((text) => `<div style="border:1pt solid black;padding:6pt">${text}</div>`),
       'div',
     )}</div>`,
+    chart: chart(words),
+    'boxed form': form(words),
     formulas: lines(
       some(words, 16).map(
         (word, index) =>
@@ -107,4 +109,29 @@ function apart(left: string, right: string): string {
 
 function sideBySide(columns: string[]): string {
   return `<div style="display:flex;gap:20pt">${lines(columns, 'div')}</div>`
+}
+
+/** Bars over a grid of lines, with names and numbers at the axes. */
+function chart(words: string[]): string {
+  const at = (index: number) => 40 + index * 44
+  const line = (from: [number, number], to: [number, number]) =>
+    `<line x1="${from[0]}" y1="${from[1]}" x2="${to[0]}" y2="${to[1]}" stroke="black" stroke-width="0.7"/>`
+  const lines = Array.from({ length: 9 }, (_, index) => [
+    line([at(0), 20 + index * 30], [at(9), 20 + index * 30]),
+    line([at(index), 20], [at(index), 260]),
+    `<rect x="${at(index) + 12}" y="${240 - index * 22}" width="20" height="${20 + index * 22}" fill="#889"/>`,
+    `<text x="6" y="${24 + index * 30}">${80 - index * 10}</text>`,
+    `<text x="${at(index) + 8}" y="275">${words[index * 5]!.slice(0, 5)}</text>`,
+    `<text x="${at(index) + 12}" y="${236 - index * 22}">${index * 9 + 4}</text>`,
+  ])
+  return `<svg width="460" height="290" font-size="9">${lines.flat().join('')}</svg>`
+}
+
+/** Boxes with a label each, most of them empty. */
+function form(words: string[]): string {
+  const box = (index: number) =>
+    `<div style="border:0.7pt solid black;height:26pt;width:${90 + (index % 3) * 40}pt;font-size:7pt">${words[index * 7]} ${words[index * 3]}<br>${index % 4 ? '' : words[index]}</div>`
+  const row = (from: number) =>
+    `<div style="display:flex">${[0, 1, 2].map((offset) => box(from + offset)).join('')}</div>`
+  return Array.from({ length: 9 }, (_, index) => row(index * 2)).join('')
 }

@@ -27,6 +27,10 @@ const commonStyle = `body { font: 10pt Helvetica, Arial, sans-serif } table { bo
 
 const layoutStyles: Record<TableCase['layout'], string> = {
   ruled: 'td, th { border: 0.75pt solid black }',
+  'ruled, open sides':
+    'td, th { border: 0.75pt solid black } td:first-child, th:first-child { border-left: none } td:last-child, th:last-child { border-right: none }',
+  'lines between columns':
+    'table { border: 0.75pt solid black } thead { border-bottom: 0.75pt solid black } td, th { border-left: 0.75pt solid black }',
   'rules below rows': 'tr { border-bottom: 0.5pt solid black }',
   'rule below header':
     'table { border-top: 1pt solid black; border-bottom: 1pt solid black } thead { border-bottom: 0.5pt solid black }',

@@ -1,3 +1,5 @@
+import { drawnLimits } from './thresholds.ts'
+
 /** The functions of PDFium's C interface that read drawn paths. Pointers are byte offsets into the WebAssembly memory. */
 export interface PathFunctions {
   HEAP32: Int32Array
@@ -29,28 +31,19 @@ const pathObject = 2
 const lineTo = 0
 const moveTo = 2
 
-/** Pages with more objects or lines than this are drawings: none of their lines is looked at. */
-const maximumObjects = 20_000
-const maximumLines = 20_000
-/** Boxes up to this thick are lines. */
-const maximumThickness = 2.5
-const minimumLength = 3
-/** After joining, a page with more rules than this shows a drawing and no tables; crossings are counted by pairs. */
-const maximumRules = 1_500
-
-/** The horizontal and vertical lines among a page's own paths; what stands in form objects (figures, mostly) is left out. */
+/** The horizontal and vertical lines among a page's own paths; those in form objects (mostly figures) are left out. */
 export function readRules(pdfium: PathFunctions, page: number, scratch: number): Rule[] {
   const count = pdfium._FPDFPage_CountObjects(page)
-  if (count > maximumObjects) return []
+  if (count > drawnLimits.objects) return []
   const rules: Rule[] = []
   for (let index = 0; index < count; index += 1) {
     const object = pdfium._FPDFPage_GetObject(page, index)
     if (object === 0 || pdfium._FPDFPageObj_GetType(object) !== pathObject) continue
     if (isVisible(pdfium, object, scratch)) addLines(pdfium, object, scratch, rules)
-    if (rules.length > maximumLines) return []
+    if (rules.length > drawnLimits.lines) return []
   }
   const joined = [...joinCollinear(rules, true), ...joinCollinear(rules, false)]
-  return joined.length > maximumRules ? [] : joined
+  return joined.length > drawnLimits.joined ? [] : joined
 }
 
 function isVisible(pdfium: PathFunctions, object: number, scratch: number): boolean {
@@ -62,7 +55,7 @@ function addLines(pdfium: PathFunctions, object: number, scratch: number, rules:
   if (pdfium._FPDFPageObj_GetBounds(object, scratch, scratch + 4, scratch + 8, scratch + 12) === 0) return
   const at = scratch / 4
   const [left, bottom, right, top] = pdfium.HEAPF32.subarray(at, at + 4) as unknown as [number, number, number, number]
-  if (right - left <= maximumThickness || top - bottom <= maximumThickness)
+  if (right - left <= drawnLimits.thickness || top - bottom <= drawnLimits.thickness)
     addLine({ x: left, y: bottom }, { x: right, y: top }, rules)
   else addEdges(pdfium, object, scratch, rules)
 }
@@ -72,10 +65,10 @@ interface Point {
   y: number
 }
 
-/** The straight edges of a path of any shape; its points stand in a frame of its own. */
+/** The straight edges of a path of any shape; its points are in the path's coordinates. */
 function addEdges(pdfium: PathFunctions, object: number, scratch: number, rules: Rule[]) {
   const segments = pdfium._FPDFPath_CountSegments(object)
-  if (segments < 2 || segments > maximumLines || pdfium._FPDFPageObj_GetMatrix(object, scratch) === 0) return
+  if (segments < 2 || segments > drawnLimits.lines || pdfium._FPDFPageObj_GetMatrix(object, scratch) === 0) return
   const [a, b, c, d, e, f] = Array.from(pdfium.HEAPF32.subarray(scratch / 4, scratch / 4 + 6)) as [
     number,
     number,
@@ -97,21 +90,21 @@ function addEdges(pdfium: PathFunctions, object: number, scratch: number, rules:
     else if (type === lineTo) addLine(previous, point, rules)
     if (pdfium._FPDFPathSegment_GetClose(segment) !== 0) addLine(point, first, rules)
     previous = point
-    if (rules.length > maximumLines) return
+    if (rules.length > drawnLimits.lines) return
   }
 }
 
 function addLine(one: Point, other: Point, rules: Rule[]) {
   const width = Math.abs(one.x - other.x)
   const height = Math.abs(one.y - other.y)
-  if (height <= maximumThickness && width >= minimumLength && width > height)
+  if (height <= drawnLimits.thickness && width >= drawnLimits.length && width > height)
     rules.push({
       horizontal: true,
       at: (one.y + other.y) / 2,
       from: Math.min(one.x, other.x),
       to: Math.max(one.x, other.x),
     })
-  else if (width <= maximumThickness && height >= minimumLength && height > width)
+  else if (width <= drawnLimits.thickness && height >= drawnLimits.length && height > width)
     rules.push({
       horizontal: false,
       at: (one.x + other.x) / 2,
@@ -126,10 +119,10 @@ function joinCollinear(rules: Rule[], horizontal: boolean): Rule[] {
   const joined: Rule[] = []
   let from = 0
   for (let index = 1; index <= sorted.length; index += 1) {
-    if (index < sorted.length && sorted[index]!.at - sorted[from]!.at <= maximumThickness / 2) continue
+    if (index < sorted.length && sorted[index]!.at - sorted[from]!.at <= drawnLimits.thickness / 2) continue
     let last: Rule | null = null
     for (const rule of sorted.slice(from, index).sort((one, other) => one.from - other.from)) {
-      if (last && rule.from <= last.to + maximumThickness) last.to = Math.max(last.to, rule.to)
+      if (last && rule.from <= last.to + drawnLimits.thickness) last.to = Math.max(last.to, rule.to)
       else joined.push((last = { ...rule }))
     }
     from = index

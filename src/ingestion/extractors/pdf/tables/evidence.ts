@@ -2,11 +2,12 @@ import { looksLikeHeader } from '../../csv-dialect.ts'
 import type { Segment } from '../segment.ts'
 import type { Rule } from './drawn-rules.ts'
 import { isNumber } from './table.ts'
+import { alignedLimits } from './thresholds.ts'
 
 /** A row of text lines that may be one of a table, its cells in the order of the grid's columns. */
 export interface GridRow {
   cells: Segment[][]
-  /** Its pieces as they stand on the page. */
+  /** Its pieces as they are on the page. */
   segments: Segment[]
   top: number
   bottom: number
@@ -21,46 +22,34 @@ export interface Grid {
   rows: GridRow[]
 }
 
-export type Judgement =
+export type Verdict =
   | { kind: 'table'; rules: Rule[] }
-  /** Columns of running text stand in it. */
+  /** It has columns of running text; their indexes. */
   | { kind: 'prose'; prose: Set<number> }
   | { kind: 'nothing' }
 
-/** Fewest lines of a table that no drawn line shows; a table of two columns looks like many other things. */
-const minimumRows = 3
-const minimumRowsOfTwoColumns = 4
-/** Least share of filled cells. */
-const minimumFilled = 0.5
-/** Least share of cells that stand at their column's left, right or middle. */
-const minimumAligned = 0.75
-/** Longest usual cell; longer ones are sentences. */
-const maximumUsualCell = 60
-
-/** Decides whether texts in columns are a table. In doubt they are none: lines read as lines do little harm. */
-export function judgeGrid(grid: Grid, rules: Rule[]): Judgement {
+/** Decides whether texts in columns are a table. In doubt they are not: a table read as lines loses less than prose read as cells. */
+export function classifyGrid(grid: Grid, rules: Rule[]): Verdict {
   const { columns, rows } = grid
-  const nothing: Judgement = { kind: 'nothing' }
+  const nothing: Verdict = { kind: 'nothing' }
   if (rows.length < 2 || columns.length < 2) return nothing
   const prose = columns.flatMap((_, column) => (isRunningText(rows, column) ? [column] : []))
   if (prose.length > 0) return { kind: 'prose', prose: new Set(prose) }
 
   const texts = rows.map(({ cells }) => cells.map((cell) => cell.map(({ text }) => text).join(' ')))
   const filled = texts.flat().filter((text) => text !== '')
-  if (filled.length < rows.length * columns.length * minimumFilled) return nothing
-  if (texts.filter((row) => row.filter((text) => text !== '').length >= columns.length * 0.6).length < 2) return nothing
-  if (filled.reduce((sum, text) => sum + text.length, 0) / filled.length > maximumUsualCell) return nothing
+  if (filled.length < rows.length * columns.length * alignedLimits.filled) return nothing
   if (
-    share(texts, isMonospaced(rows) ? hasCodeMarks : isLeaderOrCode) > 0.25 ||
-    alignedShare(rows, columns.length) < minimumAligned
+    share(texts, isLeaderOrCode) > alignedLimits.leaders ||
+    alignedShare(rows, columns.length) < alignedLimits.aligned
   )
     return nothing
   const drawn = rowRules(grid, rules)
   const isShown = drawn.length >= 2
   if (!isShown && isContents(texts)) return nothing
   if (columns.length === 2 && !isPlainlyTwoColumns(rows, texts, isShown)) return nothing
-  if (rows.length < minimumRows && !(isShown && hasHeader(rows, texts))) return nothing
-  const isFull = rows.length >= minimumRowsOfTwoColumns && filled.length >= rows.length * columns.length * 0.8
+  if (rows.length < alignedLimits.rows && !(isShown && hasHeader(rows, texts))) return nothing
+  const isFull = rows.length >= alignedLimits.rowsOfTwoColumns && filled.length >= rows.length * columns.length * 0.8
   const isEvident = isShown || hasBoldHeader(rows) || hasNumbers(texts) || (isFull && hasHeader(rows, texts))
   return isEvident ? { kind: 'table', rules: drawn } : nothing
 }
@@ -82,47 +71,9 @@ function rowRules({ columns, rows }: Grid, rules: Rule[]): Rule[] {
     .sort((one, other) => other.at - one.at)
 }
 
-function share(texts: string[][], test: (row: string) => boolean): number {
-  return texts.filter((row) => test(row.join(' '))).length / texts.length
-}
-
-/** Dots up to a page number, blanks to be filled in, and what stands in programs and hardly ever in tables. */
+/** Dots up to a page number, blanks to be filled in, and what is common in programs and rare in tables. */
 function isLeaderOrCode(row: string): boolean {
   return /(?:\. ?){4,}|…{2,}|_{4,}|(?:· ?){4,}|[;{}]\s*$|\/\/ |\/\*|:=|=>|->|[=!]=|\w\(.*\)\s*[;{:]/.test(row)
-}
-
-/** In letters of one width a little is enough: reports are set like that, and programs. */
-function hasCodeMarks(row: string): boolean {
-  return /[=;{}<>#]|\[\w|\w[([]/.test(row) || isLeaderOrCode(row)
-}
-
-function isMonospaced(rows: GridRow[]): boolean {
-  const pieces = rows.slice(0, 8).flatMap(({ segments }) => segments.slice(0, 20))
-  const letters = pieces.flatMap(({ characters }) =>
-    characters.slice(0, 100).filter(({ generated, code }) => !generated && code !== 0x20),
-  )
-  const widths = letters.map(({ left, right }) => right - left)
-  return Math.max(...widths) - Math.min(...widths) < rows[0]!.size * 0.02
-}
-
-/** Lines that mostly reach their column's right side and go on in the middle of sentences. */
-function isRunningText(rows: GridRow[], column: number): boolean {
-  const lines = rows.flatMap(({ cells }) => cells[column]!)
-  if (lines.length < 3) return false
-  const left = Math.min(...lines.map((line) => line.left))
-  const right = Math.max(...lines.map((line) => line.right))
-  const long = lines.filter((line) => isSentence(line.text) && line.right - line.left >= (right - left) * 0.7).length
-  if (long < lines.length * 0.5) return false
-  const inside = lines.filter(({ text }) => /^[\p{Ll}\p{Lo}]/u.test(text)).length
-  return inside >= lines.length * 0.3
-}
-
-/** Three words or more, or a stretch of a script that parts none. */
-function isSentence(text: string): boolean {
-  return (
-    /^(?=.{18})\S+\s+\S+\s+\S/.test(text) ||
-    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{14}/u.test(text)
-  )
 }
 
 function alignedShare(rows: GridRow[], columns: number): number {
@@ -146,6 +97,30 @@ function alignedShare(rows: GridRow[], columns: number): number {
   return cells === 0 ? 0 : aligned / cells
 }
 
+function share(texts: string[][], test: (row: string) => boolean): number {
+  return texts.filter((row) => test(row.join(' '))).length / texts.length
+}
+
+/** Lines that mostly reach their column's right side and continue in the middle of sentences. */
+function isRunningText(rows: GridRow[], column: number): boolean {
+  const lines = rows.flatMap(({ cells }) => cells[column]!)
+  if (lines.length < 3) return false
+  const left = Math.min(...lines.map((line) => line.left))
+  const right = Math.max(...lines.map((line) => line.right))
+  const long = lines.filter((line) => isSentence(line.text) && line.right - line.left >= (right - left) * 0.7).length
+  if (long < lines.length * 0.5) return false
+  const inside = lines.filter(({ text }) => /^[\p{Ll}\p{Lo}]/u.test(text)).length
+  return inside >= lines.length * 0.3
+}
+
+/** Three words or more, or a run of a script without blanks. */
+function isSentence(text: string): boolean {
+  return (
+    /^(?=.{18})\S+\s+\S+\s+\S/.test(text) ||
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]{14}/u.test(text)
+  )
+}
+
 const listMarker = /^(?:[•◦▪–—*·-]|\(?\d{1,3}[.)]?|\[\d+\]|\(?[a-z][.)])$/i
 
 /** Lists, notes, forms, tables of contents and numbered lines have two columns too. */
@@ -166,7 +141,7 @@ function isPlainlyTwoColumns(rows: GridRow[], texts: string[][], isShown: boolea
   )
     return false
   if (isShown) return rows.length >= 2
-  return rows.length >= minimumRowsOfTwoColumns && hasHeader(rows, texts) && hasNumbers(texts)
+  return rows.length >= alignedLimits.rowsOfTwoColumns && hasHeader(rows, texts) && hasNumbers(texts)
 }
 
 function hasHeader(rows: GridRow[], texts: string[][]): boolean {
@@ -184,7 +159,7 @@ function isContents(texts: string[][]): boolean {
   return texts[0]!.length <= 3 && pages.every((page, index) => page !== null && page >= (pages[index - 1] ?? 0))
 }
 
-/** True where columns beside that of the names hold numbers, amounts or dates: one of three rows or more, or two of two. */
+/** True where columns other than that of the names hold numbers, amounts or dates: one of three rows or more, or two of two. */
 function hasNumbers(texts: string[][]): boolean {
   const names = texts.flat().some((text) => /[\u0590-\u08ff]/.test(text)) ? texts[0]!.length - 1 : 0
   const counts = texts[0]!.map((_, column) => {

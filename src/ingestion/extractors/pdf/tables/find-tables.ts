@@ -4,13 +4,11 @@ import { splitAtNarrowGaps } from '../split-segments.ts'
 import { findRuledTables } from './ruled-tables.ts'
 import type { Rule } from './drawn-rules.ts'
 import type { PdfTable } from './table.ts'
-
-/** Pages with more pieces than this are looked at for drawn tables only. */
-const maximumAlignedSegments = 20_000
+import { alignedLimits } from './thresholds.ts'
 
 /**
- * Replaces what belongs to a table by one segment that stands for it, at the place of its first piece. `gutter` is the x between
- * two columns of running text, or null. Gives back the same array where there is no table.
+ * Finds the tables of a page and replaces the segments of each by one segment that holds the table, at the place of its first segment.
+ * `gutter` is the x between two columns of running text, or null. Returns the same array where there is no table.
  */
 export function withTables(segments: Segment[], rules: Rule[], gutter: number | null): Segment[] {
   const owners = new Map<Segment, PdfTable>()
@@ -20,15 +18,13 @@ export function withTables(segments: Segment[], rules: Rule[], gutter: number | 
   const free = (from = -Infinity, to = Infinity) =>
     segments.filter((segment) => segment.left >= from && segment.right <= to && !owners.has(segment))
   own(findRuledTables(segments, rules))
-  if (segments.length > maximumAlignedSegments) return substitute(segments, owners)
-  // First what goes over both columns of a page, then what stands inside one of them. Lines of two columns of text have two pieces.
-  const whole: AlignedOptions = { dropsProse: gutter === null, minimumPieces: gutter === null ? 2 : 3 }
-  const side: AlignedOptions = { dropsProse: true, minimumPieces: 2 }
+  if (segments.length > alignedLimits.segments) return substitute(segments, owners)
+  // First tables over both columns of a page, then tables inside one of them.
   for (const find of [findCloseTables, findAlignedTables]) {
-    own(find(free(), rules, whole))
+    own(find(free(), rules, { dropsProse: gutter === null }))
     if (gutter === null) continue
-    own(find(free(-Infinity, gutter), rules, side))
-    own(find(free(gutter), rules, side))
+    own(find(free(-Infinity, gutter), rules, { dropsProse: true }))
+    own(find(free(gutter), rules, { dropsProse: true }))
   }
   return substitute(segments, owners)
 }
@@ -43,7 +39,7 @@ function findCloseTables(segments: Segment[], rules: Rule[], options: AlignedOpt
     parts.set(segment, pieces.length)
     for (const piece of pieces) origins.set(piece, segment)
   }
-  if (origins.size === 0 || origins.size > maximumAlignedSegments) return []
+  if (origins.size === 0 || origins.size > alignedLimits.segments) return []
   const pieces = [...segments.filter((segment) => !parts.has(segment)), ...origins.keys()]
   return findAlignedTables(pieces, rules, options).flatMap((table) => {
     const counts = new Map<Segment, number>()
@@ -51,7 +47,7 @@ function findCloseTables(segments: Segment[], rules: Rule[], options: AlignedOpt
       const origin = origins.get(piece)
       if (origin) counts.set(origin, (counts.get(origin) ?? 0) + 1)
     }
-    // What is only partly inside a table shows that it is none.
+    // A segment that is only partly in the grid shows that the grid is no table.
     if ([...counts].some(([origin, count]) => count < parts.get(origin)!)) return []
     return [{ ...table, segments: [...new Set(table.segments.map((piece) => origins.get(piece) ?? piece))] }]
   })
@@ -65,11 +61,11 @@ function substitute(segments: Segment[], owners: Map<Segment, PdfTable>): Segmen
     if (!table) return [segment]
     if (placed.has(table)) return []
     placed.add(table)
-    return [standIn(table)]
+    return [tableSegment(table)]
   })
 }
 
-function standIn(table: PdfTable): Segment {
+function tableSegment(table: PdfTable): Segment {
   const { left, right, bottom, top, segments } = table
   const sizes = segments.map(({ size }) => size).sort((one, other) => one - other)
   return {

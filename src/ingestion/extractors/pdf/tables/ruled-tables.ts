@@ -1,20 +1,9 @@
 import type { Segment } from '../segment.ts'
 import { splitSegment } from '../split-segments.ts'
 import type { Rule } from './drawn-rules.ts'
-import { partRow } from './logical-rows.ts'
-import { hasWideRows, type PdfTable } from './table.ts'
-
-/** Lines that are drawn to meet may miss one another by this much (1/72 inch); doubled borders count as one. */
-const tolerance = 3
-/** A border is there when lines cover this share of a cell's side. */
-const borderShare = 0.6
-/** Beyond this many places a lattice is squared paper. */
-const maximumPlaces = 20_000
-/** Cells with more characters than this hold a layout's text, not a table's. */
-const maximumUsualCell = 400
-/** Shares that part tables from forms and drawings: cells that fill one place of the lattice, and cells with text. */
-const minimumRegularity = 0.5
-const minimumFilled = 0.5
+import { splitRow } from './logical-rows.ts'
+import type { PdfTable } from './table.ts'
+import { ruledLimits } from './thresholds.ts'
 
 interface Lattice {
   /** Lines of the grid from left to right, and from the top down. */
@@ -24,7 +13,7 @@ interface Lattice {
   cellOf: Int32Array
 }
 
-/** Tables whose cells are parted by drawn lines. */
+/** Tables whose cells are separated by drawn lines. */
 export function findRuledTables(segments: Segment[], rules: Rule[]): PdfTable[] {
   const tables: PdfTable[] = []
   const taken = new Set<Segment>()
@@ -53,10 +42,10 @@ function crossingRules(rules: Rule[]): Rule[][] {
 
 function meet(horizontal: Rule, vertical: Rule): boolean {
   return (
-    vertical.at >= horizontal.from - tolerance &&
-    vertical.at <= horizontal.to + tolerance &&
-    horizontal.at >= vertical.from - tolerance &&
-    horizontal.at <= vertical.to + tolerance
+    vertical.at >= horizontal.from - ruledLimits.tolerance &&
+    vertical.at <= horizontal.to + ruledLimits.tolerance &&
+    horizontal.at >= vertical.from - ruledLimits.tolerance &&
+    horizontal.at <= vertical.to + ruledLimits.tolerance
   )
 }
 
@@ -77,7 +66,7 @@ function readLattice(group: Rule[]): Lattice | null {
   const ys = clustered([...horizontal.map(({ at }) => at), ...commonEnds(vertical)]).toReversed()
   const columns = xs.length - 1
   const rows = ys.length - 1
-  if (columns < 2 || rows < 2 || columns * rows > maximumPlaces) return null
+  if (columns < 2 || rows < 2 || columns * rows > ruledLimits.cells) return null
 
   const right = borders(vertical, xs, ys.toReversed())
   const below = borders(horizontal, ys, xs)
@@ -101,8 +90,8 @@ function commonEnds(rules: Rule[]): number[] {
   const first = Math.min(...rules.map(({ from }) => from))
   const last = Math.max(...rules.map(({ to }) => to))
   return [
-    ...(rules.filter(({ from }) => from - first <= tolerance).length >= 3 ? [first] : []),
-    ...(rules.filter(({ to }) => last - to <= tolerance).length >= 3 ? [last] : []),
+    ...(rules.filter(({ from }) => from - first <= ruledLimits.tolerance).length >= 3 ? [first] : []),
+    ...(rules.filter(({ to }) => last - to <= ruledLimits.tolerance).length >= 3 ? [last] : []),
   ]
 }
 
@@ -110,7 +99,7 @@ function commonEnds(rules: Rule[]): number[] {
 function clustered(values: number[]): number[] {
   const clusters: number[] = []
   for (const value of values.sort((one, other) => one - other))
-    if (clusters.length === 0 || value - clusters.at(-1)! > tolerance) clusters.push(value)
+    if (clusters.length === 0 || value - clusters.at(-1)! > ruledLimits.tolerance) clusters.push(value)
   return clusters
 }
 
@@ -120,7 +109,7 @@ function borders(rules: Rule[], lines: number[], across: number[]): Set<number> 
   const stretches = across.length - 1
   for (const { at, from, to } of rules) {
     // Each line is the lowest of those that were taken together.
-    const line = lines.findIndex((value) => at >= value && at - value <= tolerance)
+    const line = lines.findIndex((value) => at >= value && at - value <= ruledLimits.tolerance)
     for (let stretch = 0; stretch < stretches; stretch += 1) {
       const shared = Math.min(to, across[stretch + 1]!) - Math.max(from, across[stretch]!)
       const key = line * stretches + stretch
@@ -130,7 +119,7 @@ function borders(rules: Rule[], lines: number[], across: number[]): Set<number> 
   const drawn = new Set<number>()
   for (const [key, length] of covered) {
     const stretch = key % stretches
-    if (length >= (across[stretch + 1]! - across[stretch]!) * borderShare) drawn.add(key)
+    if (length >= (across[stretch + 1]! - across[stretch]!) * ruledLimits.border) drawn.add(key)
   }
   return drawn
 }
@@ -158,66 +147,26 @@ function fillLattice(segments: Segment[], lattice: Lattice): PdfTable | null {
       else cells.set(place, [part])
     }
   }
-  const spans = spansOf(cellOf, columns)
-  // A column of its own is one in which a cell that spans no other holds text; others come from doubled lines and wide headers.
-  const alone = new Set(
-    [...cells.keys()].filter((place) => spans.get(place)!.columns === 1).map((place) => place % columns),
-  )
-  const columnOf = (place: number) => {
-    const first = place % columns
-    for (let column = first; column < first + spans.get(place)!.columns; column += 1)
-      if (alone.has(column)) return column
-    return first
-  }
-  const byPlace = new Map([...cells].map(([place, cell]) => [place - (place % columns) + columnOf(place), cell]))
-  const usedColumns = inOrder([...byPlace.keys()].map((place) => place % columns))
-  const usedRows = inOrder([...byPlace.keys()].map((place) => Math.floor(place / columns)))
-  const rows = usedRows.map((row) => usedColumns.map((column) => byPlace.get(row * columns + column) ?? []))
-  const headerRows = spannedHeader([...cells.keys()], spans, usedRows, columns)
+  const usedColumns = inOrder([...cells.keys()].map((place) => place % columns))
+  const usedRows = inOrder([...cells.keys()].map((place) => Math.floor(place / columns)))
+  const rows = usedRows.map((row) => usedColumns.map((column) => cells.get(row * columns + column) ?? []))
   const table: PdfTable = {
     left: xs[0]!,
     right: xs.at(-1)!,
     top: ys[0]!,
     bottom: ys.at(-1)!,
     columns: usedColumns.map((column) => ({ left: xs[column]!, right: xs[column + 1]! })),
-    rows: rows.flatMap((row, index) => (index < headerRows ? [row] : partRow(row))),
-    headerRows,
+    rows: rows.flatMap(splitRow),
     segments,
   }
   return isTable(table, lattice, cells) ? table : null
-}
-
-/** How many columns and rows of the lattice the cell of each first place goes over. */
-function spansOf(cellOf: Int32Array, columns: number): Map<number, { columns: number; rows: number }> {
-  const spans = new Map<number, { columns: number; rows: number }>()
-  for (const [place, cell] of cellOf.entries()) {
-    const span = spans.get(cell) ?? { columns: 1, rows: 1 }
-    span.columns = Math.max(span.columns, (place % columns) - (cell % columns) + 1)
-    span.rows = Math.max(span.rows, Math.floor(place / columns) - Math.floor(cell / columns) + 1)
-    spans.set(cell, span)
-  }
-  return spans
-}
-
-/** Rows of a header in which one name stands over several columns, and others beside it go down to the end of the header. */
-function spannedHeader(
-  places: number[],
-  spans: Map<number, { columns: number; rows: number }>,
-  usedRows: number[],
-  columns: number,
-): number {
-  const first = places.filter((place) => Math.floor(place / columns) === usedRows[0]).map((place) => spans.get(place)!)
-  if (first.length < 2 || !first.some((span) => span.columns > 1)) return 0
-  const end = usedRows[0]! + Math.max(...first.map((span) => span.rows))
-  const rows = usedRows.filter((row) => row < end).length
-  return rows > 1 && rows <= 3 && rows < usedRows.length ? rows : 0
 }
 
 function inOrder(numbers: number[]): number[] {
   return [...new Set(numbers)].sort((one, other) => one - other)
 }
 
-/** Index of the band between two neighbours of rising `borders` in which `at` lies; the nearest one for what lies outside. */
+/** Index of the band between two neighbours of rising `borders` that contains `at`; the nearest one for a value outside. */
 function bandOf(at: number, borders: number[]): number {
   let low = 0
   let high = borders.length - 2
@@ -232,12 +181,12 @@ function bandOf(at: number, borders: number[]): number {
 function isTable({ rows, columns }: PdfTable, { cellOf }: Lattice, cells: Map<number, Segment[]>): boolean {
   if (columns.length < 2 || rows.length < 2) return false
   const drawn = new Set(cellOf).size
-  if (drawn < cellOf.length * minimumRegularity || cells.size < drawn * minimumFilled) return false
-  if (rows.filter((row) => row.filter((cell) => cell.length > 0).length >= 2).length < 2) return false
+  if (drawn < cellOf.length * ruledLimits.regular || cells.size < drawn * ruledLimits.filled) return false
   const lengths = [...cells.values()].map((cell) => cell.reduce((sum, { text }) => sum + text.length, 0))
   const characters = lengths.reduce((sum, length) => sum + length, 0)
   const longest = Math.max(...lengths)
-  if (characters / lengths.length > maximumUsualCell || (longest > 1_500 && longest > characters / 2)) return false
-  // Columns that no line parts: the gaps between the texts say more than these lines.
-  return [...cells.values()].filter(hasWideRows).length < cells.size * 0.3
+  return (
+    characters / lengths.length <= ruledLimits.characters &&
+    (longest <= ruledLimits.longestCell || longest <= characters / 2)
+  )
 }

@@ -2,33 +2,23 @@ import type { ExtractedBlock } from '../../../extraction.ts'
 import { cleanLine } from '../../clean-text.ts'
 import { looksLikeHeader } from '../../csv-dialect.ts'
 import { joinsWithoutBlank } from '../joins.ts'
-import { isBeside, type Segment } from '../segment.ts'
+import { isSideBySide, type Segment } from '../segment.ts'
 
 import { isRightToLeft, visualRows } from '../reading-order.ts'
 import type { PdfTable } from './table.ts'
+import { documentLimits } from './thresholds.ts'
 import { tableRow } from '../../table-row.ts'
 
 /** Turns the tables of a document into blocks, page by page. */
 export interface PdfTableReader {
   read(table: PdfTable, page: number): ExtractedBlock[]
-  /** Tells of a block that is no table: what stands between two tables parts them, but for page headers and footers. */
+  /** Reports a block that is no table: text between two tables separates them, except page headers and footers. */
   pass(block: ExtractedBlock): void
 }
-
-/** What may stand between the parts of one table: a line between its rows, or the foot of a page and the head of the next. */
-const maximumBetween = { samePage: 1, nextPage: 4 }
-const maximumBetweenCharacters = 200
-const maximumHeaderRows = 3
-/** Rows that are looked at to tell a header. */
-const judgedRows = 20
-/** Headings that are remembered to tell running heads from new sections. */
-const maximumHeadings = 2_000
 
 interface TableRow {
   cells: string[]
   bold: boolean
-  /** True where its first cell is bold. */
-  firstBold: boolean
 }
 
 interface OpenTable {
@@ -50,8 +40,7 @@ export function createPdfTableReader(joinParted: (before: string, after: string)
       const cells = row.map((cell) => cellText(cell, rightToLeft, joinParted))
       if (cells.every((cell) => cell === '')) return []
       const isBold = (segments: Segment[]) => segments.every(({ bold }) => bold)
-      const firstBold = isBold(rightToLeft ? row.at(-1)! : row[0]!)
-      return [{ cells: rightToLeft ? cells.toReversed() : cells, bold: isBold(row.flat()), firstBold }]
+      return [{ cells: rightToLeft ? cells.toReversed() : cells, bold: isBold(row.flat()) }]
     })
   }
 
@@ -78,7 +67,7 @@ export function createPdfTableReader(joinParted: (before: string, after: string)
           blocks.push({ kind: 'paragraph', text: title, page })
           rows.shift()
         }
-        const count = Math.max(title === null ? table.headerRows : 0, countHeaderRows(rows))
+        const count = countHeaderRows(rows)
         const head = rows.splice(0, count)
         const header = count === 0 ? undefined : joinHeader(head.map(({ cells }) => cells))
         open = { table, page, header, boldHeader: head.some(({ bold }) => bold), row: 0, between: 0 }
@@ -90,11 +79,11 @@ export function createPdfTableReader(joinParted: (before: string, after: string)
     pass(block) {
       const text = block.text.replace(/\d+/g, '')
       const isRunningHead = headings.has(text)
-      if (block.kind === 'heading' && headings.size < maximumHeadings) headings.add(text)
+      if (block.kind === 'heading' && headings.size < documentLimits.headings) headings.add(text)
       if (!open) return
       open.between += 1
       if (
-        block.text.length > maximumBetweenCharacters ||
+        block.text.length > documentLimits.charactersBetween ||
         (block.kind === 'heading' && (!isRunningHead || block.page === open.page))
       )
         open = null
@@ -102,12 +91,17 @@ export function createPdfTableReader(joinParted: (before: string, after: string)
   }
 }
 
-/** True when `table` goes on with the open one: the same columns, hardly anything between, and no header of its own. */
+/** True when `table` continues the open one: the same columns, little between them, and no other header. */
 function continues(open: OpenTable, table: PdfTable, page: number, first: TableRow): boolean {
-  const limit = page === open.page ? maximumBetween.samePage : page === open.page + 1 ? maximumBetween.nextPage : -1
+  const limit =
+    page === open.page
+      ? documentLimits.blocksBetween.samePage
+      : page === open.page + 1
+        ? documentLimits.blocksBetween.nextPage
+        : -1
   if (open.between > limit || !haveSameColumns(open.table, table)) return false
   if (isSame(first.cells, open.header)) return true
-  return table.headerRows === 0 && !(first.bold && open.boldHeader)
+  return !(first.bold && open.boldHeader)
 }
 
 function haveSameColumns(one: PdfTable, other: PdfTable): boolean {
@@ -131,14 +125,12 @@ function titleOf(rows: { cells: string[] }[]): string | null {
   return filled.length === 1 && second.cells.filter((cell) => cell !== '').length > 1 ? filled[0]! : null
 }
 
-/** Rows in bold at the begin, when the others are not; or a first row that looks like names of columns. */
+/** Bold rows at the top where the others are not bold; or a first row that looks like names of columns. */
 function countHeaderRows(rows: TableRow[]): number {
   const bold = rows.findIndex((row) => !row.bold)
-  if (bold > 0) return Math.min(bold, maximumHeaderRows)
-  // Names of rows, each with what belongs to it beside it.
-  if (bold === 0 && rows.length > 1 && rows.every(({ firstBold }) => firstBold)) return 0
+  if (bold > 0) return Math.min(bold, documentLimits.headerRows)
   const [first, ...following] = rows.map(({ cells }) => cells)
-  return first && namesColumns(first, following.slice(0, judgedRows)) ? 1 : 0
+  return first && namesColumns(first, following.slice(0, documentLimits.comparedRows)) ? 1 : 0
 }
 
 /** As for other formats, but a first row with digits where the rows below have them too is one of them. */
@@ -166,7 +158,7 @@ function cellText(
   let text = pieces[0]!.text
   for (const [index, piece] of pieces.slice(1).entries()) {
     const previous = pieces[index]!
-    if (previous.hyphenated && !isBeside(previous, piece)) text = joinParted(text, piece.text)
+    if (previous.hyphenated && !isSideBySide(previous, piece)) text = joinParted(text, piece.text)
     else text += `${previous.hyphenated ? '-' : ''}${joinsWithoutBlank(text, piece.text) ? '' : ' '}${piece.text}`
   }
   return cleanLine(pieces.at(-1)!.hyphenated ? `${text}-` : text)

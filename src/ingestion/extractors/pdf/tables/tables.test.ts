@@ -137,7 +137,7 @@ const expectedPeople = [
 ]
 
 describe('a table becomes rows under its header', () => {
-  test('where texts stand below one another, between paragraphs', async () => {
+  test('where texts are aligned below one another, between paragraphs', async () => {
     const texts = [...prose(740), ...tableTexts(people, { xs }), ...prose(600)]
     const blocks = await read([{ texts }])
     expect(blocks.map(({ kind }) => kind)).toEqual([
@@ -275,7 +275,7 @@ describe('a table becomes rows under its header', () => {
       )
   })
 
-  test('beside running text, and inside a column of a page of two', async () => {
+  test('next to running text, and inside one column of a page with two', async () => {
     const narrow = 'words of a column that go on and on from line to'
     const aside = (x: number, y: number, count: number): PdfText[] =>
       Array.from({ length: count }, (_, index) => ({ text: narrow, x, y: y - index * 12 }))
@@ -321,7 +321,7 @@ describe('a table over several pages', () => {
     ])
   })
 
-  test('is another table below a heading, or under a header of its own', async () => {
+  test('is another table below a heading, or under another header', async () => {
     const other = [['Place', 'Country', 'Area', 'Founded'], ...body(1, 4)]
     for (const texts of [
       [{ text: 'Second part', x: 50, y: 730, size: 18 }, ...tableTexts(body(1, 4), { xs })],
@@ -436,11 +436,11 @@ describe('what is no table stays lines', () => {
 })
 
 describe('pages that are hard on purpose', () => {
-  test('no word is lost or written twice, whatever is missing from a table or stands in its way', async () => {
+  test('no word is lost or written twice in tables with missing, wide and broken cells', async () => {
     const page = fc.record({
       columns: fc.integer({ min: 2, max: 7 }),
       rows: fc.integer({ min: 2, max: 20 }),
-      // Of a cell: 0 is empty, 1 a word, 2 several of them that reach over an empty cell beside it, 3 two lines.
+      // Of a cell: 0 is empty, 1 a word, 2 several words that reach over the next, empty cell, 3 two lines.
       cells: fc.array(fc.constantFrom(0, 1, 1, 1, 1, 1, 1, 2, 3), { minLength: 140, maxLength: 140 }),
       step: fc.constantFrom(14, 26),
       strays: fc.array(fc.record({ x: fc.integer({ min: 20, max: 500 }), y: fc.integer({ min: 20, max: 780 }) }), {
@@ -452,7 +452,7 @@ describe('pages that are hard on purpose', () => {
     await fc.assert(
       fc.asyncProperty(page, async ({ columns, rows, cells, step, strays, lines }) => {
         let words = 0
-        // Marked on both sides, since what stands close together may be read as one word.
+        // Marked on both sides, because neighbours can be read as one word.
         const word = () => ((words += 1) % 3 === 0 ? `w${words}q` : `(${words})`)
         const grid = Array.from({ length: rows }, (_, row) =>
           Array.from({ length: columns }, (_, column) => {
