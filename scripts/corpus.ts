@@ -9,7 +9,7 @@ import { checkFile, type CorpusFile, type FileResult } from './corpus/check-file
 import { renderTable } from './corpus/report.ts'
 
 /**
- * Uploads every file of a folder of documents through the API, and compares what becomes of each with its expected outcome
+ * Uploads every file of a folder of documents through the API, and compares the outcome of each with the expected one
  * (index.json of the folder). Prints each that differs and a last line `N passed, N failed`.
  */
 
@@ -71,7 +71,7 @@ async function inParallel<In, Out>(items: In[], work: (item: In) => Promise<Out>
   return results
 }
 
-/** Portico as a process of its own with an empty data folder. */
+/** Portico as a separate process with an empty data folder. */
 async function startService() {
   const dataFolder = await mkdtemp(path.join(tmpdir(), 'portico-corpus-'))
   const operatorToken = `corpus-${crypto.randomUUID()}`

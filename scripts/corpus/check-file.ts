@@ -25,7 +25,7 @@ export interface FileResult {
   recall: number | null
 }
 
-/** Codes that say what a failure class of the corpus means; a user must be told the right thing to do. */
+/** The failure codes that match each failure class of the corpus, so that the user receives the right advice. */
 const codesOfClass: Record<string, readonly string[]> = {
   password_protected: ['encrypted_pdf', 'encrypted_docx'],
   // Content that is plainly of another type than its name is refused at once.

@@ -16,12 +16,12 @@ export interface CorpusClient {
   remove(id: string): Promise<void>
 }
 
-/** Longest wait for one file while others are processed beside it. */
+/** Longest wait for one file while others are processed at the same time. */
 const deadlineMs = 5 * 60_000
 const pollMs = 100
 const chunksPerPage = 500
 
-/** Speaks to a running Portico as an organisation of its own. */
+/** A client of a running Portico, with a separate organisation. */
 export async function createCorpusClient({ url, operatorToken }: { url: string; operatorToken: string }) {
   const call = async <Body>(key: string, method: string, target: string, body?: unknown): Promise<Body> => {
     const response = await fetch(url + target, {
@@ -86,7 +86,7 @@ export async function createCorpusClient({ url, operatorToken }: { url: string; 
   }
 }
 
-/** Neighbours may overlap: each adds what lies beyond the end of those before it, so that no word counts twice. */
+/** Neighbours may overlap: each adds the text after the end of the chunks before it, so that no word counts twice. */
 export function joinChunks(chunks: readonly Pick<ChunkBody, 'text' | 'characterFrom' | 'characterTo'>[]): string {
   const parts: string[] = []
   let end = 0

@@ -36,7 +36,7 @@ describe('what is taken', () => {
     })
   })
 
-  test('broken, encrypted and empty files of a right name are taken, so that their failure is told with the document', () => {
+  test('broken, encrypted and empty files of a right name are taken, so that the document shows their failure', () => {
     for (const [fileName, head] of [
       ['damaged.pdf', bytes('this is no pdf')],
       ['damaged.docx', bytes('this is no docx')],

@@ -25,8 +25,8 @@ export type FormatDetection =
 
 /**
  * What a file is, by its name's extension and its content together. Not supported (a 415) is a name with another extension, and
- * a content that is plainly something else than its name says. What has the right kind of content but is broken, encrypted or
- * empty is accepted: reading it tells why it fails, and that is kept with the document. The declared type counts only for a
+ * a content that clearly does not match its name. What has the right kind of content but is broken, encrypted or
+ * empty is accepted: reading it gives the reason, which is stored with the document. The declared type counts only for a
  * name without any extension, and only where the content agrees.
  */
 export function detectFormat(file: { fileName: string; head: Uint8Array; declaredType?: string }): FormatDetection {
@@ -71,7 +71,7 @@ function contradiction(format: DocumentFormat, head: Uint8Array): string | null 
       return signature === null || signature === 'a pdf' ? null : signature
     case 'docx':
       if (signature === 'a zip archive') return zipContradiction(head)
-      // An OLE container under this name is an encrypted docx, or an old .doc: reading it tells which.
+      // An OLE container under this name is an encrypted docx, or an old .doc: reading it shows which.
       return signature === null || signature === 'an Office file' ? null : signature
     default:
       if (isBinary(head)) return signature ?? 'binary data'
@@ -140,7 +140,7 @@ function zipContradiction(head: Uint8Array): string | null {
 }
 
 /**
- * What a zip holds, by the names of the entries that the head shows. Office packages begin with parts of their own; where the
+ * What a zip holds, by the names of the entries that the head shows. Office packages begin with parts that only they have; where the
  * head shows only those and none of `word/`, reading the file decides.
  */
 function zipKind(head: Uint8Array): string {
@@ -169,7 +169,7 @@ function localEntryNames(head: Uint8Array): string[] {
   return names
 }
 
-/** Text holds hardly any control characters; UTF-16 and UTF-32 are told by their mark or by the place of their NULs. */
+/** Text holds hardly any control characters; UTF-16 and UTF-32 are recognised by their mark or by the place of their NULs. */
 function isBinary(head: Uint8Array): boolean {
   if (head.length >= 2) {
     const mark = (head[0]! << 8) | head[1]!

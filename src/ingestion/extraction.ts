@@ -31,7 +31,7 @@ export interface ExtractionSummary {
 /** Something of the file that could not be read, or that was guessed. Its codes: `documentWarningCodes` of the contract. */
 export type ExtractionWarning = DocumentWarning
 
-/** The file's fault: ends in `failed` with this code and a sentence that says what to do. Never retried. */
+/** The file's fault: ends in `failed` with this code and a sentence with the next step. Never retried. */
 export class ExtractionError extends Error {
   readonly code: DocumentFailureCode
   /** What was known before it failed. */

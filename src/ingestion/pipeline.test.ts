@@ -239,7 +239,7 @@ it('a fault of the file fails it at once, one of ours is thrown for another try'
   expect(await load(ours)).toMatchObject({ status: 'failed', error: { code: 'embedding_failed' } })
 })
 
-it('credits that are exhausted fail it with a code that says so', async () => {
+it('exhausted credits fail it with their error code', async () => {
   const id = await insert()
   const broke = new AppError('insufficient_quota', 'The monthly budget is used up.')
   await pipelineOf({ embed: () => Promise.reject(broke) }).process(jobOf(id))

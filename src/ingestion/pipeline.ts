@@ -32,10 +32,10 @@ export interface PipelineDependencies {
   observer: { processed(status: 'ready' | 'failed', code: string, durationMs: number): void }
 }
 
-/** A file that ends its reader this often is not tried as long as, say, an embedding model that is away. */
+/** A file that ends its reader this often fails sooner than, for example, an embedding model that is unavailable. */
 const maximumCrashes = 4
 const internalFailure =
-  'Processing failed several times for a reason on our side. Upload the document again, or tell the operator.'
+  'Processing failed several times for a reason on our side. Upload the document again, or contact the operator.'
 /** Progress is for people: more often than this nobody sees it. */
 const progressEveryMs = 400
 
@@ -106,7 +106,7 @@ export function createPipeline(dependencies: PipelineDependencies) {
       await documents.markFailed(documentId, {
         code: isEmbedding ? 'embedding_failed' : 'internal_error',
         message: isEmbedding
-          ? 'The embedding model could not be reached for a long time. Upload the document again later, or tell the operator.'
+          ? 'The embedding model could not be reached for a long time. Upload the document again later, or contact the operator.'
           : internalFailure,
       })
     },
@@ -151,10 +151,10 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
     onProgress: (pagesDone, pagesTotal) => {
       // Pages say more than chunks, until all of them are read.
       isReadingPages = pagesTotal !== null && pagesDone < pagesTotal
-      progress.say({ stage: 'extracting', partsDone: pagesDone, partsTotal: pagesTotal })
+      progress.report({ stage: 'extracting', partsDone: pagesDone, partsTotal: pagesTotal })
     },
   })
-  progress.say({ stage: 'extracting', partsDone: null, partsTotal: null })
+  progress.report({ stage: 'extracting', partsDone: null, partsTotal: null })
   let written = 0
   for await (const batch of extraction.chunks) {
     const vectors = await embedder.embed({
@@ -173,10 +173,10 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
       vectors,
     })
     written += batch.length
-    if (!isReadingPages) progress.say({ stage: 'indexing', partsDone: written, partsTotal: null })
+    if (!isReadingPages) progress.report({ stage: 'indexing', partsDone: written, partsTotal: null })
   }
   const { warnings } = await extraction.summary
-  await progress.settled()
+  await progress.done()
   if (written === 0)
     throw new ExtractionError(
       'no_text',
@@ -209,13 +209,13 @@ function createProgress({ documents, clock }: PipelineDependencies, id: Document
   let lastStage: DocumentProgress['stage'] | undefined
   let pending: Promise<void> = Promise.resolve()
   return {
-    say(progress: DocumentProgress) {
-      // A new stage is said at once.
+    report(progress: DocumentProgress) {
+      // A new stage is reported at once.
       if (progress.stage === lastStage && clock.monotonicMs() - lastMs < progressEveryMs) return
       lastStage = progress.stage
       lastMs = clock.monotonicMs()
       pending = pending.then(() => documents.saveProgress(id, progress)).catch(() => {})
     },
-    settled: () => pending,
+    done: () => pending,
   }
 }

@@ -163,7 +163,7 @@ describe('structure', () => {
     expect(chunks.at(-1)!.text).not.toContain('Travel')
   })
 
-  test('a heading never stands at the end of a chunk, away from its text', async () => {
+  test('a heading is never at the end of a chunk, away from its text', async () => {
     for (let count = 1; count < 14; count += 1) {
       const chunks = await chunksOf([paragraph(sentences(count)), heading(2, 'Below'), paragraph(sentences(5, 'tail'))])
       for (const chunk of chunks) expect(chunk.text.endsWith('Below')).toBe(false)

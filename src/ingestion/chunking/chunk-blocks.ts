@@ -13,7 +13,7 @@ export interface ChunkingOptions {
   targetTokens: number
   /** No chunk holds more, its table header included. */
   maximumTokens: number
-  /** How much of a chunk's end is repeated at the begin of the next one, where a size limit and not the structure parted them. */
+  /** How much of a chunk's end is repeated at the start of the next one, where a size limit and not the structure separates them. */
   overlapTokens: number
 }
 
@@ -23,14 +23,14 @@ const minimumSectionShare = 0.3
 const captionShare = 0.25
 /** Longer headings are paragraphs that were styled as headings. */
 const maximumPathCharacters = 160
-/** A paragraph larger than this share of the target may be parted between sentences to fill chunks evenly. */
+/** A paragraph larger than this share of the target may be split between sentences to fill chunks evenly. */
 const wholeParagraphShare = 0.5
 
 /**
- * Parts blocks into chunks along their structure: headings begin chunks, tables stand alone with their header, paragraphs stay
+ * Splits blocks into chunks along their structure: headings begin chunks, tables are separate with their header, paragraphs stay
  * whole where they fit, sentences always where they fit. A chunk's text is exactly `characterFrom..characterTo` of the
  * extracted text, which is all blocks joined by a line feed, and everything is in some chunk. A table's header row is text of the
- * first chunk of its rows; on the later ones it stands in `tableHeader`.
+ * first chunk of its rows; the later ones have it in `tableHeader`.
  * The rows of wide tables are also in chunks of some columns each, whose range is that of their rows.
  */
 export async function* chunkBlocks(
@@ -117,7 +117,7 @@ class Chunker {
     const maximumTokens = this.draft.pieceTokens(wholeParagraphShare, block.kind)
     let at = from
     const parts = splitText(block.text, block.kind, { countTokens, maximumTokens })
-    // A header in several parts cannot stand above its rows; they get what fits of it as `tableHeader`.
+    // A header in several parts cannot be the first row; the rows get what fits of it as `tableHeader`.
     const leads = block.kind === 'heading' || (isHeader && parts.length === 1)
     const { headingPath } = this
     for (const [part, { text, tokens }] of parts.entries()) {

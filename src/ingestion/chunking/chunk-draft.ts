@@ -6,7 +6,7 @@ import type { TableHead } from './table-head.ts'
 interface FinishedDraft {
   /** Null where the draft holds only repeated text. */
   chunk: Omit<Chunk, 'index'> | null
-  /** Pieces that begin the next chunk: what did not fit, headings that would stand at the end, the overlap. */
+  /** Pieces that begin the next chunk: what did not fit, headings that would be at the end, the overlap. */
   carried: Piece[]
   /** How many of the first carried pieces only repeat. */
   repeated: number
@@ -153,7 +153,7 @@ function textOf(pieces: Piece[]): { text: string; from: number; to: number } {
   return { text: trimmed, from, to: from + countCodePoints(trimmed) }
 }
 
-/** The last sentences of a chunk that fit into the overlap. Rows and code are not repeated: half of them says nothing. */
+/** The last sentences of a chunk that fit into the overlap. Rows and code are not repeated: a part of them has no meaning alone. */
 function overlapOf(pieces: Piece[], overlapTokens: number, countTokens: (text: string) => number): Piece[] {
   const overlap: Piece[] = []
   let room = overlapTokens

@@ -45,7 +45,7 @@ export function* columnChunks(band: TableBand, options: ChunkingOptions): Genera
     const lines: Line[] = []
     for (const row of rows) {
       const cells = columns.map((column) => row.cells[column] ?? '')
-      // A row without values in these columns says nothing here; the first group names every row.
+      // A row without values in these columns is left out; the first group names every row.
       if (number > 0 && cells.every((cell) => cell === '')) continue
       const keyCells = key.map((column) => keyCell(row, column, number > 0))
       lines.push({ row, text: tableRowText([...keyCells, ...cells]) })

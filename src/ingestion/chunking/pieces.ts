@@ -13,11 +13,11 @@ export interface Piece {
   kind: ExtractedBlock['kind']
   page: number | null
   row: number | null
-  /** True for headings and table header rows: they belong to what follows and never end a chunk that goes on. */
+  /** True for headings and table header rows: they belong to what follows and never end a chunk that another one continues. */
   leads: boolean
   /** Headings above it. */
   headingPath: string[]
-  /** True where it goes on with the block of the piece before it, so that no line feed stands between the two. */
+  /** True where it continues the block of the piece before it, so that no line feed is between the two. */
   continues: boolean
 }
 
@@ -33,7 +33,7 @@ export interface TextPart {
 }
 
 /**
- * No text takes fewer tokens than one for this many UTF-16 units, whatever its tokenizer says: some count a word of a megabyte, or
+ * No text takes fewer tokens than one for this many UTF-16 units, whatever its tokenizer counts: some count a word of a megabyte, or
  * any run of blanks, as one token or none. Bounds the size of chunks. Ordinary text has 1 to 6 units for each token.
  */
 export const charactersPerTokenBound = 16

@@ -5,7 +5,7 @@ import { charactersPerTokenBound, shortened, type TokenBudget } from './pieces.t
 export interface TableHead {
   /** Its cells; two tables with the same cells have equal heads. */
   cells: readonly string[]
-  /** What stands above rows; null where nothing of it fits. */
+  /** The text above the rows; null where nothing of it fits. */
   shown: string | null
   /** Of `shown` with a line feed. */
   tokens: number

@@ -1,4 +1,4 @@
-/** Rows that are looked at, and columns: more say nothing new. */
+/** Most rows and columns that are compared; more do not change the choice. */
 const judgedRows = 200
 const judgedColumns = 64
 /** Codes identify rows only near the left edge, numbers only in the first column: further right they are measurements. */

@@ -3,7 +3,7 @@ const unwanted = /(?![\n\t])\p{Cc}|[\u00ad\u2028\u2029\ufeff]|\p{Bidi_Control}|\
 
 /**
  * Text as every block carries it: NFC; line ends are line feeds; no control characters but line feed and tab. Soft hyphens go
- * because they hide a word from search; bidi marks go because they hide what a text says from its reader.
+ * because they hide a word from search; bidi marks are removed because they can hide the text from its reader.
  */
 export function cleanText(text: string): string {
   const cleaned = text.replaceAll('\r\n', '\n').replace(unwanted, replaceUnwanted)
@@ -21,7 +21,7 @@ function replaceUnwanted(character: string): string {
     case '\v':
       return '\n'
     default:
-      // A surrogate without its other half was never text: the mark of a lost character stands in for it.
+      // A surrogate without its other half was never text: the mark of a lost character replaces it.
       return character >= '\ud800' && character <= '\udfff' ? '\ufffd' : ''
   }
 }

@@ -83,7 +83,7 @@ export function looksLikeHeader(first: string[], following: string[][]): boolean
   const named = cells.filter((cell) => cell !== '')
   if (named.length === 0 || named.length < cells.length * 0.5) return false
   if (named.some((cell) => dateLike.test(cell))) return false
-  // Year columns are the one kind of number that stands in headers.
+  // Year columns are the one kind of number that is common in headers.
   const years = named.filter((cell) => /^(1[89]|20)\d\d$/.test(cell)).length
   const numbers = named.filter((cell) => numeric.test(cell)).length
   if (numbers > 0 && (numbers > years || numbers === named.length)) return false

@@ -117,7 +117,7 @@ function recordError(error: unknown, isQuoting: boolean): ExtractionError | unde
   )
 }
 
-/** False when a quote in the sample opens a cell that never closes although the file goes on: then quotes are plain characters. */
+/** False when a quote in the sample opens a cell that never closes although the file continues: then quotes are plain characters. */
 function quotesClose(sample: string, dialect: CsvDialect): boolean {
   if (dialect.quote === null) return true
   const opened = new RegExp(`(?:^|\\n|${escapeForPattern(dialect.delimiter)})${dialect.quote}`, 'g')

@@ -1,6 +1,6 @@
 import { ExtractionError, type ExtractedBlock, type ExtractionWarning } from '../extraction.ts'
 
-/** Bounds on what one file may make of itself. Every one ends in an ExtractionError that names it. */
+/** Bounds on the output of one file. Every one ends in an ExtractionError that names it. */
 export interface OutputLimits {
   /** Pages of a pdf. */
   maximumPages: number
@@ -11,7 +11,7 @@ export interface OutputLimits {
   maximumUnpackedBytes: number
 }
 
-/** What an extractor tells about its run beside the blocks. */
+/** What an extractor reports about its run, apart from the blocks. */
 export interface ExtractionReport {
   progress(pagesDone: number, pagesTotal: number | null): void
   /** Repeated warnings with the same code and message become one with all their pages. */

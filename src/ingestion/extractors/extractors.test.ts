@@ -112,7 +112,7 @@ describe('csv', () => {
       {
         kind: 'table_row',
         text: `Ann | says "hi"${delimiter.trim() === '' ? ' ' : delimiter} twice | Rome`.replace('  ', ' '),
-        // Only here the text does not tell the cells.
+        // Only here the cells cannot be read from the text.
         ...(delimiter === '|' ? { cells: ['Ann', 'says "hi"| twice', 'Rome'] } : {}),
         header: rows[0],
         row: 1,
@@ -525,7 +525,7 @@ describe('pdf', () => {
     expect((await read('pdf', form)).texts.join(' ')).toMatch(/Name:\s+Ann Miller/)
   })
 
-  test('a pdf without text says what to do', async () => {
+  test('a pdf without text fails with advice', async () => {
     const empty = buildPdf([
       { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
       { dictionary: '<< /Type /Pages /Count 1 /Kids [3 0 R] >>' },

@@ -89,7 +89,7 @@ describe('pages without text', () => {
 })
 
 describe('form fields of pdfs', () => {
-  test('without an appearance stand with their labels, check boxes and radio buttons with their marks', async () => {
+  test('without an appearance are next to their labels, check boxes and radio buttons with their marks', async () => {
     const { text, warnings } = await read(
       'pdf',
       pages(

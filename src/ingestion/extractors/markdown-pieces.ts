@@ -10,13 +10,13 @@ const maximumNesting = 32
 
 export interface MarkdownPiece {
   text: string
-  /** To be taken as it stands, without a look at its marks. */
+  /** To be used unchanged, without parsing its marks. */
   isPlain: boolean
 }
 
 /**
  * The text in pieces that can be parsed alone: large files are parted at headings, else at empty lines, outside of code fences.
- * Pictures that stand in the text as base64 are left out.
+ * Pictures that are embedded in the text as base64 are left out.
  */
 export async function* readMarkdownPieces(decoded: AsyncIterable<string>): AsyncGenerator<MarkdownPiece> {
   let rest = ''

@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes'
 import { ExtractionError } from '../extraction.ts'
 import { corruptFile } from './extractor.ts'
 
-/** Deeper than any word processor nests; beyond it a file is built to hurt. */
+/** Deeper than any word processor nests; a deeper file is hostile. */
 const maximumDepth = 1_000
 /** Longest run of text or mark-up between two tags that is held in memory. */
 const maximumTokenCharacters = 16 * 1024 * 1024
@@ -28,7 +28,7 @@ export interface XmlHandler {
 
 /**
  * Reads XML in pieces, calling the handler, and yields after each piece so that the caller can hand results on. Document type
- * declarations are refused: they are the door to external entities and entity bombs, and no docx holds one.
+ * declarations are refused: they allow external entities and entity bombs, and no docx needs one.
  */
 export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandler): AsyncGenerator<void> {
   const parser = new SaxesParser({ xmlns: true, position: false })
@@ -72,7 +72,7 @@ export async function* readXml(pieces: AsyncIterable<string>, handler: XmlHandle
     feed(parser, piece)
     yield
   }
-  // A part that is absent says nothing, and is no broken XML.
+  // An absent part is empty, not broken XML.
   if (!isEmpty) feed(parser, null)
 }
 

@@ -5,7 +5,7 @@ import type { ExtractionRequest } from './extractor-pool.ts'
 import type { ExtractionLimits } from './limits.ts'
 import { batchCredits, type FromChild } from './protocol.ts'
 
-/** A child ended in a way that says nothing about the file (killed from outside, a bug of ours): trying again makes sense. */
+/** A child ended for a reason other than the file (killed from outside, a bug): a retry can succeed. */
 export class ExtractorCrashError extends Error {
   constructor(message: string) {
     super(message)
@@ -40,7 +40,7 @@ export async function* runExtraction(
     const { filePath, format, sizeBytes, declaredEncoding } = request
     child.send({ type: 'extract', filePath, format, sizeBytes, declaredEncoding, limits, credits: batchCredits })
     for (;;) {
-      // While batches lie here unread the child may be waiting for us, and its time stands still.
+      // While batches wait here unread, the child may be blocked, so its time does not count.
       if (inbox.size() < batchCredits) deadline.run()
       const next = await inbox.take()
       deadline.pause()

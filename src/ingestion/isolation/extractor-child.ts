@@ -116,7 +116,7 @@ function wrap(child: ChildProcess): ExtractorChild {
   }
 }
 
-/** prlimit of util-linux; elsewhere the watchdog stands alone. */
+/** prlimit of util-linux; elsewhere only the watchdog limits memory. */
 function limitProgram(): string | undefined {
   return ['/usr/bin/prlimit', '/bin/prlimit'].find((file) => existsSync(file))
 }

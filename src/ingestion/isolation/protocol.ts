@@ -11,7 +11,7 @@ export interface ChunkingSettings {
   overlapTokens: number
 }
 
-/** What the pool says to a child, one extraction at a time. */
+/** Messages from the pool to a child, one extraction at a time. */
 export type ToChild =
   | {
       type: 'extract'
@@ -30,7 +30,7 @@ export interface Progress {
   pagesTotal: number | null
 }
 
-/** What a child says to the pool. */
+/** Messages from a child to the pool. */
 export type FromChild =
   | { type: 'ready' }
   | { type: 'chunks'; chunks: Chunk[]; progress: Progress | null }
@@ -51,6 +51,6 @@ export type FromChild =
 /** Batches that a child may send ahead of the consumer. */
 export const batchCredits = 4
 
-/** The child's file descriptor of the pipe that ties its life to the pool's process; on it the watchdog says why it kills. */
+/** The child's file descriptor of the pipe that ties its life to the pool's process; on it the watchdog writes why it kills. */
 export const lifelineDescriptor = 4
 export const memoryMark = 'memory'

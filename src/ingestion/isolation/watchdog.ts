@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads'
 import { lifelineDescriptor, memoryMark } from './protocol.ts'
 
 /**
- * A thread beside the extraction that ends the whole process when the pool's process is gone or the memory limit is passed. It
+ * A thread next to the extraction that ends the whole process when the pool's process is gone or the memory limit is passed. It
  * is a thread because the main one may be inside a parser that never returns. SIGKILL, because nothing else is sure to work.
  */
 const checkEveryMs = 25

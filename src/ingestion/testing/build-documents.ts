@@ -58,7 +58,7 @@ export function buildDocx(body: string, parts: Record<string, string> = {}): Buf
   return buildZip(Object.entries(all).map(([name, content]) => ({ name, content })))
 }
 
-/** A paragraph of WordprocessingML; `properties` stands inside its w:pPr. */
+/** A paragraph of WordprocessingML; `properties` is the content of its w:pPr. */
 export function docxParagraph(text: string, properties = ''): string {
   return `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`
 }
@@ -68,7 +68,7 @@ export function wordPart(element: string, content: string): string {
 }
 
 export interface PdfObject {
-  /** What stands between `obj` and the stream or `endobj`. A stream's length and filter are added. */
+  /** The dictionary between `obj` and the stream or `endobj`. A stream's length and filter are added. */
   dictionary: string
   stream?: string | Buffer
 }

@@ -188,7 +188,7 @@ function fieldTarget(code: string): string {
   return /^\s*HYPERLINK\s+"([^"]*)"/i.exec(code)?.[1] ?? ''
 }
 
-/** A character named by its code. Symbol fonts use the private area, where the code says nothing without the font. */
+/** A character named by its code. Symbol fonts use the private area, where the code has no meaning without the font. */
 function symbol(code: string | undefined): string {
   const value = Number.parseInt(code ?? '', 16)
   return value >= 0x20 && (value < 0xd800 || value > 0xf8ff) && value <= 0xfffd ? String.fromCharCode(value) : ''

@@ -52,7 +52,7 @@ interface Parts {
   numbering: string
 }
 
-/** The parts by their relationships; the usual names stand in where a producer left those out. */
+/** The parts by their relationships; the usual names where a producer left those out. */
 async function findParts(archive: DocxPackage): Promise<Parts> {
   const root = await readRelationships(archive, '_rels/.rels', '')
   const document = root.get('officeDocument') ?? 'word/document.xml'

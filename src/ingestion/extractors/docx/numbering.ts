@@ -98,7 +98,7 @@ function readLevel(level: Level, name: string, value: string | undefined) {
 }
 
 function createNumbering(abstractLists: Map<string, AbstractList>, lists: Map<string, List>): DocxNumbering {
-  /** Counts by abstract list: lists made from the same one go on counting. */
+  /** Counts by abstract list: lists made from the same one share the count. */
   const counts = new Map<string, (number | undefined)[]>()
   const started = new Set<string>()
 

@@ -53,7 +53,7 @@ export async function openDocxPackage(filePath: string, limits: OutputLimits): P
   return { has: (name) => entries.has(partKey(name)), read, close: () => zip.close() }
 }
 
-/** Part names are compared without their case and leading slash, as the packaging standard says. */
+/** Part names are compared without their case and leading slash, as the packaging standard requires. */
 function partKey(name: string): string {
   return name.replaceAll('\\', '/').replace(/^\/+/, '').toLowerCase()
 }
@@ -136,7 +136,7 @@ function openEntry(zip: ZipFile, entry: Entry): Promise<Readable> {
   })
 }
 
-/** XML parts are UTF-8 or UTF-16; the first bytes tell. */
+/** XML parts are UTF-8 or UTF-16; the first bytes show which. */
 function xmlEncoding(head: Uint8Array): string {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'

@@ -1,6 +1,6 @@
 import { readWholeXml } from '../office-xml.ts'
 
-/** What a paragraph style says about structure. */
+/** The structure that a paragraph style gives. */
 export interface ParagraphStyle {
   headingLevel: number | null
   isListItem: boolean
@@ -35,7 +35,7 @@ const plain: ParagraphStyle = {
   ids: [],
 }
 
-/** Styles by id, with what they inherit. An id that is not defined has nothing to say. */
+/** Styles by id, with what they inherit. An id that is not defined gives no structure. */
 export async function readStyles(pieces: AsyncIterable<string>): Promise<(id: string | null) => ParagraphStyle> {
   const raw = new Map<string, RawStyle>()
   let current: RawStyle | null = null
@@ -75,7 +75,7 @@ function resolveStyle(id: string, raw: Map<string, RawStyle>): ParagraphStyle {
   for (let next: string | null = id; next !== null && !seen.has(next);) {
     seen.add(next)
     const style: RawStyle | undefined = raw.get(next)
-    // Where the styles part is missing or foreign, the id itself still tells (Heading1, berschrift1 have no name then).
+    // Where the styles part is missing or foreign, the id itself still shows it (Heading1, berschrift1 have no name then).
     const name: string = style?.name ?? next.toLowerCase()
     result.numId ??= style?.numId ?? null
     result.numLevel ??= style?.numLevel ?? null

@@ -99,7 +99,7 @@ function signCost(signs: string): number {
   return cost
 }
 
-/** A sign that stands before or after words, but not inside of one or on their other side. */
+/** A sign that is used before or after words, but not inside of one or on their other side. */
 function partsWords(signs: string): boolean {
   if (signs.length === 1) return signs >= '\u0080' && !'’‘–—…·•'.includes(signs) && signs < '\u2e00'
   return /^[„‚]|”$/.test(signs)

@@ -49,7 +49,7 @@ const stopwords: Record<string, readonly string[]> = {
 
 /** A letter that the language does not write. */
 const foreignLetter = 13
-/** Running text says more about a language than its names of countries and currencies. */
+/** Running text is more typical of a language than its names of countries and currencies. */
 const sampleWeight = 8
 const stopwordWeight = 1
 const nameWeight = 0.4

@@ -2,7 +2,7 @@ import { commonCharacters } from './language-samples.ts'
 
 type Utf16 = 'utf-16le' | 'utf-16be'
 
-/** UTF-16 without a byte order mark, told from bytes that hold controls or NULs in masses, as no 8-bit text does. */
+/** UTF-16 without a byte order mark, distinguished from bytes that hold controls or NULs in masses, as no 8-bit text does. */
 export function unmarkedUtf16(head: Uint8Array): Utf16 | null {
   if (head.length < 4) return null
   return byNuls(head) ?? byScript(head)

@@ -16,7 +16,7 @@ import { readRules, type Rule } from './tables/drawn-rules.ts'
 
 /**
  * The few functions of PDFium's C interface that are used here; the package types none of the text geometry. Pointers are
- * byte offsets into the WebAssembly memory, whose views (HEAP…) are replaced whenever it grows: read them anew each time.
+ * byte offsets into the WebAssembly memory, whose views (HEAP…) are replaced whenever it grows: read them again each time.
  */
 interface Pdfium extends PictureFunctions, FormFunctions, LinkFunctions {
   HEAPU8: Uint8Array

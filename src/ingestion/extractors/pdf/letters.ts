@@ -14,7 +14,7 @@ export function textOf(characters: PdfCharacter[]): string {
   return isAscii ? text : plainLetters(composeAccents(text))
 }
 
-/** Accents that fonts without accented letters (older TeX) set as signs of their own in front of the letter. */
+/** Accents that fonts without accented letters (older TeX) set as separate signs in front of the letter. */
 const combiningAccents: Record<string, string> = {
   '´': '\u0301',
   ˆ: '\u0302',

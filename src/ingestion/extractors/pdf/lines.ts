@@ -158,7 +158,7 @@ function isJustified(line: PdfCharacter[]): boolean {
   return gaps >= 3 && lowerCase >= words * minimumProseWords
 }
 
-/** True when PDFium broke a line for a superscript or a change of font although the text goes on at the same height. */
+/** True when PDFium broke a line for a superscript or a change of font although the text continues at the same height. */
 function continues(previous: Segment, next: Segment): boolean {
   if (previous.hyphenated) return false
   const overlap = Math.min(previous.top, next.top) - Math.max(previous.bottom, next.bottom)

@@ -96,7 +96,7 @@ function groupLines(lines: Line[]): Line[][] {
   return groups
 }
 
-/** True when `line` goes on with the paragraph of `group`. */
+/** True when `line` continues the paragraph of `group`. */
 function belongs(group: Line[], line: Line): boolean {
   const previous = group.at(-1)!
   if (tableOf(previous) || tableOf(line)) return false
@@ -106,7 +106,7 @@ function belongs(group: Line[], line: Line): boolean {
   const text = lineText(line)
   if (listMarker.test(text)) return false
   if (line.bottom > previous.top) {
-    // The next column: a sentence that has not ended goes on there.
+    // The next column: a sentence that has not ended continues there.
     return !sentenceEnd.test(lineText(previous)) && /^\p{Ll}/u.test(text)
   }
   const distance = previous.bottom - line.bottom
@@ -122,9 +122,9 @@ function startsAnew(group: Line[], previous: Line, line: Line): boolean {
   const left = Math.min(...group.map((member) => member.left))
   const right = Math.max(...group.map((member) => member.right))
   const ended = sentenceEnd.test(lineText(previous))
-  // First-line indent after a paragraph whose lines stand flush.
+  // First-line indent after a paragraph whose lines are flush.
   if (group.length > 1 && ended && line.left > left + line.size * 0.7 && line.left < left + line.size * 5) return true
-  // Back from a hanging indent: every line but the first stood further in.
+  // Back from a hanging indent: every line but the first is further in.
   if (group.length > 1 && ended && group.slice(1).every((member) => member.left > line.left + line.size * 0.7))
     return true
   return ended && group.length > 1 && previous.right < right - (right - left) * 0.25

@@ -15,7 +15,7 @@ export interface PdfOptions {
   findsTables?: boolean
 }
 
-/** A pdf, page by page. A page that cannot be read becomes a warning; the others go on. */
+/** A pdf, page by page. A page that cannot be read becomes a warning; the others are read. */
 export function createPdfExtractor(reader: PdfReader, { findsTables = true }: PdfOptions = {}): Extractor {
   return async function* extractPdf({ filePath, limits, report }) {
     const bytes = await readFile(filePath)
@@ -76,7 +76,7 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
 const picturePages = {
   code: 'pages_without_text',
   message:
-    'These pages show pictures with little or no text, probably scans. What they say was not read. Run text recognition (OCR) over the pdf and upload the result.',
+    'These pages show pictures with little or no text, probably scans. Their content was not read. Run text recognition (OCR) over the pdf and upload the result.',
 } as const
 
 const dynamicForm = {

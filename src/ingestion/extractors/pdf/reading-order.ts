@@ -1,6 +1,6 @@
-import { isBeside, type Segment } from './segment.ts'
+import { isSideBySide, type Segment } from './segment.ts'
 
-/** A line of text: the segments that stand side by side, in reading order. */
+/** A line of text: the segments side by side, in reading order. */
 export interface Line {
   segments: Segment[]
   left: number
@@ -146,7 +146,7 @@ function jumpsUpwards(segments: Segment[]): boolean {
   return segments.length >= 4 && jumps > segments.length * maximumJumps
 }
 
-/** From the top down; what stands at one height from left to right (or right to left). */
+/** From the top down; segments at one height from left to right (or right to left). */
 function rowOrder(segments: Segment[]): Segment[] {
   const rows = visualRows(segments)
   if (!isRightToLeft(segments)) return rows.flat()
@@ -156,24 +156,24 @@ function rowOrder(segments: Segment[]): Segment[] {
   )
 }
 
-/** What stands at one height, from left to right; from the top down. */
+/** Segments at one height, from left to right; rows from the top down. */
 export function visualRows(segments: Segment[]): Segment[][] {
   const rows: Segment[][] = []
   for (const segment of segments.toSorted((one, other) => middle(other) - middle(one))) {
     const row = rows.at(-1)
-    if (row && isBeside(row[0]!, segment)) row.push(segment)
+    if (row && isSideBySide(row[0]!, segment)) row.push(segment)
     else rows.push([segment])
   }
   return rows.map((row) => row.sort((one, other) => one.left - other.left))
 }
 
-/** Joins neighbours in the order that stand at one height into lines. */
+/** Joins neighbours at one height into lines, in the given order. */
 function toLines(segments: Segment[]): Line[] {
   const lines: Line[] = []
   for (const segment of segments) {
     const line = lines.at(-1)
     const last = line?.segments.at(-1)
-    if (line && last && !last.hyphenated && !last.table && !segment.table && isBeside(last, segment)) {
+    if (line && last && !last.hyphenated && !last.table && !segment.table && isSideBySide(last, segment)) {
       line.segments.push(segment)
       line.left = Math.min(line.left, segment.left)
       line.right = Math.max(line.right, segment.right)

@@ -270,7 +270,7 @@ function isLineCount(strip: Segment[], segments: Segment[]): boolean {
   )
     return false
   let prose = 0
-  let beside = 0
+  let neighbours = 0
   // Both lists run from the top down, so that one walk over them finds the neighbours.
   const byHeight = others.toSorted((one, other) => other.top - one.top)
   let at = 0
@@ -278,8 +278,8 @@ function isLineCount(strip: Segment[], segments: Segment[]): boolean {
     while (at < byHeight.length && byHeight[at]!.bottom > number.top) at += 1
     const line = byHeight[at]
     if (!line || line.top < number.bottom) continue
-    beside += 1
+    neighbours += 1
     if (/^\p{Ll}/u.test(line.text)) prose += 1
   }
-  return beside >= minimumStripNumbers / 2 && prose >= beside * minimumProse
+  return neighbours >= minimumStripNumbers / 2 && prose >= neighbours * minimumProse
 }

@@ -3,7 +3,7 @@ import type { PdfCharacter } from './document.ts'
 import { isBlank, joinSpacedLetters, textOf } from './letters.ts'
 import type { PdfTable } from './tables/table.ts'
 
-/** A stretch of text on one line without a wide gap in it, in the frame of its own writing: x along the line, y upwards. */
+/** A stretch of text on one line without a wide gap in it, in the direction of its writing: x along the line, y upwards. */
 export interface Segment {
   text: string
   left: number
@@ -67,7 +67,7 @@ function usualHeight(heights: number[]): number {
 }
 
 /** True for pieces of text at one height. */
-export function isBeside(one: Segment, other: Segment): boolean {
+export function isSideBySide(one: Segment, other: Segment): boolean {
   const overlap = Math.min(one.top, other.top) - Math.max(one.bottom, other.bottom)
   return overlap > Math.min(one.top - one.bottom, other.top - other.bottom) * 0.6
 }
