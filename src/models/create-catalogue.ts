@@ -40,8 +40,8 @@ export interface LiveCatalogue extends Catalogue {
 }
 
 /**
- * Builds the catalogue from four sources, lowest priority first: the built-in offline model with the snapshot lists, models that providers
- * list, the configuration, the operator's declarations in the database. Throws on an invalid configuration.
+ * Builds the catalogue from five sources, lowest priority first: the snapshot lists, the built-in offline model, models that providers list,
+ * the configuration, the operator's declarations in the database. Throws on an invalid configuration.
  */
 export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalogue {
   const { snapshot, store, changes, clock, log } = dependencies
