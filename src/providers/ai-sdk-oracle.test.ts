@@ -20,7 +20,7 @@ import type { WireAdapter } from './wire-adapter.ts'
 type Fetch = typeof globalThis.fetch
 type Model = ReturnType<ReturnType<typeof createAnthropic>['languageModel']>
 
-/** Another reading of the same bytes: what the AI SDK's provider packages make of each recording, beside what ours make. */
+/** Compares our reading of each recording with that of the AI SDK's provider packages. */
 const oracles: Record<string, { ours: WireAdapter; theirs(fetch: Fetch): Model }> = {
   anthropic: {
     ours: createAnthropicAdapter({ id: 'x', format: 'anthropic', apiKey: 'k' }),
@@ -52,7 +52,7 @@ const oracles: Record<string, { ours: WireAdapter; theirs(fetch: Fetch): Model }
   },
 }
 
-/** Hosts that the AI SDK has one general reading for. */
+/** Hosts that the AI SDK reads with its general package. */
 for (const flavour of [
   'groq',
   'deepseek',
@@ -71,7 +71,7 @@ for (const flavour of [
   }
 }
 
-/** Where the two readings are known to differ, and why ours is right. A difference that goes away fails, so that the list stays true. */
+/** Known differences, and why our reading is right. A difference that no longer occurs fails, so that the list stays correct. */
 const knownDifferences: Record<string, { why: string; ours: Partial<Reading> }> = {
   'openai/nonstream/refusal': {
     why: 'the compatible API keeps `stop` and parts the refusal from the text; the AI SDK shows it as text with content-filter',
@@ -94,7 +94,7 @@ const knownDifferences: Record<string, { why: string; ours: Partial<Reading> }> 
 const folder = sharedDataFolder('wire')
 const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hello' }] }]
 
-/** What both readings are compared on. */
+/** The compared fields. */
 interface Reading {
   text: string
   finish: string
@@ -109,7 +109,7 @@ describe.skipIf(!folder)(suite, () => {
   for (const [provider, { ours, theirs }] of Object.entries(oracles)) {
     const records = folder ? loadRecords(folder, provider).filter(isAnswer) : []
     test.each(records.map((record) => [record.id, record] as const))(
-      '%s reads the same here as in the AI SDK',
+      '%s gives the same result here and in the AI SDK',
       async (_id, record) => {
         const body = readFileSync(path.join(folder ?? '', record.file))
         const fetch: Fetch = async () => new Response(body, { headers: { 'content-type': record.content_type ?? '' } })

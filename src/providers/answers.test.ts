@@ -11,7 +11,7 @@ import { createOpenAiAdapter } from './openai/index.ts'
 import type { ProviderEvent, ProviderSettings } from './port.ts'
 import type { WireAdapter } from './wire-adapter.ts'
 
-/** What hosts send besides plain answers, host by host. */
+/** Special answers of hosts. */
 
 const settings = { id: 'x', apiKey: 'test-key', region: 'eu-central-1' }
 const openai = (flavour = 'generic') =>
@@ -37,7 +37,7 @@ const message = (content: string, more: object = {}) => ({
 })
 const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
 
-/** Events before the failure, whole and byte by byte: both must be the same. */
+/** Events before the failure, read as a whole and byte by byte: both must be equal. */
 function eventsAndError(adapter: WireAdapter, body: string) {
   const run = (cut: Iterable<Uint8Array>) => {
     const reader = adapter.createStreamReader()
@@ -57,13 +57,13 @@ function eventsAndError(adapter: WireAdapter, body: string) {
   return result
 }
 
-describe('an answer that a filter withheld', () => {
+describe('an answer withheld by a filter', () => {
   test('has no message at Azure, and is an answer with its usage', () => {
     const answer = openai('azure').fromResponse(json(whole({ finish_reason: 'content_filter' }, { usage })))
     expect(answer).toMatchObject({ text: '', finishReason: 'content_filter', usage: { promptTokens: 7 } })
   })
 
-  test('is known by words of the kind that no list has', () => {
+  test('is recognised by finish reasons that are not in the list', () => {
     for (const word of ['sensitive', 'SAFETY_BLOCKED', 'moderation'])
       expect(openai().fromResponse(json(whole({ ...message('x'), finish_reason: word }))).finishReason).toBe(
         'content_filter',
@@ -73,8 +73,8 @@ describe('an answer that a filter withheld', () => {
   })
 })
 
-describe('an answer that was cut', () => {
-  test('by a failure in the SSE field `error` is a failure, also where [DONE] follows', () => {
+describe('a truncated answer', () => {
+  test('with a failure in the SSE field `error` is a failure, even if [DONE] follows', () => {
     const body = `${sse(delta({ content: 'Half' }))}error: {"code":500,"message":"slot failed","type":"server_error"}\n\n${sse('[DONE]')}`
     const { events, errorClass, message: words } = eventsAndError(openai('llamacpp'), body)
     expect(events).toMatchObject([{ type: 'text', text: 'Half' }])
@@ -82,7 +82,7 @@ describe('an answer that was cut', () => {
   })
 
   test.each(['network_error', 'error', 'abort', 'timeout', 'engine_failure'])(
-    'with the word %s is a failure',
+    'with the finish reason %s is a failure',
     (word) => {
       expect(
         errorOf(() => openai().fromResponse(json(whole({ ...message('Half'), finish_reason: word })))).errorClass,
@@ -93,11 +93,11 @@ describe('an answer that was cut', () => {
     },
   )
 
-  test('before [DONE] without a finish reason is a failure', () => {
+  test('with [DONE] but without a finish reason is a failure', () => {
     expect(eventsAndError(openai(), sse(delta({ content: 'Half' }), '[DONE]')).errorClass).toBe('connection')
   })
 
-  test('and begun again behind our back is a failure', () => {
+  test('that a proxy begins again is a failure', () => {
     const start = (id: string) => ({ type: 'message_start', message: { id, usage: { input_tokens: 5 } } })
     const text = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Half' } }
     expect(eventsAndError(anthropic, sse(start('msg_1'), text, start('msg_2'), text)).errorClass).toBe('connection')
@@ -106,7 +106,7 @@ describe('an answer that was cut', () => {
     expect(foldStream(anthropic.createStreamReader(), [bytesOf(repeated)]).text).toBe('Half')
   })
 
-  test('by a tool call that Google could not read is a failure, not an empty answer', () => {
+  test('with a tool call that Google could not parse is a failure, not an empty answer', () => {
     for (const finishReason of ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL']) {
       const body = { candidates: [{ finishReason, content: {} }], usageMetadata: { promptTokenCount: 5 } }
       expect(errorOf(() => gemini.fromResponse(json(body)))).toMatchObject({
@@ -125,7 +125,7 @@ describe('an answer that was cut', () => {
     expect(eventsAndError(ollama, lines).events).toMatchObject([{ type: 'text', text: 'Half' }])
   })
 
-  test('keeps the usage of the chunk that carries the error', () => {
+  test('keeps the usage of the chunk with the error', () => {
     const failed = { error: { message: 'The engine died.', type: 'server_error' }, usage, choices: [] }
     const { events } = eventsAndError(openai(), sse(delta({ content: 'Half' }), failed))
     expect(events.at(-1)).toMatchObject({ type: 'usage', usage: { promptTokens: 7, completionTokens: 3 } })
@@ -135,7 +135,7 @@ describe('an answer that was cut', () => {
     { message: 'The maximum output tokens limit was reached.', code: 'max_tokens' },
     { message: 'Generation stopped: max_tokens exceeded' },
     { message: 'Output token limit reached', code: 'token_limit_reached' },
-  ])('by its token limit after text is `length`: $message', (error) => {
+  ])('at its token limit after text ends with `length`: $message', (error) => {
     const body = bytesOf(sse(delta({ content: 'A long' }), { error, usage, choices: [] }, '[DONE]'))
     for (const cut of [[body], pieces(body, () => 1)])
       expect(foldStream(openai().createStreamReader(), cut)).toMatchObject({
@@ -146,7 +146,7 @@ describe('an answer that was cut', () => {
   })
 })
 
-describe('a prompt above the context', () => {
+describe('a prompt longer than the context', () => {
   const openAiError = (words: string, code: string | null = null) =>
     JSON.stringify({ error: { message: words, type: 'invalid_request_error', code } })
   const cases: [string, WireAdapter, number, string, Record<string, string>?][] = [
@@ -241,12 +241,12 @@ describe('a prompt above the context', () => {
       '{"message":"too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 5000."}',
     ],
   ]
-  test.each(cases)('is recognised in the words of %s, and not tried again', (_host, adapter, status, body) => {
+  test.each(cases)('is recognised in the message of %s, and not retried', (_host, adapter, status, body) => {
     const error = adapter.mapError({ status, headers: { 'x-amzn-errortype': 'ValidationException' }, body })
     expect(error).toMatchObject({ errorClass: 'context_length', retryable: false })
   })
 
-  test('is not an output cap above the model’s', () => {
+  test('is not confused with an output cap above the model’s', () => {
     const body =
       '{"message":"The maximum tokens you requested exceeds the model limit of 10000. Try again with a maximum tokens value that is lower than 10000."}'
     const headers = { 'x-amzn-errortype': 'ValidationException' }
@@ -267,7 +267,7 @@ test.each([
     '{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"The model is overloaded. Please try again later."}}',
   ],
   ['bedrock', bedrock, '{"message":"The model has reached its capacity. Try again."}'],
-])('a 429 of %s with words of capacity is overload', (_host, adapter, body) => {
+])('a 429 of %s with a message about capacity is an overload', (_host, adapter, body) => {
   const headers = { 'x-amzn-errortype': 'ThrottlingException' }
   expect(adapter.mapError({ status: 429, headers, body })).toMatchObject({ errorClass: 'overloaded', retryable: true })
 })
@@ -293,7 +293,7 @@ describe('usage', () => {
     expect(foldStream(openai(flavour).createStreamReader(), [bytesOf(stream)]).usage).toMatchObject({ stated })
   })
 
-  test('that states a cost is believed only of hosts that are known for it, and only where it is an amount', () => {
+  test('with a cost is accepted only from hosts that state costs, and only if the cost is an amount', () => {
     const costOf = (flavour: string, cost: unknown) =>
       openai(flavour).fromResponse(json(whole(message('x'), { usage: { ...usage, cost } }))).usage!.stated
         ?.costAttoUsd ?? null
@@ -302,7 +302,7 @@ describe('usage', () => {
     expect(costOf('openrouter', 0)).toBe(0n)
   })
 
-  test('of Perplexity’s deep research counts the reasoning that its total leaves out', () => {
+  test('of Perplexity’s deep research includes the reasoning that its total excludes', () => {
     const wire = {
       prompt_tokens: 33,
       completion_tokens: 7163,
@@ -339,7 +339,7 @@ describe('usage', () => {
     })
   })
 
-  test('of Ollama without a count of the prompt keeps the count of the output', () => {
+  test('of Ollama without a prompt count keeps the output count', () => {
     const body = { message: { content: 'x' }, done: true, done_reason: 'stop', eval_count: 9 }
     expect(ollama.fromResponse(json(body)).usage).toMatchObject({ completionTokens: 9, promptUncounted: true })
     expect(ollama.fromResponse(json({ ...body, eval_count: undefined })).usage).toBeNull()
@@ -360,7 +360,7 @@ describe('parts of an answer', () => {
     expect(bedrock.fromResponse(json(body)).text).toBe('Cited text. More.')
   })
 
-  test('that are empty `function_call` objects are no calls', () => {
+  test('that are empty `function_call` objects are not calls', () => {
     for (const functionCall of [{}, { name: '', arguments: '' }, null]) {
       expect(openai().fromResponse(json(whole(message('x', { function_call: functionCall })))).toolCalls).toEqual([])
       const stream = sse(delta({ content: 'x', function_call: functionCall }), delta({}, {}, 'stop'))
@@ -372,7 +372,7 @@ describe('parts of an answer', () => {
   })
 
   const cited = { url: 'https://a.test/', title: 'A', startIndex: 0, endIndex: 4 }
-  test('that name sources are citations: annotations, search results, addresses, grounding', () => {
+  test('that name sources become citations: annotations, search results, addresses, grounding', () => {
     const annotations = [
       { type: 'url_citation', url_citation: { url: 'https://a.test/', title: 'A', start_index: 0, end_index: 4 } },
     ]
@@ -400,7 +400,7 @@ describe('parts of an answer', () => {
     expect(events[0]).toMatchObject({ type: 'text' })
   })
 
-  test('that name sources come once in a stream, before its end', () => {
+  test('that name sources are emitted once in a stream, before its end', () => {
     const found = { search_results: [{ url: 'https://a.test/', title: 'A' }] }
     const reader = openai('perplexity').createStreamReader()
     const body = sse(delta({ content: 'Text' }, found), delta({}, { ...found, usage }, 'stop'), '[DONE]')
@@ -413,7 +413,7 @@ describe('embeddings', () => {
   const vectorsOf = (adapter: WireAdapter, body: object) =>
     adapter.embeddings!.fromResponse(json(body)).vectors.map((vector) => [...vector])
 
-  test('come as floats or base64 of floats or int8, and as integers', () => {
+  test('are read as floats, as base64 of floats or int8, and as integers', () => {
     const base64 = (array: Float32Array | Int8Array) => Buffer.from(array.buffer).toString('base64')
     const list = (embedding: unknown) => ({ data: [{ index: 0, embedding }] })
     expect(vectorsOf(openai(), list(base64(Float32Array.of(0.5, -0.25))))).toEqual([[0.5, -0.25]])
@@ -424,7 +424,7 @@ describe('embeddings', () => {
     expect(vectorsOf(bedrock, { embeddingsByType: { int8: [1, 2] } })).toEqual([[1, 2]])
   })
 
-  test('of newer Gemini models on Vertex are asked for with embedContent, one text a call', () => {
+  test('of newer Gemini models on Vertex use embedContent, one text per call', () => {
     const model = {
       id: 'gemini-embedding-2',
       baseModel: 'gemini-embedding-2',

@@ -35,7 +35,7 @@ function connect(baseUrl: string, dependencies: ProviderDependencies = {}): Prov
   return provider
 }
 
-/** A proxy that tunnels, and tells which targets it was asked for. */
+/** A tunnelling proxy that records the requested targets. */
 async function startProxy(): Promise<{ url: string; targets: string[] }> {
   const targets: string[] = []
   const proxy = createServer()
@@ -54,7 +54,7 @@ async function startProxy(): Promise<{ url: string; targets: string[] }> {
   return { url: `http://127.0.0.1:${port}`, targets }
 }
 
-test('calls go through the proxy that the environment names, and past it where it says so', async () => {
+test('calls use the proxy of the environment, except for the hosts in no_proxy', async () => {
   const port = await listen(createServer(answer), '127.0.0.1')
   const proxy = await startProxy()
   const baseUrl = `http://127.0.0.1:${port}/v1`
@@ -66,7 +66,7 @@ test('calls go through the proxy that the environment names, and past it where i
   expect(proxy.targets).toHaveLength(1)
 })
 
-test('a proxy is taken from the settings only, never from the environment behind their back', async () => {
+test('only the settings decide the proxy, never the environment directly', async () => {
   const port = await listen(createServer(answer), '127.0.0.1')
   const proxy = await startProxy()
   process.env.http_proxy = 'http://127.0.0.1:1'
@@ -79,7 +79,7 @@ test('a proxy is taken from the settings only, never from the environment behind
   }
 })
 
-test('a certificate of the operator’s own authority is trusted, and one of an unknown authority is not', async () => {
+test('a certificate of the operator’s authority is trusted, one of an unknown authority is not', async () => {
   const server = createSecureServer({ cert: testCertificate, key: testCertificateKey }, answer)
   const port = await listen(server as unknown as Server, '127.0.0.1')
   const baseUrl = `https://localhost:${port}/v1`
@@ -97,12 +97,12 @@ const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ address }) => address === '::1'),
 )
 
-test.skipIf(!hasIpv6)('an IPv6 address is reached', async () => {
+test.skipIf(!hasIpv6)('calls to an IPv6 address succeed', async () => {
   const port = await listen(createServer(answer), '::1')
   expect(await connect(`http://[::1]:${port}/v1`).complete(providerCall())).toMatchObject({ text: 'reached' })
 })
 
-test('a name with addresses of both families is reached by the one that answers', async () => {
+test('a name with addresses of both families is reached by the address that answers', async () => {
   const port = await listen(createServer(answer), '127.0.0.1')
   expect(await connect(`http://localhost:${port}/v1`).complete(providerCall())).toMatchObject({ text: 'reached' })
 })

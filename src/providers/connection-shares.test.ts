@@ -5,7 +5,7 @@ import { createConnectionShares } from './connection-shares.ts'
 const never = new AbortController().signal
 
 describe('shares of connections', () => {
-  it('leave half of the connections free of one organisation, and its next call is refused as its own', async () => {
+  it('give one organisation half of the connections; its next call is rejected with share_exhausted', async () => {
     const { enter } = createConnectionShares(8)
     for (let call = 0; call < 4; call++) await enter('a', never)
     const waiting = Array.from({ length: 4 }, () => enter('a', AbortSignal.timeout(60_000)))
@@ -15,14 +15,14 @@ describe('shares of connections', () => {
     await enter('c', never)
   })
 
-  it('give a connection that comes back to the organisation that holds the fewest', async () => {
+  it('give a released connection to the organisation that has the fewest', async () => {
     const { enter } = createConnectionShares(4)
     const leaves = [await enter('a', never), await enter('a', never)]
     const leaveB = await enter('b', never)
     const order: string[] = []
     const waiting = ['a', 'b', 'c'].map((tenant) => enter(tenant, never).then(() => order.push(tenant)))
     await Promise.resolve()
-    // c holds none, so it takes the fourth at once.
+    // c has no connection, so it gets the fourth at once.
     await waiting[2]
     expect(order).toEqual(['c'])
     leaveB()
@@ -33,7 +33,7 @@ describe('shares of connections', () => {
     await waiting[0]
   })
 
-  it('drop a call that is cancelled while it waits', async () => {
+  it('remove a waiting call when it is cancelled', async () => {
     const { enter } = createConnectionShares(2)
     const leave = await enter('a', never)
     const cancelled = new AbortController()
@@ -46,7 +46,7 @@ describe('shares of connections', () => {
     await enter('a', never)
   })
 
-  it('never hand out more than there are, nor more than half to one, whatever the order', async () => {
+  it('never exceed the total, nor half for one organisation, in any order of calls', async () => {
     const step = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean(), fc.nat(20))
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 12 }), fc.array(step, { maxLength: 60 }), async (total, steps) => {
@@ -69,7 +69,7 @@ describe('shares of connections', () => {
         stop.abort()
         await new Promise(setImmediate)
         for (const { leave } of held.splice(0)) leave()
-        // Nothing was lost: half of them can be taken again.
+        // No connection was lost: half of them can be taken again.
         for (let index = 0; index < Math.ceil(total / 2); index++) await enter('a', never)
       }),
       { numRuns: 60 },

@@ -11,7 +11,7 @@ describe('a body in slices', () => {
     .array(fc.tuple(units, fc.integer({ min: 1, max: 70_000 })), { minLength: 8, maxLength: 12 })
     .map((runs) => runs.map(([unit, count]) => unit.repeat(count)).join(''))
 
-  it('is what JSON.stringify makes, byte for byte', async () => {
+  it('equals the output of JSON.stringify byte for byte', async () => {
     await fc.assert(
       fc.asyncProperty(long, fc.jsonValue({ maxDepth: 3 }), async (text, other) => {
         const value = { messages: [{ content: text }, {}, [], { absent: undefined, content: text }], other, n: -0.5 }
@@ -25,7 +25,7 @@ describe('a body in slices', () => {
     )
   })
 
-  it('is one text where the prompt is short', async () => {
+  it('is one text if the prompt is short', async () => {
     expect(await encodeBody({ a: ['b', null, 1] })).toBe('{"a":["b",null,1]}')
   })
 })

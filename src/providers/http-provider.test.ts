@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await Promise.all(providers.splice(0).map((provider) => provider.close()))
-  // Whatever a test did, no socket outlives its provider.
+  // No socket outlives its provider, whatever the test did.
   await upstream.openSocketsAtMost(0)
   await upstream.close()
 })
@@ -63,7 +63,7 @@ const words = ['One', ' two', ' three']
 const bodyBytes = Buffer.byteLength(chatStreamBody(words))
 
 describe('an answer', () => {
-  test('carries text, usage and the provider’s own request id', async () => {
+  test('contains text, usage and the provider’s request id', async () => {
     const reply = chatAnswer('Hello')
     upstream.script(() => ({ ...reply, headers: { ...reply.headers, 'x-request-id': 'req-there' } }))
     expect(await connect().complete(providerCall())).toMatchObject({
@@ -79,14 +79,14 @@ describe('an answer', () => {
     })
   })
 
-  test('that is compressed is read all the same', async () => {
+  test('may be compressed', async () => {
     upstream.script(() => ({ ...chatAnswer('packed'), gzip: true }))
     expect(await connect().complete(providerCall())).toMatchObject({ text: 'packed' })
     upstream.script(() => ({ ...chatStream(words), gzip: true, cuts: 'every-byte' }))
     expect(textOf(await drain(connect()))).toBe('One two three')
   })
 
-  test('comes as a stream while the body is still open', async () => {
+  test('is streamed while the body is still open', async () => {
     upstream.script(() => ({ ...chatStream(words), stallAfterBytes: bodyBytes - 200 }))
     const { events } = await connect().stream(providerCall())
     for await (const read of events) {
@@ -95,12 +95,12 @@ describe('an answer', () => {
     expect.unreachable('the stream ended without its first word')
   })
 
-  test('ends when its own end was seen, even where the host does not close', async () => {
+  test('ends when its end was received, even if the host does not close the body', async () => {
     upstream.script(() => ({ ...chatStream(words), stallAfterBytes: bodyBytes }))
     expect((await drain(connect())).at(-2)).toMatchObject({ type: 'finish', finishReason: 'stop' })
   })
 
-  test('of a host that ignores `stream: true` comes as events', async () => {
+  test('of a host that ignores `stream: true` is returned as events', async () => {
     upstream.script(() => chatAnswer('all at once'))
     const events = await drain(connect())
     expect(textOf(events)).toBe('all at once')
@@ -116,11 +116,11 @@ describe('a connection', () => {
       await provider.complete(providerCall())
       await drain(provider)
     }
-    // Two, because a call that follows at once comes before its predecessor's socket is marked free.
+    // Two, because a call that follows at once starts before the previous socket is marked free.
     expect(upstream.sockets().opened).toBeLessThanOrEqual(2)
   })
 
-  test('is one of at most as many as the settings allow; each organisation uses half, and its further calls wait', async () => {
+  test('counts towards the maximum of the settings; each organisation uses half, and its further calls wait', async () => {
     let release = () => {}
     const gate = new Promise<void>((resolve) => (release = resolve))
     upstream.script(async () => {
@@ -142,15 +142,15 @@ describe('a connection', () => {
     expect(await complete('a')).toMatchObject({ text: 'done' })
   })
 
-  test('that is refused is a failure whose cause tells that nothing was sent', async () => {
+  test('that is refused is a failure whose cause shows that nothing was sent', async () => {
     const error = await failureOf(connect({ baseUrl: 'http://127.0.0.1:1/v1' }).complete(providerCall()))
     expect(error).toMatchObject({ errorClass: 'connection', afterFirstByte: false, cause: { code: 'ECONNREFUSED' } })
     expect(error.message).not.toContain('127.0.0.1')
   })
 })
 
-describe('a call that is cancelled', () => {
-  test('while the provider thinks closes its socket at once', async () => {
+describe('a cancelled call', () => {
+  test('closes its socket at once while the provider prepares the answer', async () => {
     upstream.script(() => ({ headersAfterMs: 'never' }))
     const client = new AbortController()
     const failed = failureOf(connect().complete({ ...providerCall(), signal: client.signal }))
@@ -160,7 +160,7 @@ describe('a call that is cancelled', () => {
     await upstream.aborted(0)
   })
 
-  test('in the middle of a stream closes its socket at once', async () => {
+  test('closes its socket at once in the middle of a stream', async () => {
     upstream.script(() => ({ ...chatStream(words), stallAfterBytes: bodyBytes - 200 }))
     const client = new AbortController()
     const { events } = await connect().stream({ ...providerCall(), signal: client.signal })
@@ -173,20 +173,20 @@ describe('a call that is cancelled', () => {
     await upstream.aborted(0)
   })
 
-  test('because nobody reads on closes its socket at once', async () => {
+  test('closes its socket at once if the reader stops', async () => {
     upstream.script(() => ({ ...chatStream(words), stallAfterBytes: bodyBytes - 200 }))
     const { events } = await connect().stream(providerCall())
     for await (const read of events) if (read.length > 0) break
     await upstream.aborted(0)
   })
 
-  test('before it began sends nothing', async () => {
+  test('sends nothing if it was cancelled before it began', async () => {
     const call = { ...providerCall(), signal: AbortSignal.abort() }
     expect(await failureOf(connect().complete(call))).toMatchObject({ errorClass: 'cancelled' })
     expect(upstream.requests).toHaveLength(0)
   })
 
-  test('while it waits for a connection gives its place back', async () => {
+  test('releases its place while it waits for a connection', async () => {
     upstream.script(() => ({ headersAfterMs: 'never' }))
     const provider = connect({ limits: { maximumConnections: 1 } })
     const client = new AbortController()
@@ -329,7 +329,7 @@ describe('a provider that misbehaves', () => {
       { errorClass: 'quota', retryable: false, code: 'insufficient_quota' },
     ],
   ]
-  test.each(cases)('and %s is a failure, never a short answer', async (_what, reply, way, expected) => {
+  test.each(cases)('that %s causes a failure, never a short answer', async (_what, reply, way, expected) => {
     upstream.script(() => reply)
     const provider = connect({ limits: { headersTimeoutMs: 150, idleTimeoutMs: 150, maximumResponseBytes: 100_000 } })
     const error = await failureOf(way === 'complete' ? provider.complete(providerCall()) : drain(provider))
@@ -338,7 +338,7 @@ describe('a provider that misbehaves', () => {
     expect(await provider.complete(providerCall())).toMatchObject({ text: 'well again' })
   })
 
-  test('hands out what came before it broke', async () => {
+  test('loses no events from before the failure', async () => {
     upstream.script(() => ({ ...stream, resetAfterBytes: 700 }))
     const seen: ProviderEvent[] = []
     const { events } = await connect().stream(providerCall())
@@ -350,13 +350,13 @@ describe('a provider that misbehaves', () => {
     expect(textOf(seen)).toMatch(/^One/)
   })
 
-  test('with an error where the stream should begin refuses the call before a stream is handed out', async () => {
+  test('with an error in place of the first bytes rejects the call before it returns a stream', async () => {
     upstream.script(() => ({ ...stream, body: 'data: {"error":{"message":"Slow down","code":429}}\n\n' }))
     const error = await failureOf(connect().stream(providerCall()))
     expect(error).toMatchObject({ errorClass: 'rate_limit', retryable: true, afterFirstByte: false })
   })
 
-  test('quotes no key in what it says', async () => {
+  test('does not quote a key in its message', async () => {
     upstream.script(() =>
       errorAnswer(400, { message: 'Key sk-secret-of-this-test and Bearer abcdefgh12345678 are wrong.' }),
     )
@@ -365,7 +365,7 @@ describe('a provider that misbehaves', () => {
   })
 
   test.each(['retry-after', 'retry-after-date', 'retry-after-ms', 'reset-header', 'in-words'] as const)(
-    'tells by %s how long to wait',
+    'gets its retry-after from %s',
     async (hint) => {
       upstream.script(() => rateLimited(hint, 20))
       const error = await failureOf(connect().complete(providerCall()))
@@ -375,14 +375,14 @@ describe('a provider that misbehaves', () => {
     },
   )
 
-  test('tells nothing of how long to wait', async () => {
+  test('has no retry-after without a valid value', async () => {
     upstream.script(() => rateLimited('none', 0))
     expect(await failureOf(connect().complete(providerCall()))).toMatchObject({ retryAfterSeconds: null })
   })
 })
 
 describe('embeddings', () => {
-  test('are split into batches and put together in order, tokens summed', async () => {
+  test('are split into batches and joined in order, with the sum of tokens', async () => {
     upstream.script((request) => {
       const { input } = JSON.parse(request.body) as { input: string[] }
       const data = input.map((text, index) => ({ index, embedding: [Number(text)] })).toReversed()
@@ -398,7 +398,7 @@ describe('embeddings', () => {
     expect(upstream.requests).toHaveLength(3)
   })
 
-  test('that are fewer than the texts are a failure', async () => {
+  test('are a failure if there are fewer than texts', async () => {
     upstream.script(() => ({
       headers: { 'content-type': 'application/json' },
       body: '{"data":[{"index":0,"embedding":[1]}]}',
@@ -418,7 +418,7 @@ test('a model list is fetched with the provider’s credentials', async () => {
   })
 })
 
-test('extra headers of the settings are sent once, in place of ours', async () => {
+test('extra headers of the settings are sent once and replace ours', async () => {
   upstream.script(() => chatAnswer('a'))
   await connect({ headers: { Authorization: 'Custom token', 'X-Tenant': 't7' } }).complete(providerCall())
   expect(upstream.requests[0]!.headers).toMatchObject({ authorization: 'Custom token', 'x-tenant': 't7' })

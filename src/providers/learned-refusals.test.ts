@@ -43,7 +43,7 @@ const refusal = (body: unknown, status = 400): UpstreamReply => ({
   body: JSON.stringify(body),
 })
 
-/** Answers each request with the next reply, the last one for ever. */
+/** Answers each request with the next reply; the last one is repeated. */
 function replies(...list: UpstreamReply[]) {
   upstream.script(({ index }) => list[Math.min(index, list.length - 1)]!)
 }
@@ -65,7 +65,7 @@ const bedrockAnswer: UpstreamReply = {
 const openAiError = (message: string, param: string | null = null, code: string | null = null) =>
   refusal({ error: { message, type: 'invalid_request_error', param, code } })
 
-describe('a field that a host names in its refusal', () => {
+describe('a field that a host refuses by name', () => {
   test.each<
     [string, Partial<ProviderSettings>, Partial<ProviderRequest>, UpstreamReply, UpstreamReply, string, string]
   >([
@@ -194,7 +194,7 @@ describe('a field that a host names in its refusal', () => {
       'stop',
     ],
   ])(
-    '(%s) is left out, the call is sent once more, and the answer says so',
+    '(%s) is omitted, the call is sent once more, and the answer reports it',
     async (_, settings, request, refused, answer, field, name) => {
       replies(refused, answer)
       const provider = connect(settings)
@@ -205,14 +205,14 @@ describe('a field that a host names in its refusal', () => {
       expect(bodyOf(0)).toHaveProperty(field)
       expect(bodyOf(1)).not.toHaveProperty(field)
       expect(refusals).toEqual([{ deployment: 'd1', field: name }])
-      // Known from now on: the next call leaves it out at once.
+      // From now on the next call omits it at once.
       expect((await provider.complete(call)).adjusted).toContain(name)
       expect(upstream.requests).toHaveLength(3)
       expect(bodyOf(2)).not.toHaveProperty(field)
     },
   )
 
-  test('is remembered for its deployment only, and for an hour', async () => {
+  test('is recorded for its deployment only, and for an hour', async () => {
     const refused = openAiError("Unsupported parameter: 'stop' is not supported with this model.")
     upstream.script(({ body }) => (body.includes('"stop"') ? refused : chatAnswer('Hi')))
     const provider = connect()
@@ -228,7 +228,7 @@ describe('a field that a host names in its refusal', () => {
     expect(upstream.requests).toHaveLength(7)
   })
 
-  test('is left out of a stream before its first byte, and never twice in one call', async () => {
+  test('is omitted from a stream before its first byte, and never twice in one call', async () => {
     replies(openAiError("Unsupported parameter: 'stop' is not supported."), chatStream(['Hi']))
     const stream = await connect().stream(providerCall({ stop: ['x'] }))
     expect(stream.adjusted).toEqual(['stop'])
@@ -256,7 +256,7 @@ describe('a field that a host names in its refusal', () => {
     expect(refusals).toEqual([])
   })
 
-  test('is renamed where the host says its other name: a cap is never lost', async () => {
+  test('is renamed if the host states its other name: a cap is never lost', async () => {
     replies(
       openAiError(
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
@@ -273,7 +273,7 @@ describe('a field that a host names in its refusal', () => {
 
 const tools = { messages: toolConversation, tools: [weatherTool] }
 
-test('a model that wants an effort of none beside tools gets it from then on', async () => {
+test('a model that requires an effort of none with tools gets it from then on', async () => {
   replies(
     openAiError(
       "Function tools with reasoning_effort are not supported for gpt-9 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
@@ -288,7 +288,7 @@ test('a model that wants an effort of none beside tools gets it from then on', a
   expect(bodyOf(2)).not.toHaveProperty('reasoning_effort')
 })
 
-test('a model that cannot call tools in a stream is asked for the whole answer', async () => {
+test('a model that cannot call tools in a stream gets a request for the whole answer', async () => {
   replies(refusal({ message: "This model doesn't support tool use in streaming mode." }), bedrockAnswer)
   const stream = await connect({ format: 'bedrock' }).stream(providerCall(tools, { id: 'meta.newest' }))
   const events = []
@@ -297,7 +297,7 @@ test('a model that cannot call tools in a stream is asked for the whole answer',
   expect(upstream.requests.map(({ path }) => path.split('/').at(-1))).toEqual(['converse-stream', 'converse'])
 })
 
-test('every call says which program and version makes it', async () => {
+test('every call has a user-agent with name and version', async () => {
   upstream.script(({ path }) =>
     path.endsWith('/models')
       ? { body: '{"data":[]}' }

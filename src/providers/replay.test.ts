@@ -44,7 +44,7 @@ describe('the second round of a conversation with tools', () => {
   test.each([
     ['deepseek', 'deepseek-v4-pro'],
     ['moonshotai', 'kimi-k2.5'],
-  ])('with %s carries the reasoning of the first in reasoning_content', (flavour, id) => {
+  ])('with %s contains the reasoning of the first in reasoning_content', (flavour, id) => {
     const events = streamed(
       { flavour },
       [
@@ -60,14 +60,14 @@ describe('the second round of a conversation with tools', () => {
       reasoning_content: 'I need a tool.',
       tool_calls: [{ id: 'c1' }],
     })
-    // Both refuse calls without the field, also those that another model made.
+    // Both refuse calls without the field, even calls of another model.
     expect(secondRound({ flavour }, id, undefined).messages[1]!.reasoning_content).toBe(' ')
     expect(secondRound({ flavour: 'openai' }, 'gpt-5', replayOf(events)).messages[1]).not.toHaveProperty(
       'reasoning_content',
     )
   })
 
-  test('with OpenRouter carries the details of the first, pieces of one put together', () => {
+  test('with OpenRouter contains the joined details of the first', () => {
     const detail = (text: string, more = {}) => ({ type: 'reasoning.text', index: 0, text, ...more })
     const events = streamed(
       { flavour: 'openrouter' },
@@ -92,7 +92,7 @@ describe('the second round of a conversation with tools', () => {
     })
   })
 
-  test('with Anthropic carries thinking with its signature before the call, streamed or whole', () => {
+  test('with Anthropic contains thinking with its signature before the call, streamed or whole', () => {
     const host = { format: 'anthropic' as const }
     const blocks = [
       { type: 'thinking', thinking: 'I need a tool.', signature: 'c2ln' },
@@ -129,12 +129,12 @@ describe('the second round of a conversation with tools', () => {
     expect(whole.replay).toEqual({ format: 'anthropic', blocks })
     const sent = secondRound(host, 'claude-opus-4-6', whole.replay).messages[1]!
     expect(sent.content).toMatchObject([...blocks, { type: 'text' }, { type: 'tool_use' }])
-    // Another provider's reasoning is none of this format.
+    // Reasoning of another provider is omitted.
     const foreign = secondRound(host, 'claude-opus-4-6', { format: 'bedrock', blocks }).messages[1]!
     expect(foreign.content).toMatchObject([{ type: 'text' }, { type: 'tool_use' }])
   })
 
-  test('with Bedrock carries reasoning with its signature before the call', () => {
+  test('with Bedrock contains reasoning with its signature before the call', () => {
     const blocks = [
       { reasoningContent: { reasoningText: { text: 'I look.', signature: 'c2ln' } } },
       { reasoningContent: { redactedContent: 'aGlk' } },
@@ -155,7 +155,7 @@ describe('the second round of a conversation with tools', () => {
     expect(sent.content).toMatchObject([...blocks, { text: 'Let me look.' }, { toolUse: { toolUseId: 'c1' } }])
   })
 
-  test('with Gemini carries the signature of the thought behind the call', () => {
+  test('with Gemini contains the signature of the thought behind the call', () => {
     const events = streamed({ format: 'gemini' }, [
       {
         candidates: [
@@ -184,7 +184,7 @@ describe('the second round of a conversation with tools', () => {
   })
 })
 
-test('an answer without tool calls has nothing to be sent back', () => {
+test('an answer without tool calls has no reasoning to send back', () => {
   const events = streamed(
     { flavour: 'deepseek' },
     [chunk({ reasoning_content: 'Hm.' }), chunk({ content: 'Hi' }, 'stop')],
@@ -193,7 +193,7 @@ test('an answer without tool calls has nothing to be sent back', () => {
   expect(replayOf(events)).toBeUndefined()
 })
 
-describe('the beginning of a long prompt', () => {
+describe('the prefix of a long prompt', () => {
   const long = 'word '.repeat(3_000)
   const messages = [
     { role: 'system' as const, content: long, cacheUpToHere: true },
@@ -205,7 +205,7 @@ describe('the beginning of a long prompt', () => {
       messages: unknown[]
     }
 
-  test('is marked for the cache of Claude where the caller says that it comes again', () => {
+  test('is marked for Claude’s cache if the caller announces its reuse', () => {
     const mark = { type: 'ephemeral' }
     expect(send({ format: 'anthropic' }, 'claude-sonnet-4-6')).toMatchObject({
       system: [{ type: 'text', text: long, cache_control: mark }],
@@ -217,7 +217,7 @@ describe('the beginning of a long prompt', () => {
     })
   })
 
-  test('is marked for a gateway only where the operator switched it on, and not where it is short', () => {
+  test('is marked in gateway calls only if the operator enabled it, and not if it is short', () => {
     const plain = messages.map(({ role, content }) => ({ role, content }))
     const on = { format: 'anthropic' as const, quirks: { promptCaching: true } }
     expect(JSON.stringify(send({ format: 'anthropic' }, 'claude-sonnet-4-6', plain as typeof messages))).not.toContain(
@@ -243,7 +243,7 @@ describe('a call to Ollama', () => {
     return (body as { options: { num_ctx: number } }).options.num_ctx
   }
 
-  test('asks for a context that holds the prompt and the answer, in steps, at most that of the model', () => {
+  test('requests a context for the prompt and the answer, in steps, at most the model’s', () => {
     expect(contextOf(10)).toBe(8_192)
     expect(contextOf(5_000)).toBe(8_192)
     expect(contextOf(40_000)).toBe(32_768)

@@ -18,7 +18,7 @@ const adapters: [string, WireAdapter][] = [
   ['cohere', createCohereAdapter({ ...settings, format: 'cohere' })],
 ]
 
-/** Bodies that know the vendors' words and put the wrong things under them. */
+/** Bodies with the vendors' field names and wrong values. */
 const words = [
   'type',
   'error',
@@ -70,7 +70,7 @@ const { body: oddBody } = fc.letrec((tie) => ({
   ),
 }))
 
-/** Whatever is thrown must be a ProviderError: anything else would reach the client as our own fault. */
+/** Every error must be a ProviderError: any other error would reach the client as an internal error. */
 function onlyProviderErrors(action: () => unknown) {
   try {
     action()
@@ -80,7 +80,7 @@ function onlyProviderErrors(action: () => unknown) {
 }
 
 describe.each(adapters)('%s', (_name, adapter) => {
-  test('answers odd bodies with a ProviderError or an answer, never with another error', () => {
+  test('maps invalid bodies to a ProviderError or an answer, never to another error', () => {
     fc.assert(
       fc.property(oddBody, (body) => {
         const text = JSON.stringify(body)
@@ -94,7 +94,7 @@ describe.each(adapters)('%s', (_name, adapter) => {
     )
   })
 
-  test('answers bytes that are no answer at all with a ProviderError', () => {
+  test('maps random bytes to a ProviderError', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         expect(() => adapter.fromResponse(bytes)).toThrow(ProviderError)

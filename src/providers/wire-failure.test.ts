@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createRedactor } from './redactor.ts'
 import { failure, retryAfterOfHeaders } from './wire-failure.ts'
 
-describe('the wait that a provider asks for', () => {
+describe('retry-after of a provider', () => {
   const now = Date.parse('2026-11-21T02:00:00Z')
 
   test.each([
@@ -20,15 +20,15 @@ describe('the wait that a provider asks for', () => {
     expect(retryAfterOfHeaders(headers as Record<string, string>, now)).toBe(seconds)
   })
 
-  test('never makes a call retryable once bytes of an answer had come', () => {
+  test('never makes a call retryable once bytes of an answer were received', () => {
     expect(failure('overloaded', 'x').retryable).toBe(true)
     expect(failure('overloaded', 'x', { afterFirstByte: true }).retryable).toBe(false)
     expect(failure('authentication', 'x').retryable).toBe(false)
   })
 })
 
-describe('a message of a provider', () => {
-  test('loses the secrets of its account, whole or in part, and whatever looks like a key', () => {
+describe('a provider’s message', () => {
+  test('is redacted: the account’s secrets, whole or in part, and anything that looks like a key', () => {
     const cut = createRedactor({
       id: 'aws',
       format: 'bedrock',
@@ -44,7 +44,7 @@ describe('a message of a provider', () => {
     expect(cut(text).replaceAll('[secret]', '').trim()).toBe('')
   })
 
-  test('keeps its plain words and is bounded', () => {
+  test('keeps its other text and is bounded', () => {
     const cut = createRedactor({ id: 'x', format: 'openai', apiKey: 'abc' })
     expect(cut('max_tokens must be at least 1 for task-oriented models, abc')).toBe(
       'max_tokens must be at least 1 for task-oriented models, abc',

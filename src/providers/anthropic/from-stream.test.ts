@@ -19,7 +19,7 @@ const stop = line({ type: 'message_stop' })
 const ping = line({ type: 'ping' })
 
 describe('a stream of Anthropic', () => {
-  test('gives the same text and usage wherever it is cut, pings and padding included', () => {
+  test('gives the same text and usage for every split, with pings and padding', () => {
     const body = bytesOf(`${ping}${start}${text('Grüße 👋')}${ping}${text('!')}${delta({ output_tokens: 9 })}${stop}`)
     for (let size = 1; size <= 40; size++) {
       const answer = foldStream(
@@ -31,7 +31,7 @@ describe('a stream of Anthropic', () => {
     }
   })
 
-  test('takes the counts of message_delta in place of those of message_start, and the last of several', () => {
+  test('replaces the counts of message_start by those of the last message_delta', () => {
     const body =
       start +
       delta({ output_tokens: 3 }) +
@@ -41,7 +41,7 @@ describe('a stream of Anthropic', () => {
     expect(usage).toMatchObject({ promptTokens: 57, completionTokens: 9, cachedTokens: 7 })
   })
 
-  test('hands out the text before an error in the same bytes, then fails for good', () => {
+  test('emits the text before an error in the same bytes, then fails permanently', () => {
     const overloaded = line({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
     const reader = adapter.createStreamReader()
     expect(reader.push(bytesOf(start + text('Half') + overloaded))).toEqual([{ type: 'text', text: 'Half' }])
@@ -50,13 +50,13 @@ describe('a stream of Anthropic', () => {
     expect(errorOf(() => reader.end())).toMatchObject({ errorClass: 'overloaded' })
   })
 
-  test('may be sent again when the error came before anything else', () => {
+  test('is retryable if the error is its first event', () => {
     const reader = adapter.createStreamReader()
     const body = ping + line({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
     expect(errorOf(() => reader.push(bytesOf(body)))).toMatchObject({ retryable: true, afterFirstByte: false })
   })
 
-  test('is a failure when it ends without message_stop or holds what is no JSON', () => {
+  test('is a failure if it ends without message_stop or contains invalid JSON', () => {
     for (const body of ['', start, start + text('Half'), start + text('Whole') + delta({ output_tokens: 2 })]) {
       const error = errorOf(() => foldStream(adapter.createStreamReader(), [bytesOf(body)]))
       expect(error).toMatchObject({ errorClass: 'connection', afterFirstByte: body !== '' })
@@ -68,7 +68,7 @@ describe('a stream of Anthropic', () => {
     })
   })
 
-  test('carries tool calls, with and without arguments', () => {
+  test('contains tool calls, with and without arguments', () => {
     const block = (index: number, name: string) =>
       line({
         type: 'content_block_start',
@@ -99,7 +99,7 @@ describe('a stream of Anthropic', () => {
 })
 
 describe('an answer of Anthropic', () => {
-  test('counts every billed round where the conversation was compacted', () => {
+  test('counts every billed round of a compacted conversation', () => {
     const usage = mapUsage({
       input_tokens: 23000,
       output_tokens: 1000,
@@ -111,7 +111,7 @@ describe('an answer of Anthropic', () => {
     expect(usage).toMatchObject({ promptTokens: 203010, completionTokens: 4500, cachedTokens: 10 })
   })
 
-  test('has no usage where the wire has none, never zeros', () => {
+  test('has no usage, never zeros, if the wire has none', () => {
     expect(mapUsage(undefined)).toBeNull()
     expect(mapUsage({})).toBeNull()
   })
@@ -122,7 +122,7 @@ describe('an answer of Anthropic', () => {
     ).toEqual(['stop', 'stop', 'length', 'content_filter', 'tool_calls', 'stop', 'stop'])
   })
 
-  test('is an error where an error stands inside a 200', () => {
+  test('is an error if the body of a 200 is an error', () => {
     const body = bytesOf('{"type":"error","error":{"type":"api_error","message":"boom"}}')
     expect(errorOf(() => adapter.fromResponse(body))).toMatchObject({ errorClass: 'server_error', message: 'boom' })
     expect(errorOf(() => adapter.fromResponse(bytesOf('<html>')))).toMatchObject({ errorClass: 'connection' })
@@ -134,12 +134,12 @@ describe('an error of Anthropic', () => {
   const mapped = (status: number, type: string, message: string, headers: Record<string, string> = {}) =>
     adapter.mapError({ status, headers, body: JSON.stringify({ type: 'error', error: { type, message } }) })
 
-  test('passes the wait on that the provider asks for', () => {
+  test('passes on the provider’s retry-after', () => {
     const error = mapped(429, 'rate_limit_error', 'slow down', { 'retry-after': '12' })
     expect(error).toMatchObject({ errorClass: 'rate_limit', retryable: true, retryAfterSeconds: 12 })
   })
 
-  test('tells an empty account and a full context from a bad request', () => {
+  test('distinguishes missing credit and a full context from a bad request', () => {
     const empty = mapped(400, 'invalid_request_error', 'Your credit balance is too low to access the Anthropic API.')
     expect(empty).toMatchObject({ errorClass: 'quota', retryable: false })
     const long = mapped(400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum')
@@ -151,7 +151,7 @@ describe('an error of Anthropic', () => {
     expect(message).not.toMatch(/secret-of-test|abcdefghijklmnop/)
   })
 
-  test('is classed by its status where the body says nothing', () => {
+  test('gets its class from the status if the body is empty', () => {
     expect(adapter.mapError({ status: 502, headers: {}, body: '<html>bad gateway' })).toMatchObject({
       errorClass: 'server_error',
       retryable: true,

@@ -14,21 +14,18 @@ function send(request: Partial<ProviderRequest>, model: Partial<WireModel> = {},
 test.each([
   ['anthropic', createAnthropicAdapter({ id: 'x', format: 'anthropic', apiKey: 'k' })],
   ['bedrock', createBedrockAdapter({ id: 'x', format: 'bedrock', region: 'eu-central-1', apiKey: 'k' })],
-])(
-  'white space at the end of a last turn of the assistant, which Claude refuses, does not reach %s',
-  (_format, adapter) => {
-    const messages = [
-      { role: 'user' as const, content: 'Hello ' },
-      { role: 'assistant' as const, content: ' Hi \n' },
-    ]
-    const ending = adapter.toRequest(providerCall({ messages }), { stream: false }).body
-    expect(JSON.stringify(ending)).toContain('" Hi"')
-    const more = [...messages, { role: 'user' as const, content: 'And?' }]
-    expect(JSON.stringify(adapter.toRequest(providerCall({ messages: more }), { stream: false }).body)).toContain(
-      '" Hi \\n"',
-    )
-  },
-)
+])('trailing white space of a last assistant turn, which Claude refuses, is not sent to %s', (_format, adapter) => {
+  const messages = [
+    { role: 'user' as const, content: 'Hello ' },
+    { role: 'assistant' as const, content: ' Hi \n' },
+  ]
+  const ending = adapter.toRequest(providerCall({ messages }), { stream: false }).body
+  expect(JSON.stringify(ending)).toContain('" Hi"')
+  const more = [...messages, { role: 'user' as const, content: 'And?' }]
+  expect(JSON.stringify(adapter.toRequest(providerCall({ messages: more }), { stream: false }).body)).toContain(
+    '" Hi \\n"',
+  )
+})
 
 describe('a request to Anthropic', () => {
   test("always carries a cap: the client's, else the model's maximum", () => {
@@ -36,14 +33,14 @@ describe('a request to Anthropic', () => {
     expect(send({ maxOutputTokens: 7 }).body.max_tokens).toBe(7)
   })
 
-  test('halves the temperature and says so, without a stray digit', () => {
+  test('halves the temperature exactly and reports it', () => {
     const { body, adjusted } = send({ temperature: 1.4 })
     expect(body.temperature).toBe(0.7)
     expect(adjusted).toEqual(['temperature'])
     expect(send({ temperature: 0 })).toMatchObject({ body: { temperature: 0 }, adjusted: [] })
   })
 
-  test('never carries temperature and top_p together', () => {
+  test('never contains both temperature and top_p', () => {
     const { body, adjusted } = send({ temperature: 2, topP: 0.5 })
     expect(body).toMatchObject({ temperature: 1 })
     expect(body).not.toHaveProperty('top_p')
@@ -51,14 +48,14 @@ describe('a request to Anthropic', () => {
     expect(send({ topP: 0.5 })).toMatchObject({ body: { top_p: 0.5 }, adjusted: [] })
   })
 
-  test('carries neither for a model that rejects them, and names both', () => {
+  test('contains neither for a model that rejects them, and reports both', () => {
     const { body, adjusted } = send({ temperature: 1, topP: 0.5 }, { acceptsTemperature: false })
     expect(body).not.toHaveProperty('temperature')
     expect(body).not.toHaveProperty('top_p')
     expect(adjusted).toEqual(['temperature', 'top_p'])
   })
 
-  test('has its system texts at the top and neighbours of one role merged', () => {
+  test('has its system texts at the top level and merges adjacent messages of one role', () => {
     const { body } = send({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -82,7 +79,7 @@ describe('a request to Anthropic', () => {
     ])
   })
 
-  test('carries tools, calls and results, the results of one turn before the text that follows', () => {
+  test('contains tools, calls and results, with the results of a turn before its text', () => {
     const { body } = send({ messages: toolConversation, tools: [weatherTool], toolChoice: 'required' })
     expect(body.tools).toEqual([
       { name: 'weather', description: 'Weather of a city', input_schema: weatherTool.parameters },
@@ -109,7 +106,7 @@ describe('a request to Anthropic', () => {
     ])
   })
 
-  test('names every field that has no place on the wire, and keeps those that have', () => {
+  test('reports every field that the wire does not support, and keeps the others', () => {
     const { body, adjusted } = send({
       seed: 1,
       presencePenalty: 1,
@@ -131,7 +128,7 @@ describe('a request to Anthropic', () => {
     ['claude-sonnet-4-20250514', 'low', undefined, ['reasoning_effort']],
     ['claude-sonnet-4-5', 'low', undefined, ['reasoning_effort']],
     ['claude-haiku-4-5-20251001', 'low', undefined, ['reasoning_effort']],
-  ])('%s takes effort %s as %s', (id, wanted, sent, adjusted) => {
+  ])('for %s maps the effort %s to %s', (id, wanted, sent, adjusted) => {
     const result = send({ reasoningEffort: wanted }, { id })
     expect(result.body.output_config).toEqual(sent && { effort: sent })
     expect(result.adjusted).toEqual(adjusted)

@@ -20,12 +20,12 @@ const request = (model: string, content = 'Grüße 👋') => {
   return { ...wire, body: JSON.stringify(wire.body) }
 }
 
-/** Signature Version 4 written out from its description, apart from the library that is under test. */
+/** Signature Version 4 implemented from its specification, independent of the library under test. */
 function signatureByHand(wire: EncodedRequest & { body: string }, headers: Record<string, string>): string {
   const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex')
   const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text, 'utf8').digest()
   const url = new URL(wire.url)
-  // Every service but S3 signs the path escaped once more.
+  // Every service but S3 escapes the path twice.
   const path = url.pathname.split('/').map(encodeURIComponent).join('/')
   const signed: Record<string, string> = { ...headers, host: url.host }
   if (wire.headers['content-type']) signed['content-type'] = wire.headers['content-type']
@@ -51,7 +51,7 @@ function signatureByHand(wire: EncodedRequest & { body: string }, headers: Recor
 
 describe('a signature for Bedrock', () => {
   test.each(['amazon.nova-lite-v1:0', 'arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.x-v1:0'])(
-    'is the one that the description of SigV4 gives for %s',
+    'equals the signature of the SigV4 specification for %s',
     async (model) => {
       const wire = request(model)
       const headers = await createBedrockAdapterWith(settings, { now }).authorize(wire, signal)
@@ -70,7 +70,7 @@ describe('a signature for Bedrock', () => {
     expect(headers.authorization).toBe(signatureByHand(list, headers))
   })
 
-  test('carries the session token of temporary credentials, whether set or loaded', async () => {
+  test('contains the session token of temporary credentials, configured or loaded', async () => {
     const set = createBedrockAdapterWith({ ...settings, credentials: `${settings.credentials}:session` }, { now })
     expect(await set.authorize(request('m'), signal)).toHaveProperty('x-amz-security-token', 'session')
     const loadCredentials = async () => ({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey, sessionToken: 'loaded' })
@@ -80,7 +80,7 @@ describe('a signature for Bedrock', () => {
     expect(headers.authorization).toBe(signatureByHand(request('m'), headers))
   })
 
-  test('that cannot be made fails as our own trouble and tells nothing of the machine', async () => {
+  test('that cannot be created is an authentication error without details of the machine', async () => {
     const { credentials: _, ...rest } = settings
     const loadCredentials = () => Promise.reject(new Error('no profile in /root/.aws/credentials'))
     await expect(
@@ -88,12 +88,12 @@ describe('a signature for Bedrock', () => {
     ).rejects.toMatchObject({ errorClass: 'authentication', message: expect.not.stringContaining('/root') })
   })
 
-  test('gives way to a Bedrock API key, which goes as a bearer token', async () => {
+  test('is replaced by a Bedrock API key, which is sent as a bearer token', async () => {
     const adapter = createBedrockAdapter({ ...settings, apiKey: 'ABSKsecretOfTheTest' })
     expect(await adapter.authorize(request('m'), signal)).toEqual({ authorization: 'Bearer ABSKsecretOfTheTest' })
   })
 
-  test('needs credentials in the written form', () => {
+  test('requires credentials in the documented form', () => {
     expect(() => createBedrockAdapter({ ...settings, credentials: 'AKIDEXAMPLE' })).toThrow(
       /accessKeyId:secretAccessKey/,
     )

@@ -27,7 +27,7 @@ const usage = event('metadata', {
 const start = event('messageStart', { role: 'assistant' })
 
 describe('a stream of Bedrock', () => {
-  test('gives the same wherever its frames are cut; cache reads and writes belong to the prompt', () => {
+  test('gives the same result for every split of its frames; the prompt includes cache reads and writes', () => {
     const body = Buffer.concat([start, text('Grüße '), text(''), text('👋'), stop(), usage])
     for (let seed = 1; seed <= 60; seed++) {
       const random = seededRandom(seed)
@@ -50,7 +50,7 @@ describe('a stream of Bedrock', () => {
     }
   })
 
-  test('hands out the text before an exception in the same bytes, then fails for good', () => {
+  test('emits the text before an exception in the same bytes, then fails permanently', () => {
     const reader = adapter.createStreamReader()
     const bytes = Buffer.concat([start, text('Half'), exception('throttlingException', 'Too many requests')])
     expect(reader.push(bytes)).toEqual([{ type: 'text', text: 'Half' }])
@@ -73,7 +73,7 @@ describe('a stream of Bedrock', () => {
     expect(errorOf(() => reader.push(exception(type, 'boom')))).toMatchObject({ errorClass, afterFirstByte: false })
   })
 
-  test('takes an error frame without a payload for a failure too', () => {
+  test('fails on an error frame without a payload too', () => {
     const headers = { ':message-type': 'error', ':error-code': 'InternalFailure', ':error-message': 'oops' }
     expect(errorOf(() => adapter.createStreamReader().push(frame(headers, {})))).toMatchObject({
       errorClass: 'server_error',
@@ -81,7 +81,7 @@ describe('a stream of Bedrock', () => {
     })
   })
 
-  test('is a failure when it stops early, inside a frame or between two', () => {
+  test('is a failure if it stops early, inside a frame or between two', () => {
     const whole = Buffer.concat([start, text('Half'), stop(), usage])
     const beforeStop = start.length + text('Half').length
     for (const length of [0, 3, start.length, beforeStop, beforeStop + 20, whole.length - 1]) {
@@ -90,7 +90,7 @@ describe('a stream of Bedrock', () => {
     }
   })
 
-  test('is a failure when a frame is damaged or the bytes are none', () => {
+  test('is a failure if a frame is invalid or the bytes are not frames', () => {
     const damaged = Buffer.from(text('Half'))
     damaged[damaged.length - 6]! ^= 1
     for (const bytes of [damaged, Buffer.from('<html><body>'), Buffer.alloc(32)]) {
@@ -98,7 +98,7 @@ describe('a stream of Bedrock', () => {
     }
   })
 
-  test('carries tool calls, with and without arguments, and reasoning', () => {
+  test('contains tool calls, with and without arguments, and reasoning', () => {
     const open = (index: number) =>
       event('contentBlockStart', {
         contentBlockIndex: index,
@@ -127,7 +127,7 @@ describe('a stream of Bedrock', () => {
     ])
   })
 
-  test('hands out reasoning with its signature where it calls tools, to be sent back', () => {
+  test('emits reasoning with its signature for replay if it calls tools', () => {
     const reasoned = (index: number, reasoningContent: object) =>
       event('contentBlockDelta', { contentBlockIndex: index, delta: { reasoningContent } })
     const call = event('contentBlockStart', {
@@ -149,7 +149,7 @@ describe('a stream of Bedrock', () => {
     })
   })
 
-  test('that a guardrail stopped is filtered', () => {
+  test('that a guardrail stopped ends with content_filter', () => {
     const answer = foldStream(adapter.createStreamReader(), [start, text('No.'), stop('guardrail_intervened')])
     expect(answer).toMatchObject({ finishReason: 'content_filter', usage: null })
   })
@@ -177,7 +177,7 @@ describe('an error of Bedrock', () => {
     expect(mapped(status, type, message)).toMatchObject({ errorClass, message, code: type })
   })
 
-  test('is read from the body where the header is missing', () => {
+  test('is read from the body if the header is missing', () => {
     const body = JSON.stringify({ __type: 'com.amazon.coral.service#UnrecognizedClientException', message: 'no' })
     expect(adapter.mapError({ status: 400, headers: {}, body })).toMatchObject({ errorClass: 'authentication' })
   })

@@ -17,7 +17,7 @@ function send(request: Partial<ProviderRequest>, model: Partial<WireModel> = { i
 }
 
 describe('a request to Bedrock', () => {
-  test('halves the temperature, keeps it from Claude where top_p comes too, and says so', () => {
+  test('halves the temperature, omits top_p for Claude, and reports both', () => {
     expect(send({ temperature: 1, topP: 0.5 })).toMatchObject({
       body: { inferenceConfig: { temperature: 0.5 } },
       adjusted: ['temperature', 'top_p'],
@@ -31,12 +31,12 @@ describe('a request to Bedrock', () => {
     expect(adjusted).toEqual(['temperature', 'top_p'])
   })
 
-  test('carries the cap only where the client gave one', () => {
+  test('contains a cap only if the client set one', () => {
     expect(send({}).body).toEqual({ messages: [{ role: 'user', content: [{ text: 'Hello' }] }] })
     expect(send({ maxOutputTokens: 9 }).body).toMatchObject({ inferenceConfig: { maxTokens: 9 } })
   })
 
-  test('alternates roles, begins with the user and holds no blank text', () => {
+  test('alternates roles, begins with the user and has no blank text', () => {
     const { body, adjusted } = send({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -63,7 +63,7 @@ describe('a request to Bedrock', () => {
     expect(send({ messages }).body).toEqual(send({ messages }).body)
   })
 
-  test('carries tools, calls and results', () => {
+  test('contains tools, calls and results', () => {
     const { body } = send({ messages: toolConversation, tools: [weatherTool], toolChoice: 'required' })
     expect(body.toolConfig).toEqual({
       tools: [
@@ -97,14 +97,14 @@ describe('a request to Bedrock', () => {
     ])
   })
 
-  test('leaves tools out where none may be called, unless calls stand in the conversation', () => {
+  test('omits tools if none may be called, unless the conversation contains calls', () => {
     expect(send({ tools: [weatherTool], toolChoice: 'none' }).body).not.toHaveProperty('toolConfig')
     const { body, adjusted } = send({ messages: toolConversation, tools: [weatherTool], toolChoice: 'none' })
     expect(body).toHaveProperty('toolConfig')
     expect(adjusted).toEqual(['tool_choice'])
   })
 
-  test('names what has no place on the wire; metadata goes where it fits', () => {
+  test('reports unsupported fields; metadata is sent if it is valid', () => {
     const { body, adjusted } = send({
       seed: 1,
       user: 'u',
@@ -125,7 +125,7 @@ describe('a request to Bedrock', () => {
     })
   })
 
-  test('goes to the region that was set, with the id escaped, and nowhere without one', () => {
+  test('is sent to the configured region, with the id escaped, and rejected without a region', () => {
     const adapter = createBedrockAdapter(settings)
     const { url, headers } = adapter.toRequest(providerCall({}, { id: claude }), { stream: true })
     expect(url).toBe(
@@ -144,7 +144,7 @@ describe('embeddings of Bedrock', () => {
   const cohere = providerCall({}, { id: 'cohere.embed-multilingual-v3' }).model
   const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
-  test('of Titan go one by one, of Cohere by the batch', () => {
+  test('of Titan use one call per text, of Cohere one per batch', () => {
     expect([embeddings!.maximumBatch(titan), embeddings!.maximumBatch(cohere)]).toEqual([1, 96])
     const one = embeddings!.toRequest({ model: titan, texts: ['a'], dimensions: 256, purpose: 'document' })
     expect(JSON.parse(JSON.stringify(one.body))).toEqual({ inputText: 'a', normalize: true, dimensions: 256 })
@@ -157,7 +157,7 @@ describe('embeddings of Bedrock', () => {
     })
   })
 
-  test('of Cohere are known by the id on the wire, or by the catalogue’s name behind an inference profile', () => {
+  test('of Cohere are recognised by the id on the wire, or by the catalogue’s name behind an inference profile', () => {
     const listed = { id: 'cohere.embed-english-v3', baseModel: 'embed-english' }
     const profile = {
       id: 'arn:aws:bedrock:eu-central-1:1:application-inference-profile/x',
@@ -170,7 +170,7 @@ describe('embeddings of Bedrock', () => {
     }
   })
 
-  test('come back from each of the bodies that these models send', () => {
+  test('are read from each form of body of these models', () => {
     const vectors = [new Float32Array([1, 2])]
     expect(embeddings!.fromResponse(bytes({ embedding: [1, 2], inputTextTokenCount: 3 }))).toEqual({
       vectors,

@@ -13,20 +13,20 @@ function send(request: Partial<ProviderRequest>, model: Partial<WireModel> = {})
 }
 
 describe('a request to Cohere', () => {
-  test('scales what has another range there, and says so', () => {
+  test('scales values with another range, and reports them', () => {
     const { body, adjusted } = send({ temperature: 1, topP: 1, frequencyPenalty: 1, presencePenalty: -1 })
     expect(body).toMatchObject({ temperature: 0.5, p: 0.99, frequency_penalty: 0.5 })
     expect(body).not.toHaveProperty('presence_penalty')
     expect(adjusted).toEqual(['temperature', 'top_p', 'frequency_penalty', 'presence_penalty'])
   })
 
-  test('carries cap, seed and stop under its own names and names what has none', () => {
+  test('sends cap, seed and stop under Cohere’s names and reports unsupported fields', () => {
     const { body, adjusted } = send({ maxOutputTokens: 5, seed: 3, stop: ['END'], user: 'u', metadata: { a: 'b' } })
     expect(body).toMatchObject({ max_tokens: 5, seed: 3, stop_sequences: ['END'] })
     expect(adjusted).toEqual(['user', 'metadata'])
   })
 
-  test('knows only one voice above the user, and no blank texts of it', () => {
+  test('sends system and developer texts as system, without blank ones', () => {
     const { body } = send({
       messages: [
         { role: 'developer', content: 'Be brief.' },
@@ -43,7 +43,7 @@ describe('a request to Cohere', () => {
     ])
   })
 
-  test('carries tools, calls and results', () => {
+  test('contains tools, calls and results', () => {
     const { body } = send({ messages: toolConversation, tools: [weatherTool], toolChoice: 'required' })
     expect(body.tool_choice).toBe('REQUIRED')
     expect(body.tools).toEqual([{ type: 'function', function: weatherTool }])
@@ -60,7 +60,7 @@ describe('a request to Cohere', () => {
     ])
   })
 
-  test('turns thinking on or off for the models that can', () => {
+  test('enables or disables thinking for models that support it', () => {
     expect(send({ reasoningEffort: 'none' }, { reasoning: true }).body.thinking).toEqual({ type: 'disabled' })
     expect(send({ reasoningEffort: 'low' }, { reasoning: true })).toMatchObject({
       body: { thinking: { type: 'enabled' } },
@@ -69,7 +69,7 @@ describe('a request to Cohere', () => {
     expect(send({ reasoningEffort: 'low' }).body).not.toHaveProperty('thinking')
   })
 
-  test('carries its key in a header only', async () => {
+  test('contains its key in a header only', async () => {
     const { wire } = send({})
     expect(wire.url).toBe('https://api.cohere.com/v2/chat')
     expect(JSON.stringify(wire)).not.toContain(settings.apiKey)
@@ -93,7 +93,7 @@ const end = (finish_reason: string, error?: string) =>
   })
 
 describe('a stream of Cohere', () => {
-  test('gives the same wherever it is cut, counts tokens and not billed units', () => {
+  test('gives the same result for every split, and counts tokens instead of billed units', () => {
     const body = bytesOf(
       `${start}${content({ thinking: 'Hm.' })}${content({ text: 'Grüße 👋' })}${end('COMPLETE')}data: [DONE]\n\n`,
     )
@@ -107,7 +107,7 @@ describe('a stream of Cohere', () => {
     }
   })
 
-  test('carries a plan and tool calls, with and without arguments', () => {
+  test('contains a plan and tool calls, with and without arguments', () => {
     const call = (index: number, type: string, tool_calls: unknown) =>
       line({ type, index, delta: { message: { tool_calls } } })
     const body =
@@ -142,7 +142,7 @@ describe('a stream of Cohere', () => {
 })
 
 describe('an answer of Cohere', () => {
-  test('that ends with ERROR inside a 200, or is none, is a failure', () => {
+  test('that ends with ERROR inside a 200, or is not an answer, is a failure', () => {
     const message = { role: 'assistant', content: [{ type: 'text', text: 'Half' }] }
     const failed = bytesOf(JSON.stringify({ message, finish_reason: 'ERROR' }))
     expect(errorOf(() => adapter.fromResponse(failed)).errorClass).toBe('server_error')
@@ -186,7 +186,7 @@ describe('an answer of Cohere', () => {
     )
   })
 
-  test('with a list of models names them all, as the port wants it', () => {
+  test('with a list of models contains all of them', () => {
     const models = [
       { name: 'command-a-03-2025', endpoints: ['chat'] },
       { name: 'embed-v4.0', endpoints: ['embed'] },

@@ -8,7 +8,7 @@ const vertex = createVertexAdapterWith({ id: 'v', format: 'vertex', project: 'p'
 const { model } = providerCall({}, { id: 'gemini-embedding-001' })
 
 describe('embeddings of Google', () => {
-  test('of the Gemini API go in one batch that says what the texts are for', () => {
+  test('of the Gemini API are requested in one batch with the purpose of the texts', () => {
     const wire = gemini.embeddings!.toRequest({ model, texts: ['a', 'b'], dimensions: 768, purpose: 'query' })
     expect(wire.url).toBe(
       'https://generativelanguage.googleapis.com/v1beta/models/gemini-embedding-001:batchEmbedContents',
@@ -22,7 +22,7 @@ describe('embeddings of Google', () => {
     expect(JSON.parse(JSON.stringify(wire.body))).toEqual({ requests: [request('a'), request('b')] })
   })
 
-  test('of Vertex AI come back in order with their count', () => {
+  test('of Vertex AI are returned in order with their count', () => {
     const prediction = (values: number[], tokens: number) => ({
       embeddings: { values, statistics: { token_count: tokens } },
     })
@@ -40,7 +40,7 @@ describe('embeddings of Google', () => {
     }
   })
 
-  test('list every model, as the port wants it', () => {
+  test('list every model', () => {
     const models = [
       { name: 'models/gemini-2.5-flash', supportedGenerationMethods: ['generateContent'] },
       { name: 'models/gemini-embedding-001', supportedGenerationMethods: ['embedContent'] },

@@ -20,7 +20,7 @@ const chunks = [
 ]
 const asEvents = (values: unknown[]) =>
   bytesOf(values.map((value) => `data: ${JSON.stringify(value)}\r\n\r\n`).join(''))
-/** Escaped as some proxies do, so that astral characters become two \u escapes that may be cut. */
+/** Escaped as some proxies do, so that astral characters become two \u escapes that may be split. */
 const asArray = (values: unknown[]) =>
   bytesOf(
     `[${values
@@ -37,7 +37,7 @@ describe('a stream of Gemini', () => {
   test.each([
     ['events with CRLF', asEvents(chunks)],
     ['the growing array', asArray(chunks)],
-  ])('gives the same as %s wherever it is cut; the last usage counts', (_name, body) => {
+  ])('gives the same result as %s for every split; the last usage wins', (_name, body) => {
     for (let size = 1; size <= 60; size++) {
       const answer = foldStream(
         adapter.createStreamReader(),
@@ -54,7 +54,7 @@ describe('a stream of Gemini', () => {
     }
   })
 
-  test('is a failure when it stops before its finish reason, or before the array is closed', () => {
+  test('is a failure if it stops before its finish reason, or before the array is closed', () => {
     const whole = asArray(chunks)
     for (const body of [bytesOf(''), asEvents(chunks.slice(0, 2)), whole.subarray(0, whole.length - 1)]) {
       expect(errorOf(() => foldStream(adapter.createStreamReader(), [body]))).toMatchObject({
@@ -63,7 +63,7 @@ describe('a stream of Gemini', () => {
     }
   })
 
-  test('is a failure when an error object comes in the middle, in either framing', () => {
+  test('is a failure if an error object is in the middle, in either framing', () => {
     const error = { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }
     for (const body of [asEvents([chunks[1], error]), asArray([chunks[1], error])]) {
       expect(errorOf(() => foldStream(adapter.createStreamReader(), [body]))).toMatchObject({
@@ -75,7 +75,7 @@ describe('a stream of Gemini', () => {
     expect(errorOf(() => foldStream(adapter.createStreamReader(), [asArray([error])])).retryable).toBe(true)
   })
 
-  test('tells a blocked prompt as filtered, with what the prompt cost', () => {
+  test('reports a blocked prompt as content_filter, with the usage of the prompt', () => {
     const blocked = { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, usageMetadata: { promptTokenCount: 7 } }
     const streamed = foldStream(adapter.createStreamReader(), [asEvents([blocked])])
     const whole = adapter.fromResponse(bytesOf(JSON.stringify(blocked)))
@@ -89,7 +89,7 @@ describe('a stream of Gemini', () => {
     }
   })
 
-  test('tells calls apart across chunks and ends with tool_calls though Google says STOP', () => {
+  test('distinguishes calls across chunks and ends with tool_calls although Google sends STOP', () => {
     const call = (city: string, finishReason?: string) =>
       candidate([{ functionCall: { name: 'weather', args: { city } } }], finishReason)
     const answer = foldStream(adapter.createStreamReader(), [asEvents([call('Paris'), call('Rome', 'STOP')])])
@@ -100,7 +100,7 @@ describe('a stream of Gemini', () => {
 })
 
 describe('the array parser', () => {
-  test('gives every member of any array, however it is cut', () => {
+  test('returns every member of any array, for every split', () => {
     const seed = 20261121
     fc.assert(
       fc.property(
@@ -121,7 +121,7 @@ describe('the array parser', () => {
     )
   })
 
-  test('bounds a member and refuses what is no array', () => {
+  test('bounds a member and rejects anything but an array', () => {
     const parser = createJsonArrayParser({ maximumMemberCharacters: 100 })
     expect(() => [...parser.push(bytesOf(`[{"a":"${'x'.repeat(200)}`))]).toThrow(RangeError)
     const other = createJsonArrayParser({ maximumMemberCharacters: 100 })
@@ -137,12 +137,12 @@ describe('an answer of Gemini', () => {
     expect(mapFinishReason('SOMETHING_NEW', false)).toBe('stop')
   })
 
-  test('has no usage where nothing was counted, never zeros', () => {
+  test('has no usage, never zeros, if nothing was counted', () => {
     expect(mapUsage({ trafficType: 'ON_DEMAND' })).toBeNull()
     expect(mapUsage(undefined)).toBeNull()
   })
 
-  test('is an error where there is neither a candidate nor a reason', () => {
+  test('is an error if there is neither a candidate nor a reason', () => {
     expect(errorOf(() => adapter.fromResponse(bytesOf('{"candidates":[]}')))).toMatchObject({
       errorClass: 'connection',
     })
@@ -161,7 +161,7 @@ describe('an error of Google', () => {
     ],
   })
 
-  test('passes the wait of RetryInfo on, and tells a daily allowance from a rate', () => {
+  test('passes on the wait of RetryInfo, and distinguishes a daily quota from a rate limit', () => {
     expect(mapped(429, quota('RequestsPerMinute'))).toMatchObject({
       errorClass: 'rate_limit',
       retryable: true,
@@ -173,7 +173,7 @@ describe('an error of Google', () => {
     })
   })
 
-  test('tells a full context from a bad request', () => {
+  test('distinguishes a full context from a bad request', () => {
     const message = 'The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).'
     expect(mapped(400, { status: 'INVALID_ARGUMENT', message }).errorClass).toBe('context_length')
     expect(mapped(400, { status: 'INVALID_ARGUMENT', message: 'Unknown name "x"' }).errorClass).toBe('invalid_request')

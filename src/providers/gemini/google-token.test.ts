@@ -14,7 +14,7 @@ const account = {
 const settings: ProviderSettings = { id: 'v', format: 'vertex', credentials: JSON.stringify(account) }
 const signal = new AbortController().signal
 
-/** A token endpoint that answers with `status`, and keeps what it was sent. */
+/** A token endpoint that answers with `status` and records requests. */
 function tokenEndpoint(status: number, body: unknown) {
   const sent: string[] = []
   const agents: (string | null)[] = []
@@ -27,7 +27,7 @@ function tokenEndpoint(status: number, body: unknown) {
 }
 
 describe('tokens of Google', () => {
-  test('are asked for once with an assertion that the service account signed, then kept', async () => {
+  test('are requested once with an assertion signed by the service account, then cached', async () => {
     const endpoint = tokenEndpoint(200, { access_token: 'ya29.t', expires_in: 3600, token_type: 'Bearer' })
     const load = createGoogleTokenLoader(settings, { fetch: endpoint.fetch })
     expect(await load(signal)).toBe('ya29.t')
@@ -43,7 +43,7 @@ describe('tokens of Google', () => {
     })
   })
 
-  test('that are refused fail as our own trouble, without a word of the key', async () => {
+  test('that are refused are an authentication error without parts of the key', async () => {
     const endpoint = tokenEndpoint(400, { error: 'invalid_grant', error_description: account.client_email })
     const error = (await createGoogleTokenLoader(settings, { fetch: endpoint.fetch })(signal).catch(
       (reason: unknown) => reason,
@@ -52,7 +52,7 @@ describe('tokens of Google', () => {
     expect(error.message).not.toMatch(/PRIVATE|gserviceaccount/)
   })
 
-  test('are not waited for once the call is cancelled', async () => {
+  test('are not awaited once the call is cancelled', async () => {
     const never = (() => new Promise(() => {})) as typeof fetch
     const controller = new AbortController()
     const waiting = createGoogleTokenLoader(settings, { fetch: never })(controller.signal)
@@ -60,7 +60,7 @@ describe('tokens of Google', () => {
     await expect(waiting).rejects.toThrow('client left')
   })
 
-  test('come of service accounts only: other kinds may name commands or addresses', () => {
+  test('are created for service accounts only: other kinds may name commands or addresses', () => {
     const credentials = JSON.stringify({ type: 'external_account', credential_source: { url: 'http://evil' } })
     expect(() => createGoogleTokenLoader({ ...settings, credentials })).toThrow(/service account/)
   })

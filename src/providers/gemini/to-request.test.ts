@@ -19,14 +19,14 @@ function send(request: Partial<ProviderRequest>, model: Partial<WireModel> = {})
 }
 
 describe('a request to Gemini', () => {
-  test('carries sampling as it is, and nothing that the client did not ask for', () => {
+  test('contains the client’s sampling unchanged, and no other fields', () => {
     expect(send({}).body).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] })
     const { config, adjusted } = send({ temperature: 1.7, topP: 0.3, maxOutputTokens: 9, stop: ['END'], seed: 4 })
     expect(config).toEqual({ temperature: 1.7, topP: 0.3, maxOutputTokens: 9, stopSequences: ['END'], seed: 4 })
     expect(adjusted).toEqual([])
   })
 
-  test('names what it had to leave out or change', () => {
+  test('reports omitted and changed fields', () => {
     const { config, adjusted } = send(
       { temperature: 1, topP: 1, seed: 2 ** 40, user: 'u', metadata: { a: 'b' }, presencePenalty: 0 },
       { acceptsTemperature: false },
@@ -36,7 +36,7 @@ describe('a request to Gemini', () => {
     expect(adjusted).toEqual(['temperature', 'top_p', 'seed', 'user', 'metadata'])
   })
 
-  test.each(['gemini-2.5-flash', 'gemini-3-flash-preview'])('leaves penalties out, which %s refuses', (id) => {
+  test.each(['gemini-2.5-flash', 'gemini-3-flash-preview'])('omits penalties, which %s refuses', (id) => {
     const { config, adjusted } = send({ presencePenalty: 0.5, frequencyPenalty: 0.5 }, { id, baseModel: id })
     expect(config).toEqual({})
     expect(adjusted).toEqual(['presence_penalty', 'frequency_penalty'])
@@ -44,7 +44,7 @@ describe('a request to Gemini', () => {
     expect(older.config).toEqual({ presencePenalty: 0.5 })
   })
 
-  test('puts instructions before the question for Gemma, which knows none', () => {
+  test('puts instructions before the question for Gemma, which does not support them', () => {
     const messages = [
       { role: 'system' as const, content: 'Be brief.' },
       { role: 'user' as const, content: 'Hello' },
@@ -54,7 +54,7 @@ describe('a request to Gemini', () => {
     })
   })
 
-  test('leaves out what the operator declared as refused', () => {
+  test('omits fields that the operator declared as refused', () => {
     const adapter = createGeminiAdapter({ ...settings, quirks: { rejects: ['frequency_penalty', 'seed'] } })
     const wire = adapter.toRequest(providerCall({ frequencyPenalty: 1, presencePenalty: 0.5, seed: 1 }), {
       stream: false,
@@ -63,7 +63,7 @@ describe('a request to Gemini', () => {
     expect(wire.adjusted).toEqual(['seed', 'frequency_penalty'])
   })
 
-  test('has its system texts apart and its assistant turns as the model', () => {
+  test('has separate system texts and sends assistant turns as the model', () => {
     const { body } = send({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -76,7 +76,7 @@ describe('a request to Gemini', () => {
     expect((body.contents as { role: string }[]).map((turn) => turn.role)).toEqual(['user', 'model', 'user'])
   })
 
-  test('carries tools, calls and results; results name their tool', () => {
+  test('contains tools, calls and results; results name their tool', () => {
     const { body } = send({ messages: toolConversation, tools: [weatherTool], toolChoice: 'required' })
     expect(body.tools).toEqual([
       {
@@ -106,7 +106,7 @@ describe('a request to Gemini', () => {
     ])
   })
 
-  test('gives back the id and the thought signature of a call that it read before', () => {
+  test('sends back the id and the thought signature of an earlier call', () => {
     const answer = createGeminiAdapter(settings).fromResponse(
       Buffer.from(
         JSON.stringify({
@@ -138,7 +138,7 @@ describe('a request to Gemini', () => {
     ])
   })
 
-  test('marks calls of other models where Gemini 3 demands a signature', () => {
+  test('marks calls of other models if Gemini 3 requires a signature', () => {
     const { body } = send({ messages: toolConversation }, { id: 'gemini-3-flash-preview' })
     const parts = (body.contents as { parts: Record<string, unknown>[] }[])[1]!.parts
     expect(parts.map((part) => part.thoughtSignature)).toEqual([
@@ -155,13 +155,13 @@ describe('a request to Gemini', () => {
     ['gemini-3-pro-preview', 'medium', { thinkingLevel: 'high' }, ['reasoning_effort']],
     ['gemini-3-flash-preview', 'minimal', { thinkingLevel: 'minimal' }, []],
     ['gemini-2.0-flash', 'low', undefined, ['reasoning_effort']],
-  ])('%s takes effort %s as %o', (id, effort, thinkingConfig, adjusted) => {
+  ])('for %s maps the effort %s to %o', (id, effort, thinkingConfig, adjusted) => {
     const result = send({ reasoningEffort: effort }, { id })
     expect(result.config.thinkingConfig).toEqual(thinkingConfig)
     expect(result.adjusted).toEqual(adjusted)
   })
 
-  test('carries its key in a header, never in the address', async () => {
+  test('contains its key in a header, never in the address', async () => {
     const adapter = createGeminiAdapter(settings)
     const wire = adapter.toRequest(providerCall({}, { id: 'gemini-2.5-flash' }), { stream: true })
     expect(wire.url).toBe(
@@ -185,17 +185,17 @@ describe('a request to Vertex AI', () => {
     ['europe-west4', 'https://europe-west4-aiplatform.googleapis.com/v1/projects/my-project/locations/europe-west4'],
     ['eu', 'https://aiplatform.eu.rep.googleapis.com/v1/projects/my-project/locations/eu'],
     ['global', 'https://aiplatform.googleapis.com/v1/projects/my-project/locations/global'],
-  ])('goes to the host of its region %s', (region, root) => {
+  ])('is sent to the host of its region %s', (region, root) => {
     expect(urlOf({ region })).toBe(`${root}/publishers/google/models/gemini-2.5-flash:generateContent`)
   })
 
-  test('carries the token of its source', async () => {
+  test('contains the token of its source', async () => {
     const adapter = createVertexAdapterWith(vertexSettings, async () => 'ya29.token')
     const wire = adapter.toRequest(providerCall(), { stream: false })
     expect(await adapter.authorize({ ...wire, body: '' }, signal)).toEqual({ authorization: 'Bearer ya29.token' })
   })
 
-  test('is refused at configuration, not sent anywhere, without a project or a region', () => {
+  test('without a project or a region is rejected at configuration', () => {
     expect(() => urlOf({ region: undefined })).toThrow(/region/)
     expect(() => urlOf({ project: undefined })).toThrow(/project/)
   })

@@ -30,7 +30,7 @@ describe('a request to one model of a host', () => {
     ['openai', 'o3-mini', ['presence_penalty', 'frequency_penalty']],
     ['openai', 'gpt-5-chat-latest', []],
     ['moonshotai', 'kimi-k2.5', ['presence_penalty', 'frequency_penalty']],
-  ])('of %s, %s, carries no field that the model refuses, and names it', (flavour, id, refused) => {
+  ])('of %s, %s, omits fields that the model refuses, and reports them', (flavour, id, refused) => {
     const { json, adjusted } = send({ flavour }, id, { presencePenalty: 0.5, frequencyPenalty: 0.5, stop: ['END'] })
     const fields = ['stop', 'presence_penalty', 'frequency_penalty']
     expect(fields.filter((field) => !(field in json)).sort()).toEqual([...refused].sort())
@@ -38,7 +38,7 @@ describe('a request to one model of a host', () => {
   })
 
   test.each(['generic', 'openai', 'xai', 'mistral', 'groq'])(
-    'of %s carries no penalty of 0 and names none',
+    'of %s omits penalties of 0 and does not report them',
     (flavour) => {
       const { json, adjusted } = send({ flavour }, 'some-model', { presencePenalty: 0, frequencyPenalty: 0, stop: [] })
       expect(json).not.toHaveProperty('presence_penalty')
@@ -74,14 +74,14 @@ describe('a request to one model of a host', () => {
     ['moonshotai', 'kimi-k3', 'medium', 'high'],
     ['moonshotai', 'kimi-k2.6', 'high', undefined],
     ['generic', 'a-model-nobody-knows', 'minimal', 'minimal'],
-  ])('of %s maps the effort for %s: %s as %s', (flavour, id, asked, sent) => {
+  ])('of %s maps the effort for %s: %s to %s', (flavour, id, asked, sent) => {
     const host = flavour === 'azure' ? { format: 'azure' as const } : { flavour }
     const { json, adjusted } = send(host, id, { reasoningEffort: asked })
     expect(json.reasoning_effort).toBe(sent)
     expect(adjusted).toEqual(sent === asked ? [] : ['reasoning_effort'])
   })
 
-  test('that reasons by itself carries the effort none with tools, in each later round too', () => {
+  test('to a model that reasons by default contains the effort none with tools, in each later round too', () => {
     expect(send({ flavour: 'openai' }, 'gpt-5.6-terra', tools).json.reasoning_effort).toBe('none')
     const asked = send({ flavour: 'openai' }, 'gpt-5.4', { ...tools, reasoningEffort: 'high' })
     expect(asked).toMatchObject({ json: { reasoning_effort: 'none' }, adjusted: ['reasoning_effort'] })
@@ -89,7 +89,7 @@ describe('a request to one model of a host', () => {
     expect(send({ flavour: 'openai' }, 'gpt-5.1', tools).json).not.toHaveProperty('reasoning_effort')
   })
 
-  test('with one temperature only carries none, and names another value', () => {
+  test('to a model with one temperature contains none, and reports another value', () => {
     const kimi = (request: Partial<ProviderRequest>) => send({ flavour: 'moonshotai' }, 'kimi-k2-thinking', request)
     expect(kimi({ temperature: 0.2, topP: 0.5 }).adjusted).toEqual(['temperature', 'top_p'])
     for (const request of [
@@ -110,13 +110,13 @@ describe('a request to one model of a host', () => {
     ['groq', 'default', 'on_demand'],
     ['groq', 'priority', 'performance'],
     ['mistral', 'auto', undefined],
-  ])('of %s says the service tier %s as %s', (flavour, tier, sent) => {
+  ])('of %s maps the service tier %s to %s', (flavour, tier, sent) => {
     const { json, adjusted } = send({ flavour }, 'm', { serviceTier: tier })
     expect(json.service_tier).toBe(sent)
     expect(adjusted).toEqual([])
   })
 
-  test('is not made as one to a reasoning model where it only carries the name of one', () => {
+  test('is not treated as a reasoning model only because of a similar name', () => {
     const { json } = send(
       { flavour: 'openai' },
       'gpt-5-chat-latest',
@@ -139,14 +139,14 @@ describe('a request to one model of a host', () => {
     [{ format: 'gemini' }, 'maxOutputTokens'],
     [{ format: 'cohere' }, 'max_tokens'],
     [{ format: 'ollama' }, 'num_predict'],
-  ] as const)('of %o lowers a cap above what the model can give, and says so', (host, field) => {
+  ] as const)('of %o lowers a cap above the model’s, and reports it', (host, field) => {
     const { body, adjusted } = send(host, 'm', { maxOutputTokens: 1_000_000 }, { maxOutputTokens: 4096 })
     expect(body).toContain(`"${field}":4096`)
     expect(adjusted).toEqual(['max_completion_tokens'])
     expect(send(host, 'm', { maxOutputTokens: 4096 }, { maxOutputTokens: 4096 }).adjusted).toEqual([])
   })
 
-  test('carries a user of at most as many characters as the host takes', () => {
+  test('shortens user to the longest value that the host accepts', () => {
     const user = 'u'.repeat(500)
     expect(send({ flavour: 'openai' }, 'm', { user }).json.user).toHaveLength(64)
     expect(send({ flavour: 'openrouter' }, 'm', { user }).json.user).toHaveLength(128)
@@ -188,12 +188,12 @@ describe('a conversation', () => {
     expect(adjusted).toEqual(['messages'])
   })
 
-  test('with Mistral has text or tool calls in a turn, never both', () => {
+  test('with Mistral has either text or tool calls in a turn', () => {
     const sent = send({ flavour: 'mistral' }, 'devstral-latest', tools).json.messages as Record<string, unknown>[]
     expect(sent[1]).toMatchObject({ role: 'assistant', content: null, tool_calls: [{}, {}] })
   })
 
-  test('with Perplexity has no tools, and rounds of another provider become text', () => {
+  test('with Perplexity has no tools, and tool rounds of another provider become text', () => {
     const { json, adjusted, body } = send({ flavour: 'perplexity' }, 'sonar', tools)
     expect(json).not.toHaveProperty('tools')
     expect(body).not.toContain('tool_call')
@@ -202,7 +202,7 @@ describe('a conversation', () => {
   })
 })
 
-describe('ids of tool calls that another provider made', () => {
+describe('ids of tool calls of another provider', () => {
   const foreign = 'gemini.eyJuIjoid2VhdGhlciJ9.and-much-more-that-makes-it-longer-than-any-host-takes'
   const messages = toolConversation.map((message) => ({
     ...message,
@@ -217,7 +217,7 @@ describe('ids of tool calls that another provider made', () => {
     [{ flavour: 'openai' }, /^[\w-]{1,40}$/],
     [{ format: 'anthropic' }, /^[\w-]{1,64}$/],
     [{ format: 'bedrock' }, /^[\w-]{1,64}$/],
-  ] as const)('have the form that %o takes, the same for a call and its result', (host, form) => {
+  ] as const)('get the form that %o accepts, equal for a call and its result', (host, form) => {
     const { body } = send(host, 'm', { messages, tools: [weatherTool] })
     const ids = [...body.matchAll(/"(?:id|tool_call_id|tool_use_id|toolUseId)":"([^"]+)"/g)].map((match) => match[1]!)
     expect(ids).toHaveLength(4)
@@ -229,7 +229,7 @@ describe('ids of tool calls that another provider made', () => {
 describe('tools on Bedrock', () => {
   const bedrock = { format: 'bedrock' as const }
 
-  test('are called unstreamed where the model cannot stream them', () => {
+  test('are requested unstreamed if the model cannot stream them', () => {
     const llama = 'eu.meta.llama3-3-70b-instruct-v1:0'
     expect(send(bedrock, llama, tools, {}, true).url).toMatch(/\/converse$/)
     expect(send(bedrock, 'mistral.mistral-large-2402-v1:0', tools, {}, true).url).toMatch(/\/converse$/)
@@ -244,14 +244,14 @@ describe('the traits of a model', () => {
     'anthropic.claude-opus-4-6-v1:0',
     'eu.anthropic.claude-opus-4.6',
     'anthropic/claude-opus-4.6',
-  ])('are those of %s however a host writes it', (id) =>
+  ])('are those of %s for every spelling of the id', (id) =>
     expect(resolveTraits('bedrock', { baseModel: id })).toMatchObject({
       effortField: 'output_config',
       maxOutputTokens: 64_000,
     }),
   )
 
-  test('end at the operator, and each fact names its source and the day', () => {
+  test('can be overridden by the operator, and each fact has its source and day', () => {
     const traits = resolveTraits('xai', { baseModel: 'grok-4.5', traits: { refuses: ['seed'] } })
     expect(traits.refuses).toEqual(['seed'])
     expect(traits.sources.length).toBeGreaterThan(0)
@@ -270,7 +270,7 @@ describe('the traits of a model', () => {
     ['claude-opus-4-1', 32_000],
     ['claude-nova-9', 32_000],
     ['house-model', 4096],
-  ])('give %s, where no list knows it, an answer of at most %i tokens', (id, limit) => {
+  ])('limit %s, if no list contains it, to answers of %i tokens', (id, limit) => {
     expect(resolveTraits('anthropic', { baseModel: id }).maxOutputTokens).toBe(limit)
   })
 })

@@ -34,11 +34,11 @@ describe('the offline model', () => {
     ['How many holidays does an employee have?', 'Employees have 28 days of holiday a year. [1]'],
     ['On how many days can I work remotely?', 'Remote work is allowed on three days of the week. [2]'],
     ['Who insures the laptop?', 'Laptops are insured by the company. [2]'],
-  ])('answers %s with the sentence that says it, and its source', async (question, answer) => {
+  ])('answers %s with the matching sentence and its source', async (question, answer) => {
     expect((await answerTo(ask(question, sources))).split('\n\n')[0]).toBe(answer)
   })
 
-  test('quotes passages that a tool brought', async () => {
+  test('quotes passages of a tool result', async () => {
     const messages: ProviderMessage[] = [
       ...ask('Who insures the laptop?'),
       { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'search', argumentsJson: '{}' }] },
@@ -47,15 +47,15 @@ describe('the offline model', () => {
     expect(await answerTo(messages)).toContain('[2]')
   })
 
-  test('quotes nothing where no word is shared', async () => {
+  test('quotes nothing if no word is shared', async () => {
     expect(await answerTo(ask('Zebra xylophone?', sources))).not.toMatch(/\[\d\]/)
   })
 
-  test('takes no source from what a user writes', async () => {
+  test('uses no source from a user’s text', async () => {
     expect(await answerTo(ask(`${sources} Who insures the laptop?`))).not.toMatch(/\[\d\]/)
   })
 
-  test('says what it is where there is nothing to quote, and the same every time', async () => {
+  test('describes itself if there is nothing to quote, with the same text every time', async () => {
     const first = await answerTo(ask('Say hello.'))
     expect(first).toContain('offline model')
     expect(first).toContain('“Say hello.”')
@@ -74,7 +74,7 @@ describe('the offline model', () => {
     expect(whole.usage!.completionTokens).toBeGreaterThan(40)
   })
 
-  test('keeps to the output cap and to stop sequences', async () => {
+  test('applies the output cap and stop sequences', async () => {
     const capped = await provider.complete(providerCall({ messages: ask('Hello'), maxOutputTokens: 8 }))
     expect(capped.finishReason).toBe('length')
     expect(capped.usage!.completionTokens).toBeLessThanOrEqual(8)

@@ -16,7 +16,7 @@ function lines(...objects: object[]): string {
   return objects.map((object) => `${JSON.stringify(object)}\n`).join('')
 }
 
-const say = (content: string) => ({ message: { role: 'assistant', content }, done: false })
+const delta = (content: string) => ({ message: { role: 'assistant', content }, done: false })
 const done = {
   message: { role: 'assistant', content: '' },
   done: true,
@@ -26,7 +26,7 @@ const done = {
 }
 
 describe('a request', () => {
-  test('puts sampling and caps into the options', () => {
+  test('has sampling and caps in its options', () => {
     const { json, url, adjusted } = send(
       providerCall({ temperature: 1.5, topP: 0.5, maxOutputTokens: 9, stop: ['x'], seed: 1 }),
     )
@@ -39,7 +39,7 @@ describe('a request', () => {
     expect(adjusted).toEqual([])
   })
 
-  test('carries tool calls as objects and names the tool beside its result', () => {
+  test('contains tool calls as objects and the tool’s name with its result', () => {
     const { json } = send(providerCall({ messages: toolConversation, tools: [weatherTool] }))
     expect(json.messages).toMatchObject([
       { role: 'user' },
@@ -51,7 +51,7 @@ describe('a request', () => {
     expect(json.tools).toMatchObject([{ type: 'function', function: { name: 'weather' } }])
   })
 
-  test('asks models to think only where they can', () => {
+  test('enables thinking only for models that support it', () => {
     const call = (baseModel: string, reasoning: boolean) =>
       providerCall({ reasoningEffort: 'low' }, { id: baseModel, baseModel, reasoning })
     expect(send(call('gpt-oss:20b', true)).json.think).toBe('low')
@@ -59,7 +59,7 @@ describe('a request', () => {
     expect(send(call('llama3', false)).json).not.toHaveProperty('think')
   })
 
-  test('goes to the root of the address, however it was written', () => {
+  test('is sent to the root of the address, for every spelling', () => {
     for (const baseUrl of ['http://h:1', 'http://h:1/', 'http://h:1/v1', 'http://h:1/api']) {
       const { url } = createOllamaAdapter({ id: 'x', format: 'ollama', baseUrl }).toRequest(providerCall(), {
         stream: true,
@@ -70,8 +70,8 @@ describe('a request', () => {
 })
 
 describe('a stream', () => {
-  test('gives the same however it is cut', () => {
-    const body = bytesOf(lines(say('Grüße '), say('👋'), done))
+  test('gives the same result for every split', () => {
+    const body = bytesOf(lines(delta('Grüße '), delta('👋'), done))
     for (const size of [1, 2, 3, 7, 1000]) {
       expect(
         foldStream(
@@ -87,12 +87,12 @@ describe('a stream', () => {
   })
 
   test('that stops before `done` is a failure', () => {
-    const error = errorOf(() => foldStream(adapter.createStreamReader(), [bytesOf(lines(say('half')))]))
+    const error = errorOf(() => foldStream(adapter.createStreamReader(), [bytesOf(lines(delta('half')))]))
     expect(error).toMatchObject({ errorClass: 'connection', afterFirstByte: true })
   })
 
-  test('with an error line is a failure with the provider’s words', () => {
-    const body = lines(say('half'), { error: 'model runner has unexpectedly stopped' })
+  test('with an error line is a failure with the provider’s message', () => {
+    const body = lines(delta('half'), { error: 'model runner has unexpectedly stopped' })
     const error = errorOf(() => foldStream(adapter.createStreamReader(), [bytesOf(body)]))
     expect(error).toMatchObject({ errorClass: 'server_error', afterFirstByte: true, retryable: false })
     expect(error.message).toContain('unexpectedly stopped')
@@ -100,7 +100,7 @@ describe('a stream', () => {
 
   test('without counts has no usage, never zeros', () => {
     const { eval_count: _count, ...uncounted } = done
-    expect(foldStream(adapter.createStreamReader(), [bytesOf(lines(say('a'), uncounted))]).usage).toBeNull()
+    expect(foldStream(adapter.createStreamReader(), [bytesOf(lines(delta('a'), uncounted))]).usage).toBeNull()
   })
 
   test('with one endless line is a failure', () => {

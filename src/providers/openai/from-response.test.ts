@@ -13,7 +13,7 @@ function read(message: object, more: object = {}, choice: object = {}, flavour?:
 }
 
 describe('a whole answer', () => {
-  test('keeps text, hidden reasoning and refusal apart, in whichever field they stand', () => {
+  test('separates text, hidden reasoning and refusal, whatever their field', () => {
     expect(read({ content: 'a', reasoning: 'b' })).toMatchObject({ text: 'a', reasoningText: 'b', refusal: null })
     expect(read({ content: 'a', reasoning_content: 'b', reasoning: 'b' })).toMatchObject({ reasoningText: 'b' })
     expect(read({ content: null, refusal: 'no' })).toMatchObject({ text: '', refusal: 'no', finishReason: 'stop' })
@@ -33,14 +33,14 @@ describe('a whole answer', () => {
     ['constructor', 'stop'],
     ['never seen', 'stop'],
     [null, 'stop'],
-  ])('that finished with %s finished with %s', (word, reason) => {
+  ])('with the finish reason %s ends with %s', (word, reason) => {
     expect(read({ content: 'a' }, {}, { finish_reason: word })).toMatchObject({
       finishReason: reason,
       wireFinishReason: word,
     })
   })
 
-  test('with the call of a function in the older form is a tool call', () => {
+  test('with a function call in the older form has a tool call', () => {
     const message = { content: null, function_call: { name: 'f', arguments: '{}' } }
     expect(read(message, {}, { finish_reason: 'function_call' })).toMatchObject({
       toolCalls: [{ name: 'f', argumentsJson: '{}' }],
@@ -85,7 +85,7 @@ describe('usage', () => {
     expect(tokens(usage)).toMatchObject({ promptTokens: 100, cachedTokens: cached })
   })
 
-  test('counts reasoning into the completion once, by the total where there is one', () => {
+  test('includes reasoning in the completion once, using the total if there is one', () => {
     const reasoning = { completion_tokens_details: { reasoning_tokens: 50 } }
     const outside: Options = { reasoningOutsideCompletion: 'by_total', statedCost: null }
     expect(tokens({ ...reasoning, total_tokens: 170 })).toMatchObject({ completionTokens: 70, reasoningTokens: 50 })
@@ -97,7 +97,7 @@ describe('usage', () => {
     expect(tokens({ ...reasoning, completion_tokens: 60 }, outside)).toMatchObject({ completionTokens: 110 })
   })
 
-  test('that nobody counted is null, never zeros', () => {
+  test('that the host did not count is null, never zeros', () => {
     for (const usage of [
       null,
       undefined,
@@ -116,7 +116,7 @@ describe('embeddings', () => {
   const { embeddings, models } = adapter('openai')
   const list = (body: unknown) => embeddings!.fromResponse(bytesOf(JSON.stringify(body)))
 
-  test('come as numbers or base64, in the order of the inputs', () => {
+  test('are read as numbers or base64, in the order of the inputs', () => {
     const base64 = Buffer.from(new Float32Array([1.5, -2]).buffer).toString('base64')
     const answer = list({
       data: [
@@ -132,14 +132,14 @@ describe('embeddings', () => {
     expect(answer.promptTokens).toBe(4)
   })
 
-  test('that are damaged are a failure', () => {
+  test('that are invalid are a failure', () => {
     for (const embedding of ['AAA=', '', [], [1, null], 'AADAfw==']) {
       expect(errorOf(() => list({ data: [{ index: 0, embedding }] })).errorClass).toBe('connection')
     }
     expect(errorOf(() => list({ error: { message: 'slow down', code: 429 } })).errorClass).toBe('rate_limit')
   })
 
-  test('and model lists are asked for in the host’s own form', () => {
+  test('and model lists are requested in the host’s form', () => {
     const call = {
       model: { id: 'e', baseModel: 'e', acceptsTemperature: true, reasoning: false, maxOutputTokens: 1 },
       texts: ['a'],

@@ -60,7 +60,7 @@ describe('text chunks', () => {
         fc.constantFrom('\n\n', '\r\n\r\n', '\r\r'),
         fc.integer(),
         (shape, texts, end, seed) => {
-          // A colon in a text would be respaced by the shape above.
+          // The spacing shape above would change a colon in a text.
           const clean = texts.map((text) => text.replaceAll(':', ';').toWellFormed())
           const body = sse([...clean.map((text, at) => shape(text, 'x'.repeat(at % 4))), finish, '[DONE]'], end)
           const random = seededRandom(seed)
@@ -104,12 +104,12 @@ describe('the end of a stream', () => {
     }
   })
 
-  test('is seen where the last event lacks its empty line', () => {
+  test('is recognised if the last event lacks its empty line', () => {
     const body = sse([chunk({ content: 'a' }), finish]) + 'data: [DONE]'
     expect(foldStream(reader(), [bytesOf(body)]).finishReason).toBe('stop')
   })
 
-  test('hands out finish and usage once, though hosts repeat them', () => {
+  test('emits finish and usage once, although hosts repeat them', () => {
     const usage = (completion: number) => ({ usage: { prompt_tokens: 3, completion_tokens: completion } })
     const body = sse([
       chunk({ content: 'a' }, usage(1)),
@@ -122,7 +122,7 @@ describe('the end of a stream', () => {
     expect(events.at(-1)).toMatchObject({ type: 'usage', usage: { promptTokens: 3, completionTokens: 5 } })
   })
 
-  test('is a failure where the host broke off', () => {
+  test('is a failure if the host aborted', () => {
     for (const word of ['error', 'insufficient_system_resource', 'abort']) {
       const body = sse([chunk({ content: 'a' }), chunk({}, {}, { finish_reason: word }), '[DONE]'])
       expect(errorOf(() => readAll(body)).retryable).toBe(false)
@@ -138,7 +138,7 @@ describe('errors inside a stream', () => {
       'invalid_request',
     ],
     [
-      'an error beside choices',
+      'an error next to choices',
       sse([{ id: 'x', error: { message: 'Provider down', code: 502 }, choices: [] }]),
       'server_error',
     ],
@@ -156,7 +156,7 @@ describe('errors inside a stream', () => {
     expect(stream.pendingError?.()).toMatchObject({ errorClass, afterFirstByte: true, retryable: false })
   })
 
-  test('before anything of an answer may be tried again', () => {
+  test('before any part of an answer are retryable', () => {
     expect(errorOf(() => readAll(sse([{ error: { message: 'Slow down', code: 429 } }])))).toMatchObject({
       errorClass: 'rate_limit',
       retryable: true,
@@ -168,7 +168,7 @@ describe('errors inside a stream', () => {
 describe('tool calls', () => {
   const call = (piece: object) => chunk({ tool_calls: [piece] })
 
-  test('are put together from pieces, whichever way the host numbers them', () => {
+  test('are joined from pieces, whatever the host’s numbering', () => {
     const body = sse([
       call({ index: 0, id: 'a', function: { name: 'one', arguments: '{"x"' } }),
       call({ index: 0, function: { arguments: ':1}' } }),
@@ -184,14 +184,14 @@ describe('tool calls', () => {
     ])
   })
 
-  test('make a `stop` mean tool_calls only at hosts that say it so', () => {
+  test('change a `stop` to tool_calls only for hosts that mean it so', () => {
     const body = sse([call({ index: 0, id: 'a', function: { name: 'one', arguments: '{}' } }), finish, '[DONE]'])
     expect(foldStream(reader('ollama'), [bytesOf(body)]).finishReason).toBe('tool_calls')
     expect(foldStream(reader('openai'), [bytesOf(body)]).finishReason).toBe('stop')
   })
 })
 
-test('comments, unknown fields, a byte order mark and events without data are passed over', () => {
+test('comments, unknown fields, a byte order mark and events without data are ignored', () => {
   const body = `\ufeff: hello\n\nid: 7\nretry: 10\n\nevent: ping\n\n${sse([chunk({ content: 'a' }), finish, '[DONE]'])}`
   expect(foldStream(reader(), [bytesOf(body)]).text).toBe('a')
 })

@@ -161,17 +161,17 @@ describe('the message of an error', () => {
     ['', 'The provider answered 400.'],
     ['null', 'The provider answered 400.'],
     ['[]', 'The provider answered 400.'],
-  ])('%o says %s', (body, message) => {
+  ])('of %o is %s', (body, message) => {
     expect(read(400, body).message).toBe(message)
   })
 
-  test('names the field and the code that the provider named', () => {
+  test('contains the provider’s field and code', () => {
     const error = read(400, { error: { message: 'no', param: 'stop', code: 'unsupported_parameter' } })
     expect(error).toMatchObject({ param: 'stop', code: 'unsupported_parameter', status: 400 })
   })
 })
 
-describe('the wait of an error', () => {
+describe('retry-after of an error', () => {
   test.each([
     [{}, 'Please try again in 1m2.5s.', 62.5],
     [{}, 'Please try again in 120ms.', 0.12],

@@ -16,7 +16,7 @@ function send(call: ProviderCall, settings: Partial<ProviderSettings> = {}, stre
   return { ...request, json: JSON.parse(JSON.stringify(request.body)) as Record<string, unknown> }
 }
 
-test('OpenAI’s search models get no sampling, which they refuse', () => {
+test('sampling is not sent to OpenAI’s search models, which refuse it', () => {
   const id = 'gpt-4o-mini-search-preview-2025-03-11'
   const { json } = send(providerCall({ temperature: 0.5, topP: 0.5, presencePenalty: 1 }, { id, baseModel: id }), {
     flavour: 'openai',
@@ -24,7 +24,7 @@ test('OpenAI’s search models get no sampling, which they refuse', () => {
   expect(Object.keys(json)).toEqual(['model', 'messages'])
 })
 
-test('to Mistral a last turn of the assistant is marked as the beginning of the answer, which it refuses otherwise', () => {
+test('a last assistant turn is marked as prefix for Mistral, which refuses it otherwise', () => {
   const messages = [
     { role: 'user' as const, content: 'Hello' },
     { role: 'assistant' as const, content: 'Hi' },
@@ -35,7 +35,7 @@ test('to Mistral a last turn of the assistant is marked as the beginning of the 
 })
 
 describe('a request', () => {
-  test('carries every field under the name of the wire, and reports none as adjusted', () => {
+  test('contains every field under its wire name, and reports none as adjusted', () => {
     const call = providerCall({
       temperature: 1.4,
       topP: 0.9,
@@ -62,14 +62,14 @@ describe('a request', () => {
     expect(adjusted).toEqual([])
   })
 
-  test('asks for usage in streams, unless the operator says that the host refuses it', () => {
+  test('requests usage in streams, unless the operator declared that the host refuses it', () => {
     expect(send(providerCall(), {}, true).json).toMatchObject({ stream: true, stream_options: { include_usage: true } })
     const refusing = send(providerCall(), { quirks: { streamOptions: false } }, true).json
     expect(refusing).toMatchObject({ stream: true })
     expect(refusing).not.toHaveProperty('stream_options')
   })
 
-  test('carries tool calls and their results', () => {
+  test('contains tool calls and their results', () => {
     const { json } = send(providerCall({ messages: toolConversation, tools: [weatherTool], toolChoice: 'required' }))
     expect(json.messages).toMatchObject([
       { role: 'user' },
@@ -91,14 +91,14 @@ describe('a request', () => {
     })
   })
 
-  test('leaves out what the operator declared as refused, and says so', () => {
+  test('omits and reports fields that the operator declared as refused', () => {
     const { json, adjusted } = send(providerCall({ seed: 1, stop: ['x'] }), { quirks: { rejects: ['seed'] } })
     expect(json).not.toHaveProperty('seed')
     expect(json.stop).toEqual(['x'])
     expect(adjusted).toEqual(['seed'])
   })
 
-  test('calls system texts as the host knows them', () => {
+  test('sends system texts in the role that the host supports', () => {
     const messages = [
       { role: 'developer' as const, content: 'Be brief.' },
       { role: 'user' as const, content: 'Hi' },
@@ -130,7 +130,7 @@ describe('a reasoning model of OpenAI', () => {
   test.each([
     ['openai', { format: 'openai', flavour: 'openai' }],
     ['azure, whatever the deployment is called', { format: 'azure', baseUrl: 'https://r.openai.azure.com' }],
-  ] as const)('at %s is not sent what it rejects', (_host, settings) => {
+  ] as const)('at %s gets no fields that it rejects', (_host, settings) => {
     const { json, adjusted } = send(call, settings)
     expect(json).toEqual({
       model: 'deployment-7',
@@ -144,12 +144,12 @@ describe('a reasoning model of OpenAI', () => {
     expect([...adjusted].sort()).toEqual(['presence_penalty', 'stop', 'temperature', 'top_p'])
   })
 
-  test('that knows stop sequences is sent them', () => {
+  test('that supports stop sequences gets them', () => {
     const o3Mini = { ...call, model: { ...call.model, baseModel: 'o3-mini-2025-01-31' } }
     expect(send(o3Mini, { flavour: 'openai' }).json.stop).toEqual(['x'])
   })
 
-  test('is the only kind that is sent an effort', () => {
+  test('is the only kind that gets an effort', () => {
     const { json, adjusted } = send(providerCall({ reasoningEffort: 'high' }), { flavour: 'openai' })
     expect(json).not.toHaveProperty('reasoning_effort')
     expect(adjusted).toEqual(['reasoning_effort'])
@@ -164,18 +164,18 @@ describe('a flavour', () => {
     ['groq', 0, 1e-8],
     ['groq', 0.3, 0.3],
     ['deepseek', 1.4, 1.4],
-  ])('%s turns a temperature of %d into %d and says where it changed', (flavour, ours, theirs) => {
+  ])('%s maps a temperature of %d to %d and reports a change', (flavour, ours, theirs) => {
     const { json, adjusted } = send(providerCall({ temperature: ours }), { flavour })
     expect(json.temperature).toBe(theirs)
     expect(adjusted).toEqual(ours === theirs ? [] : ['temperature'])
   })
 
-  test('can be told another factor', () => {
+  test('can be configured with another factor', () => {
     const settings = { flavour: 'mistral', quirks: { temperatureFactor: 0.75 } }
     expect(send(providerCall({ temperature: 2 }), settings).json.temperature).toBe(1.5)
   })
 
-  test('names fields as its host does', () => {
+  test('uses its host’s field names', () => {
     const call = providerCall({ seed: 5, maxOutputTokens: 3, tools: [weatherTool], toolChoice: 'required' })
     expect(send(call, { flavour: 'mistral' }).json).toMatchObject({ random_seed: 5, max_tokens: 3, tool_choice: 'any' })
     expect(send(call, { flavour: 'openai' }).json).toMatchObject({ seed: 5, max_completion_tokens: 3 })
@@ -184,7 +184,7 @@ describe('a flavour', () => {
     })
   })
 
-  test('is known by the host of the address, and every preset is complete', () => {
+  test('is recognised by the host of the address, and every preset is complete', () => {
     const mistral = send(providerCall({ temperature: 1 }), {
       flavour: undefined,
       baseUrl: 'https://api.eu.mistral.ai/v1',
@@ -200,7 +200,7 @@ describe('a flavour', () => {
     }
   })
 
-  test('that nobody knows is a plain member of the family', () => {
+  test('that is unknown is a plain member of the family', () => {
     expect(send(providerCall({ temperature: 2 }), { flavour: 'brand-new-host' }).json.temperature).toBe(2)
   })
 })
@@ -238,17 +238,17 @@ describe('an address', () => {
       { format: 'azure', baseUrl: 'https://r.services.ai.azure.com/models', apiVersion: '2024-05-01-preview' },
       'https://r.services.ai.azure.com/models/chat/completions?api-version=2024-05-01-preview',
     ],
-  ])('%o leads to %s', (settings, url) => {
+  ])('of %o is %s', (settings, url) => {
     expect(send(providerCall({}, { id: 'my gpt' }), settings).url).toBe(url)
   })
 
-  test('that is missing is told at once', () => {
+  test('that is missing is reported at once', () => {
     expect(() => createOpenAiAdapter({ id: 'mine', format: 'azure' })).toThrow(/mine needs a baseUrl/)
     expect(() => createOpenAiAdapter({ id: 'mine', format: 'openai', flavour: 'generic' })).toThrow(/baseUrl/)
   })
 })
 
-test('credentials go where the host looks for them, and never into the address', async () => {
+test('credentials are sent in the host’s header, never in the address', async () => {
   const headersOf = (settings: ProviderSettings) =>
     createOpenAiAdapter(settings).authorize({ method: 'GET', url: '', headers: {}, body: '' }, AbortSignal.any([]))
   expect(await headersOf({ id: 'x', format: 'openai', apiKey: 'k' })).toEqual({ authorization: 'Bearer k' })
