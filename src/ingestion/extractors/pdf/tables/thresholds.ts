@@ -1,35 +1,35 @@
 /**
- * All limits of table detection. Each was set by hand and checked with `npm run bench:pdf-tables`; a figure in brackets is the share of
- * questions whose cell is read under its name anywhere in the file (base 0.77) when only this limit changes. Sizes are heights of
+ * All limits of table detection. Each was set by hand and checked with `npm run bench:pdf-tables`; a figure in brackets is the
+ * change when only this limit moves, of the share of questions whose cell can be read under its name in the file (0.77). Sizes are heights of
  * the text's character boxes, lengths are page units (1/72 inch), shares are 0..1.
  */
 export const alignedLimits = {
   /** Most segments of text of a page; beyond it only drawn tables are looked for, because time grows with pairs of rows. */
   segments: 20_000,
-  /** Widest gap between two rows, in sizes. 1.5 loses tables with generous row spacing [-0.001]; 10 changes nothing. */
+  /** Widest gap between two rows, in sizes. 1.5 and 10 change nothing in the bench; 3 allows generous row spacing. */
   rowGap: 3,
-  /** Most rows in sequence with one filled cell. They are lines of a wrapped cell; 0 loses every wrapped table [-0.14], 20 gains nothing. */
+  /** Most rows in sequence with one filled cell. They are lines of a wrapped cell; 0 loses wrapped tables [-0.14], 20 gains nothing. */
   singleRows: 4,
   /** Fewest rows. A grid of two rows needs drawn lines and a header. */
   rows: 3,
   /** Fewest rows of two columns without drawn lines: lists, notes and forms have two columns as well. */
   rowsOfTwoColumns: 4,
-  /** Least share of filled cells. 0 takes the labels of charts for tables; 0.5 loses sparse and wrapped tables [-0.04]. */
+  /** Least share of filled cells. 0 accepts the labels of charts as tables; 0.5 loses sparse and wrapped tables [-0.03]. */
   filled: 0.3,
-  /** Least share of cells that are flush left, flush right or centred in their column. 0 takes programs and boxed forms for tables. */
+  /** Least share of cells that are flush left, flush right or centred in their column. 0 accepts boxed forms as tables. */
   aligned: 0.75,
-  /** Most rows that look like contents with dot leaders, blanks to fill in or programs. 1 takes programs and tax forms for tables. */
+  /** Most rows that look like contents with dot leaders, blanks to fill in or programs. 1 accepts more boxes of tax forms as tables. */
   leaders: 0.25,
   /** Two pieces are in one column where they share more than this of the narrower one; long words reach a little into the next column. */
   overlap: 0.2,
-  /** Least share of columns that are filled in two rows or more. 0 takes forms and headings in columns for tables. */
+  /** Least share of columns that are filled in two rows or more. 0 accepts forms as tables. */
   recurring: 0.7,
 }
 
 export const rowLimits = {
-  /** The distance to a new row is at least this much larger than between lines of one row. 1 splits wrapped cells [-0.06]. */
+  /** The distance to a new row is at least this much larger than between lines of one row. 1 splits wrapped cells [-0.09]. */
   stepRatio: 1.15,
-  /** Most lines of text between two drawn lines, on average; more means that the lines separate groups of rows. */
+  /** Most lines of text between two drawn lines, on average; more means that the lines separate groups of rows. 1.1 ignores them [-0.005]. */
   linesPerBand: 3.5,
   /** Share of the filled cells that a line of text fills where it is a row, and share of such lines in the whole cell. */
   fullLines: 0.6,
@@ -67,7 +67,7 @@ export const drawnLimits = {
 export const documentLimits = {
   /** Most blocks between two parts of one table: a line between its rows, or the foot of a page and the head of the next. */
   blocksBetween: { samePage: 1, nextPage: 4 },
-  /** Most characters of such a block; a longer one is text that separates two tables. Without continuation [-0.10]. */
+  /** Most characters of such a block; a longer one is text that separates two tables. Without continuation over pages [-0.11]. */
   charactersBetween: 200,
   /** Most bold rows that form a header. */
   headerRows: 3,
