@@ -8,8 +8,8 @@ import { Agent, Pool, request } from 'undici'
 import { createApiClient, organisationMakers, spawnPortico } from '../test/harness/portico.ts'
 
 /**
- * What the gateway costs: requests per second, added latency and time to the first byte against an instant upstream, beside a
- * bare Node proxy that only passes bytes on, in one run. Each of upstream, proxy and Portico is a process of its own; the load
+ * What the gateway costs: requests per second, added latency and time to the first byte against an instant upstream, compared with
+ * a bare Node proxy that only forwards bytes, in one run. Upstream, proxy and Portico are separate processes; the load
  * comes from this one.
  *
  *   npm run bench:gateway -- --seconds 5 --connections 16

@@ -125,7 +125,7 @@ function pricesOf(prices: z.infer<typeof pricesSchema>): TokenPrices {
   }
 }
 
-/** The model's row of a LiteLLM table that lies beside the checks; undefined where there is none. */
+/** The model's row of a LiteLLM table in the folder of the checks; undefined if there is none. */
 function tableEntry(check: Check, folder: string): Record<string, unknown> | undefined {
   if (check.price_table !== 'litellm-model-prices.json' || check.model_key === undefined) return undefined
   const file = path.join(folder, check.price_table)

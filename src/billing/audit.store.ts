@@ -1,16 +1,16 @@
 import type { Queryable } from '../database/index.ts'
 
-/** One thing that does not add up. */
+/** A violation that the audit found. */
 export interface AuditFinding {
   /** Which rule is broken; see docs/reliability.md. */
   rule: string
-  /** What it is about: a request, a lease, a period. */
+  /** The subject: a request, a lease, a period. */
   subject: string
   expected: string
   found: string
 }
 
-/** Findings of one rule that are listed; more are counted by running the audit again after a repair. */
+/** Most findings that are listed per rule. After a repair, run the audit again. */
 const maximumFindingsPerRule = 100
 
 const rules: readonly { rule: string; statement: string }[] = [
@@ -65,7 +65,7 @@ const rules: readonly { rule: string; statement: string }[] = [
       from ledger_holds h join ledger_entries e using (request_id)`,
   },
   {
-    rule: 'every entry costs what its tokens and prices say, rounded once, up',
+    rule: 'every entry costs its tokens at its prices, rounded once, up',
     statement: `
       select request_id as subject, cost::text as expected, (billed_pico_usd + written_off_pico_usd)::text as found
       from (
@@ -113,7 +113,7 @@ export async function loadFindings(transaction: Queryable): Promise<AuditFinding
   return findings
 }
 
-/** The longest of them reads every entry once: about a second per million. */
+/** The longest query reads every entry once: about a second per million entries. */
 const auditTimeoutMs = 10 * 60_000
 
 /** Open holds of instances without a heartbeat for `expiryMs`; they wait for recovery. */

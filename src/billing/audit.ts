@@ -17,7 +17,7 @@ export interface AuditReport {
 }
 
 /**
- * Proves on one snapshot of the database that entries, counters, leases and holds add up. Runs beside the traffic. `expiryMs`
+ * Checks on one snapshot of the database that entries, counters, leases and holds agree. Runs during normal traffic. `expiryMs`
  * null: the embedded engine, where recovery runs at start only and no hold can be stale.
  */
 export function runAudit(database: Database, expiryMs: number | null): Promise<AuditReport> {

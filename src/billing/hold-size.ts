@@ -3,17 +3,17 @@ import { attoUsdPerPicoUsd } from '../kernel/index.ts'
 import type { HoldRequest } from './port.ts'
 import { basisPointsPerWhole, scheduleInForce, withDefaults, withMarkup } from './prices.ts'
 
-/** Output tokens that most answers stay below: what a stream's hold starts with. Too small costs growth writes, too large locks budgets. */
+/** Initial output tokens of a stream's hold; most answers are shorter. A smaller value costs growth writes, a larger one locks budgets. */
 const likelyStreamTokens = 1024
-/** The same for answers that come in one piece, whose hold cannot grow; also the cap that a busy, small budget still gives. */
+/** The same for whole answers, whose hold cannot grow. Also the output cap under a small, busy budget. */
 const likelyWholeTokens = 4096
-/** A cap above this is not worth waiting for other holds. */
+/** With a cap above this, a call does not wait for other holds. */
 const comfortableTokens = 1024
-/** Below this an answer is of no use: 402 instead. */
+/** A smaller output cap is useless: the call gets a 402 instead. */
 const floorTokens = 128
-/** A stream starts with at most this part of what is left; the rest comes by growth. */
+/** A stream's hold starts with at most this fraction of the remaining budget and grows later. */
 const streamShare = 16n
-/** Whole answers get a part of what is left that shrinks with the number of open holds, but not below one in this many. */
+/** A whole answer gets a fraction of the remaining budget: one divided by the number of open holds, or by this at most. */
 const smallestWholeShare = 16
 
 /** Upper bounds of one deployment's prices, attoUsd per token, whichever class and context step will apply. */
@@ -44,7 +44,7 @@ export function pricingOf(request: HoldRequest, startedAt: number): CallPricing 
   return { bounds, markupBasisPoints: request.organisation.markupBasisPoints }
 }
 
-/** picoUsd that surely cover this many tokens at any of the call's deployments. */
+/** Upper bound in picoUsd of the cost of this many tokens at any of the call's deployments. */
 export function holdCost(pricing: CallPricing, promptTokens: number, outputTokens: number): bigint {
   let cost = 0n
   for (const bound of pricing.bounds) {

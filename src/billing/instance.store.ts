@@ -1,7 +1,7 @@
 import type { InstanceId } from '../kernel/index.ts'
 import type { Queryable } from '../database/index.ts'
 
-/** Running processes as the ledger knows them. Times are the database's, so that instances with different clocks agree. */
+/** The ledger's table of running processes. Times come from the database's clock, because clocks of instances differ. */
 
 export async function registerInstance(
   database: Queryable,
@@ -15,7 +15,7 @@ export async function registerInstance(
   )
 }
 
-/** False: the row is gone, another instance took this one for dead. */
+/** False: the row is gone because another instance presumed this one dead. */
 export async function writeHeartbeat(
   database: Queryable,
   instanceId: InstanceId,
@@ -45,7 +45,7 @@ export async function loadDeadInstances(
   return rows.map((row) => row.instance_id as InstanceId)
 }
 
-/** True when the row is still there, still dead, and now locked by this transaction. */
+/** True when the row still exists, is still expired, and is now locked by this transaction. */
 export async function lockInstance(
   transaction: Queryable,
   instanceId: InstanceId,

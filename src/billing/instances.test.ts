@@ -55,7 +55,7 @@ function createWorkClock() {
   }
 }
 
-/** Makes an instance look dead: its heartbeat lies an hour back. */
+/** Makes an instance look dead: sets its heartbeat to an hour ago. */
 function silence(ledger: LedgerService): Promise<number> {
   return shared.execute(
     "update ledger_instances set heartbeat_at = heartbeat_at - interval '1 hour' where instance_id = $1",
@@ -64,7 +64,7 @@ function silence(ledger: LedgerService): Promise<number> {
 }
 
 describe('several instances', () => {
-  test('together they never bill more than the budget, and what they refuse is really gone', async () => {
+  test('together never bill more than the budget, and refuse only when it is used up', async () => {
     await using work = createWorkClock()
     const instances = await openInstances(3, { clock: work.clock })
     const organisation = organisationWith('0.05')
@@ -87,7 +87,7 @@ describe('several instances', () => {
     await Promise.all(ledgers.splice(0).map((ledger) => ledger.close()))
   })
 
-  test('an instance that runs short gets back what another one holds and does not use', async () => {
+  test('an instance without room gets the unused lease of another one', async () => {
     const [first, second] = await openInstances(2, { holdWaitMs })
     const organisation = organisationWith('0.01')
     const hold = await first!.hold(callOf(organisation, { outputCapTokens: 700 }))
@@ -98,7 +98,7 @@ describe('several instances', () => {
     expect((await second!.audit()).findings).toEqual([])
   })
 
-  test('a silent instance is settled by another one, once, and starts again with a new lease when it wakes', async () => {
+  test('another instance settles the holds of a silent one, once; the silent one continues with a new lease', async () => {
     const [dead, alive] = await openInstances(2)
     const organisation = organisationWith('1')
     const call = callOf(organisation, { outputCapTokens: 500 })
@@ -129,7 +129,7 @@ describe('several instances', () => {
     expect((await alive!.audit()).findings).toEqual([])
   })
 
-  test('a call that waits for room while its instance is taken for dead goes on with the new lease', async () => {
+  test('a call that waits for room while its instance is presumed dead continues with the new lease', async () => {
     const [dead, alive] = await openInstances(2, { holdWaitMs })
     const organisation = organisationWith('0.0031')
     const first = await dead!.hold(callOf(organisation, { outputCapTokens: 300 }))
@@ -145,7 +145,7 @@ describe('several instances', () => {
     expect((await alive!.audit()).findings).toEqual([])
   })
 
-  test('a closed instance leaves no lease, no hold and no row behind', async () => {
+  test('a closed instance leaves no lease, hold or row behind', async () => {
     const [leaving, staying] = await openInstances(2)
     const organisation = organisationWith('1')
     const call = callOf(organisation, { stream: true })

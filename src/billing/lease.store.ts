@@ -2,12 +2,12 @@ import { type InstanceId, type OrganisationId, withDeadline } from '../kernel/in
 import type { Database, Queryable } from '../database/index.ts'
 import { type Period, periodAfter } from './periods.ts'
 
-/** The instance's row is gone: another instance took it for dead, settled its holds and freed its leases. */
+/** The instance's row is gone: another instance presumed it dead, settled its holds and freed its leases. */
 export class FencedError extends Error {
   readonly instanceId: InstanceId
 
   constructor(instanceId: InstanceId) {
-    super('this instance was taken for dead by another one')
+    super('another instance has presumed this one dead')
     this.name = 'FencedError'
     this.instanceId = instanceId
   }
@@ -52,7 +52,7 @@ export function boundedTransaction<T>(
   )
 }
 
-/** Where a period stands, as one transaction saw it. */
+/** The state of a period in one transaction. */
 export interface PeriodState {
   committedPicoUsd: bigint
   /** Billed so far, by all instances. */
@@ -66,7 +66,7 @@ export interface LeaseState extends PeriodState {
   grantedPicoUsd: bigint
 }
 
-/** The period that the moment counts in; opens it where it is new. See periodAfter for changes of zone and anchor day. */
+/** The period of a moment; inserts it if it is new. See periodAfter for changes of zone and anchor day. */
 export async function openPeriod(
   database: Database,
   organisation: { id: OrganisationId; timeZone: string; periodAnchorDay: number; monthlyBudgetPicoUsd: bigint },
@@ -90,7 +90,7 @@ export async function openPeriod(
     const previous = before && periodOf(before)
     const period = periodAfter(previous, atMs, organisation.timeZone, organisation.periodAnchorDay)
     if (period === previous) return period
-    // A clock that jumped back may lie before a period that is there already: the new one ends where that one starts.
+    // After a clock jumped back, a later period may exist already: the new one ends where that one starts.
     if (after && after.starts_at.getTime() < period.endsAt) period.endsAt = after.starts_at.getTime()
     await transaction.execute(
       `insert into ledger_periods (organisation_id, period, starts_at, ends_at, budget_pico_usd, ceiling_pico_usd)
@@ -126,8 +126,8 @@ export interface LeaseRequest {
 }
 
 /**
- * Grants this instance more of the period's budget: at least what is needed where that much is left, else all that is left.
- * A lone instance gets everything, several get a part that leaves room for the others. Throws FencedError.
+ * Leases more of the period's budget: at least what is needed, or all that is left. A single instance gets everything; several get
+ * a share that leaves room for the others. Throws FencedError.
  */
 export async function extendLease(database: Database, request: LeaseRequest): Promise<LeaseState> {
   return boundedTransaction(database, async (transaction) => {
@@ -157,7 +157,7 @@ export async function extendLease(database: Database, request: LeaseRequest): Pr
   })
 }
 
-/** Half of an equal share at a time: a few requests take it all, and another instance that starts finds something left. */
+/** Half of an equal share at a time, so that an instance that starts later finds something left. */
 function grantOf(leftPicoUsd: bigint, neededPicoUsd: bigint, instances: bigint): bigint {
   if (leftPicoUsd <= 0n) return 0n
   if (instances <= 1n) return leftPicoUsd
@@ -256,7 +256,7 @@ async function readLease(
   }
 }
 
-/** Where several periods stand now, in the order asked. */
+/** The current state of several periods, in the order of the request. */
 export async function loadPeriodStates(
   database: Queryable,
   instanceId: InstanceId,

@@ -18,13 +18,13 @@ export interface Lease {
   openHolds: number
   /** Calls that are being decided on. */
   undecided: number
-  /** As of the last look at the database. */
+  /** As of the last refresh from the database. */
   committedPicoUsd: bigint
   othersLeasedPicoUsd: bigint
   totalSettledPicoUsd: bigint
   /** A call was refused because the rest of the budget does not cover it. */
   refused: boolean
-  /** Something was billed or refused since the thresholds were looked at. */
+  /** Something was billed or refused since the thresholds were checked. */
   dirty: boolean
   /** Monotonic. */
   lastUsedMs: number
@@ -67,7 +67,7 @@ export function createLease(
   }
 }
 
-/** What new holds may take from the lease now. After a cut of the budget, the excess that was leased is out of reach at once. */
+/** The amount that new holds may take now. After a budget cut, the excess that was leased is unavailable at once. */
 export function freePicoUsd(lease: Lease): bigint {
   const excess = positive(lease.committedPicoUsd - lease.budgetPicoUsd)
   return positive(lease.grantedPicoUsd - lease.settledPicoUsd - lease.heldPicoUsd - excess)
@@ -78,7 +78,7 @@ export function unleasedPicoUsd(lease: Lease): bigint {
   return positive(lease.budgetPicoUsd - lease.committedPicoUsd)
 }
 
-/** What is not billed yet, whoever holds it; never less than the truth, for others may have billed meanwhile. */
+/** Upper bound of what no instance has billed: others may have billed since the last refresh. */
 export function unbilledPicoUsd(lease: Lease): bigint {
   return lease.budgetPicoUsd - lease.totalSettledPicoUsd
 }
@@ -101,14 +101,14 @@ export function bill(lease: Lease, heldPicoUsd: bigint, billedPicoUsd: bigint): 
   wake(lease)
 }
 
-/** Takes a bill back that could not be written. */
+/** Reverts a bill that could not be written. */
 export function unbill(lease: Lease, billedPicoUsd: bigint): void {
   lease.settledPicoUsd -= billedPicoUsd
   lease.totalSettledPicoUsd -= billedPicoUsd
   wake(lease)
 }
 
-/** Takes over what a lease operation found. What was billed here and not written by then comes on top. */
+/** Applies the result of a lease operation. Bills of this instance that were not written by then are added. */
 export function applyLeaseState(lease: Lease, state: LeaseState): void {
   lease.grantedPicoUsd = state.grantedPicoUsd
   applyPeriodState(lease, state)
@@ -117,7 +117,7 @@ export function applyLeaseState(lease: Lease, state: LeaseState): void {
 export function applyPeriodState(lease: Lease, state: PeriodState): void {
   lease.committedPicoUsd = state.committedPicoUsd
   lease.othersLeasedPicoUsd = state.othersLeasedPicoUsd
-  // Some of the bills since the last look may be in the database's figure: the larger of the two never exceeds the truth.
+  // The database's figure may include some of the bills since the last refresh; the larger of the two is a lower bound of the total.
   if (state.settledPicoUsd > lease.totalSettledPicoUsd) lease.totalSettledPicoUsd = state.settledPicoUsd
   wake(lease)
 }

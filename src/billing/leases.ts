@@ -48,7 +48,7 @@ export interface LeasesDeps {
 /** The leases of one instance: loaded on demand, kept in memory, changed in the database first. */
 export class Leases {
   private readonly deps: LeasesDeps
-  /** Few per organisation: the running period, and former ones whose calls still run. */
+  /** Few per organisation: the current period, and earlier ones whose calls still run. */
   private readonly byOrganisation = new Map<OrganisationId, Lease[]>()
   private readonly opening = new Map<string, Promise<Lease>>()
   private readonly requestedMs = new WeakMap<Lease, number>()
@@ -197,7 +197,7 @@ export class Leases {
     return result
   }
 
-  /** After an operation whose outcome is unknown: takes over what the database has. */
+  /** After an operation whose outcome is unknown: loads the state from the database. */
   private async reconcile(lease: Lease): Promise<void> {
     const { closedPicoUsd } = lease.uncertain!
     const state = await loadLease(this.deps.database, keyOf(lease))

@@ -49,7 +49,7 @@ export class LedgerInstance {
     return this.renewal
   }
 
-  /** Also finds out that the database is back when no call writes to it. */
+  /** Also notices that the database is back when no call writes to it. */
   async beat(): Promise<void> {
     const { database, noteDatabase } = this.deps
     try {
@@ -69,7 +69,7 @@ export class LedgerInstance {
 
   private async registerAgain(fenced: InstanceId): Promise<void> {
     const { database, clock, log, onFenced, onRenewed } = this.deps
-    log.error({ instanceId: fenced }, 'another instance took this one for dead; starting again with new leases')
+    log.error({ instanceId: fenced }, 'another instance presumed this one dead; starting again with new leases')
     onFenced(fenced)
     const next = createInstanceId()
     while (!this.stopped.signal.aborted) {

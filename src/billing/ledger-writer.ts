@@ -24,22 +24,22 @@ import type { Receipt } from './port.ts'
 
 /** Most writes in one statement: more only adds to the wait of the first (measured flat above 100). */
 const maximumBatch = 256
-/** Beyond it the database does not keep up and new calls are turned away. */
+/** Beyond it the database is too slow, and new calls are rejected. */
 const maximumQueuedHolds = 5_000
-/** Settlements are never turned away; the open holds bound them. */
+/** Settlements are never rejected; the number of open holds bounds them. */
 const maximumQueue = 1_000_000
 /** How long a hold waits for a database that does not answer. Nothing may be shown without it, so the client waits as well. */
 const holdDeadlineMs = 5_000
-/** How often overdue holds are looked for. */
+/** How often overdue holds are rejected. */
 const expireEveryMs = 250
 /** Longest wait for one batch before it is written again over another connection; below holdDeadlineMs. */
 const attemptTimeoutMs = 4_000
-/** A batch that takes longer says that the database does not answer: new calls are refused without a wait. */
+/** If a batch takes longer, the database counts as unavailable and new calls are rejected at once. */
 const stalledAfterMs = 3_000
 const firstRetryMs = 50
 const longestRetryMs = 1_000
 
-/** What became of a settlement: written by this call, or another settlement was found, or there was no hold to settle. */
+/** Result of a settlement: written by this call, another settlement exists, or there was no hold. */
 export type SettleResult = { kind: 'entered' } | { kind: 'existing'; receipt: Receipt } | { kind: 'absent' }
 
 type Write = { enqueuedMs: number; isExpired: boolean; reject(error: unknown): void } & (
@@ -66,7 +66,7 @@ export interface LedgerWriterDeps {
   onFenced(fenced: InstanceId): Promise<void>
 }
 
-/** Group commit of everything that the ledger writes on the hot path, in the order in which it was handed over. */
+/** Group commit of every write of the ledger on the hot path, in the order of the calls. */
 export class LedgerWriter {
   private readonly deps: LedgerWriterDeps
   private readonly queue: GroupCommit<Write>
@@ -74,7 +74,7 @@ export class LedgerWriter {
   private readonly stopExpiring: () => void
   private isFailing = false
   private attemptSinceMs: number | null = null
-  /** What a client waits for, in the order in which it was handed over: the first is overdue first. */
+  /** Writes that a client waits for, oldest first. */
   private readonly expiring = new Set<Write>()
 
   constructor(deps: LedgerWriterDeps) {
@@ -103,19 +103,19 @@ export class LedgerWriter {
     return this.add<SettleResult>((promise) => ({ kind: 'settle', instance, entry, ...promise }))
   }
 
-  /** Resolves when everything that was handed over before is in the database. */
+  /** Resolves when all earlier writes are in the database. */
   barrier(): Promise<void> {
     return this.add<void>((promise) => ({ kind: 'barrier', ...promise }))
   }
 
-  /** False while the database does not answer, or lags far behind. */
+  /** False while the database does not answer or its queue is too long. */
   accepting(): boolean {
     const { attemptSinceMs } = this
     const isStalled = attemptSinceMs !== null && this.deps.clock.monotonicMs() - attemptSinceMs > stalledAfterMs
     return !this.isFailing && !isStalled && this.queue.size() < maximumQueuedHolds
   }
 
-  /** What other parts of the ledger have seen of the database: without a write, nothing here would notice that it is back. */
+  /** Reports whether the database answered another part of the ledger. Without writes, the writer cannot notice that it is back. */
   noteDatabase(answers: boolean): void {
     this.isFailing = !answers
   }
@@ -130,7 +130,7 @@ export class LedgerWriter {
     this.stop.abort()
   }
 
-  /** Stops the timer; nothing is handed over afterwards. */
+  /** Stops the timer; no write may follow. */
   close(): void {
     this.stopExpiring()
   }
@@ -162,7 +162,7 @@ export class LedgerWriter {
     for (let retryMs = firstRetryMs; waiting.length > 0; retryMs = Math.min(2 * retryMs, longestRetryMs)) {
       const instance = this.deps.instanceId()
       try {
-        // What was decided on a lease that this process has lost must not be written in the name of the new instance.
+        // A write that was decided on a lost lease must not be written under the new instance.
         const stale = waiting.filter((write) => write.kind !== 'barrier' && write.instance !== instance)
         if (stale.length > 0) await this.failFenced(stale, new FencedError(instance))
         waiting = waiting.filter((write) => write.kind === 'barrier' || write.instance === instance)
@@ -253,7 +253,7 @@ export class LedgerWriter {
     }
   }
 
-  /** The database refuses the content of one write: find it, so that it does not take the others with it. */
+  /** The database rejects the content of one write: find it, so that the other writes succeed. */
   private async settleSingly(writes: Write[], error: unknown): Promise<void> {
     this.isFailing = false
     if (writes.length === 1) {
@@ -266,7 +266,7 @@ export class LedgerWriter {
     }
   }
 
-  /** Holds and their growth do not wait for ever; what they reserved is given back by their rejection. */
+  /** Rejects holds and growth that have waited too long; the rejection releases what they reserved. */
   private expire(): void {
     const overdueMs = this.deps.clock.monotonicMs() - holdDeadlineMs
     for (const write of this.expiring) {
@@ -279,8 +279,8 @@ export class LedgerWriter {
 }
 
 /**
- * An entry that is there already is either our own, whose answer got lost, or another's: of the instance that settled this one's
- * holds (`crashed`), or of another call with the same id. Nobody else settles at the same millisecond with the same ending.
+ * An existing entry is our own, whose answer got lost, or another one: of the instance that settled the holds of this one
+ * (`crashed`), or of another call with the same id. Only our own entry has the same time and ending.
  */
 function resultOf(entry: Entry, found: Receipt | undefined): SettleResult {
   if (!found) return { kind: 'absent' }
@@ -293,7 +293,7 @@ function resultOf(entry: Entry, found: Receipt | undefined): SettleResult {
   return isOwn ? { kind: 'entered' } : { kind: 'existing', receipt: found }
 }
 
-/** One row per request: a hold and its settlement that meet in one batch never become a row of their own. */
+/** One row per request. A hold that is settled in the same batch is never written as an open hold. */
 function mergeWrites(writes: readonly Write[]): Batch {
   const opens = new Map<RequestId, HoldRow>()
   const changes = new Map<RequestId, HoldChange>()
@@ -348,7 +348,7 @@ function writeKey(write: Write): string {
   }
 }
 
-/** SQLSTATE classes 22 (data exception) and 23 (constraint violation): repeating will not help. */
+/** SQLSTATE classes 22 (data exception) and 23 (constraint violation): a retry cannot succeed. */
 function isRefusal(error: unknown): boolean {
   for (let current = error; current instanceof Error; current = current.cause) {
     const code = (current as { code?: unknown }).code

@@ -3,7 +3,7 @@ import type { Database, Queryable } from '../database/index.ts'
 import type { CostBasis, Receipt, Surface } from './port.ts'
 import type { UnitPrices } from './prices.ts'
 
-/** An open hold as the database knows it; enough to settle it after a crash. */
+/** A row of an open hold; enough to settle it after a crash. */
 export interface HoldRow {
   requestId: RequestId
   organisationId: OrganisationId
@@ -38,20 +38,20 @@ export interface HoldChange {
 export interface Batch {
   opens: HoldRow[]
   changes: HoldChange[]
-  /** `unopened`: the hold itself was still waiting in this batch, so there is no row to take away. */
+  /** `unopened`: the hold itself was still waiting in this batch, so there is no row to delete. */
   settlements: { entry: Entry; unopened: boolean }[]
 }
 
 export interface BatchResult {
-  /** False: another instance took this one for dead and settled its holds; nothing of the batch was written. */
+  /** False: another instance presumed this one dead and settled its holds; nothing of the batch was written. */
   alive: boolean
   opened: string[]
   entered: string[]
 }
 
 /**
- * Holds, growth, progress and settlements of many requests in one round trip and one commit; the statement and its reasons
- * stand in migration 0021-ledger-write-batch. Repeating it after a lost connection is harmless.
+ * Holds, growth, progress and settlements of many requests in one round trip and one commit; the statement is in migration
+ * 0021-ledger-write-batch. Repeating it after a lost connection is harmless.
  */
 export async function writeBatch(
   database: Queryable,
@@ -297,7 +297,7 @@ function pricesToJson(prices: UnitPrices) {
   }
 }
 
-/** PostgreSQL text takes no NUL; one from a provider must not make a whole batch fail. */
+/** PostgreSQL rejects NUL in text; a NUL from a provider must not fail a whole batch. */
 function storable<Text extends string | null>(text: Text): Text {
   return (text === null ? null : text.replaceAll('\0', '').slice(0, maximumTextLength)) as Text
 }

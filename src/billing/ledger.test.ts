@@ -26,7 +26,7 @@ async function expectSound(ledger: LedgerService) {
 }
 
 describe('one call', () => {
-  test('a settled call costs exactly its tokens, and the receipt in the database says the same', async () => {
+  test('bills a settled call exactly its tokens and stores the same receipt', async () => {
     const ledger = await openLedger()
     const organisation = organisationWith('10', { markupBasisPoints: 1500 })
     const call = callOf(organisation)
@@ -42,7 +42,7 @@ describe('one call', () => {
     await expectSound(ledger)
   })
 
-  test('settling twice bills once and gives the first receipt', async () => {
+  test('settling twice bills once and returns the first receipt', async () => {
     const ledger = await openLedger()
     const organisation = organisationWith('10')
     const hold = await ledger.hold(callOf(organisation))
@@ -51,7 +51,7 @@ describe('one call', () => {
     expect((await ledger.loadBudget(organisation)).settledPicoUsd).toBe(first.billedPicoUsd)
   })
 
-  test('a call that no provider answered costs nothing and leaves a receipt that says so', async () => {
+  test('a call without an answer costs nothing and leaves a receipt with the ending unanswered', async () => {
     const ledger = await openLedger()
     const organisation = organisationWith('10')
     const call = callOf(organisation)
@@ -61,7 +61,7 @@ describe('one call', () => {
     await expectSound(ledger)
   })
 
-  test('a cost that the provider states itself replaces the price table', async () => {
+  test('a cost stated by the provider replaces the price table', async () => {
     const ledger = await openLedger()
     const hold = await ledger.hold(callOf(organisationWith('10', { markupBasisPoints: 1000 })))
     const raw = { prompt_tokens: 90, cost: 0.00006 }
@@ -72,7 +72,7 @@ describe('one call', () => {
     await expectSound(ledger)
   })
 
-  test('units that a provider bills replace the tokens that it counts', async () => {
+  test('billed units of a provider replace its token counts', async () => {
     const ledger = await openLedger()
     const hold = await ledger.hold(callOf(organisationWith('10')))
     const stated = { raw: null, costAttoUsd: null, billedUnits: { inputTokens: 10, outputTokens: 20 } }
@@ -83,7 +83,7 @@ describe('one call', () => {
     await expectSound(ledger)
   })
 
-  test('what a provider bills above everything that is left is written off, never billed', async () => {
+  test('a cost above the remaining budget is written off', async () => {
     const ledger = await openLedger()
     const organisation = organisationWith('0.01')
     const hold = await ledger.hold(callOf(organisation, { outputCapTokens: 200 }))
@@ -94,8 +94,8 @@ describe('one call', () => {
   })
 })
 
-describe('a budget that runs out', () => {
-  test('a whole answer gets the cap that fits what is left', async () => {
+describe('a budget that is nearly used up', () => {
+  test('a whole answer gets the output cap that fits the remaining budget', async () => {
     const ledger = await openLedger()
     const hold = await ledger.hold(callOf(organisationWith('0.0031'), { outputCapTokens: 4000 }))
     expect(hold.outputCapTokens).toBe(300)
@@ -109,7 +109,7 @@ describe('a budget that runs out', () => {
     await expect(refused).rejects.toMatchObject({ code: 'insufficient_quota' })
   })
 
-  test('an exhausted budget refuses also a model that costs nothing; credits left let it pass whatever is held', async () => {
+  test('a free model needs credits left, but no room next to open holds', async () => {
     const ledger = await openLedger()
     const free = { candidates: [{ deploymentId: 'free', prices: [perMillion(0, 0)] }] }
     await expect(ledger.hold(callOf(organisationWith('0'), free))).rejects.toMatchObject({ code: 'insufficient_quota' })
@@ -150,7 +150,7 @@ describe('a budget that runs out', () => {
     await expectSound(ledger)
   })
 
-  test('small calls in parallel are not locked out by worst cases that never happen', async () => {
+  test('small calls in parallel are not blocked by worst-case holds', async () => {
     const ledger = await openLedger()
     const organisation = organisationWith('1')
     const calls = Array.from({ length: 40 }, async () => {
@@ -161,7 +161,7 @@ describe('a budget that runs out', () => {
     expect((await Promise.all(calls)).every((receipt) => receipt.billedPicoUsd > 0n)).toBe(true)
   })
 
-  test('operator-paid calls go on when the budget is exhausted and bill nothing', async () => {
+  test('operator-paid calls continue when the budget is exhausted and bill nothing', async () => {
     const ledger = await openLedger()
     const organisation = organisationWith('0')
     const hold = await ledger.hold(callOf(organisation, { whenExhausted: 'write_off', surface: 'space_chat' }))
@@ -172,7 +172,7 @@ describe('a budget that runs out', () => {
 })
 
 describe('streams', () => {
-  test('a hold grows with its stream and never has to be waited for while the budget is ample', async () => {
+  test('a hold grows ahead of its stream without a wait while the budget is ample', async () => {
     const ledger = await openLedger()
     const organisation = organisationWith('1')
     const hold = await ledger.hold(callOf(organisation, { stream: true }))
@@ -187,7 +187,7 @@ describe('streams', () => {
     await expectSound(ledger)
   })
 
-  test('growth that the budget does not cover ends the stream with insufficient_quota, and the bill stays inside', async () => {
+  test('growth beyond the budget rejects with insufficient_quota, and the bill stays within the budget', async () => {
     const ledger = await openLedger({ holdWaitMs: 20 })
     const organisation = organisationWith('0.03')
     const holds = await Promise.all([1, 2].map(() => ledger.hold(callOf(organisation, { stream: true }))))
@@ -212,7 +212,7 @@ describe('streams', () => {
 })
 
 describe('periods', () => {
-  test('a call counts in the month in which it began, and the new month starts from nothing', async () => {
+  test('a call counts in the month in which it began; a new month starts at zero', async () => {
     const clock = movableClock(Date.parse('2026-03-31T21:59:00Z'))
     const ledger = await openLedger({ clock })
     const organisation = organisationWith('0.005')
@@ -229,7 +229,7 @@ describe('periods', () => {
     await expectSound(ledger)
   })
 
-  test('a changed zone or anchor day hands out no second budget in the running month', async () => {
+  test('a changed zone or anchor day grants no second budget in the current month', async () => {
     const clock = movableClock(Date.parse('2026-05-20T12:00:00Z'))
     const ledger = await openLedger({ clock })
     const organisation = organisationWith('1')
@@ -251,7 +251,7 @@ describe('periods', () => {
 })
 
 describe('crash', () => {
-  test('the next start settles open holds once: the prompt and the output known, estimated, never above the hold', async () => {
+  test('the next start settles open holds once: prompt and known output, estimated, at most the hold', async () => {
     const crashed = await createLedger({ database: databases.control, clock: systemClock, log: silentLog })
     const organisation = organisationWith('1')
     const call = callOf(organisation, { stream: true })
@@ -259,7 +259,7 @@ describe('crash', () => {
     await hold.durable
     await hold.grant(500, 300)
     await crashed.writeProgress()
-    // On a server another instance waits for the heartbeat to expire; the embedded database needs no proof of death.
+    // On a server another instance waits until the heartbeat has expired; the embedded database has one owner.
     await databases.control.execute(
       "update ledger_instances set heartbeat_at = heartbeat_at - interval '1 hour' where instance_id = $1",
       [crashed.instanceId()],
@@ -272,7 +272,7 @@ describe('crash', () => {
       billedPicoUsd: parsePicoUsd('0.00308'),
       usage: { promptTokens: 80, completionTokens: 300 },
     })
-    // The dead process turns out to live: its settlement finds what was written, nothing is billed twice.
+    // The process was alive after all: its settlement finds the existing entry, and nothing is billed twice.
     expect(await hold.settle(answered(80, 900))).toEqual(receipt)
     expect((await ledger.loadBudget(organisation)).settledPicoUsd).toBe(receipt.billedPicoUsd)
     await crashed.close()
@@ -292,7 +292,7 @@ describe('crash', () => {
     }
   })
 
-  test('the audit names what does not add up', async () => {
+  test('the audit reports each kind of mismatch', async () => {
     const ledger = await openLedger()
     const organisation = organisationWith('1')
     await (await ledger.hold(callOf(organisation))).settle(answered(100, 100))
@@ -312,7 +312,7 @@ describe('crash', () => {
     await expectSound(ledger)
   })
 
-  test('a request id is billed once, whoever brings it again', async () => {
+  test('a request id is billed once, also when another instance reuses it', async () => {
     const ledger = await openLedger()
     const organisation = organisationWith('1')
     const requestId = createRequestId()

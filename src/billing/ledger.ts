@@ -17,13 +17,13 @@ import { createThresholds } from './thresholds.ts'
 import { loadUsageSums, type UsageQuery, type UsageSum } from './usage.store.ts'
 import { createWebhookDelivery, type WebhookTarget } from './webhooks.ts'
 
-/** How often the output of running streams is written down: what a crash may lose of it. */
+/** Interval at which the output of running streams is written; a crash loses at most the output since. */
 const progressEveryMs = 250
-/** How often thresholds, leases, heartbeats and webhooks are looked after. */
+/** Interval of heartbeats and of the maintenance of thresholds, leases and webhooks. */
 const maintainEveryMs = 1_000
-/** Without a heartbeat for so long an instance counts as dead: its calls are settled by policy and its leases are freed. */
+/** An instance without a heartbeat for this long is presumed dead: its calls are settled by policy and its leases are freed. */
 const instanceExpiryMs = 10_000
-/** Most time that close() gives to settlements which the database does not take. */
+/** Longest wait of close() for settlements while the database does not answer. */
 const closeDeadlineMs = 10_000
 /** Called as things happen, for metrics. Must not throw. */
 export interface LedgerObserver {
@@ -48,9 +48,9 @@ export interface LedgerDeps {
 }
 
 export interface LedgerService extends Ledger {
-  /** Proves that entries, counters, leases and holds add up; names what does not. */
+  /** Checks that entries, counters, leases and holds agree, and reports what does not. */
   audit(): Promise<AuditReport>
-  /** Sums for a report, everything that was settled before included. */
+  /** Sums for a report, including everything that was settled before the call. */
   loadUsage(query: UsageQuery): Promise<UsageSum[]>
   /** What the timer does every second: heartbeat, recovery of dead instances, thresholds, idle leases. */
   maintain(): Promise<void>
@@ -81,7 +81,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
   }
   const deliver = async () => void (await webhooks?.deliverDue())
   const stopTimers = [
-    // Alone, so that nothing else can hold it up for as long as makes this instance count as dead.
+    // Separate, so that no other task can delay it until this instance is presumed dead.
     repeat(clock, maintainEveryMs, () => instance.beat(), log, 'the heartbeat could not be written'),
     repeat(clock, maintainEveryMs, maintain, log, 'ledger maintenance failed'),
     repeat(clock, maintainEveryMs, deliver, log, 'the webhooks could not be delivered'),

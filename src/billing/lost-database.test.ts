@@ -5,12 +5,12 @@ import { parsePicoUsd, silentLog, systemClock } from '../kernel/index.ts'
 import { createLedger, type LedgerService } from './ledger.ts'
 import { answered, callOf, organisationWith } from './testing/ledger-fixture.ts'
 
-/** What an instance does when its database is away, hangs, or answers too late to be heard. */
+/** An instance whose database is unavailable, hangs or loses its answers. */
 let databases: TestDatabases
 let shared: Database
 const ledgers: LedgerService[] = []
 
-/** The promise of docs/reliability.md, and some time for a crowded machine. */
+/** The guarantee of docs/reliability.md, with time added for a crowded machine. */
 const refusedWithinMs = 6_500
 
 beforeAll(async () => {
@@ -113,11 +113,11 @@ describe('an answer that gets lost after its commit', () => {
     await expectNothingLeftAfterClose(ledger)
   })
 
-  test('of a lease: the money is found again, and nothing stays leased', async () => {
+  test('of a lease: the leased amount is reconciled, and nothing stays leased', async () => {
     const { database, state } = breakable()
     const ledger = await openLedger(database)
     const organisation = organisationWith('0.01')
-    // Opens the period, so that the next thing to get lost is the grant.
+    // Opens the period, so that the next lost answer is that of the lease.
     await ledger.loadBudget(organisation)
     state.onFault = () => (state.fault = 'none')
     state.fault = 'loses answers'

@@ -15,7 +15,7 @@ export interface OpenHoldDeps {
   now(): number
   /** Called once, when the hold is over. */
   onSettled(receipt: Receipt): void
-  /** Called once when the settlement is in the database; a hold that could not be settled stays open. */
+  /** Called once when the settlement is in the database; a hold whose settlement failed stays open. */
   onClosed(): void
 }
 
@@ -63,7 +63,7 @@ export class OpenHold implements Hold {
     const first = scheduleInForce(request.candidates[0]!.prices, startedAt)
     lease.openHolds += 1
     this.durable = deps.writer.open(this.instanceId, openingRow(call, first, this.amountPicoUsd))
-    // Whatever became of the row, nothing may be shown: the money goes back, and a row that was written after all goes away.
+    // Nothing may be shown: the money is released, and the row is deleted if it was written after all.
     this.durable.catch(
       () => void this.settle({ kind: 'unanswered', reason: 'the hold could not be written' }).catch(() => {}),
     )
@@ -90,7 +90,7 @@ export class OpenHold implements Hold {
   /** Another instance has settled it: no more output may be shown. */
   revoke(): void {
     this.isRevoked = true
-    // A wait for growth ends as well.
+    // Also ends a wait for growth.
     this.settled.abort(unavailable())
   }
 
@@ -122,7 +122,7 @@ export class OpenHold implements Hold {
     if (tokens > this.outputTokens) this.outputTokens = Math.ceil(tokens)
   }
 
-  /** Growth before it is needed: from what is free at hand only, and never more than a quarter of it. */
+  /** Growth before it is needed: from the free part of the lease only, and at most a quarter of it. */
   private growAhead(tokens: number): void {
     const target = this.nextStep(tokens)
     if (target > this.coveredTokens) this.grow(target).catch(() => {})

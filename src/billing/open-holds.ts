@@ -124,7 +124,7 @@ export class OpenHolds {
   }
 }
 
-/** Another transaction was in the way of one organisation's: SQLSTATE 40 and 55P03. The database itself answers. */
+/** Contention with another transaction of the organisation: SQLSTATE class 40 and 55P03. The database itself answers. */
 function isContention(error: unknown): boolean {
   return /^(?:40|55P03)/.test(String((error as { code?: unknown }).code))
 }

@@ -23,7 +23,7 @@ export async function addToOutbox(
   )
 }
 
-/** Takes events that are due. They come back after `claimMs` unless they are finished or put off: the taker may die. */
+/** Takes events that are due. They are due again after `claimMs` unless they are finished or postponed, because the process may die. */
 export async function claimDue(database: Queryable, limit: number, claimMs: number): Promise<OutboxEvent[]> {
   const rows = await database.query<{
     event_id: string

@@ -12,7 +12,7 @@ export interface Period {
 }
 
 /**
- * The budget period that a moment lies in. A period starts at the first instant of the anchor day in the zone (on days whose
+ * The budget period of a moment. A period starts at the first instant of the anchor day in the zone (on days whose
  * midnight is skipped by a clock change, that is the first instant after the gap) and ends where the next one starts.
  * Throws RangeError on an unknown zone or an anchor day outside 1..28.
  */
@@ -38,8 +38,8 @@ export function startOfDay(day: Temporal.PlainDate, timeZone: string): number {
 }
 
 /**
- * The running period goes on although the organisation's zone or anchor day was changed meanwhile, and the next one starts
- * where it ends: otherwise a change in the middle of a month would hand out a second budget.
+ * The current period continues when the organisation's zone or anchor day changes, and the next one starts where it ends.
+ * Otherwise a change in the middle of a month would grant a second budget.
  */
 export function periodAfter(previous: Period | undefined, atMs: number, timeZone: string, anchorDay: number): Period {
   if (previous && previous.startsAt <= atMs && atMs < previous.endsAt) return previous
@@ -51,7 +51,7 @@ export function periodAfter(previous: Period | undefined, atMs: number, timeZone
   return { ...period, startsAt, name: laterName(name, previous.name) }
 }
 
-/** Periods are told apart by name: a day that two zones both call the first of a period must not stand for two of them. */
+/** The name identifies a period: two zones may have the same first day, and that day must not name two periods. */
 function laterName(name: string, previousName: string): string {
   if (name > previousName) return name
   return Temporal.PlainDate.from(previousName).add({ days: 1 }).toString()

@@ -2,7 +2,7 @@ import type { OrganisationId, RequestId, SpaceId, StatedUsage, TokenCounts } fro
 import type { Organisation } from '../organisations/index.ts'
 import type { PriceSchedule } from './prices.ts'
 
-/** Where the money went. */
+/** The product that caused the cost. */
 export type Surface = 'gateway' | 'space_chat' | 'embeddings'
 
 /** Where a base cost comes from: tokens times prices, the provider's own statement, or its billed units times prices. */
@@ -24,10 +24,10 @@ export interface HoldRequest {
   /** The client's output cap, null where it gave none. */
   outputCapTokens: number | null
   modelMaxOutputTokens: number
-  /** True where `grant` will be told of output while it comes, so that the hold may start small and grow. */
+  /** True where `grant` receives the output as it grows, so that the hold may start small. */
   stream: boolean
   /**
-   * `write_off`: where the budget has no room, the call goes on at the operator's cost and nothing is billed. For the base-tier
+   * `write_off`: where the budget has no room, the operator pays for the call and nothing is billed. For the base-tier
    * fallback of Space chat only; default `refuse`.
    */
   whenExhausted?: 'refuse' | 'write_off'
@@ -47,14 +47,14 @@ export interface Hold {
   /** True when outputCapTokens was made smaller than asked, for `x-adjusted-params`. */
   readonly capReduced: boolean
   /**
-   * Says that `outputTokensBound` tokens (an upper bound) of output exist so far. Synchronous `true` while the hold covers
+   * Reports that at most `outputTokensBound` tokens of output exist so far. Synchronous `true` while the hold covers
    * them, which is the common case; else a promise that resolves when the hold has grown durably, or rejects with
    * `insufficient_quota` when the budget has no more: the caller then ends the provider's call. `outputTokensEstimate` is the
    * best guess of the same count, which a crash bills; without it a crash bills the bound.
    */
   grant(outputTokensBound: number, outputTokensEstimate?: number): true | Promise<void>
   /**
-   * Turns the hold into its cost, durably and once; further calls return the first result. A receipt with another `ending` than the
+   * Turns the hold into its cost, durably and once; later calls return the first result. A receipt with another `ending` than the
    * outcome's was written by another instance, or nothing was written: the answer's end must not be delivered then.
    */
   settle(outcome: Outcome): Promise<Receipt>
@@ -95,12 +95,12 @@ export interface Receipt {
   unitPrices: { input: bigint; output: bigint; cacheRead: bigint; cacheWrite: bigint; reasoning: bigint }
   priceSource: string
   costBasis: CostBasis
-  /** The provider's own numbers, where they say more than `usage` does. */
+  /** The provider's usage object, where it has more than `usage`. */
   rawUsage: Record<string, unknown> | null
   baseCostPicoUsd: bigint
   markupBasisPoints: number
   billedPicoUsd: bigint
-  /** Cost above what the budget could bear; carried by the operator, never billed. 0 but for provider surprises. */
+  /** Cost above what the budget could bear; paid by the operator, never billed. 0 unless a provider ignores its output cap. */
   writtenOffPicoUsd: bigint
   estimated: boolean
   ending: string
@@ -118,16 +118,16 @@ export interface BudgetState {
 
 export interface Ledger {
   /**
-   * Sets the worst or likely case aside. Rejects with AppError `insufficient_quota` when not even the floor fits; may wait
-   * a bounded time while other holds, which usually settle below their size, stand in the way.
+   * Sets the worst or likely cost aside. Rejects with AppError `insufficient_quota` when not even the smallest hold fits. May
+   * wait a bounded time for other holds, which usually settle below their size.
    */
   hold(request: HoldRequest): Promise<Hold>
-  /** True when at least something can still be bought; from memory. Space chat asks before retrieval. */
+  /** True when the organisation has credit left; from memory. Space chat checks it before retrieval. */
   hasCredit(organisation: Organisation): boolean
   loadBudget(organisation: Organisation): Promise<BudgetState>
   loadReceipt(requestId: string): Promise<Receipt | undefined>
   /** False while the database does not answer: new calls are refused with 503. */
   isAccepting(): boolean
-  /** Settles what is open (status known), returns leases, stops timers. */
+  /** Settles open holds, returns leases, stops timers. */
   close(): Promise<void>
 }

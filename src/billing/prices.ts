@@ -21,7 +21,7 @@ export interface PriceSchedule {
   contextSteps: { abovePromptTokens: number; prices: TokenPrices }[]
 }
 
-/** attoUsd per token of every class, nothing left to default. */
+/** attoUsd per token of every class, with defaults applied. */
 export interface UnitPrices {
   input: bigint
   output: bigint

@@ -7,7 +7,7 @@ import { costOf, displayedBaseCost } from './prices.ts'
 
 /** Rows that are settled in one statement. */
 const pageSize = 200
-/** Thousands of holds take seconds; nobody waits for it. */
+/** Thousands of holds take seconds, and no call waits for them. */
 const recoveryTimeoutMs = 60_000
 
 /**
@@ -45,7 +45,7 @@ function recoverInstance(
   return boundedTransaction(database, recover, recoveryTimeoutMs)
 
   async function recover(transaction: Queryable): Promise<number> {
-    // The lock excludes the instance itself, should it live after all, and other recoverers.
+    // The lock excludes other recoveries, and the instance itself if it is alive after all.
     if (!(await lockInstance(transaction, dead, expiryMs))) return 0
     const room = await loadLeaseRoom(transaction, dead)
     let count = 0
@@ -106,7 +106,7 @@ function settleByPolicy(hold: HoldRow, nowMs: number): Entry {
   }
 }
 
-/** Holds always fit their lease; should they ever not, the organisation does not pay for it and the audit shows it. */
+/** Holds always fit their lease. If one did not, the organisation would not pay for it, and the audit would report it. */
 function capTo(entry: Entry, room: Map<string, bigint>, hold: HoldRow): void {
   const key = `${hold.organisationId} ${hold.period}`
   const left = room.get(key) ?? 0n

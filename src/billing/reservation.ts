@@ -5,12 +5,12 @@ import { FencedError } from './lease.store.ts'
 import type { Leases } from './leases.ts'
 import type { HoldRequest } from './port.ts'
 
-/** How long a call that does not fit waits for other holds to settle, which usually cost less than what they hold. */
+/** Longest wait of a call that does not fit. Other holds usually settle below their size. */
 export const defaultHoldWaitMs = 5_000
 /** Most calls of one organisation that wait like this. */
 const maximumWaiters = 1_000
-/** How long one wait lasts before the lease is looked at again: other instances may have given some back. */
-const lookAgainMs = 300
+/** Longest single wait before the lease is checked again: other instances may have returned some of theirs. */
+const checkAgainMs = 300
 
 export interface Reservation {
   /** Already set aside in the lease. */
@@ -30,7 +30,7 @@ export interface ReservationDeps {
 
 /**
  * Sets money aside for a call: as much as planned, or, where that does not fit, less with a smaller output cap; waits a bounded time
- * where other holds stand in the way. Throws `insufficient_quota`.
+ * for other holds. Throws `insufficient_quota`.
  */
 export async function reserveFor(
   { leases, clock, holdWaitMs }: ReservationDeps,
@@ -56,11 +56,11 @@ export async function reserveFor(
       if (fits >= plan.floorTokens) return take(lease, request, pricing, plan, fits)
       throw insufficient(lease)
     }
-    await waitForRoom(leases, clock, lease, Math.min(leftMs, lookAgainMs), request.signal)
+    await waitForRoom(leases, clock, lease, Math.min(leftMs, checkAgainMs), request.signal)
   }
 }
 
-/** Sets more aside for output that is coming; at least `neededTokens` are covered then. Throws `insufficient_quota`. */
+/** Sets more aside for more output; at least `neededTokens` are covered then. Throws `insufficient_quota`. */
 export async function growFor(
   { leases, clock, holdWaitMs }: ReservationDeps,
   lease: Lease,
@@ -85,7 +85,7 @@ export async function growFor(
     const leftMs = deadlineMs - clock.monotonicMs()
     const mayHelp = lease.heldPicoUsd > held.amountPicoUsd || lease.othersLeasedPicoUsd > 0n
     if (!mayHelp || leftMs <= 0) throw insufficient(lease)
-    await waitForRoom(leases, clock, lease, Math.min(leftMs, lookAgainMs), signal)
+    await waitForRoom(leases, clock, lease, Math.min(leftMs, checkAgainMs), signal)
   }
 }
 
@@ -126,7 +126,7 @@ function cappedBy(plan: HoldPlan, coveredTokens: number): number | null {
   return coveredTokens < plan.wantedTokens ? coveredTokens : null
 }
 
-/** A stream may grow as long as anything is left, so the provider gets what all that is left would buy. */
+/** A stream may grow while budget is left, so the cap is what the whole remaining budget buys. */
 function streamCap(
   lease: Lease,
   request: HoldRequest,
@@ -145,7 +145,7 @@ async function waitForRoom(leases: Leases, clock: Clock, lease: Lease, ms: numbe
       retryAfterSeconds: 1,
     })
   }
-  // Listening first: the room may come while the others are being asked.
+  // Listens first: room may become free during the request.
   const change = nextChange(lease, (done) => clock.sleep(ms, done), signal)
   await Promise.all([change, leases.requestRoom(lease)])
 }

@@ -20,10 +20,10 @@ export interface ReachedThreshold {
   settledPicoUsd: bigint
 }
 
-/** From here on a refusal means that the credits are used up: what is left buys nothing. Below, the call was just too large. */
+/** From this percentage on a refusal means that the credits are used up. Below it, the call was too large. */
 const usedUpPercent = 99
 
-/** Records the thresholds that are reached now, and returns those that nobody had recorded before: each once per period. */
+/** Records the thresholds that are reached, and returns the new ones: each once per period. */
 export async function recordReached(
   transaction: Queryable,
   checks: readonly ThresholdCheck[],
@@ -70,7 +70,7 @@ export async function recordReached(
   }))
 }
 
-/** Running periods with a budget, for the look at start: a crash may have come between the bill and the event. */
+/** Running periods with a budget, for the check at start: a crash may have prevented the event of a bill. */
 export async function loadRunningPeriods(database: Queryable, nowMs: number): Promise<ThresholdCheck[]> {
   const rows = await database.query<{ organisation_id: string; period: string; budget: bigint }>(
     `select organisation_id, period, budget_pico_usd as budget from ledger_periods

@@ -6,9 +6,9 @@ import { addToOutbox } from './outbox.store.ts'
 import { loadRunningPeriods, type ReachedThreshold, recordReached, type ThresholdCheck } from './threshold.store.ts'
 
 export interface Thresholds {
-  /** Looks at the leases in which something happened since the last look. */
+  /** Checks the leases that changed since the last check. */
   check(leases: readonly Lease[]): Promise<void>
-  /** Looks at every running period: at start, for what a crash left unsaid. */
+  /** Checks every current period: at start, for events that a crash prevented. */
   checkAll(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export interface ThresholdsDeps {
   observer: LedgerObserver
 }
 
-/** Tells once per period when 80 % and 100 % of a budget are used: log, metric and a durable event for the webhook. */
+/** Reports once per period when 80 % and 100 % of a budget are used: log, metric and a durable event for the webhook. */
 export function createThresholds({ database, now, log, observer }: ThresholdsDeps): Thresholds {
   async function raise(checks: ThresholdCheck[]): Promise<void> {
     if (checks.length === 0) return

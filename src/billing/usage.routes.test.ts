@@ -32,7 +32,7 @@ beforeAll(async () => {
     loadRemoved: async () => undefined,
   }
   usageRoutes({ ledger, organisations, clock })(app)
-  // 14:59 and 15:01 UTC lie on two days in Tokyo.
+  // 14:59 and 15:01 UTC are on two days in Tokyo.
   await spend('2026-11-20T14:59:00Z', { model: 'alpha', requestId: 'req_a' as RequestId })
   await spend('2026-11-20T15:01:00Z', { model: '=HYPERLINK("x")', surface: 'space_chat' })
   await spend('2026-11-21T11:00:00Z', { model: 'alpha' })
@@ -113,7 +113,7 @@ describe('usage', () => {
     }
   })
 
-  test('the budget tells what is spent, held and left', async () => {
+  test('the budget reports what is spent, held and left', async () => {
     const { text } = await get(`/api/organisations/${organisation.id}/budget`)
     expect(budgetSchema.parse(JSON.parse(text))).toMatchObject({
       period: '2026-11-01',

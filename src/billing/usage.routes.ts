@@ -29,7 +29,7 @@ export interface UsageRoutesDeps {
   ledger: Pick<LedgerService, 'loadReceipt' | 'loadBudget' | 'loadUsage'>
   organisations: {
     get(id: string): Organisation | undefined
-    /** What is known of one that was removed: its usage stays readable. */
+    /** A removed organisation: its usage stays readable. */
     loadRemoved(id: string): Promise<UsageSubject | undefined>
   }
   clock: Clock

@@ -48,7 +48,7 @@ function delivery(target: { url: string; secret: string } | undefined = { url, s
   })
 }
 
-/** Spends 85 % and then the rest of a budget, and returns the thresholds that were told. */
+/** Spends 85 % and then the rest of a budget, and returns the thresholds that were reported. */
 async function spendAll() {
   const told: number[] = []
   const ledger = await createLedger({
@@ -80,7 +80,7 @@ const outbox = () =>
   )
 
 describe('thresholds', () => {
-  test('80 % and 100 % are told once each, and stand in the outbox with what was spent', async () => {
+  test('80 % and 100 % are reported once each, with the amount spent in the outbox event', async () => {
     const { told, organisation } = await spendAll()
     expect(told).toEqual([80, 100])
     const events = (await outbox()).map(({ body }) => JSON.parse(body) as Record<string, unknown>)
@@ -90,7 +90,7 @@ describe('thresholds', () => {
     ])
   })
 
-  test('a threshold that was reached just before a crash is told at the next start', async () => {
+  test('a threshold that was reached just before a crash is reported at the next start', async () => {
     const organisation = organisationWith('0.01')
     const crashed = await createLedger({ database: databases.control, clock: systemClock, log: silentLog })
     await (await crashed.hold(callOf(organisation, { outputCapTokens: 850 }))).settle(answered(100, 850))

@@ -30,11 +30,11 @@ export interface WebhookDeliveryDeps {
   clock: Clock
   log: Log
   fetch: typeof fetch
-  /** Where an organisation wants its events; undefined: nowhere, they are dropped. */
+  /** The webhook of an organisation; undefined: its events are dropped. */
   target(organisationId: OrganisationId): Promise<WebhookTarget | undefined>
 }
 
-/** Delivers events at least once: a receiver tells repeats by the event's id. */
+/** Delivers events at least once: a receiver recognises repeats by the event's id. */
 export function createWebhookDelivery(deps: WebhookDeliveryDeps): WebhookDelivery {
   const { database, clock, log } = deps
 
@@ -90,7 +90,7 @@ export function signWebhook(secret: string, body: string, atSeconds: number): st
   return `t=${atSeconds},v1=${digest}`
 }
 
-/** What a receiver does; here for the tests and as the reference in the docs. */
+/** The check that a receiver makes; used by tests and as the reference in the docs. */
 export function verifyWebhook(
   secret: string,
   body: string,

@@ -9,7 +9,7 @@ import { type Provider, type ProviderAnswer, ProviderError, type ProviderEvent }
 import { createTokenCounting } from '../tokens/index.ts'
 import { createCompletions } from './complete.ts'
 
-/** A client that leaves between two steps, which no test over HTTP can place; test/acceptance/gateway-*.test.ts has the rest. */
+/** A client that leaves between two steps, which a test over HTTP cannot time; test/acceptance/gateway-*.test.ts has the rest. */
 
 const deployments = ['first', 'second'].map((id): Deployment => ({
   id,
@@ -94,7 +94,7 @@ describe('the user of a request', () => {
 })
 
 describe('a client that leaves', () => {
-  it('while the hold of its stream is being written leaves no open hold, though nobody reads the stream', async () => {
+  it('while the hold of its stream is being written leaves no open hold', async () => {
     const { promise: durable, resolve: written } = Promise.withResolvers<void>()
     const answered = Promise.withResolvers<void>()
     const { completions, call, leave, outcomes } = arrange(
@@ -114,7 +114,7 @@ describe('a client that leaves', () => {
     expect(outcomes).toMatchObject([{ kind: 'answered', ending: 'client_closed', deploymentId: 'first' }])
   })
 
-  it('is billed at the deployment that was working for it', async () => {
+  it('is billed at the deployment that was processing its call', async () => {
     const { promise: working, resolve: begun } = Promise.withResolvers<void>()
     const { completions, call, leave, outcomes } = arrange((deployment) => ({
       complete: ({ signal }) => {
@@ -131,10 +131,10 @@ describe('a client that leaves', () => {
     expect(outcomes).toMatchObject([{ kind: 'answered', deploymentId: 'second', providerId: 'provider-of-second' }])
   })
 
-  it('while no provider works for it is billed nothing', async () => {
+  it('while no provider processes its call is billed nothing', async () => {
     const { completions, call, leave, outcomes } = arrange(() => ({
       complete: async () => {
-        // Refused in so many words; the router now waits before the next try.
+        // The provider has rejected the call; the router waits before the next try.
         setImmediate(leave)
         throw new ProviderError('server_error', 'Broken.', { retryable: true, status: 500 })
       },
@@ -145,7 +145,7 @@ describe('a client that leaves', () => {
 })
 
 describe('a service that stops', () => {
-  it('bills the prompt of a call that its provider was working on', async () => {
+  it('bills the prompt of a call that a provider was processing', async () => {
     const { promise: working, resolve: begun } = Promise.withResolvers<void>()
     const { completions, call, client, outcomes } = arrange(() => ({
       complete: ({ signal }) => {
@@ -202,7 +202,7 @@ describe('a client that leaves while its answer is generated', () => {
   })
   const thinking = deployments.map((deployment) => ({ ...deployment, wire: { ...deployment.wire, reasoning: true } }))
 
-  /** A stream that shows one word; the rest comes when the test says so, or never. */
+  /** A stream that shows one word; the rest comes when the test releases it, or never. */
   function thinkingProvider() {
     const rest = Promise.withResolvers<ProviderEvent[]>()
     const released = Promise.withResolvers<void>()
@@ -257,7 +257,7 @@ describe('a client that leaves while its answer is generated', () => {
     await clock.advance(2_000)
     await released
     await stage.completions.close()
-    // 50 tokens a second, as nothing was measured before; never more than the cap of 100.
+    // 50 tokens a second without a measurement; at most the cap of 100.
     expect(stage.outcomes).toMatchObject([
       {
         ending: 'client_closed',
@@ -301,7 +301,7 @@ describe('a client that leaves while its answer is generated', () => {
     })
   })
 
-  it('is billed for what it saw where nothing is hidden, and the provider stops at once', async () => {
+  it('is billed for what it saw if nothing is hidden, and the provider stops at once', async () => {
     const { provider, released } = thinkingProvider()
     const stage = arrange(provider)
     await leaveAfterFirstWord(stage)
@@ -309,7 +309,7 @@ describe('a client that leaves while its answer is generated', () => {
     expect(stage.outcomes).toMatchObject([{ ending: 'client_closed', estimated: true, usage: { reasoningTokens: 0 } }])
   })
 
-  it('pays for a whole answer of a model with hidden reasoning that the provider finishes all the same', async () => {
+  it('pays for a whole answer with hidden reasoning that the provider finishes', async () => {
     const answer = Promise.withResolvers<ProviderAnswer>()
     const begun = Promise.withResolvers<void>()
     const complete = () => {
@@ -328,7 +328,7 @@ describe('a client that leaves while its answer is generated', () => {
       .toMatchObject([{ ending: 'client_closed', estimated: false, usage: { completionTokens: 60 } }])
   })
 
-  it('does not take more than a bounded number of provider connections with it', async () => {
+  it('keeps a bounded number of provider connections open', async () => {
     const stage = arrange(() => thinkingProvider().provider(), undefined, undefined, { deployments: thinking })
     const count = 40
     for (let index = 0; index < count; index++) {

@@ -34,7 +34,7 @@ export interface CompletionsDependencies {
   router: Router
   ledger: Ledger
   tokens: TokenCounting
-  /** Providers learn no names of users. */
+  /** Providers receive no user names. */
   pseudonyms: Pseudonyms
   clock: Clock
   log: Log
@@ -44,9 +44,8 @@ export interface CompletionsDependencies {
 const settleWaitMs = 1_000
 
 /**
- * The one door to completions, for the gateway and for Space chat: model → subscription → hold → provider → settle. The hold is
- * written while the provider already works; no byte leaves before it is durable, and no answer ends before its cost is.
- * Every failure is an AppError; whatever the end was, the hold is settled once.
+ * All completions, of the gateway and of Space chat: model → subscription → hold → provider → settle. The hold is
+ * written while the provider works. No byte leaves before the hold is durable, and no answer ends before its cost is. Every failure is an AppError. The hold is settled once, however the call ends.
  */
 export function createCompletions(dependencies: CompletionsDependencies): Completions {
   const readOn = createReadOn(dependencies)
@@ -92,7 +91,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
       try {
         const { value: stream, deployment } = await raceSignal(answering, call.signal)
         await opened.hold.durable
-        // A client that left meanwhile never begins to read, and only a relay that was begun settles its hold.
+        // A client that has left never starts to read, and only a relay that was started settles its hold.
         call.signal.throwIfAborted()
         return {
           ...describe(opened, deployment, stream.adjusted),
@@ -128,13 +127,13 @@ async function open(
     promptTokensEstimate: prompt.estimate,
     outputCapTokens: call.request.maxOutputTokens ?? null,
     modelMaxOutputTokens: maximumTokens,
-    // A hold may grow with what is seen; hidden reasoning is not seen before it is billed, so it is held whole.
+    // A hold grows with visible output. Hidden reasoning is invisible until it is billed, so the hold covers all of it.
     stream: call.stream && !resolved.deployments.some((deployment) => deployment.wire.reasoning),
     whenExhausted: call.whenExhausted,
     signal: call.signal,
   })
   const work = new AbortController()
-  // Nothing may be shown without the hold, so the provider need not go on. The rejection is also handled where it is awaited.
+  // Nothing may be shown without the hold, so the provider's call ends. The rejection is also handled where `durable` is awaited.
   hold.durable.catch((error: unknown) => work.abort(error))
   return {
     call,
@@ -191,7 +190,7 @@ async function countAnswer(opened: OpenedCall, { usage, text, reasoningText, ref
 }
 
 /**
- * Hidden reasoning is billed by the provider and was never seen here: the answer is awaited for a while, to bill what it really costs.
+ * The provider bills hidden reasoning that the gateway has not seen: the gateway reads on for a while to bill the exact cost.
  * False: the provider's call ends with its client, because nothing is hidden, no provider works or too many answers are awaited.
  */
 function readOnWhole(
@@ -220,12 +219,12 @@ async function settleFailure(opened: OpenedCall, thrown: unknown): Promise<AppEr
   const ending = endingOf(error, call.signal)
   const outcome = abandonedOutcome(opened, ending)
   const settling = outcome ? settleLater(opened, ...outcome) : settleUnanswered(opened, error.code)
-  // While the database is away the client gets its error all the same.
+  // While the database is unavailable, the client still gets its error.
   await withDeadline(settleWaitMs, () => settling).catch(() => {})
   return error
 }
 
-/** Ended from our side while the provider worked: it bills at least the prompt, and what it generated where that is not seen. */
+/** Ended by the gateway while the provider worked: bills at least the prompt, and an estimate of unseen output. */
 function abandonedOutcome(
   opened: OpenedCall,
   ending: (Outcome & { kind: 'answered' })['ending'],

@@ -56,7 +56,7 @@ async function embed(dependencies: EmbeddingsDependencies, call: EmbeddingCall):
     assertRecorded(receipt)
     return { vectors: answer.vectors, promptTokens: receipt.usage.promptTokens, receipt }
   } catch (error) {
-    // The provider bills what it has embedded although a later request failed. Of several attempts the last that embedded
+    // The provider bills what it has embedded, although a later request failed. After several attempts, the last that embedded
     // something is billed.
     if (part) {
       const ending = signal.aborted ? 'client_closed' : 'provider_failed'

@@ -8,7 +8,7 @@ const perPrompt: TokenEstimate = { estimate: 3, bound: 32 }
 /** UTF-16 units that are read in one turn of the event loop, about 10 ms. The largest prompt has 33 million. */
 const unitsPerTurn = 400_000
 
-/** Estimate and bound of a prompt without a tokenizer run. Lets other requests in between parts of a large one. */
+/** Estimate and bound of a prompt without a tokenizer run. Yields to other requests between parts of a large prompt. */
 export async function estimatePrompt(messages: readonly ProviderMessage[]): Promise<TokenEstimate> {
   const parts: TokenEstimate[] = []
   let start = 0
@@ -26,7 +26,7 @@ export async function estimatePrompt(messages: readonly ProviderMessage[]): Prom
   return sumOf([perPrompt, ...parts])
 }
 
-/** The same at once, for prompts that are known to be small. */
+/** The same synchronously, for prompts that are known to be small. */
 export function estimateSmallPrompt(messages: readonly ProviderMessage[]): TokenEstimate {
   return sumOf([perPrompt, estimateMessages(messages)])
 }

@@ -83,7 +83,7 @@ function addModel(app: App, catalogue: Catalogue, clock: Clock) {
     }),
     (request) => answer(request, (request.params as { id: string }).id),
   )
-  // Ids with a slash (`eu/…`, `vendor/model`) whose client does not encode it.
+  // Ids with a slash (`eu/…`, `vendor/model`) that the client has not encoded.
   app.get('/v1/gateway/models/*', options({ hide: true }), (request) =>
     answer(request, (request.params as { '*': string })['*']),
   )
@@ -136,10 +136,10 @@ function addCompletions(app: App, completions: Completions, clock: Clock, log: L
         { ...identity, model: streamed.model },
         { includeUsage: parsed.includeUsage },
       )
-      // No heartbeat: the compatible API sends no comment lines, and strict clients choke on them.
+      // No heartbeat: the compatible API sends no comment lines, and strict clients fail on them.
       const stream = startEventStream(reply, request.clientSignal, { heartbeat: null })
       let lastText = ''
-      // The role goes out with the first text: nothing may be awaited before the iteration, which is what settles the hold.
+      // The role is sent with the first text: nothing may be awaited before the iteration, which settles the hold.
       let text = renderer.role()
       try {
         for await (const events of streamed.events) {

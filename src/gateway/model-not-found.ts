@@ -3,7 +3,7 @@ import { AppError } from '../kernel/index.ts'
 /** Longest part of an id that an error repeats, in characters. */
 const shownIdLength = 100
 
-/** One answer for a model that is unknown, disabled, retired, without a price or not in the plan. */
+/** The same error for a model that is unknown, disabled, retired, without a price or not in the plan. */
 export function modelNotFound(id: string): AppError {
   return new AppError(
     'model_not_found',

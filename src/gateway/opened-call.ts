@@ -8,7 +8,7 @@ import type { OutputMeter } from './output-meter.ts'
 import type { CompletionCall } from './port.ts'
 import type { ReadOn } from './read-on.ts'
 
-/** A call whose model is found, whose subscription holds and whose money is set aside. */
+/** A call with a resolved model, an active subscription and a hold. */
 export interface OpenedCall {
   call: CompletionCall
   model: string
@@ -17,11 +17,11 @@ export interface OpenedCall {
   reportFailure: Router['reportFailure']
   hold: Hold
   /**
-   * Ends the provider's work. Not the client's own signal: what a provider continues to bill is read on for a while after the client
-   * has left.
+   * Ends the provider's call. It is not the client's signal: after the client has left, the gateway reads on for a while what the
+   * provider bills.
    */
   work: AbortController
-  /** The deployment whose provider works for this call, or has answered it, and since when; null while none does. */
+  /** The deployment that processes or has answered this call, and since when; null while there is none. */
   working: { deployment: Deployment; sinceMs: number } | null
   request: ProviderRequest
   promptTokensEstimate: number
@@ -42,7 +42,7 @@ export interface AnsweredOutcome {
   finishReason: string | null
 }
 
-/** One attempt, noted: a client that leaves now is billed for what this deployment does. */
+/** Records the attempt: a client that leaves now is billed for the work of this deployment. */
 export async function atWork<T>(
   opened: OpenedCall,
   deployment: Deployment,
@@ -73,7 +73,7 @@ export function settleAnswered(
   })
 }
 
-/** For an answer that nobody waits for any more. */
+/** For an answer that no client waits for. */
 export async function settleLater(opened: OpenedCall, deployment: Deployment, outcome: AnsweredOutcome): Promise<void> {
   await settleAnswered(opened, deployment, outcome).catch((error: unknown) => {
     // The hold stays open and durable: recovery settles it after a restart.
@@ -88,7 +88,7 @@ export async function settleUnanswered({ hold, log }: OpenedCall, reason: string
   })
 }
 
-/** The end of an answer leaves only where its own cost was recorded: another instance may have settled the call meanwhile. */
+/** The end of an answer is sent only after its cost was recorded: another instance may have settled the call. */
 export function assertRecorded({ ending }: Receipt): void {
   if (ending === 'completed') return
   throw new AppError('overloaded', 'The cost of this answer could not be recorded. Send the request again.', {
@@ -107,7 +107,7 @@ export function usageByTime(opened: OpenedCall, prompt: TokenUsage, seenTokens: 
   return { ...prompt, completionTokens, reasoningTokens }
 }
 
-/** A whole call's speed, for usageByTime of others. */
+/** Records a whole call's speed, for `usageByTime` of other calls. */
 export function measureRate({ working, readOn, clock }: OpenedCall, usage: TokenUsage): void {
   if (working) readOn.measure(working.deployment.id, usage.completionTokens, clock.monotonicMs() - working.sinceMs)
 }

@@ -24,7 +24,7 @@ const notOffered: Record<string, string> = {
   '/threads': 'Threads are not offered. Publish a Space and call POST /v1/endpoints/{endpointId}/chat.',
 }
 
-/** Where a client looks for the gateway when its base URL is wrong, and what the base URL must be. */
+/** Paths that clients call with a wrong base URL, with the right base URL. */
 const wrongBases: Record<string, string> = {
   '/v1/gateway/v1': 'The base URL of the client already ends in /v1/gateway: leave out the second /v1.',
   '/v1': 'The compatible API is under /v1/gateway: set the base URL of the client to {origin}/v1/gateway.',

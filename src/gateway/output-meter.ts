@@ -2,7 +2,7 @@ import type { FinishReason, ProviderEvent, TokenUsage } from '../providers/index
 import type { CompletionEvent } from './port.ts'
 import { estimateTokens } from '../tokens/index.ts'
 
-/** Follows one stream: how much output there is, its usage and its finish; sorts out what the client may see. */
+/** Tracks one stream: its output, usage and finish reason. Filters what the client may see. */
 export interface OutputMeter {
   /** Counts the events of one read and returns those to pass on. */
   take(events: readonly ProviderEvent[]): CompletionEvent[]
@@ -21,7 +21,7 @@ export function createOutputMeter(): OutputMeter {
 
   function count(text: string) {
     const counted = estimateTokens(text)
-    // A delta is one token at least, and providers send mostly one token a delta.
+    // A delta is at least one token, and usually exactly one.
     bound += Math.max(1, counted.bound)
     estimate += Math.max(1, counted.estimate)
   }

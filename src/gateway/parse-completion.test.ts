@@ -102,7 +102,7 @@ describe('a completion request', () => {
     })
   })
 
-  it('takes the harmless values of standard fields, null included', () => {
+  it('accepts harmless values of standard fields, including null', () => {
     const parsed = parseCompletion({
       model: 'm',
       messages: [{ ...user, name: 'Ada' }, { role: 'assistant', content: 'a', refusal: null, tool_calls: [] }, user],
@@ -159,28 +159,28 @@ describe('a completion request', () => {
     expect(parsed.ignored).toEqual(['metadata.run', 'metadata.nested', 'metadata.flag', 'metadata.none'])
   })
 
-  it('says what is wrong in a sentence that names the field and the limit', () => {
-    const say = (body: Record<string, unknown>) => refusal({ model: 'm', messages: [user], ...body }).message
-    expect(say({ model: undefined })).toBe('`model` is required: a string.')
-    expect(say({ model: 5 })).toBe('`model` must be a string, not a number.')
-    expect(say({ temperature: 3 })).toBe('`temperature` must be at most 2.')
-    expect(say({ max_tokens: 0 })).toBe('`max_tokens` must be at least 1.')
-    expect(say({ max_tokens: 1.5 })).toBe('`max_tokens` must be a whole number, not a number with decimals.')
-    expect(say({ messages: [] })).toBe('`messages` must not be empty.')
-    expect(say({ messages: 'hi' })).toBe('`messages` must be an array, not a string.')
-    expect(say({ messages: [{ role: 'user' }] })).toBe('`messages.0.content` is required.')
-    expect(say({ messages: [{ role: 'user', content: 5 }] })).toBe(
+  it('explains the error in a sentence with the field and the limit', () => {
+    const messageOf = (body: Record<string, unknown>) => refusal({ model: 'm', messages: [user], ...body }).message
+    expect(messageOf({ model: undefined })).toBe('`model` is required: a string.')
+    expect(messageOf({ model: 5 })).toBe('`model` must be a string, not a number.')
+    expect(messageOf({ temperature: 3 })).toBe('`temperature` must be at most 2.')
+    expect(messageOf({ max_tokens: 0 })).toBe('`max_tokens` must be at least 1.')
+    expect(messageOf({ max_tokens: 1.5 })).toBe('`max_tokens` must be a whole number, not a number with decimals.')
+    expect(messageOf({ messages: [] })).toBe('`messages` must not be empty.')
+    expect(messageOf({ messages: 'hi' })).toBe('`messages` must be an array, not a string.')
+    expect(messageOf({ messages: [{ role: 'user' }] })).toBe('`messages.0.content` is required.')
+    expect(messageOf({ messages: [{ role: 'user', content: 5 }] })).toBe(
       '`messages.0.content` must be a string or an array, not a number.',
     )
-    expect(say({ messages: [{ role: 'user', content: [{ type: 'text' }] }] })).toBe(
+    expect(messageOf({ messages: [{ role: 'user', content: [{ type: 'text' }] }] })).toBe(
       '`messages.0.content.0.text` is required: a string.',
     )
-    expect(say({ messages: [{ role: 'wizard', content: 'x' }] })).toBe(
+    expect(messageOf({ messages: [{ role: 'wizard', content: 'x' }] })).toBe(
       '`messages.0.role` must be one of "user", "assistant", "system", "developer".',
     )
-    expect(say({ reasoning_effort: 'extreme' })).toContain('must be one of "none", "minimal", "low"')
-    expect(say({ metadata: 'x' })).toBe('`metadata` must be a JSON object, not a string.')
-    expect(say({ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v'])) })).toBe(
+    expect(messageOf({ reasoning_effort: 'extreme' })).toContain('must be one of "none", "minimal", "low"')
+    expect(messageOf({ metadata: 'x' })).toBe('`metadata` must be a JSON object, not a string.')
+    expect(messageOf({ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v'])) })).toBe(
       '`metadata` must have at most 16 pairs.',
     )
   })
@@ -201,7 +201,7 @@ describe('a completion request', () => {
     })
   })
 
-  it('takes max_tokens as another name of max_completion_tokens, but not two that differ', () => {
+  it('accepts max_tokens as a synonym of max_completion_tokens, but not both with different values', () => {
     expect(parseCompletion({ model: 'm', messages: [user], max_tokens: 5 }).request.maxOutputTokens).toBe(5)
     expect(
       parseCompletion({ model: 'm', messages: [user], max_tokens: 5, max_completion_tokens: 5 }).request

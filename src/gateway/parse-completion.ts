@@ -31,7 +31,7 @@ const refusedFields: Record<string, string> = {
   modalities: 'only text is supported; leave it out or send ["text"]',
 }
 
-/** Values of refused fields that mean what the gateway does anyway. Accepted without a word. */
+/** Values of refused fields that describe the gateway's own behaviour. They are accepted silently. */
 const plainValues: Record<string, (value: unknown) => boolean> = {
   n: (value) => value === 1,
   response_format: (value) => isObject(value) && value.type === 'text',
@@ -63,7 +63,7 @@ export const knownFields: ReadonlySet<string> = new Set([
   ...Object.keys(refusedFields),
   ...Object.keys(neutralValues),
 ])
-/** Of a message, beyond role and content: what SDKs send back from an earlier answer and may be empty. */
+/** Fields of a message besides role and content that SDKs copy from an earlier answer; they may be empty. */
 export const emptyMessageFields = ['tool_calls', 'function_call', 'audio', 'refusal', 'tool_call_id']
 
 /**

@@ -3,17 +3,17 @@ import type { RequestId, SpaceId } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { FinishReason, ProviderRequest, ReasoningReplay, TokenUsage, UrlCitation } from '../providers/index.ts'
 
-/** One completion through the one door: routing, hold, provider call, settlement. Space chat calls it too. */
+/** One completion: routing, hold, provider call, settlement. The gateway and Space chat use it. */
 export interface CompletionCall {
   requestId: RequestId
   organisation: Organisation
   surface: Surface
   spaceId: SpaceId | null
-  /** As asked: canonical id, alias, with or without `eu/`. */
+  /** As the client sent it: canonical id or alias, with or without `eu/`. */
   model: string
   request: ProviderRequest
   stream: boolean
-  /** `write_off`: goes on at the operator's cost when the credits are exhausted; the base-tier fallback of Space chat only. */
+  /** `write_off`: the operator pays when the credits are exhausted; for the base-tier fallback of Space chat only. */
   whenExhausted?: 'refuse' | 'write_off'
   signal: AbortSignal
 }

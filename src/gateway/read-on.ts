@@ -2,16 +2,16 @@ import type { Clock } from '../kernel/index.ts'
 
 /** Longest time that a provider's answer is read after its client has left, to learn what it costs. */
 const readOnMs = 30_000
-/** Most answers that are read on at once, together and of one organisation; others are estimated at once. */
+/** Most answers that are read on at the same time, in total and of one organisation; others are estimated at once. */
 const maximumReadings = { together: 512, perOrganisation: 32 }
-/** Output tokens per second of a deployment that nothing was measured of: what large models typically reach. */
+/** Output tokens per second of a deployment without measurements: typical for large models. */
 const typicalTokensPerSecond = 50
 /** Share of the newest call in a deployment's measured rate. */
 const newestShare = 0.2
-/** Shorter calls say more of the network than of the model. */
+/** Shorter calls measure the network rather than the model. */
 const shortestMeasuredMs = 200
 
-/** Answers whose client has left, and how fast deployments generate: what such an answer costs where no usage comes. */
+/** Reads on answers whose client has left, and measures how fast deployments generate, to estimate answers without usage. */
 export interface ReadOn {
   /**
    * Starts `work` in the background with a signal that aborts after 30 s and at `close`. False: too many run already, and nothing
@@ -22,7 +22,7 @@ export interface ReadOn {
   measure(deploymentId: string, tokens: number, durationMs: number): void
   /** Output tokens that a deployment generates in this time, as measured. */
   estimate(deploymentId: string, durationMs: number): number
-  /** Ends what is being read and waits until it is settled. */
+  /** Ends all reads and waits until their calls are settled. */
   close(): Promise<void>
 }
 

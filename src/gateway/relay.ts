@@ -22,7 +22,7 @@ import type { CompletionEvent } from './port.ts'
 /** What is known of a stream while it runs. */
 interface Reading {
   events: AsyncIterator<ProviderEvent[]>
-  /** Asked for and not here yet. */
+  /** Requested and not received yet. */
   next: Promise<IteratorResult<ProviderEvent[]>> | null
   meter: OutputMeter
 }
@@ -38,9 +38,9 @@ export async function* relay(
   let ending: AnsweredEnding = 'client_closed'
   let isFailed = false
   let isSettled = false
-  // A slow reader says nothing about the deployment's rate.
+  // A slow reader would falsify the deployment's rate.
   let idleMs = 0
-  // Raced for each read only where the provider's work outlives its client; else the client's leave ends it, and so the read.
+  // Raced with each read only if the provider's call outlives the client; otherwise the client's disconnect ends the call and the read.
   const raced = deployment.wire.reasoning ? opened.call.signal : undefined
   const onLeave = () => opened.work.abort(opened.call.signal.reason)
   if (!raced) opened.call.signal.addEventListener('abort', onLeave, { once: true })
@@ -80,14 +80,14 @@ export async function* relay(
   }
 }
 
-/** Time that a reader may take altogether before a stream no longer shows how fast its deployment is. */
+/** Total time that a reader may take before the stream no longer counts for the deployment's rate. */
 const slowReaderMs = 1_000
 
 function startReading({ events }: ProviderStream): Reading {
   return { events: events[Symbol.asyncIterator](), next: null, meter: createOutputMeter() }
 }
 
-/** Undefined at the end. Rejects with the signal's reason; what was asked for is not lost then. */
+/** Undefined at the end. Rejects with the signal's reason; the requested events are kept for the next read. */
 async function readNext(reading: Reading, signal: AbortSignal | undefined): Promise<ProviderEvent[] | undefined> {
   reading.next ??= reading.events.next()
   const result = await raceSignal(reading.next, signal)
@@ -110,8 +110,8 @@ function cancel({ work }: OpenedCall, reading: Reading | undefined): void {
 }
 
 /**
- * Hidden reasoning is billed by the provider and not seen here: after the client has left, the stream is read until its usage comes,
- * within 30 s and within the hold. False where what was seen is what is billed.
+ * The provider bills hidden reasoning that the gateway does not see. After the client has left, the stream is read until its usage comes,
+ * within 30 s and within the hold. False if only visible output is billed.
  */
 function readOnStream(opened: OpenedCall, deployment: Deployment, open: () => Promise<Reading>): boolean {
   if (!deployment.wire.reasoning) return false

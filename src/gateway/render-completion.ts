@@ -2,7 +2,7 @@ import type { AnnotationBody, CompletionBody, CompletionUsageBody } from '../con
 import type { FinishReason, TokenUsage, UrlCitation } from '../providers/index.ts'
 import type { CompletionEvent, WholeCompletion } from './port.ts'
 
-/** What all chunks of one answer share. */
+/** Fields that all chunks of one answer share. */
 export interface AnswerIdentity {
   id: string
   createdSeconds: number

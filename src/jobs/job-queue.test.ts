@@ -109,7 +109,7 @@ test('a second job with the same key is dropped while the first waits or runs, a
   await work.calls(2)
 })
 
-test('ten thousand jobs of one organisation do not hold up the one of another, nor one Space its neighbour', async () => {
+test('ten thousand jobs of one organisation or Space do not delay the job of another', async () => {
   const queue = openQueue()
   await databases.corpus.execute(
     `insert into job (kind, key, payload, organisation_id, space_id, state, run_after)
@@ -296,7 +296,7 @@ test('at shutdown running jobs are stopped and given back without counting an at
   expect(nextWork.jobs[0]!.attempt).toBe(1)
 })
 
-test('a job whose process died comes back, its attempt counted, and one that kills each time is given up', async () => {
+test('a job whose process died is taken again and its attempt counts; one that always kills its process is given up', async () => {
   const died = (attempt: number) =>
     databases.corpus.execute(
       `insert into job (kind, key, payload, state, attempt, run_after, taken_by, lease_until)

@@ -20,7 +20,7 @@ const renewEveryMs = 5_000
 const pollMs = 500
 // Longest wait at shutdown for handlers that ignore their signal.
 const closeGraceMs = 10_000
-// Organisations whose place in their round of Spaces is remembered.
+// Most organisations whose position in their round of Spaces is kept.
 const maximumRememberedTurns = 10_000
 
 export interface JobQueueOptions {
@@ -149,7 +149,7 @@ class DatabaseJobQueue implements JobQueue {
       this.stopWhere((job) => held.includes(job.id) && !ours.has(job.id), 'lease_lost')
       await this.store.recover(false)
     } finally {
-      // Without the database we cannot know; past the lease another instance may have taken them.
+      // Without the database the owner is unknown: after the lease has expired, another instance may have taken the jobs.
       if (clock.monotonicMs() > this.leaseEndsMs) this.stopWhere(() => true, 'lease_lost')
     }
   }
@@ -191,7 +191,7 @@ class DatabaseJobQueue implements JobQueue {
       const taken = await this.store.take(worker.kind, worker.turn, spaceTurnOf, leaseSeconds)
       if (!taken) return
       if ('contended' in taken) {
-        // Other instances hold what was left of this organisation: on to the next one.
+        // Other instances have taken the rest of this organisation's jobs: continue with the next one.
         worker.turn = { organisationId: taken.contended, spaceId: '' }
         await clock.sleep(random() * 10)
         continue
@@ -224,7 +224,7 @@ class DatabaseJobQueue implements JobQueue {
     await this.started?.catch(() => {})
     for (const stop of this.stops.splice(0)) await stop()
     this.stopWhere(() => true, 'shutdown')
-    // What is being taken at this moment is ours too; `run` stops it at once.
+    // Jobs that are being taken now also belong to this instance; `run` stops them at once.
     await Promise.all([...this.workers.values()].map((worker) => worker.filling))
     const grace = AbortSignal.timeout(closeGraceMs)
     const ends = Promise.all([...this.running.values()].map((job) => job.done))

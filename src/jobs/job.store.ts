@@ -14,7 +14,7 @@ export interface JobRow {
   attempt: number
 }
 
-/** Where the round robin of one kind stands. */
+/** Position of the round robin of one kind. */
 export interface Turn {
   organisationId: string
   spaceId: string
@@ -60,7 +60,7 @@ export async function loadQueueDepths(database: Queryable, timeoutMs: number): P
   return rows.map((row) => ({ ...row, count: Number(row.count) }))
 }
 
-/** Removes waiting jobs with the key; a running one is marked, and its worker told when the transaction commits. */
+/** Removes waiting jobs with the key; a running one is marked, and its worker is notified when the transaction commits. */
 export async function cancelJob(transaction: Queryable, key: string): Promise<void> {
   await transaction.execute(`delete from job where key = $1 and state <> 'running'`, [key])
   const marked = await transaction.execute(
@@ -119,7 +119,7 @@ export class JobStore {
     return (await this.database.execute(`delete from job where id = $1 and taken_by = $2`, [id, this.takenBy])) > 0
   }
 
-  /** Makes the job one of another kind, ready and never tried; one that was cancelled meanwhile goes. */
+  /** Gives the job another kind, ready and with no attempts; a job that was cancelled meanwhile is deleted. */
   async move(id: bigint, kind: string): Promise<void> {
     await this.database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, this.takenBy])
     await this.database.execute(
@@ -136,7 +136,7 @@ export class JobStore {
        where id = $1 and taken_by = $2 and not cancelled`,
       [id, this.takenBy, runAfter],
     )
-    // Cancelled while it failed: there is nobody left to stop.
+    // Cancelled while it failed: nothing runs that must be stopped.
     await this.database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, this.takenBy])
   }
 
@@ -168,7 +168,7 @@ export class JobStore {
     return rows.map((row) => row.id)
   }
 
-  /** Makes ready what nobody works on any more: leases that ran out or, for a sole owner, all that others hold. */
+  /** Makes jobs ready whose worker is gone: expired leases or, for a sole owner, all jobs of other instances. */
   async recover(soleOwner: boolean): Promise<number> {
     await this.database.execute(
       `delete from job where state = 'running' and cancelled

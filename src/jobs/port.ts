@@ -36,7 +36,7 @@ export interface Job {
 
 export type JobHandler = (job: Job) => Promise<void | JobMove>
 
-/** What a handler returns whose job belongs to the workers of another kind. It waits there as a new one, with the same key. */
+/** Result of a handler that passes its job to the workers of another kind. It waits there as a new job with the same key. */
 export interface JobMove {
   moveTo: string
 }

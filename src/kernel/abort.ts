@@ -18,7 +18,7 @@ export function raceSignal<T>(promise: Promise<T>, signal: AbortSignal | undefin
   })
 }
 
-/** Gives `work` a signal that aborts after `ms`, and rejects then, whether or not the work has heeded it. In real time. */
+/** Gives `work` a signal that aborts after `ms`, and rejects then even if the work ignores the signal. Uses real time. */
 export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController()
   const timer = setTimeout(() => deadline.abort(new Error(`no answer within ${ms} ms`)), ms)

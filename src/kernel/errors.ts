@@ -1,9 +1,9 @@
 /**
- * The one error type of the domain and its closed list of codes. Domain code throws an AppError and knows no HTTP;
+ * The one error type of the domain and its closed list of codes. Domain code throws an AppError and does not use HTTP;
  * src/http/error-renderer.ts decides status, headers and log level from the code.
  */
 
-/** Every code that may leave the service. A new one needs a row in src/http/error-renderer.ts (the compiler says so). */
+/** Every code that may leave the service. A new one needs a row in src/http/error-renderer.ts (the compiler reports a missing one). */
 export type ErrorCode =
   // the request itself
   | 'invalid_request'
@@ -15,14 +15,14 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
   | 'conflict'
-  // who asks
+  // the caller
   | 'invalid_api_key'
   | 'invalid_operator_token'
   | 'gateway_not_enabled'
   | 'subscription_required'
   | 'insufficient_quota'
   | 'rate_limit_exceeded'
-  // what is asked for
+  // the target of the request
   | 'model_not_found'
   | 'organisation_not_found'
   | 'space_not_found'
@@ -31,7 +31,7 @@ export type ErrorCode =
   | 'not_found'
   | 'unknown_endpoint'
   | 'method_not_allowed'
-  // our own trouble and the provider's
+  // failures of this service and of the provider
   | 'upstream_error'
   | 'upstream_timeout'
   | 'overloaded'
@@ -50,7 +50,7 @@ export interface RateLimitState {
 export interface AppErrorOptions {
   /** The request field that is wrong, in dotted form (`messages.0.content`). */
   param?: string
-  /** Said in the log only: may name hosts, paths and causes, still never a secret or a prompt. */
+  /** For the log only: may contain hosts, paths and causes, but never a secret or a prompt. */
   internal?: string
   /** Seconds after which the same request may succeed; becomes `retry-after`. */
   retryAfterSeconds?: number
@@ -59,7 +59,7 @@ export interface AppErrorOptions {
   cause?: unknown
 }
 
-/** An error whose `message` is fit to be shown to the client as it stands. */
+/** An error whose `message` may be shown to the client unchanged. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly param: string | null

@@ -18,8 +18,8 @@ export interface GroupCommit<Item> {
 }
 
 /**
- * Gathers single writes into batches: a flush starts as soon as the former one has ended, so a lone write waits for nobody
- * and a crowd shares one commit (measured: 1,000 single commits/s against 42,000 rows/s in batches of 100, embedded).
+ * Gathers single writes into batches: a flush starts as soon as the previous one has ended, so a single write does not wait
+ * and many writes share one commit (measured: 1,000 single commits/s against 42,000 rows/s in batches of 100, embedded).
  */
 export function createGroupCommit<Item>(options: GroupCommitOptions<Item>): GroupCommit<Item> {
   let waiting: { item: Item; resolve: () => void; reject: (error: unknown) => void }[] = []

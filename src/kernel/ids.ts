@@ -8,7 +8,7 @@ export type SpaceId = Branded<'SpaceId'>
 export type EndpointId = Branded<'EndpointId'>
 export type DocumentId = Branded<'DocumentId'>
 export type RequestId = Branded<'RequestId'>
-/** One run of one process; a restart makes a new one, so that what a dead process held can be told apart. */
+/** One run of one process. A restart creates a new id, so that the state of a dead process is identified. */
 export type InstanceId = Branded<'InstanceId'>
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -31,7 +31,7 @@ export function createUuid(nowMs: number = Date.now()): string {
 export const createOrganisationId = (): OrganisationId => createUuid() as OrganisationId
 export const createSpaceId = (): SpaceId => createUuid() as SpaceId
 export const createDocumentId = (): DocumentId => createUuid() as DocumentId
-/** Unguessable (version 4): an endpoint id stands in other people's configuration. */
+/** Unguessable (version 4): clients put endpoint ids into their configuration. */
 export const createEndpointId = (): EndpointId => randomUUID() as EndpointId
 export const createInstanceId = (): InstanceId => randomUUID() as InstanceId
 /** `req_` + a time-ordered UUID without dashes; the primary key of a usage record. */

@@ -228,7 +228,7 @@ class Scanner {
       if (this.at === start) throw this.notJson()
     }
     if (bytes[this.at] === 0x2d) this.at++
-    // A zero stands alone.
+    // No digit follows a leading zero.
     if (bytes[this.at] === 0x30) this.at++
     else digits()
     if (bytes[this.at] === 0x2e) {

@@ -1,4 +1,4 @@
-/** What rooms may say to the log. Fields never hold prompts, answers, document text or secrets. */
+/** The log of all rooms. Fields never hold prompts, answers, document text or secrets. */
 export interface Log {
   debug(fields: LogFields, message: string): void
   info(fields: LogFields, message: string): void

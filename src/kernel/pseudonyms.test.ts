@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createPseudonyms } from './pseudonyms.ts'
 
-test('a pseudonym is stable for a person of an organisation, and differs for every other one and installation', () => {
+test('a pseudonym is stable for one person and differs between persons, organisations and installations', () => {
   const here = createPseudonyms('k'.repeat(32))
   const elsewhere = createPseudonyms('l'.repeat(32))
   const name = here('org-1', 'ada@example.org')

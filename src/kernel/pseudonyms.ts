@@ -1,11 +1,10 @@
 import { createHmac } from 'node:crypto'
 
-/** Names that stand for people towards others: the same for the same person, and nothing to be read from them. */
+/** Pseudonyms of end users for providers: stable for one person, without information about the person. */
 export type Pseudonyms = (organisationId: string, name: string) => string
 
 /**
- * Made with a key of this installation, so that nobody else can try names until one fits. People of two organisations differ although they
- * have one name. 64 characters: the most that OpenAI takes.
+ * Keyed with a secret of this installation, which prevents guessing. The same name in two organisations gives two pseudonyms. 64 characters: the most that OpenAI takes.
  */
 export function createPseudonyms(masterKey: string | Uint8Array): Pseudonyms {
   const key = createHmac('sha256', masterKey).update('portico pseudonyms v1').digest()

@@ -1,4 +1,4 @@
-/** Time that work on documents may hold the event loop at a stretch; requests wait at most a few of these. */
+/** Longest time that document work blocks the event loop at once; requests wait for a few of these at most. */
 const sliceMs = 8
 
 /**

@@ -5,5 +5,5 @@ const packageFile = new URL('../../package.json', import.meta.url)
 /** Of package.json. */
 export const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
 
-/** What every call that leaves Portico says of itself. */
+/** The user agent of every outgoing call. */
 export const userAgent = `portico/${version}`

@@ -26,7 +26,7 @@ describe('estimates without a tokenizer', () => {
     }
   })
 
-  it('bound lists of single digits, where each space is a token of its own', () => {
+  it('bound lists of single digits, where each space is a separate token', () => {
     for (const text of ['1 2 3 4 5 6 7 8 9 '.repeat(50), '  0  0  0  0'.repeat(50), '0   0 1\n 2 \n3 '.repeat(50)]) {
       const { bound } = estimateTokens(text)
       expect(bound).toBeGreaterThanOrEqual(countO200k(text))

@@ -64,7 +64,7 @@ function boundOfLetters(run: number, longestConsonants: number): number {
   return run <= 3 || run > wordLength || longestConsonants >= 3 ? run : 1.5 + run / 2
 }
 
-/** One space melts into the word or sign that follows, never into a digit; those before it make a token of their own. */
+/** One space merges with the following word or sign, never with a digit; earlier spaces make a separate token. */
 function boundOfSpaces(count: number, next: number): number {
   const melts = next > 32 && next < 127 && !(next >= 48 && next <= 57)
   return (count === 1 ? 0 : count / 2) + (melts ? 0.5 : 1)

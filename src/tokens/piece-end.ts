@@ -132,7 +132,7 @@ function endOfBlanks(text: string, start: number): number {
   for (;;) {
     const kind = classAt(text, index)
     if (kind !== blank && kind !== newline) break
-    // No white space lies above the Basic Multilingual Plane: one unit each.
+    // All white space is in the Basic Multilingual Plane: one unit each.
     index++
     if (kind === newline) endOfLastLine = index
   }

@@ -26,7 +26,7 @@ test('counts small and large texts exactly, whichever thread counts them', async
   const texts = [prose, '', prose.repeat(3_000), emoji]
   const exact = texts.reduce((sum, text) => sum + count(text), 0)
   expect(await counting.count(texts)).toBe(exact)
-  // Now the vocabulary is here, and small texts are counted at once.
+  // The vocabulary is loaded now, and small texts are counted at once.
   expect(await counting.count([prose, prose])).toBe(2 * count(prose))
   expect(await counting.count([])).toBe(0)
   expect(await counting.count([''])).toBe(0)

@@ -1,4 +1,4 @@
-/** What the tests, the proof and the bench of this room build their calls from. */
+/** Organisations, calls and clocks for the tests, the proof and the bench of this room. */
 import {
   type Clock,
   createOrganisationId,
@@ -85,7 +85,7 @@ export function answered(
   }
 }
 
-/** A clock whose wall time stands where it was set; durations are real, for the database answers in real time. */
+/** A clock with a fixed wall time and real durations, because the database answers in real time. */
 export function movableClock(startMs: number): Clock & { set(atMs: number): void } {
   let nowMs = startMs
   return {
