@@ -1,12 +1,12 @@
 import { FailedError } from './errors.ts'
 
 export interface ApiClient {
-  /** Sends a request and resolves to the parsed JSON; to undefined for an empty answer. */
+  /** Sends a request and resolves to the parsed JSON, or undefined for an empty response. */
   send<Body>(method: string, path: string, body?: unknown): Promise<Body>
   get<Body>(path: string): Promise<Body>
-  /** The answer as text, for formats other than JSON. */
+  /** The response as text, for formats other than JSON. */
   getText(path: string): Promise<string>
-  /** The raw answer, for uploads and streams. Only a success is returned. */
+  /** The raw response, for uploads and streams. An error status throws. */
   fetch(
     method: string,
     path: string,
@@ -25,7 +25,7 @@ interface ErrorBody {
   error?: { message?: string; code?: string | null; param?: string | null }
 }
 
-/** A client of one service with one credential. Throws FailedError with a way out. */
+/** A client of one service with one credential. Throws FailedError with the next step for the user. */
 export function createApiClient({ url, credential, kind, signal }: ApiClientOptions): ApiClient {
   const client: ApiClient = {
     async fetch(method, path, { body, headers = {} }) {

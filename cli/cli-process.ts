@@ -1,9 +1,9 @@
-/** What the command touches of the process, so that tests can be the process. */
+/** What the command uses of its process; tests provide their own. */
 export interface CliProcess {
   environment: Record<string, string | undefined>
   writeOut(text: string): void
   writeError(text: string): void
-  /** Progress may be redrawn in place. */
+  /** Whether progress can be redrawn in place. */
   isTerminal: boolean
   /** One line of standard input. */
   readLine(): Promise<string>

@@ -47,7 +47,7 @@ async function run(
   return { code, out, error, json: words.includes('--json') && out !== '' ? JSON.parse(out) : undefined }
 }
 
-/** The result of a command that must succeed. */
+/** The JSON result of a command that must succeed. */
 async function result(words: string[], environment?: Record<string, string>): Promise<Run['json']> {
   const done = await run([...words, '--json'], environment)
   if (done.code !== 0 || done.error !== '')
@@ -64,7 +64,7 @@ async function createOrganisation() {
 }
 
 describe('organisations and keys', () => {
-  test('one command makes an organisation whose key works at the gateway', async () => {
+  test('creates an organisation whose key works at the gateway', async () => {
     const { id, environment } = await createOrganisation()
     const response = await fetch(`${portico.url}/v1/gateway/models`, {
       headers: { 'x-api-key': environment.PORTICO_API_KEY },
@@ -73,7 +73,7 @@ describe('organisations and keys', () => {
     expect(await result(['org', 'show', id])).toMatchObject({ monthlyBudgetUsd: '50', gatewayOptIn: true })
   })
 
-  test('are found by their exact name; two of one name are told apart by id only', async () => {
+  test('finds an organisation by its exact name; two with the same name need the id', async () => {
     const { name, id } = await createOrganisation()
     expect((await result(['org', 'show', name])).id).toBe(id)
     await result(['org', 'create', name, '--no-key'])
@@ -83,7 +83,7 @@ describe('organisations and keys', () => {
     expect([unknown.code, unknown.error]).toEqual([1, expect.stringContaining('portico org list')])
   })
 
-  test('every field can be changed', async () => {
+  test('update changes every field', async () => {
     const { name, id } = await createOrganisation()
     const words = [
       '--name',
@@ -117,7 +117,7 @@ describe('organisations and keys', () => {
     })
   })
 
-  test('enable, disable, opt-in and opt-out do what they say', async () => {
+  test('enable, disable, opt-in and opt-out change their field', async () => {
     const { name } = await createOrganisation()
     expect((await result(['org', 'disable', name])).gatewayEnabled).toBe(false)
     expect((await result(['org', 'enable', name])).gatewayEnabled).toBe(true)
@@ -125,7 +125,7 @@ describe('organisations and keys', () => {
     expect((await result(['org', 'opt-in', name])).gatewayOptIn).toBe(true)
   })
 
-  test('a live key is only replaced with --yes, or when a person confirms it', async () => {
+  test('replaces a current key only with --yes or after a prompt', async () => {
     const name = `Rotation ${crypto.randomUUID()}`
     const { apiKey } = await result(['org', 'create', name])
     const current = async () => (await result(['org', 'show', name])).apiKey.lastFour
@@ -145,7 +145,7 @@ describe('organisations and keys', () => {
     expect(await current()).not.toBe(confirmed)
   })
 
-  test('a rotated key is printed once, and by no other command', async () => {
+  test('prints a rotated key once, and never in another command', async () => {
     const { name } = await createOrganisation()
     const rotated = await run(['key', 'rotate', name, '--yes'])
     const key = /export PORTICO_API_KEY=(ptc_\w{40})/.exec(rotated.out)?.[1]
@@ -162,7 +162,7 @@ describe('organisations and keys', () => {
     }
   })
 
-  test('nothing is removed without --yes', async () => {
+  test('removes nothing without --yes', async () => {
     const { name, id } = await createOrganisation()
     const refused = await run(['org', 'remove', name])
     expect([refused.code, refused.error]).toEqual([2, expect.stringContaining('--yes')])
@@ -230,7 +230,7 @@ describe('Spaces, documents and chat', () => {
     expect((await result(['space', 'list', name])).total).toBe(0)
   })
 
-  test('an upload that fails names the file and ends with 1, the others go on', async () => {
+  test('reports the file of a failed upload, uploads the others and exits with 1', async () => {
     const { name, environment } = await createOrganisation()
     const { id } = await result(['space', 'create', name, 'Mixed'])
     const good = path.join(folder, 'good.txt')
@@ -249,7 +249,7 @@ describe('Spaces, documents and chat', () => {
     })
   })
 
-  test('an upload is sent again while the service is busy, with one and the same idempotency key', async () => {
+  test('retries an upload while the service is busy, with the same idempotency key', async () => {
     const keys: unknown[] = []
     const busy = createServer((request, response) => {
       keys.push(request.headers['idempotency-key'])
@@ -272,7 +272,7 @@ describe('Spaces, documents and chat', () => {
 })
 
 describe('providers and models', () => {
-  test('a provider with its key, a model, a deployment and a price make something that can be called', async () => {
+  test('declares a provider with its key, a model, a deployment and a price that can be called', async () => {
     const key = 'sk-secret-provider-key-4711'
     const added = await run(
       [
@@ -329,7 +329,7 @@ describe('providers and models', () => {
 })
 
 describe('usage', () => {
-  test('a receipt and a report tell what a call cost', async () => {
+  test('a receipt and a report contain the cost of a call', async () => {
     const { name, environment } = await createOrganisation()
     const response = await fetch(`${portico.url}/v1/gateway/chat/completions`, {
       method: 'POST',
@@ -360,12 +360,12 @@ describe('an audit', () => {
     return done
   }
 
-  test('that finds nothing ends with 0', async () => {
+  test('without findings exits with 0', async () => {
     const done = await answerWith({ ok: true, checkedAt: '', areas: ['ledger', 'index'], findings: [] })
-    expect([done.code, done.out]).toEqual([0, 'Everything fits: ledger, index.\n'])
+    expect([done.code, done.out]).toEqual([0, 'No findings: ledger, index.\n'])
   })
 
-  test('that finds something names it and ends with 1', async () => {
+  test('with a finding prints it and exits with 1', async () => {
     const finding = { area: 'ledger', rule: 'entries add up', subject: 'req_1', expected: '5', found: '4' }
     const done = await answerWith({ ok: false, checkedAt: '', areas: ['ledger'], findings: [finding] })
     expect(done.code).toBe(1)
@@ -374,7 +374,7 @@ describe('an audit', () => {
 })
 
 describe('the operator token', () => {
-  test('that is lost is replaced through the configured one, and each new one ends the one before', async () => {
+  test('can be replaced with the configured one after a loss; each new one invalidates the former', async () => {
     const listWith = async (token: string) => (await run(['org', 'list'], { PORTICO_OPERATOR_TOKEN: token })).code
     expect((await run(['token', 'rotate'])).error).toContain('--yes')
     const first = await result(['token', 'rotate', '--yes'])
@@ -387,8 +387,8 @@ describe('the operator token', () => {
   })
 })
 
-describe('what goes wrong', () => {
-  test('ends with 2 and the way out where the command line is wrong', async () => {
+describe('an error', () => {
+  test('exits with 2 and a remedy if the command line is wrong', async () => {
     const wrong: [string[], Record<string, string>, RegExp][] = [
       [['org', 'crate'], {}, /Did you mean create/],
       [['org', 'create'], {}, /missing required argument 'name'/],
@@ -414,7 +414,7 @@ describe('what goes wrong', () => {
     }
   })
 
-  test('ends with 1 and the way out where the service refuses or is not there', async () => {
+  test('exits with 1 and a remedy if the service rejects the request or is unreachable', async () => {
     const { name } = await createOrganisation()
     const refused = await run(['org', 'update', name, '--budget', 'ten'])
     expect([refused.code, refused.error]).toEqual([1, expect.stringContaining('monthlyBudgetUsd')])
@@ -434,7 +434,7 @@ describe('what goes wrong', () => {
     expect(JSON.parse(done.error).error).toMatchObject({ status: 404, code: 'organisation_not_found' })
   })
 
-  test('an answer that breaks off or fails in the middle is no success', async () => {
+  test('exits with 1 if an answer is incomplete or fails', async () => {
     const events = ['event: assistant_write\ndata: {"delta":"Half an an"}\n\n']
     const server = createServer((_request, response) => response.end(events.join('')))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -453,7 +453,7 @@ describe('what goes wrong', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  test('escape sequences in names and answers do not reach the terminal', async () => {
+  test('removes escape sequences from names', async () => {
     const evil = 'Evil \u001b]0;title\u0007 name'
     const { organisation } = await result(['org', 'create', evil, '--no-key'])
     const shown = await run(['org', 'show', organisation.id])

@@ -5,15 +5,15 @@ import type { CliProcess } from './cli-process.ts'
 import { UsageError } from './errors.ts'
 import { type Output, createOutput } from './output.ts'
 
-/** What a command works with. */
+/** What each command receives. */
 export interface Context {
   output: Output
   process: CliProcess
-  /** The API of the operator; throws UsageError where no token is set. */
+  /** A client with the operator token; throws UsageError if none is set. */
   operator(): ApiClient
-  /** The API of an organisation; throws UsageError where no key is set. */
+  /** A client with an organisation's API key; throws UsageError if none is set. */
   organisation(): ApiClient
-  /** Whichever credential is given, for what both may read; flags count before the environment, a key before the token. */
+  /** A client with either credential, for requests that both may send. Flags win over the environment, a key over the token. */
   either(): { kind: 'operator' | 'organisation'; client: ApiClient }
 }
 
@@ -47,7 +47,7 @@ export function createContext(command: Command, cliProcess: CliProcess): Context
         readSecretFile(environment.PORTICO_OPERATOR_TOKEN_FILE, 'PORTICO_OPERATOR_TOKEN_FILE')
       if (token) return client(token.trim(), 'operator')
       throw new UsageError(
-        'This command needs the operator token. Set PORTICO_OPERATOR_TOKEN, or give --token-file FILE. The token was printed at the first start of the service; where it is lost, start the service with a PORTICO_OPERATOR_TOKEN of your choice.',
+        'This command needs the operator token. Set PORTICO_OPERATOR_TOKEN, or give --token-file FILE. The service printed the token at its first start. If it is lost, start the service with a PORTICO_OPERATOR_TOKEN of your choice.',
       )
     },
     organisation() {
@@ -58,7 +58,7 @@ export function createContext(command: Command, cliProcess: CliProcess): Context
         readSecretFile(environment.PORTICO_API_KEY_FILE, 'PORTICO_API_KEY_FILE')
       if (key) return client(key.trim(), 'organisation')
       throw new UsageError(
-        "This command needs an organisation's API key. Set PORTICO_API_KEY, or give --api-key-file FILE. Its team administrator has it; it cannot be shown again.",
+        "This command needs an organisation's API key. Set PORTICO_API_KEY, or give --api-key-file FILE. The team administrator has the key; it cannot be shown again.",
       )
     },
     either() {
@@ -79,7 +79,9 @@ export function createContext(command: Command, cliProcess: CliProcess): Context
 function checkUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    throw new UsageError(`${text} is no http or https address. Set PORTICO_URL or --url, for instance ${defaultUrl}.`)
+    throw new UsageError(
+      `${text} is not an http or https address. Set PORTICO_URL or --url, for example ${defaultUrl}.`,
+    )
   }
   return url.href.replace(/\/+$/, '')
 }

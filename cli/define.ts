@@ -3,7 +3,7 @@ import type { CliProcess } from './cli-process.ts'
 import { type Context, createContext } from './context.ts'
 import { UsageError } from './errors.ts'
 
-/** Wraps an action so that it gets the context, its arguments and its options. */
+/** Wraps an action of commander: the action receives the context, its options and its arguments. */
 export function action<Arguments extends unknown[], Options>(
   cliProcess: CliProcess,
   work: (context: Context, options: Options, ...positional: Arguments) => Promise<void>,
@@ -36,14 +36,14 @@ export function parseNumber(text: string): number {
   return value
 }
 
-/** The members that are not undefined, as a request body; throws where there is none. */
+/** The fields that are not undefined, as a request body. Throws UsageError if there are none. */
 export function givenFields(fields: Record<string, unknown>, hint: string): Record<string, unknown> {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   if (Object.keys(given).length === 0) throw new UsageError(`Nothing to change. ${hint}`)
   return given
 }
 
-/** Asks in a terminal, and needs --yes elsewhere, before something that others will notice at once. */
+/** Before a change that affects other people at once: prompts on a terminal, requires --yes elsewhere. */
 export async function confirm(cliProcess: CliProcess, yes: boolean | undefined, what: string): Promise<void> {
   if (yes) return
   if (!cliProcess.isTerminal) return assertConfirmed(yes, what)
@@ -52,7 +52,7 @@ export async function confirm(cliProcess: CliProcess, yes: boolean | undefined, 
   if (answer !== 'y' && answer !== 'yes') throw new UsageError('Nothing was changed.')
 }
 
-/** Guards what cannot be undone. */
+/** Before a change that cannot be undone: throws UsageError without --yes. */
 export function assertConfirmed(yes: boolean | undefined, what: string): void {
-  if (!yes) throw new UsageError(`${what} Repeat the command with --yes to go on.`)
+  if (!yes) throw new UsageError(`${what} Repeat the command with --yes to continue.`)
 }

@@ -1,4 +1,4 @@
-/** Something that the user can put right before asking again; ends the command with exit code 2. */
+/** A wrong command line or setting, which the user can correct; exit code 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)
@@ -6,7 +6,7 @@ export class UsageError extends Error {
   }
 }
 
-/** The service refused, or could not be reached; ends the command with exit code 1. */
+/** The service rejected the request or could not be reached; exit code 1. */
 export class FailedError extends Error {
   readonly details: { status?: number; code?: string | null; param?: string | null; requestId?: string | null }
 

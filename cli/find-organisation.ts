@@ -4,10 +4,10 @@ import { FailedError, UsageError } from './errors.ts'
 import { loadItems } from './paging.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** Enough to find an exact name among those that contain it. */
+/** Limit of the organisations whose name contains the given one. */
 const maximumCandidates = 1000
 
-/** The id of an organisation that is named by its id or by its exact name. */
+/** The id of an organisation, from its id or its exact name. */
 export async function findOrganisationId(client: ApiClient, reference: string): Promise<string> {
   if (uuid.test(reference)) return reference
   const path = `/api/organisations?search=${encodeURIComponent(reference)}`

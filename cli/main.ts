@@ -3,7 +3,7 @@ import { runCli } from './run.ts'
 
 /** The `portico` command: a client of the HTTP API. */
 
-// A reader that goes away (`portico org list | head -1`) is no failure.
+// A pipe that is closed early (`portico org list | head -1`) is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
   throw error

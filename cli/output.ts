@@ -5,18 +5,18 @@ type Cell = string | number | boolean | null | undefined
 /** Results go to standard output, everything else to standard error, so that output can be piped. */
 export interface Output {
   readonly json: boolean
-  /** Prints `value` as JSON with --json, else what `show` prints. */
+  /** Prints `value` as JSON with --json, otherwise calls `show`. */
   result(value: unknown, show: () => void): void
   line(text?: string): void
-  /** Aligned columns under a header; says `empty` where there are no rows. */
+  /** Aligned columns under a header; prints `empty` if there are no rows. */
   table(header: string[], rows: Cell[][], empty: string): void
-  /** Names and values, one a line; undefined values are left out. */
+  /** One line per name and value, without undefined values. */
   fields(fields: [name: string, value: Cell][]): void
-  /** A remark that is no result; nothing with --json. */
+  /** A remark on standard error; nothing with --json. */
   note(text: string): void
-  /** A line of progress, redrawn in a terminal and nothing elsewhere. An empty text wipes it. */
+  /** A line of progress, redrawn in place on a terminal, otherwise not printed. An empty text clears it. */
   progress(text: string): void
-  /** Text as it comes, for streams. */
+  /** Text without changes, for streams. */
   write(text: string): void
 }
 
@@ -54,7 +54,7 @@ export function createOutput(cliProcess: CliProcess, json: boolean): Output {
   }
 }
 
-/** Names come from other people: control characters must not reach the terminal. */
+/** Names come from clients: control characters must not reach the terminal. */
 function toText(cell: Cell): string {
   if (cell === null || cell === undefined) return '-'
   if (cell === true) return 'yes'

@@ -7,7 +7,7 @@ export interface Page<Item> {
 
 const pageSize = 100
 
-/** Reads as many pages as `limit` items need. `path` may hold a query already. */
+/** Loads up to `limit` items, page by page. `path` may contain a query. */
 export async function loadItems<Item>(client: ApiClient, path: string, limit: number): Promise<Page<Item>> {
   const items: Item[] = []
   let total = 0
@@ -22,5 +22,5 @@ export async function loadItems<Item>(client: ApiClient, path: string, limit: nu
   return { total, items }
 }
 
-/** Items that a listing shows where no --limit is given. */
+/** Items that a listing shows without --limit. */
 export const defaultLimit = 100

@@ -1,4 +1,4 @@
-/** Longest single event; more means that this is not our service. */
+/** Longest event; a longer one means that the server is not Portico. */
 const maximumEventCharacters = 10_000_000
 
 /** The named events of a `text/event-stream` answer of the service, which ends its lines with LF. Comments are skipped. */

@@ -19,7 +19,7 @@ export async function runCli(words: readonly string[], cliProcess: CliProcess): 
     await program.parseAsync(words, { from: 'user' })
     return exitCodes.done
   } catch (error) {
-    // Commander has printed its own message by now; --help and --version end with 0.
+    // Commander has already printed its message; --help and --version end with 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.wrongUsage
     printError(error, words.includes('--json'), cliProcess)
     return error instanceof UsageError ? exitCodes.wrongUsage : exitCodes.failed
@@ -29,13 +29,13 @@ export async function runCli(words: readonly string[], cliProcess: CliProcess): 
 function createProgram(cliProcess: CliProcess): Command {
   const program = new Command('portico')
     .description('The command line of Portico: organisations, keys, Spaces, documents, providers, models, usage.')
-    .option('--url <url>', 'address of the service; else PORTICO_URL, else http://127.0.0.1:8080')
-    .option('--token <token>', 'operator token; else PORTICO_OPERATOR_TOKEN. Better: --token-file')
-    .option('--token-file <file>', 'file with the operator token; else PORTICO_OPERATOR_TOKEN_FILE')
-    .option('--api-key <key>', "an organisation's API key; else PORTICO_API_KEY. Better: --api-key-file")
-    .option('--api-key-file <file>', 'file with the API key; else PORTICO_API_KEY_FILE')
+    .option('--url <url>', 'address of the service; default: PORTICO_URL, then http://127.0.0.1:8080')
+    .option('--token <token>', 'operator token; default: PORTICO_OPERATOR_TOKEN. Prefer --token-file')
+    .option('--token-file <file>', 'file with the operator token; default: PORTICO_OPERATOR_TOKEN_FILE')
+    .option('--api-key <key>', "an organisation's API key; default: PORTICO_API_KEY. Prefer --api-key-file")
+    .option('--api-key-file <file>', 'file with the API key; default: PORTICO_API_KEY_FILE')
     .option('--json', 'print the result as JSON')
-    .addHelpText('after', '\nExit codes: 0 done, 1 refused or failed, 2 wrong usage.')
+    .addHelpText('after', '\nExit codes: 0 done, 1 rejected or failed, 2 wrong usage.')
   for (const add of [
     addOrganisationCommands,
     addSpaceCommands,
@@ -52,7 +52,7 @@ function createProgram(cliProcess: CliProcess): Command {
   return program
 }
 
-/** The same behaviour for every command: no exit of the process, help with examples after an error, sorted nothing. */
+/** Settings of every command: an error throws instead of ending the process, and points to --help. */
 function configure(command: Command, cliProcess: CliProcess): void {
   command
     .exitOverride()

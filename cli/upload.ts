@@ -12,7 +12,7 @@ export interface UploadOutcome {
   status: string
   duplicateOf: string | null
   error: string | null
-  /** Known once it is processed. */
+  /** Empty until the document is processed. */
   warnings: string[]
 }
 
@@ -28,13 +28,13 @@ export interface UploadSettings {
   onProgress(done: number, current: string): void
 }
 
-/** Tries of one upload while the service is busy or away. */
+/** Attempts of one upload while the service is busy or unreachable. */
 const maximumTries = 5
 const firstRetryMs = 500
 const longestRetryMs = 15_000
 const pollMs = 500
 
-/** The files behind the paths: files as they are, of folders all files of supported types, sorted. */
+/** The files to upload: each file that is named, and all files of supported types in each folder, sorted. */
 export function findFiles(paths: readonly string[]): string[] {
   const files = paths.flatMap((given) => {
     const stats = statSync(given, { throwIfNoEntry: false })
@@ -54,7 +54,7 @@ function isSupported(name: string): boolean {
   return (supportedExtensions as readonly string[]).includes(path.extname(name).toLowerCase())
 }
 
-/** Uploads all files; one that fails does not stop the others. Outcomes stand in the order of the files. */
+/** Uploads all files; a failure does not stop the others. The outcomes are in the order of the files. */
 export async function uploadAll(
   client: ApiClient,
   files: string[],
@@ -112,13 +112,13 @@ async function sendFile(client: ApiClient, file: string, settings: UploadSetting
       const document = (await response.json()) as DocumentSummaryBody
       return { document, duplicateOf: response.headers.get('x-duplicate-of') }
     } catch (error) {
-      if (attempt === maximumTries || !mayPass(error) || settings.signal.aborted) throw error
+      if (attempt === maximumTries || !mayRetry(error) || settings.signal.aborted) throw error
       await wait(Math.min(longestRetryMs, firstRetryMs * 2 ** (attempt - 1)), undefined, { signal: settings.signal })
     }
   }
 }
 
-function mayPass(error: unknown): boolean {
+function mayRetry(error: unknown): boolean {
   if (!(error instanceof FailedError)) return false
   const { status } = error.details
   return status === undefined || status === 429 || status === 503

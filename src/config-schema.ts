@@ -25,30 +25,30 @@ const price = z
 const megabyte = 1024 * 1024
 
 const server = z.strictObject({
-  port: integer(0, 65_535).default(8080).describe('Port of the public HTTP server; 0 takes a free one.'),
+  port: integer(0, 65_535).default(8080).describe('Port of the public HTTP server; 0: a free port.'),
   host: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 or :: for all.'),
   publicUrl: z
     .url()
     .optional()
-    .describe('Address under which clients reach this service, for what is printed and for OpenAPI.'),
+    .describe('Address under which clients reach this service, for printed text and OpenAPI.'),
   maximumJsonBytes: integer(1024, 1024 * megabyte)
     .default(33 * megabyte)
     .describe('Largest JSON body of completions and Space chats.'),
   maximumJsonBytesInFlight: integer(1024, 1024 * 1024 * megabyte)
     .default(256 * megabyte)
     .describe(
-      'Most bytes of the JSON bodies of all requests in flight; one organisation may hold half. At least twice maximumJsonBytes.',
+      'Limit for the JSON bodies of all requests in flight; one organisation may use half. At least twice maximumJsonBytes.',
     ),
   stalledClientMs: integer(100, 3_600_000)
     .default(60_000)
-    .describe('A client that reads nothing of its answer for this time is disconnected; what was generated is billed.'),
+    .describe('A client that reads nothing of its answer for this time is disconnected. The generated text is billed.'),
   shutdownGraceMs: integer(0, 3_600_000).default(30_000).describe('How long streams may finish after SIGTERM.'),
 })
 
 const metrics = z.strictObject({
   port: integer(0, 65_535)
     .default(9464)
-    .describe('Port of GET /metrics; without a choice of yours a free one is taken when 9464 is in use.'),
+    .describe('Port of GET /metrics. If it is not set and 9464 is in use, a free port is used.'),
   host: z.string().min(1).default('127.0.0.1'),
   enabled: flag.default(true),
 })
@@ -76,7 +76,7 @@ const provider = z.strictObject({
     .optional()
     .describe('Preset of an OpenAI-compatible host: openai, mistral, groq, deepseek, xai, together, openrouter, …'),
   baseUrl: z.url().optional(),
-  apiKey: z.string().min(1).optional().describe('In clear in this file; prefer apiKeyEnv or apiKeyFile.'),
+  apiKey: z.string().min(1).optional().describe('The key in plain text; prefer apiKeyEnv or apiKeyFile.'),
   apiKeyEnv: z.string().min(1).optional().describe('Name of the environment variable that holds the key.'),
   apiKeyFile: z.string().min(1).optional().describe('File that holds the key.'),
   credentialsEnv: z
@@ -88,21 +88,18 @@ const provider = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('File with the same; without either, the default credential chain.'),
+    .describe('File with the same content. Without either, the default credential chain is used.'),
   headers: z.record(z.string(), z.string()).optional(),
   models: z
     .enum(['snapshot', 'discovered', 'declared'])
     .optional()
     .describe('Where its models come from; default by format, see docs/models.md.'),
-  priceLists: z.array(z.string()).optional().describe('Lists of the price snapshot that hold for it.'),
-  discoveredPrices: prices.optional().describe('Of models that only its own listing names.'),
+  priceLists: z.array(z.string()).optional().describe('Lists of the price snapshot that apply to it.'),
+  discoveredPrices: prices.optional().describe('Prices of models that only the listing of the provider names.'),
   region: z.string().optional(),
   project: z.string().optional(),
   apiVersion: z.string().optional(),
-  hosting: z
-    .string()
-    .optional()
-    .describe('Where its deployments run unless they say otherwise: eu, us, global, local.'),
+  hosting: z.string().optional().describe('Where its deployments run by default: eu, us, global, local.'),
   quirks: z
     .strictObject({
       temperatureFactor: z.number().positive().optional(),
@@ -129,7 +126,7 @@ const provider = z.strictObject({
 
 const deployment = z.strictObject({
   provider: z.string(),
-  wireId: z.string().optional().describe('Id or deployment name on the wire; default the model id.'),
+  wireId: z.string().optional().describe('Id or deployment name at the provider; default: the model id.'),
   hosting: z.string().optional(),
   region: z.string().optional(),
   weight: z.number().positive().default(1),
@@ -149,7 +146,7 @@ const model = z.strictObject({
   dimensions: integer(1, 65_536).optional(),
   acceptsTemperature: z.boolean().optional(),
   reasoning: z.boolean().optional(),
-  baseModel: z.string().optional().describe('Name in the price snapshot, where the id is your own.'),
+  baseModel: z.string().optional().describe('Name in the price snapshot, for an id of your choice.'),
   traits: modelTraitsSchema.optional(),
   deployments: z.array(deployment).min(1),
 })
@@ -172,7 +169,7 @@ const embeddings = z.strictObject({
   kind: z
     .enum(['auto', 'hashing', 'onnx', 'provider'])
     .default('auto')
-    .describe('auto: the model that is named, else the built-in lexical hashing embedder.'),
+    .describe('auto: the configured model, otherwise the built-in lexical hashing embedder.'),
   model: z.string().optional().describe('A catalogue model (provider) or a hub id (onnx).'),
   folder: z.string().optional().describe('Folder with the weights of a local ONNX model.'),
   dimensions: integer(16, 4000).optional(),
@@ -214,7 +211,7 @@ export const configFileSchema = z.strictObject({
       workers: integer(0, 64)
         .default(2)
         .describe(
-          'Extractor processes, at least two: one is kept for small documents. 0: this instance takes no documents.',
+          'Extraction processes, at least two: one is reserved for small documents. 0: this instance processes no documents.',
         ),
     })
     .prefault({}),
@@ -222,12 +219,16 @@ export const configFileSchema = z.strictObject({
     .strictObject({
       memoryMegabytes: integer(0, 4096)
         .default(1024)
-        .describe('Most memory for searching the Spaces of the embedded database; 0: search in the database.'),
+        .describe('Limit of memory for searching the Spaces of the embedded database; 0: search in the database.'),
     })
     .prefault({}),
   chat: z
     .strictObject({
-      defaultModel: z.string().min(1).default('portico/offline').describe('Model of new Spaces that name none.'),
+      defaultModel: z
+        .string()
+        .min(1)
+        .default('portico/offline')
+        .describe('Model of new Spaces that are created without one.'),
     })
     .prefault({}),
 })

@@ -7,14 +7,15 @@ import { describeIssue, sentence } from './contract/validation.ts'
 
 /**
  * The only reader of the environment and of the configuration file. Three steps: raw text → checked file schema → one frozen
- * Config whose secrets stand apart. Environment variables win over the file; an unknown or wrong setting is an error that names it.
+ * Config with the secrets in a separate field. Environment variables win over the file. An unknown or wrong setting is an error that
+ * names it.
  */
 export interface Config {
   settings: DeepReadonly<ConfigFile>
   secrets: Readonly<Secrets>
   /** Where the file was read from, for the start-up line. */
   file: string | undefined
-  /** Settings that somebody chose; the rest are defaults. */
+  /** Settings from the file or the environment; the rest are defaults. */
   explicit: ReadonlySet<string>
   proxies: { httpProxy: string | undefined; httpsProxy: string | undefined; noProxy: string | undefined }
 }
@@ -37,7 +38,7 @@ export interface Secrets {
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A setting that is wrong; the message names it and says what is expected. */
+/** A wrong setting. The message names it and the expected value. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message)
@@ -86,7 +87,7 @@ const secretVariables = {
   s3SecretAccessKey: 'PORTICO_S3_SECRET_ACCESS_KEY',
 } as const
 
-/** Read by the command line and by tests, so they may stand in the same shell. */
+/** Read by the command line and by tests; they may be set in the same shell. */
 const otherVariables = ['PORTICO_CONFIG', 'PORTICO_URL', 'PORTICO_API_KEY', 'PORTICO_SPACE_ID', 'PORTICO_ENDPOINT_ID']
 const testVariables = ['PORTICO_SHARED_DATA', 'PORTICO_TEST_DATABASE_URL']
 
@@ -133,7 +134,7 @@ function assertKnownVariables(environment: Environment) {
   ])
   for (const variable of Object.keys(environment)) {
     if (!variable.startsWith('PORTICO_') || known.has(variable)) continue
-    // Keys that the file's providers name with apiKeyEnv may carry our prefix.
+    // Providers in the file may name such variables with apiKeyEnv.
     if (/^PORTICO_[A-Z0-9_]*_API_KEY$/.test(variable)) continue
     throw new ConfigError(
       `${variable} is not a setting of Portico. Did you mean ${nearest(variable, [...known])}? docs/configuration.md lists all.`,
@@ -193,7 +194,7 @@ function readSecrets(environment: Environment, settings: ConfigFile, workingFold
   return { ...named, providerKeys, providerCredentials }
 }
 
-/** Shorter ones could be guessed; `openssl rand -hex 24` makes 48 characters. */
+/** Shorter tokens could be guessed. `openssl rand -hex 24` makes 48 characters. */
 const minimumOperatorTokenLength = 24
 
 function assertOperatorToken(token: string | undefined) {
@@ -219,7 +220,7 @@ function readSecret(environment: Environment, variable: string, workingFolder: s
   return direct?.trim() || undefined
 }
 
-/** A secret of a provider that the file names by its variable or its file. */
+/** A provider's secret, from the environment variable or the file that the configuration names. */
 function readNamedSecret(
   environment: Environment,
   workingFolder: string,

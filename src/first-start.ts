@@ -2,10 +2,10 @@ import { type Demo, ensureDemo } from './first-start/demo.ts'
 import type { Service } from './service.ts'
 
 /**
- * On the first start: an operator token, then a demo organisation with its key. `print` gets what a person must read, and resolves
- * when it is out of this process: a secret is printed before it becomes valid, in the transaction that makes it so. A crash thus
- * leaves a secret that was printed and never became valid, but none that is valid and that nobody has seen; the next start makes
- * and prints what is missing. Of several instances that start at once on one database, one makes each.
+ * Creates the operator token and then the demo organisation with its key, on the first start only. `print` resolves when the operating
+ * system has accepted the text. Each secret is printed inside the transaction that makes it valid. After a crash a printed secret may
+ * be invalid, but no valid secret is unprinted, and the next start creates what is missing. When several instances start at once on
+ * one database, one of them creates each.
  */
 export async function runFirstStart(
   service: Service,
@@ -17,8 +17,8 @@ export async function runFirstStart(
 
 function describeOperatorToken(token: string): string {
   return `
-This is the first start. The operator token, for \`bin/portico …\` and /api (shown only now; set it as PORTICO_OPERATOR_TOKEN
-for the command line):
+This is the first start. Keep the operator token: it is shown only now. The command line (bin/portico) reads it from
+PORTICO_OPERATOR_TOKEN; /api takes it as a bearer token.
 
   ${token}
 `
@@ -27,7 +27,7 @@ for the command line):
 /** The lines to paste and the commands that work with them. */
 function describeDemo(url: string, { apiKey, spaceId, endpointId }: Demo): string {
   return `
-A demo organisation and a published Space are ready; paste these lines into a shell (the key is shown only now):
+A demo organisation and a published Space are ready. Paste these lines into a shell (the key is shown only now):
 
 export PORTICO_URL=${url}
 export PORTICO_API_KEY=${apiKey}

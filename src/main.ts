@@ -6,21 +6,21 @@ import { createLog } from './process-log.ts'
 import { createService, type Service } from './service.ts'
 import { onStopRequest } from './stop-requests.ts'
 
-/** The process: environment → config → service → listen; signals. */
+/** The process: reads the configuration, starts the service, and stops it on a signal. */
 
 class PrintError extends Error {}
 
-/** Errors whose message already tells an operator what to do; no stack is shown for them. */
+/** Errors whose message names the remedy for the operator; they are printed without a stack. */
 const isOperatorError = (error: unknown) =>
   error instanceof ConfigError ||
   error instanceof DatabaseStartError ||
   error instanceof PrintError ||
   isAddressError(error)
 
-/** Two signals within it are one. */
-const impatientAfterMs = 1_000
-/** After an uncaught exception: the time that closing everything may take on top of the grace for running calls. */
-const lastResortMs = 15_000
+/** Signals within this time count as one: a terminal and npm both forward Ctrl-C. */
+const sameSignalMs = 1_000
+/** After an uncaught exception: time for closing everything, in addition to the grace for running calls. */
+const forcedExitMs = 15_000
 
 try {
   await run()
@@ -37,13 +37,12 @@ async function run() {
   let stoppingSinceMs: number | undefined
   const stop = (signal: string) => {
     if (stoppingSinceMs !== undefined) {
-      // A terminal and npm both pass a Ctrl-C on: only a later one means impatience.
-      if (performance.now() - stoppingSinceMs < impatientAfterMs) return
+      if (performance.now() - stoppingSinceMs < sameSignalMs) return
       log.warn({ signal }, 'stopping at once')
       process.exit(1)
     }
     stoppingSinceMs = performance.now()
-    // Nothing serves yet, and an interrupted start is repaired by the next one.
+    // No request is served yet, and the next start repairs an interrupted one.
     if (service === undefined) process.exit(1)
     log.info({ signal }, 'stopping: streams finish, jobs return to the queue')
     service.stop().then(
@@ -60,9 +59,9 @@ async function run() {
     const stack = error instanceof Error ? error.stack : undefined
     log.error({ error: describeError(error), stack }, 'uncaught exception: stopping, since the state is unknown')
     process.exitCode = 1
-    // A second one while stopping does not shorten the stop, and a stop that hangs does not keep the process.
+    // A second exception does not shorten the stop. A stop that hangs is ended by the timer.
     if (stoppingSinceMs === undefined) stop('uncaughtException')
-    setTimeout(() => process.exit(1), config.settings.server.shutdownGraceMs + lastResortMs).unref()
+    setTimeout(() => process.exit(1), config.settings.server.shutdownGraceMs + forcedExitMs).unref()
   })
 
   service = await createService({ config, log })
@@ -71,12 +70,12 @@ async function run() {
   try {
     await runFirstStart(service, { url, print })
   } catch (error) {
-    // A stop closes the databases under it; the next start makes what is missing.
+    // A stop closes the databases meanwhile; the next start creates what is missing.
     if (stoppingSinceMs === undefined) throw error
   }
 }
 
-/** Resolves when the text is out of this process. */
+/** Resolves when the operating system has accepted the text. */
 function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     // Without a listener a closed pipe would also end the process as an uncaught exception.

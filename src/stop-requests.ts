@@ -1,13 +1,13 @@
-/** The ways in which a process is asked to stop: signals, and the end of the npm that started it. */
+/** How a process is stopped from outside: by signals, and by the end of the npm that started it. */
 
-/** How often the parent is looked up: one system call each, and the longest that an orphan lives before it begins to stop. */
+/** Interval of checking the parent process, one system call each. An orphan starts to stop after this time at the latest. */
 const parentCheckMs = 250
 
 const parentOption = /^--stop-with=([1-9]\d*)$/
 
 /**
- * Calls `stop` with the reason on SIGTERM, SIGINT and SIGHUP. With `--stop-with=PID` among the arguments also when PID is no longer the
- * parent: npm does not forward SIGHUP, and nothing can forward SIGKILL, so a service that npm started would be left running.
+ * Calls `stop` with the reason on SIGTERM, SIGINT and SIGHUP. With the argument `--stop-with=PID`, `stop` is also called when PID is no
+ * longer the parent. npm does not forward SIGHUP and cannot forward SIGKILL, so a service that npm started would keep running.
  */
 export function onStopRequest(argv: readonly string[], stop: (reason: string) => void): void {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal))

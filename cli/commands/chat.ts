@@ -15,8 +15,10 @@ interface ChatOptions {
 export function addChatCommand(program: Command, cliProcess: CliProcess): void {
   program
     .command('chat <endpoint> [question...]')
-    .description('Ask a published Space; the answer streams. Without a question it is read from standard input.')
-    .option('--no-sources', 'without inline markers')
+    .description(
+      'Ask a published Space and stream its answer. Without an argument, the question is read from standard input.',
+    )
+    .option('--no-sources', 'without inline citation markers')
     .option('--agentic', 'allow several searches for one answer')
     .addHelpText(
       'after',
@@ -67,7 +69,7 @@ async function printStream(output: Output, response: Response, signal: AbortSign
     if (signal.aborted) throw new FailedError('Interrupted.')
     throw error
   }
-  if (!complete) throw new FailedError('The connection ended in the middle of the answer. Ask again.')
+  if (!complete) throw new FailedError('The connection ended in the middle of the answer. Repeat the command.')
 }
 
 function printReferences(output: Output, references: Reference[]) {

@@ -17,7 +17,7 @@ interface UploadOptions {
   parallel: number
 }
 
-/** `portico document …`, with an organisation's API key. */
+/** `portico document …` */
 export function addDocumentCommands(program: Command, cliProcess: CliProcess): void {
   const documents = program
     .command('document')
@@ -32,15 +32,15 @@ function addUpload(documents: Command, cliProcess: CliProcess) {
   documents
     .command('upload <path...>')
     .description('Upload files, or all supported files of folders.')
-    .option('--space <space>', 'the Space; else PORTICO_SPACE_ID')
+    .option('--space <space>', 'the Space; default: PORTICO_SPACE_ID')
     .option('--name <name>', 'display name, for a single file')
     .option('--metadata <json>', 'a JSON object, or @FILE; a top-level url is shown on citations')
     .option(
       '--on-duplicate <what>',
-      'with a document of the same name: keep both, skip the file, or replace it',
+      'if a document has the same name: keep both, skip the file, or replace the document',
       'keep',
     )
-    .option('--wait', 'wait until each is ready; exit code 1 where one fails')
+    .option('--wait', 'wait until all are processed; exit code 1 if one fails')
     .option('--parallel <count>', 'uploads at the same time', parseWhole, 2)
     .addHelpText(
       'after',
@@ -81,8 +81,8 @@ function addReads(documents: Command, cliProcess: CliProcess) {
   documents
     .command('list [space]')
     .description("List the documents of a Space, newest first, with the organisation's API key or the operator token.")
-    .option('--space <space>', 'the Space, instead of the argument; else PORTICO_SPACE_ID')
-    .option('--limit <count>', 'how many at most', parseWhole, defaultLimit)
+    .option('--space <space>', 'the Space, instead of the argument; default: PORTICO_SPACE_ID')
+    .option('--limit <count>', 'maximum number of items', parseWhole, defaultLimit)
     .addHelpText(
       'after',
       examples('portico document list --space SPACE_ID', 'portico document list --limit 1000 --json'),
@@ -164,14 +164,14 @@ function addChanges(documents: Command, cliProcess: CliProcess) {
     )
   documents
     .command('delete <document...>')
-    .description('Delete documents with everything that was made of them.')
-    .option('--yes', 'do it without asking')
+    .description('Delete documents with their chunks and vectors.')
+    .option('--yes', 'confirm (required)')
     .addHelpText('after', examples('portico document delete DOCUMENT_ID --yes'))
     .action(
       action(cliProcess, async ({ output, organisation }, options: { yes?: boolean }, ids: string[]) => {
         assertConfirmed(
           options.yes,
-          `This deletes ${ids.length === 1 ? 'the document' : `${ids.length} documents`} for good.`,
+          `This deletes ${ids.length === 1 ? 'the document' : `${ids.length} documents`} permanently.`,
         )
         const client = organisation()
         for (const id of ids) await client.send('DELETE', pathOf(id))
@@ -210,7 +210,7 @@ function toRow({ file, status, documentId, error, duplicateOf, warnings }: Uploa
   return [file, status, documentId, error ?? remark]
 }
 
-/** Pages of a warning that a line shows. */
+/** Page numbers that one warning lists. */
 const shownPages = 10
 
 function describeWarning({ message, pages = [] }: DocumentWarning): string {

@@ -7,7 +7,7 @@ import { readJsonFile } from './providers.ts'
 
 /** `portico model …`, `portico deployment …` and `portico price …` */
 export function addModelCommands(program: Command, cliProcess: CliProcess): void {
-  const model = program.command('model').description('Models: what can be called, and by whom.')
+  const model = program.command('model').description('Models and the plans that may call them.')
   addModelReads(model, cliProcess)
   addModelChanges(model, cliProcess)
   addDeployments(program.command('deployment').description('Where models can be called.'), cliProcess)
@@ -18,7 +18,7 @@ function addModelReads(model: Command, cliProcess: CliProcess) {
   model
     .command('list')
     .description('List models that can be called.')
-    .option('--all', 'also what cannot be called')
+    .option('--all', 'include models that cannot be called')
     .addHelpText('after', examples('portico model list', 'portico model list --all --json'))
     .action(
       action(cliProcess, async ({ output, operator }, options: { all?: boolean }) => {
@@ -70,7 +70,7 @@ function addModelChanges(model: Command, cliProcess: CliProcess) {
   model
     .command('add <id>')
     .alias('set')
-    .description("Declare a model, or override what is known of it. Replaces the operator's earlier declaration.")
+    .description("Declare a model or override its catalogue data. Replaces the operator's earlier declaration.")
     .option('--kind <kind>', 'chat or embedding')
     .option('--tier <tier>', 'base or premium')
     .option('--owned-by <name>', 'owner that the models list shows')
@@ -105,7 +105,7 @@ function addModelChanges(model: Command, cliProcess: CliProcess) {
   model
     .command('remove <id>')
     .description("Remove the operator's declaration of a model.")
-    .option('--yes', 'do it without asking')
+    .option('--yes', 'confirm (required)')
     .addHelpText('after', examples('portico model remove house-model --yes'))
     .action(
       action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
@@ -159,7 +159,7 @@ function addDeployments(deployment: Command, cliProcess: CliProcess) {
     .option('--model <id>', 'canonical id of the model')
     .option('--provider <id>', 'the provider')
     .option('--wire-id <id>', 'id or deployment name at the provider')
-    .option('--base-model <id>', 'the model behind a name of your own')
+    .option('--base-model <id>', 'the model behind a name of your choice')
     .option('--hosting <hosting>', 'eu, us, global, local …')
     .option('--region <region>', 'shown in receipts')
     .option('--weight <number>', 'share of the traffic', parseNumber)
@@ -180,7 +180,7 @@ function addDeployments(deployment: Command, cliProcess: CliProcess) {
   deployment
     .command('remove <id>')
     .description("Remove the operator's declaration of a deployment.")
-    .option('--yes', 'do it without asking')
+    .option('--yes', 'confirm (required)')
     .addHelpText('after', examples('portico deployment remove house-1 --yes'))
     .action(
       action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
@@ -213,7 +213,7 @@ function addPrices(price: Command, cliProcess: CliProcess) {
     )
   price
     .command('set <deployment>')
-    .description('Set a price from a moment on, US dollars per million tokens.')
+    .description('Set a price, US dollars per million tokens, valid from a point in time.')
     .requiredOption('--input <usd>', 'input tokens')
     .option('--output <usd>', 'output tokens')
     .option('--cache-read <usd>', 'cached input tokens; default: as input')
@@ -232,7 +232,7 @@ function addPrices(price: Command, cliProcess: CliProcess) {
   price
     .command('remove <deployment> <price>')
     .description("Remove one of the operator's prices.")
-    .option('--yes', 'do it without asking')
+    .option('--yes', 'confirm (required)')
     .addHelpText('after', examples('portico price remove house-1 PRICE_ID --yes'))
     .action(
       action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string, priceId: string) => {
@@ -271,7 +271,7 @@ function printDeployment(output: Output, deployment: DeploymentBody) {
   output.fields([
     ['deployment', deployment.id],
     ['provider', deployment.provider],
-    ['id on the wire', deployment.wireId],
+    ['id at the provider', deployment.wireId],
     ['hosting', deployment.region === null ? deployment.hosting : `${deployment.hosting} (${deployment.region})`],
     ['weight', deployment.weight],
     ...describeTraits(deployment),
@@ -281,7 +281,7 @@ function printDeployment(output: Output, deployment: DeploymentBody) {
   printPrices(output, deployment.prices)
 }
 
-/** One line each; lists and words as JSON, which PUT takes back. */
+/** One line for each trait, its value as JSON in the form that PUT accepts. */
 function describeTraits({ reasoning, acceptsTemperature, traits }: DeploymentBody): [string, string][] {
   const { sources, ...facts } = traits
   const shown = { reasoning, acceptsTemperature, ...facts }
@@ -304,7 +304,7 @@ function printPrices(output: Output, prices: PriceBody[]) {
       source,
       id,
     ]),
-    'It has no price, so it cannot be called. Set one with: portico price set DEPLOYMENT --input USD --output USD',
+    'The deployment has no price, so it cannot be called. Set one with: portico price set DEPLOYMENT --input USD --output USD',
   )
 }
 

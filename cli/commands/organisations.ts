@@ -40,9 +40,9 @@ export function addOrganisationCommands(program: Command, cliProcess: CliProcess
     .command('rotate <organisation>')
     .alias('create')
     .description(
-      'Make the API key. The current key, if there is one, stops working at once. The new key is shown only once.',
+      'Create the API key, which is shown only once. The current key, if there is one, stops working at once.',
     )
-    .option('--yes', 'replace a key without asking')
+    .option('--yes', 'replace a key without a prompt')
     .addHelpText(
       'after',
       examples('portico key rotate Acme', 'portico key rotate Acme --yes --json | jq -r .key > key.txt'),
@@ -53,7 +53,7 @@ export function addOrganisationCommands(program: Command, cliProcess: CliProcess
         const id = await findOrganisationId(client, reference)
         const { name, apiKey } = await client.get<OrganisationBody>(`/api/organisations/${id}`)
         if (apiKey !== null) {
-          const what = `The key of ${name} that ends in ${apiKey.lastFour} stops working at once, everywhere.`
+          const what = `The key of ${name} that ends in ${apiKey.lastFour} stops working at once on all instances.`
           await confirm(process, options.yes, what)
         }
         const made = await createKey(client, id)
@@ -64,10 +64,10 @@ export function addOrganisationCommands(program: Command, cliProcess: CliProcess
 
 function addCreate(org: Command, cliProcess: CliProcess) {
   withFields(org.command('create <name>'))
-    .description('Create an organisation with its API key, which is shown only now.')
-    .option('--enable', "give the operator's enablement of the gateway")
-    .option('--opt-in', "give the administrator's opt-in to the gateway")
-    .option('--no-key', 'make no API key yet')
+    .description('Create an organisation with its API key, which is shown only once.')
+    .option('--enable', 'enable the gateway (operator)')
+    .option('--opt-in', 'opt in to the gateway (team administrator)')
+    .option('--no-key', 'create no API key')
     .addHelpText(
       'after',
       examples(
@@ -102,8 +102,8 @@ function addReads(org: Command, cliProcess: CliProcess) {
   org
     .command('list')
     .description('List organisations, newest first.')
-    .option('--search <text>', 'a part of the name')
-    .option('--limit <count>', 'how many at most', parseWhole, defaultLimit)
+    .option('--search <text>', 'part of the name')
+    .option('--limit <count>', 'maximum number of items', parseWhole, defaultLimit)
     .addHelpText('after', examples('portico org list', 'portico org list --search acme --json'))
     .action(
       action(cliProcess, async ({ output, operator }, options: { search?: string; limit: number }) => {
@@ -144,10 +144,10 @@ function addReads(org: Command, cliProcess: CliProcess) {
 
 function addUpdate(org: Command, cliProcess: CliProcess) {
   withFields(org.command('update <organisation>'))
-    .description('Change an organisation; what is not given stays.')
+    .description('Change the given fields of an organisation.')
     .option('--name <name>', 'new name')
-    .option('--disable-model <id>', 'switch a model off for it; may be given several times', collect)
-    .option('--enable-model <id>', 'switch a model on again; may be given several times', collect)
+    .option('--disable-model <id>', 'disable a model for it; repeatable', collect)
+    .option('--enable-model <id>', 'enable a model again; repeatable', collect)
     .addHelpText(
       'after',
       examples(
@@ -177,13 +177,13 @@ function addUpdate(org: Command, cliProcess: CliProcess) {
   org
     .command('remove <organisation>')
     .description('Remove an organisation that has no Spaces. Its usage records stay.')
-    .option('--yes', 'do it without asking')
+    .option('--yes', 'confirm (required)')
     .addHelpText('after', examples('portico org remove Acme --yes'))
     .action(
       action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, reference: string) => {
         const client = operator()
         const id = await findOrganisationId(client, reference)
-        assertConfirmed(options.yes, `This removes organisation ${id} and its API key for good.`)
+        assertConfirmed(options.yes, `This removes organisation ${id} and its API key permanently.`)
         await client.send('DELETE', `/api/organisations/${id}`)
         output.result({ removed: id }, () => output.line(`Removed organisation ${id}.`))
       }),
@@ -192,10 +192,10 @@ function addUpdate(org: Command, cliProcess: CliProcess) {
 
 function addSwitches(org: Command, cliProcess: CliProcess) {
   const switches = [
-    ['enable', "Give the operator's enablement of the gateway.", enable(true)],
-    ['disable', "Withdraw the operator's enablement: the next gateway request is a 403.", enable(false)],
-    ['opt-in', "Give the administrator's opt-in to the gateway.", (client, id) => setOptIn(client, id, true)],
-    ['opt-out', "Withdraw the administrator's opt-in.", (client, id) => setOptIn(client, id, false)],
+    ['enable', 'Enable the gateway (operator).', enable(true)],
+    ['disable', 'Disable the gateway (operator): the next gateway request is a 403.', enable(false)],
+    ['opt-in', 'Opt in to the gateway (team administrator).', (client, id) => setOptIn(client, id, true)],
+    ['opt-out', 'Withdraw the opt-in (team administrator).', (client, id) => setOptIn(client, id, false)],
   ] satisfies [string, string, (client: ApiClient, id: string) => Promise<OrganisationBody>][]
   for (const [name, description, change] of switches) {
     org
@@ -215,7 +215,7 @@ function addSwitches(org: Command, cliProcess: CliProcess) {
 function addWebhook(org: Command, cliProcess: CliProcess) {
   org
     .command('webhook <organisation> [url]')
-    .description('Set where budget thresholds are sent; the signing secret is shown only now.')
+    .description('Set the address that receives budget thresholds. The signing secret is shown only once.')
     .option('--remove', 'remove the webhook')
     .addHelpText(
       'after',
@@ -236,7 +236,7 @@ function addWebhook(org: Command, cliProcess: CliProcess) {
           output.result(webhook, () =>
             output.fields([
               ['url', webhook.url],
-              ['secret (shown only now)', webhook.secret],
+              ['secret (shown only once)', webhook.secret],
             ]),
           )
         },
@@ -248,13 +248,13 @@ function withFields(command: Command): Command {
   return command
     .option('--plan <plan>', 'free, team or enterprise; the gateway needs enterprise')
     .option('--budget <usd>', 'monthly budget in US dollars, exact: 50.00')
-    .option('--markup <percent>', 'on top of the base cost: 12.5')
+    .option('--markup <percent>', 'added to the base cost: 12.5')
     .option('--time-zone <zone>', "IANA zone of the budget's month: Europe/Berlin")
     .option('--anchor-day <day>', 'day of the month, 1 to 28, on which the budget renews', parseWhole)
     .option('--concurrent-calls <count>', 'completions and chats at the same time', parseWhole)
     .option('--requests-per-minute <count>', 'completions and chats a minute, or none')
     .option('--concurrent-uploads <count>', 'uploads at the same time', parseWhole)
-    .option('--subscription <status>', 'active or cancelled (at once, unless --ends-at says when)')
+    .option('--subscription <status>', 'active or cancelled (at once, or at --ends-at)')
     .option('--starts-at <time>', 'first moment of the subscription, ISO 8601')
     .option('--ends-at <time>', 'end of the subscription, ISO 8601, or none')
 }
@@ -334,6 +334,6 @@ function printOrganisation(output: Output, organisation: OrganisationBody) {
 
 function printKey(output: Output, { key }: NewApiKeyBody) {
   output.line()
-  output.line('The API key, shown only now:')
+  output.line('The API key, shown only once:')
   output.line(`export PORTICO_API_KEY=${key}`)
 }

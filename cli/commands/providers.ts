@@ -30,8 +30,8 @@ export function addProviderCommands(program: Command, cliProcess: CliProcess): v
   addAdd(provider, cliProcess)
   addTest(provider, cliProcess)
   for (const [name, enabled, description] of [
-    ['enable', true, 'Switch a provider on again.'],
-    ['disable', false, 'Switch a provider off; its models go elsewhere or nowhere.'],
+    ['enable', true, 'Enable a provider again.'],
+    ['disable', false, 'Disable a provider. Calls use other deployments of its models, if there are any.'],
   ] as const) {
     provider
       .command(`${name} <id>`)
@@ -50,7 +50,7 @@ export function addProviderCommands(program: Command, cliProcess: CliProcess): v
   provider
     .command('remove <id>')
     .description("Remove the operator's declaration of a provider with its key.")
-    .option('--yes', 'do it without asking')
+    .option('--yes', 'confirm (required)')
     .addHelpText('after', examples('portico provider remove mistral --yes'))
     .action(
       action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
@@ -88,7 +88,7 @@ function addReads(provider: Command, cliProcess: CliProcess) {
     )
   provider
     .command('show <id>')
-    .description('Show a provider; its key is shown by its last four characters only.')
+    .description('Show a provider, with the last four characters of its key.')
     .addHelpText('after', examples('portico provider show openai --json'))
     .action(
       action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
@@ -102,13 +102,11 @@ function addAdd(provider: Command, cliProcess: CliProcess) {
   provider
     .command('add <id>')
     .alias('set')
-    .description(
-      'Declare a provider, or replace its declaration. A key that is stored stays unless a new one is given.',
-    )
+    .description('Declare a provider or replace its declaration. The stored key is kept unless a new one is given.')
     .option('--format <format>', providerFormats.join(', '))
     .option('--flavour <flavour>', 'preset of an OpenAI-compatible host: mistral, groq, deepseek …')
     .option('--base-url <url>', 'address of its API')
-    .option('--region <region>', 'where it runs, for the receipts and for Bedrock and Vertex')
+    .option('--region <region>', 'region, for receipts and for Bedrock and Vertex')
     .option('--project <project>', 'Google Cloud project')
     .option('--api-version <version>', 'Azure: API version')
     .option('--hosting <hosting>', 'eu, us, global, local or another word; only eu serves eu/ ids')
@@ -182,7 +180,7 @@ async function readKey({ process }: Context, { keyEnv, keyFile }: ProviderOption
   return key
 }
 
-/** An object of a JSON file that `--from` names. */
+/** The JSON object in the file of `--from`. */
 export function readJsonFile(file: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(readTextFile(file, '--from'))
@@ -190,10 +188,10 @@ export function readJsonFile(file: string): Record<string, unknown> {
   } catch (error) {
     if (error instanceof UsageError) throw error
   }
-  throw new UsageError(`--from: ${file} holds no JSON object.`)
+  throw new UsageError(`--from: ${file} does not contain a JSON object.`)
 }
 
-/** What a PUT takes of what a GET shows; secrets that are absent stay as they are. */
+/** The fields of a GET that PUT accepts. PUT keeps secrets that are absent. */
 function declarationOf(provider: ProviderBody): Record<string, unknown> {
   const shownOnly = new Set(['id', 'origin', 'apiKeyLastFour', 'headerNames', 'hasCredentials'])
   return Object.fromEntries(Object.entries(provider).filter(([name]) => !shownOnly.has(name)))

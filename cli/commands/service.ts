@@ -11,13 +11,13 @@ import { loadItems } from '../paging.ts'
 export function addServiceCommands(program: Command, cliProcess: CliProcess): void {
   program
     .command('audit')
-    .description('Prove that the ledger and the documents add up. Exit code 1 where something does not fit.')
+    .description('Check that ledger, documents and index are consistent. Exit code 1 if there are findings.')
     .addHelpText('after', examples('portico audit', 'portico audit --json'))
     .action(
       action(cliProcess, async ({ output, operator }) => {
         const audit = await operator().get<AuditBody>('/api/audit')
         output.result(audit, () => {
-          if (audit.ok) return output.line(`Everything fits: ${audit.areas.join(', ')}.`)
+          if (audit.ok) return output.line(`No findings: ${audit.areas.join(', ')}.`)
           output.table(
             ['AREA', 'RULE', 'SUBJECT', 'EXPECTED', 'FOUND'],
             audit.findings.map(({ area, rule, subject, expected, found }) => [area, rule, subject, expected, found]),
@@ -30,8 +30,8 @@ export function addServiceCommands(program: Command, cliProcess: CliProcess): vo
   program
     .command('log')
     .description('Administrative changes, newest first: who changed what and when.')
-    .option('--org <organisation>', 'of one organisation, by id or exact name')
-    .option('--limit <count>', 'how many at most', parseWhole, 20)
+    .option('--org <organisation>', 'only changes of this organisation, by id or exact name')
+    .option('--limit <count>', 'maximum number of items', parseWhole, 20)
     .addHelpText('after', examples('portico log', 'portico log --org Acme --limit 100 --json'))
     .action(
       action(cliProcess, async ({ output, operator }, options: { org?: string; limit: number }) => {
@@ -52,22 +52,22 @@ export function addServiceCommands(program: Command, cliProcess: CliProcess): vo
     .command('token')
     .description('The operator token.')
     .command('rotate')
-    .description('Replace the operator token; the former one stops working at once. The token is shown only now.')
-    .option('--yes', 'do it without asking')
+    .description('Replace the operator token, which is shown only once. The former one stops working at once.')
+    .option('--yes', 'confirm (required)')
     .addHelpText('after', examples('portico token rotate --yes'))
     .action(
       action(cliProcess, async ({ output, operator }, options: { yes?: boolean }) => {
-        assertConfirmed(options.yes, 'This ends the validity of the operator token that the service made.')
+        assertConfirmed(options.yes, 'The operator token that the service created stops working at once.')
         const made = await operator().send<{ token: string }>('POST', '/api/operator-token/rotate')
         output.result(made, () => {
-          output.line('The operator token, shown only now:')
+          output.line('The operator token, shown only once:')
           output.line(`export PORTICO_OPERATOR_TOKEN=${made.token}`)
         })
       }),
     )
 }
 
-/** `plan: "team" → "enterprise"` for changes; nothing for what was made or removed as a whole. */
+/** `plan: "team" → "enterprise"` for changes; empty for creations and removals. */
 function describeChange({ before, after }: AdminLogEntryBody): string {
   if (!before || !after) return ''
   return Object.keys(after)

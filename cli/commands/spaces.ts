@@ -63,7 +63,7 @@ function addCreateAndUpdate(space: Command, cliProcess: CliProcess) {
       ),
     )
   withFields(space.command('update <space>'))
-    .description('Change a Space; what is not given stays.')
+    .description('Change the given fields of a Space.')
     .option('--name <name>', 'new name')
     .addHelpText('after', examples('portico space update SPACE_ID --model eu/mistral-large --passages 12'))
     .action(
@@ -79,7 +79,7 @@ function addReads(space: Command, cliProcess: CliProcess) {
   space
     .command('list [organisation]')
     .description('List the Spaces of an organisation, or all; newest first.')
-    .option('--limit <count>', 'how many at most', parseWhole, defaultLimit)
+    .option('--limit <count>', 'maximum number of items', parseWhole, defaultLimit)
     .addHelpText('after', examples('portico space list', 'portico space list Acme --json'))
     .action(
       action(cliProcess, async ({ output, operator }, options: { limit: number }, reference: string | undefined) => {
@@ -117,8 +117,8 @@ function addReads(space: Command, cliProcess: CliProcess) {
 
 function addPublishing(space: Command, cliProcess: CliProcess) {
   for (const [name, description] of [
-    ['publish', 'Publish a Space; its endpoint id stays the same for good.'],
-    ['unpublish', 'Unpublish a Space: its endpoint answers 404 at once.'],
+    ['publish', 'Publish a Space. Its endpoint id never changes.'],
+    ['unpublish', 'Unpublish a Space. Its endpoint returns 404 at once.'],
   ] as const) {
     space
       .command(`${name} <space>`)
@@ -134,11 +134,11 @@ function addPublishing(space: Command, cliProcess: CliProcess) {
   space
     .command('delete <space>')
     .description('Delete a Space with all its documents.')
-    .option('--yes', 'do it without asking')
+    .option('--yes', 'confirm (required)')
     .addHelpText('after', examples('portico space delete SPACE_ID --yes'))
     .action(
       action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
-        assertConfirmed(options.yes, `This deletes Space ${id} and all its documents for good.`)
+        assertConfirmed(options.yes, `This deletes Space ${id} and all its documents permanently.`)
         await operator().send('DELETE', pathOf(id))
         output.result({ deleted: id }, () =>
           output.line(`Deleted Space ${id}; its documents are being removed in the background.`),
@@ -150,12 +150,12 @@ function addPublishing(space: Command, cliProcess: CliProcess) {
 function withFields(command: Command): Command {
   return command
     .option('--model <id>', 'model id or alias, with or without eu/')
-    .option('--instructions <text>', "put in front of every answer's prompt")
-    .option('--instructions-file <file>', 'the same from a file')
-    .option('--passages <count>', 'passages that an answer is given at most, 1 to 50', parseWhole)
+    .option('--instructions <text>', 'instructions at the beginning of each prompt')
+    .option('--instructions-file <file>', 'file with the instructions')
+    .option('--passages <count>', 'maximum number of passages in a prompt, 1 to 50', parseWhole)
     .option('--temperature <number>', '0 to 2', parseNumber)
-    .option('--maximum-output-tokens <count>', 'cap of one answer', parseWhole)
-    .option('--base-tier-fallback <on|off>', 'go on with a base-tier model when credits are exhausted')
+    .option('--maximum-output-tokens <count>', 'limit for one answer', parseWhole)
+    .option('--base-tier-fallback <on|off>', 'use a base-tier model when the budget is exhausted')
 }
 
 function toBody(options: SpaceOptions): Record<string, unknown> {
@@ -197,5 +197,5 @@ function printSpace(output: Output, space: SpaceBody) {
     ['base-tier fallback', settings.baseTierFallback],
     ['changed', space.updatedAt],
   ])
-  if (space.published) output.note(`Ask it with: portico chat ${space.endpointId} "Your question"`)
+  if (space.published) output.note(`Try it with: portico chat ${space.endpointId} "Your question"`)
 }

@@ -4,9 +4,9 @@ import type { Organisation, OrganisationStore } from '../organisations/index.ts'
 import type { Space, SpaceStore } from '../spaces/index.ts'
 
 export interface DemoStore {
-  /** Stores both, once in the life of the database and only while it has no organisation. */
+  /** Stores both, once per database and only while it has no organisation. */
   insertOnce(organisation: Organisation, space: Space): Promise<void>
-  /** The demo whose key has not been shown to anybody yet: the organisation has none. */
+  /** The demo whose key was not printed yet: its organisation has no key. */
   loadUnfinished(): Promise<{ organisationId: string; spaceId: string; endpointId: string } | undefined>
 }
 

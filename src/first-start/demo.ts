@@ -35,15 +35,15 @@ On Mondays the museum is closed.
 
 A ticket costs 12 euros; children under six years enter free of charge.
 `
-/** A start that was cut short does not upload it twice. */
+/** Makes the upload idempotent: a start after an interrupted one does not upload it again. */
 const welcomeUploadKey = 'first-start-welcome'
-/** Longest wait for the welcome document; the service is up whether or not it has become ready by then. */
+/** Longest wait for the welcome document. The service is up in any case. */
 const welcomeWaitMs = 15_000
 
 /**
- * Once in the life of a database without organisations: an organisation, a published Space with one document in it, and last the
- * key. Each step finds out by itself whether it has been done, so that a later start finishes what a crash cut short, and that
- * several instances may take the steps at the same time: the one that makes the key shows it.
+ * Creates the demo once per database, if it has no organisation: an organisation, a published Space with one document, and last the
+ * key. Each step checks whether it is done, so a later start completes an interrupted one. Several instances may run the steps at the
+ * same time; the instance that creates the key prints it.
  */
 export async function ensureDemo(service: Service, show: (demo: Demo) => Promise<void>): Promise<void> {
   const { control: database, organisationStore, spaceStore, organisations, changeFeed, log } = service
@@ -54,7 +54,7 @@ export async function ensureDemo(service: Service, show: (demo: Demo) => Promise
   await changeFeed.caughtUp()
   const { organisationId, spaceId, endpointId } = unfinished
   const organisation = organisations.get(organisationId)
-  // Undefined when the service stops meanwhile.
+  // Undefined when the service is stopping.
   if (!organisation) return
   await uploadWelcome(service, organisation, spaceId as SpaceId).catch((error: unknown) =>
     log.warn({ error: describeError(error) }, 'the demo Space is without its welcome document'),
