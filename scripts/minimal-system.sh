@@ -134,7 +134,7 @@ start_and_stop() {
   key=$(grep -oE 'ptc_[0-9A-Za-z]{40}' "$folder/log" | head -n 1)
   node -e '
     const [base, key] = process.argv.slice(1)
-    const body = JSON.stringify({ model: "portico/offline", messages: [{ role: "user", content: "Say hello." }] })
+    const body = JSON.stringify({ model: "portico/offline", messages: [{ role: "user", content: "Hello." }] })
     const headers = { "x-api-key": key, "content-type": "application/json" }
     fetch(`${base}/v1/gateway/chat/completions`, { method: "POST", headers, body, signal: AbortSignal.timeout(20_000) })
       .then((response) => response.json())

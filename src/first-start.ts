@@ -36,7 +36,7 @@ export PORTICO_ENDPOINT_ID=${endpointId}
 
 Then try the gateway, upload a document, and ask the Space:
 
-curl -s "$PORTICO_URL/v1/gateway/chat/completions" -H "x-api-key: $PORTICO_API_KEY" -H "content-type: application/json" -d '{"model": "portico/offline", "messages": [{"role": "user", "content": "Say hello."}]}'
+curl -s "$PORTICO_URL/v1/gateway/chat/completions" -H "x-api-key: $PORTICO_API_KEY" -H "content-type: application/json" -d '{"model": "portico/offline", "messages": [{"role": "user", "content": "Hello."}]}'
 
 printf '# Garden\\n\\nThe museum garden has 120 kinds of roses and a pond with herons.\\n' | curl -s "$PORTICO_URL/v1/documents?spaceId=$PORTICO_SPACE_ID" -H "x-api-key: $PORTICO_API_KEY" -F "file=@-;filename=garden.md"
 
