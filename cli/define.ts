@@ -36,9 +36,14 @@ export function parseNumber(text: string): number {
   return value
 }
 
+/** The fields that are not undefined. */
+export function definedFields(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
 /** The fields that are not undefined, as a request body. Throws UsageError if there are none. */
 export function givenFields(fields: Record<string, unknown>, hint: string): Record<string, unknown> {
-  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  const given = definedFields(fields)
   if (Object.keys(given).length === 0) throw new UsageError(`Nothing to change. ${hint}`)
   return given
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { addChatCommand } from './commands/chat.ts'
+import { addDeploymentCommands } from './commands/deployments.ts'
 import { addDocumentCommands } from './commands/documents.ts'
 import { addModelCommands } from './commands/models.ts'
 import { addOrganisationCommands } from './commands/organisations.ts'
@@ -43,6 +44,7 @@ function createProgram(cliProcess: CliProcess): Command {
     addChatCommand,
     addProviderCommands,
     addModelCommands,
+    addDeploymentCommands,
     addUsageCommands,
     addServiceCommands,
   ]) {

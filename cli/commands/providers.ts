@@ -3,7 +3,7 @@ import type { ProviderBody, ProviderTest } from '../../src/contract/models.ts'
 import { providerFormats } from '../../src/contract/provider-formats.ts'
 import type { CliProcess } from '../cli-process.ts'
 import { type Context, readTextFile } from '../context.ts'
-import { action, assertConfirmed, examples } from '../define.ts'
+import { action, assertConfirmed, definedFields, examples } from '../define.ts'
 import { FailedError, UsageError } from '../errors.ts'
 import type { Output } from '../output.ts'
 
@@ -160,7 +160,7 @@ async function toBody(context: Context, options: ProviderOptions): Promise<Recor
   const apiKey = await readKey(context, options)
   return {
     ...(from === undefined ? {} : readJsonFile(from)),
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...definedFields(given),
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(credentialsFile === undefined
       ? {}
