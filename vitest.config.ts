@@ -12,9 +12,9 @@ export default defineConfig({
     ],
     globalSetup: ['test/harness/global-setup.ts'],
     pool: 'forks',
-    // Each test file may open two embedded databases of 180 MB; the machines that run this have two cores.
+    // Each test file may open two embedded databases of 180 MB each; CI has two cores.
     maxWorkers: 2,
-    // Generous: machines that run this are shared, and a test that hangs is told apart from a slow one soon enough.
+    // Generous: the machines are shared, and a test that hangs still fails.
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

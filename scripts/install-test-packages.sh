@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Debian packages that some suites use where they are there: Chromium for the browser tests, poppler for the pdf comparison,
+# Installs Debian packages that some suites use if they are present: Chromium for the browser tests, poppler for the pdf comparison,
 # PgBouncer for connections through a pooler, `script` for the start on a terminal.
 set -u
 missing=()
@@ -8,5 +8,5 @@ missing=()
 command -v script >/dev/null || missing+=(bsdutils)
 command -v pdftotext >/dev/null || missing+=(poppler-utils)
 [ "${#missing[@]}" -eq 0 ] && exit 0
-[ "$(id -u)" -eq 0 ] || { echo "not root: ${missing[*]} stay missing"; exit 1; }
+[ "$(id -u)" -eq 0 ] || { echo "not root: ${missing[*]} are not installed"; exit 1; }
 apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null

