@@ -1,13 +1,13 @@
 /**
- * Replays recorded provider answers and says which differ from what they must come out as; compares the requests that belong to
- * them, and a table of calls, with what the AI SDK sends.
+ * Replays recorded provider answers and prints the differences from their expectations. Compares their requests, and a table of calls,
+ * with those of the AI SDK.
  *
  *   npm run conformance                      the shared recordings and the table; writes docs/conformance.md
  *   npm run conformance -- --data FOLDER     any folder with index.json or wire/index.json, alone; writes nothing
- *   npm run conformance -- --check           as without options; fails where docs/conformance.md is out of date
+ *   npm run conformance -- --check           as without options; fails if docs/conformance.md is out of date
  *   npm run conformance -- --suggest         also prints entries for test/upstream/requests/known-differences.ts
  *
- * The last line is `N passed, N failed`; the exit code is 1 where one failed. Requests that hold what Portico does not offer are
+ * The last line is `N passed, N failed`; the exit code is 1 if one failed. Requests with fields that Portico does not offer are
  * compared in part and counted on the line before.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -43,7 +43,7 @@ process.exitCode = await run()
 async function run(): Promise<number> {
   const folder = options.data === undefined ? sharedDataFolder('wire') : path.resolve(options.data)
   if (folder === undefined) {
-    console.error('The shared recordings are not here; name a folder with --data FOLDER or PORTICO_SHARED_DATA.')
+    console.error('The shared recordings are missing; set a folder with --data FOLDER or PORTICO_SHARED_DATA.')
     return 1
   }
   const index = readWireIndex(folder)
@@ -55,7 +55,7 @@ async function run(): Promise<number> {
     for (const line of differences) console.log(`${record.id}: ${line}`)
   }
   for (const result of checked) for (const line of problemsOf(result)) console.log(`${result.id}: ${line}`)
-  // Other folders need not hold every difference.
+  // Other folders need not contain every difference.
   const stale = options.data === undefined ? staleEntries(requests) : []
   for (const { paths, reason } of stale) console.log(`known difference no longer seen: ${paths.join(', ')}: ${reason}`)
   if (options.suggest) for (const entry of suggestEntries(checked)) console.log(entry)
@@ -71,7 +71,7 @@ async function run(): Promise<number> {
   const failed = failedAnswers + outcomes.filter((outcome) => outcome === 'failed').length + stale.length
   const passed = results.length - failedAnswers + outcomes.filter((outcome) => outcome === 'passed').length
   if (inPart > 0)
-    console.log(`${inPart} requests in part: they also ask for what Portico does not offer; the rest is as expected`)
+    console.log(`${inPart} requests in part: they have fields that Portico does not offer; the rest is as expected`)
   console.log(`${passed} passed, ${failed} failed`)
   return failed > 0 || outdated ? 1 : 0
 }

@@ -4,13 +4,13 @@ import { buildSnapshot } from './price-snapshot/build-snapshot.ts'
 import { readSourceTables } from './price-snapshot/source-tables.ts'
 
 /**
- * Writes src/models/snapshot/prices.jsonl from the tables in a folder (`bin/run scripts/write-price-snapshot.ts FOLDER`). Run it when
- * newer tables are at hand, read the diff, and set the date and the commits in price-snapshot/build-snapshot.ts.
+ * Writes src/models/snapshot/prices.jsonl from the tables in a folder (`bin/run scripts/write-price-snapshot.ts FOLDER`). Run it with newer
+ * tables, read the diff, and set the date and the commits in price-snapshot/build-snapshot.ts.
  */
 const folder = process.argv[2] ?? path.join(import.meta.dirname, '../../shared/data/prices')
 const { lists, ...head } = buildSnapshot(readSourceTables(folder))
 
-// One model a line: a reviewer reads the diff of a new snapshot line by line.
+// One model per line: a reviewer reads the diff of a new snapshot line by line.
 const owners = Object.fromEntries(Object.entries(lists).map(([name, list]) => [name, list.ownedBy]))
 const lines = Object.entries(lists).flatMap(([name, list]) => list.models.map((model) => ({ list: name, ...model })))
 const text = [{ ...head, owners }, ...lines].map((line) => `${JSON.stringify(line)}\n`).join('')

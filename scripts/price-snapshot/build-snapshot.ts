@@ -13,7 +13,7 @@ import {
   type TableRow,
 } from './source-tables.ts'
 
-/** Day of the newest table; what a provider had switched off by then is left out. */
+/** Day of the newest table; models that a provider had switched off by then are omitted. */
 const snapshotDate = '2026-08-01'
 
 const rules = [
@@ -77,7 +77,7 @@ function buildList(tables: SourceTables, source: ListSource): SnapshotModel[] {
   return [...models.values()].sort((left, right) => left.id.localeCompare(right.id))
 }
 
-/** LiteLLM's rows of the list, then those that only models.dev knows. */
+/** LiteLLM's rows of the list, then those that only models.dev has. */
 function candidatesOf(tables: SourceTables, source: ListSource): Candidate[] {
   const known = source.modelsDev ? (tables.modelsDev[source.modelsDev]?.models ?? {}) : {}
   const candidates = new Map<string, Candidate>()
@@ -141,7 +141,7 @@ function toModel(tables: SourceTables, source: ListSource, candidate: Candidate,
   }
 }
 
-/** LiteLLM repeats the context where it does not know the cap; models.dev then knows better. */
+/** LiteLLM repeats the context if it does not know the cap; then the cap of models.dev is used. */
 function maximumOutput({ litellm, modelsDev }: Candidate, facts: ModelsDevEntry | undefined): number | undefined {
   const repeated = litellm?.max_output_tokens === litellm?.max_input_tokens
   const known = repeated ? undefined : litellm?.max_output_tokens
@@ -193,7 +193,7 @@ function toDecimals(prices: TablePrices): SnapshotPrices {
   return {
     input: formatAttoUsd(prices.input),
     output: formatAttoUsd(prices.output),
-    // A zero cache-write price is LiteLLM's way of saying "none": OpenAI and Gemini charge writes as input.
+    // In LiteLLM a cache-write price of zero means "none": OpenAI and Gemini charge writes as input.
     ...cell('cacheRead', prices.cacheRead === 0n ? null : prices.cacheRead),
     ...cell('cacheWrite', prices.cacheWrite === 0n ? null : prices.cacheWrite),
     ...cell('reasoning', prices.reasoning === prices.output || prices.reasoning === 0n ? null : prices.reasoning),
@@ -222,7 +222,7 @@ function findFacts(tables: SourceTables, source: ListSource, ids: string[]): Mod
   return undefined
 }
 
-/** models.dev where it knows the model; else the families that are known to refuse it (providers' documentation, 2026). */
+/** models.dev if it has the model; else the families that refuse it according to the providers' documentation of 2026. */
 function rejectsTemperature(id: string, facts: ModelsDevEntry | undefined): boolean {
   if (facts?.temperature !== undefined) return facts.temperature === false
   return /^(o\d|gpt-5(?!.*chat)|claude-(opus-(4-[7-9]|[5-9])|sonnet-[5-9]|fable))/.test(id)
@@ -237,7 +237,7 @@ function aliasesOf(...models: SnapshotModel[]): string[] {
   return [...new Set(models.flatMap((model) => [...(model.aliases ?? []), ...(model.wire ? [model.wire] : [])]))]
 }
 
-/** Azure names some regional prices by dated model only; the undated model costs the same. */
+/** For some regions Azure lists only the dated model; the undated model costs the same. */
 function addUndated(models: Map<string, SnapshotModel>, source: ListSource): void {
   if (!source.name.startsWith('azure-')) return
   for (const model of [...models.values()].sort((left, right) => left.id.localeCompare(right.id))) {

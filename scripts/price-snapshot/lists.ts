@@ -1,21 +1,21 @@
 import type { LitellmEntry } from './source-tables.ts'
 
-/** One price list of the snapshot: which rows of the tables it takes and how they are called. */
+/** One price list of the snapshot: its rows of the tables and the ids of its models. */
 export interface ListSource {
   name: string
   ownedBy: string
-  /** The id on the wire for a LiteLLM key, or null where the row is not of this list. */
+  /** The id on the wire for a LiteLLM key, or null if the row is not part of this list. */
   wireIdOf(key: string, entry: LitellmEntry): string | null
   /** Provider names in the other two tables; absent: not compared. */
   modelsDev?: string
   genai?: string
-  /** The models.dev models are added although LiteLLM does not know them. */
+  /** Models that only models.dev has are added. */
   canonicalOf?: (wireId: string) => string
-  /** A list of the same provider with plain prices, whose context steps a dearer region inherits in proportion. */
+  /** A list of the same provider with plain prices; a more expensive region inherits its context steps in proportion. */
   plain?: string
-  /** Rows that are left out: long retired, or not of this wire format. */
+  /** Rows that are omitted: long retired, or not of this wire format. */
   leaveOut?: RegExp
-  /** Where facts (release day, temperature) stand when the list's own provider has none. */
+  /** Lists for facts (release day, temperature) that the list's provider does not have. */
   factsFrom?: string[]
 }
 
@@ -27,7 +27,7 @@ const regionPrefix = /^(eu|us|global|global-standard|apac|au|jp|us-gov|ca)[./]/
 /** `gpt-35-turbo` is Azure's spelling. */
 const azureCanonical = (wireId: string) => wireId.replace(/^gpt-35-/, 'gpt-3.5-')
 
-/** `eu.anthropic.claude-sonnet-4-5-20250929-v1:0` → `claude-sonnet-4-5`: vendor, day and version are Bedrock's, not the model's. */
+/** `eu.anthropic.claude-sonnet-4-5-20250929-v1:0` → `claude-sonnet-4-5`: vendor, day and version belong to Bedrock, not to the model. */
 const bedrockCanonical = (wireId: string) =>
   anthropicCanonical(
     wireId
@@ -60,7 +60,7 @@ const azure = (region: string | null) => (key: string, entry: LitellmEntry) => {
   return id
 }
 
-/** Other vendors' models on Azure speak other formats; the older OpenAI models have been switched off. */
+/** Other vendors' models on Azure use other formats; the older OpenAI models are switched off. */
 const notAzureOpenai =
   /^(?!gpt-|o\d|text-embedding)|^gpt-(3|4-0|4-1106|4-32k|4-turbo-v|4-0613|4\.5)|^gpt-4$|^o1-(mini|preview)|-instruct/
 
@@ -172,7 +172,7 @@ export const listSources: ListSource[] = [
     ownedBy: 'xai',
     modelsDev: 'xai',
     genai: 'x-ai',
-    // Names of generations whose dated models have been switched off.
+    // Names of generations whose dated models are switched off.
     leaveOut: /^grok-([23]|beta|vision|4$|4-latest|4-1|4-fast|code)/,
     wireIdOf: stripPrefix('xai', 'xai/'),
   },
@@ -215,7 +215,7 @@ export const listSources: ListSource[] = [
         ? key.slice('openrouter/'.length)
         : null,
   },
-  // Hosts in the European Union; only models.dev knows them. The operator declares the hosting all the same.
+  // Hosts in the European Union; only models.dev has them. The operator still declares the hosting.
   ...['scaleway', 'ovhcloud', 'nebius', 'stackit', 'berget'].map((host) => ({
     name: host,
     ownedBy: host,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { formatAttoUsd, parseAttoUsd, parsePicoUsd } from '../../src/kernel/index.ts'
 
-/** The three community tables as records of one shape; prices in attoUsd per token, null where the table has none. */
+/** The three community tables as records of one shape; prices in attoUsd per token, null if the table has none. */
 
 export interface TablePrices {
   input: bigint
@@ -15,7 +15,7 @@ export interface TablePrices {
 
 export interface TableRow {
   prices: TablePrices
-  /** Prices that replace the former ones from a day on (`YYYY-MM-DD`), ascending. */
+  /** Prices that replace the earlier ones from a day on (`YYYY-MM-DD`), ascending. */
   later: { date: string; prices: TablePrices }[]
 }
 
@@ -89,7 +89,10 @@ export function readSourceTables(folder: string): SourceTables {
   }
 }
 
-/** Some cells carry the dust of binary fractions (2.7500000000000004e-7), some a third of a cent; 9 significant digits are more than a price list has. */
+/**
+ * Some cells have rounding errors of binary fractions (2.7500000000000004e-7), some a third of a cent; 9 significant digits are more than a
+ * price list has.
+ */
 function perToken(value: unknown): bigint | null {
   return typeof value === 'number' && value >= 0 ? parseAttoUsd(Number(value.toPrecision(9))) : null
 }
@@ -153,7 +156,9 @@ export function modelsDevRow(entry: ModelsDevEntry | undefined): TableRow | null
   return { prices, later: [] }
 }
 
-/** The row in force on `day`, and those that start after it. Prices by time of day are left out: the dearest cannot be told. */
+/**
+ * The row in force on `day`, and those that start after it. Prices by time of day are omitted: the highest of them cannot be determined.
+ */
 export function genaiRow(tables: SourceTables, provider: string, id: string, day: string): TableRow | null {
   const model = tables.genai
     .find((entry) => entry.id === provider)

@@ -3,7 +3,7 @@ import type { ProviderError, TokenUsage } from '../../src/providers/index.ts'
 import type { FoldedAnswer } from './fold-answer.ts'
 import type { WireExpectation } from './wire-index.ts'
 
-/** What differs, one line each; empty where all is as expected. */
+/** The differences, one line each; empty if all is as expected. */
 export type Differences = string[]
 
 export function compareAnswer(expected: WireExpectation, answer: Omit<FoldedAnswer, 'wireFinishReason'>): Differences {
@@ -55,7 +55,7 @@ export function compareError(expected: WireExpectation, error: ProviderError): D
   ]
 }
 
-/** Gemini's list names resources (`models/…`); the id is what follows. */
+/** Gemini's list names resources (`models/…`); the id follows the slash. */
 export function compareModels(expected: WireExpectation, ids: string[]): Differences {
   return [
     ...differ('count', expected.count, ids.length),
@@ -74,14 +74,14 @@ export function compareEmbeddings(
   ]
 }
 
-/** `expected` undefined: the index says nothing about it. */
+/** `expected` undefined: the index has no expectation. */
 function differ(what: string, expected: unknown, actual: unknown): Differences {
   if (expected === undefined || isDeepStrictEqual(expected, actual)) return []
   if (typeof expected === 'string' && typeof actual === 'string') return [`${what}: ${describeText(expected, actual)}`]
   return [`${what}: expected ${show(expected)}, got ${show(actual)}`]
 }
 
-/** The place where two texts part, with a little before it. */
+/** The position where two texts differ, with a little text before it. */
 function describeText(expected: string, actual: string): string {
   let at = 0
   while (at < expected.length && expected[at] === actual[at]) at++

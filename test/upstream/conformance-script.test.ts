@@ -19,14 +19,14 @@ afterEach(() => rmSync(folder, { recursive: true }))
 describe.skipIf(!shared)(
   shared ? 'docs/conformance.md' : 'docs/conformance.md (skipped: shared data not found)',
   () => {
-    test('is what the shared recordings and the table of calls give today', async () => {
+    test('matches the shared recordings and the table of calls', async () => {
       expect(await run('--check')).toMatchObject({ code: 0, lastLine: expect.stringMatching(/^\d+ passed, 0 failed$/) })
     })
   },
 )
 
-describe('a folder of recordings not seen before', () => {
-  test('is judged alone, answers and requests, in its wire folder or itself', async () => {
+describe('another folder of recordings', () => {
+  test('is checked alone, answers and requests, in its wire folder or itself', async () => {
     const plain = writeRecord('plain', {
       model: 'gpt-4o',
       messages: [{ role: 'user', content: 'Hi' }],
@@ -39,7 +39,7 @@ describe('a folder of recordings not seen before', () => {
     expect(await run('--data', folder)).toMatchObject({ code: 0, lastLine: '2 passed, 0 failed' })
   })
 
-  test('may hold hosts, fields and broken files that nothing here knows', async () => {
+  test('may contain unknown hosts, unknown fields and invalid files', async () => {
     const messages = [{ role: 'user', content: 'Hi' }]
     writeIndex('.', [
       { ...writeRecord('new-host', { model: 'm', messages, top_k: 3 }), provider: 'host-of-tomorrow' },
@@ -53,14 +53,14 @@ describe('a folder of recordings not seen before', () => {
     expect(lines.at(-2)).toMatch(/^4 requests in part/)
   })
 
-  test('fails for a format that nothing speaks, and judges the rest', async () => {
+  test('fails for an unknown format, and checks the rest', async () => {
     const body = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] }
     writeIndex('.', [{ ...writeRecord('odd', body), api: 'carrier-pigeon' }, writeRecord('plain', body)])
     expect(await run('--data', folder)).toMatchObject({ code: 1, lastLine: '2 passed, 1 failed' })
   })
 })
 
-/** A record of a sound answer whose request is `body`. */
+/** A record of a valid answer whose request is `body`. */
 function writeRecord(name: string, body: unknown): Record<string, unknown> {
   const index = JSON.parse(readFileSync(path.join(ownRecords, 'index.json'), 'utf8')) as {
     records: Record<string, unknown>[]

@@ -27,7 +27,7 @@ describe.skipIf(!shared)(
   },
 )
 
-describe('recordings of our own', () => {
+describe('records of this repository', () => {
   const index = readWireIndex(path.join(import.meta.dirname, 'records'))
   test.each(index.records.map((record) => [record.id, record] as const))(
     '%s comes out as expected through real HTTP, however it is cut',
@@ -49,19 +49,19 @@ describe('recordings of our own', () => {
     ['an error class', error, { error_class: 'quota' }],
     ['a retry flag', error, { retryable: true }],
     ['an error message', error, { message_contains: 'the moon' }],
-  ])('%s that differs is found', async (_what, record, expected) => {
+  ])('%s that differs is reported', async (_what, record, expected) => {
     const changed = { ...record, expected: { ...record.expected, ...expected } }
     expect(await replayRecord(changed, index.bodyOf(record), upstream)).toHaveLength(1)
   })
 
-  test('a body that stops before its own end is found', async () => {
+  test('a body that stops before its end is reported', async () => {
     const body = index.bodyOf(stream)
     const differences = await replayRecord(stream, body.subarray(0, Math.floor(body.length / 2)), upstream)
     expect(differences[0]).toMatch(/^failed: connection/)
   })
 
-  test('a format that nothing speaks is found', async () => {
+  test('an unknown format is reported', async () => {
     const odd = { ...whole, api: 'carrier-pigeon' }
-    expect(await replayRecord(odd, index.bodyOf(whole), upstream)).toEqual(['api: nothing speaks carrier-pigeon'])
+    expect(await replayRecord(odd, index.bodyOf(whole), upstream)).toEqual(['api: no format reads carrier-pigeon'])
   })
 })

@@ -1,7 +1,7 @@
 import type { ProviderEvent, TokenUsage } from '../../src/providers/index.ts'
 import type { WireStreamReader } from '../../src/providers/wire-adapter.ts'
 
-/** A folded answer, whichever way it came. */
+/** A folded answer, streamed or whole. */
 export interface FoldedAnswer {
   text: string
   reasoningText: string
@@ -24,7 +24,7 @@ export function emptyAnswer(): FoldedAnswer {
   }
 }
 
-/** Adds one event. Throws where the order that the port promises is broken. */
+/** Adds one event. Throws if it violates the order of the port. */
 export function foldEvent(answer: FoldedAnswer, event: ProviderEvent): void {
   if (answer.finishReason !== null && event.type !== 'usage') throw new Error(`${event.type} after the finish event`)
   switch (event.type) {
@@ -66,7 +66,7 @@ export function foldStream(reader: WireStreamReader, body: Iterable<Uint8Array>)
   return answer
 }
 
-/** Cuts a body into pieces whose sizes `next` gives. */
+/** Splits a body into pieces with the sizes of `next`. */
 export function* pieces(body: Uint8Array, next: () => number): Generator<Uint8Array> {
   for (let start = 0; start < body.length;) {
     const end = Math.min(body.length, start + next())
@@ -75,7 +75,7 @@ export function* pieces(body: Uint8Array, next: () => number): Generator<Uint8Ar
   }
 }
 
-/** A small linear congruential generator (constants of Numerical Recipes); good enough to place cuts. */
+/** A small linear congruential generator (constants of Numerical Recipes); good enough for random splits. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

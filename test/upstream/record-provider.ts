@@ -2,7 +2,7 @@ import { providerFormats } from '../../src/contract/provider-formats.ts'
 import type { ProviderSettings, WireFormat, WireModel } from '../../src/providers/index.ts'
 import type { WireRecord } from './wire-index.ts'
 
-/** The format that speaks each `api` of the index. */
+/** The format of each `api` of the index. */
 const formatOfApi: Readonly<Record<string, WireFormat>> = {
   'openai-chat': 'openai',
   'azure-chat': 'azure',
@@ -13,7 +13,7 @@ const formatOfApi: Readonly<Record<string, WireFormat>> = {
   'ollama-chat': 'ollama',
 }
 
-/** Settings of a provider that speaks the record's format to `baseUrl`; null where no format does. */
+/** Settings of a provider with the record's format and `baseUrl`; null if there is no such format. */
 export function settingsFor(record: WireRecord, baseUrl: string): ProviderSettings | null {
   const format = formatFor(record)
   if (format === null) return null
@@ -33,9 +33,9 @@ export function settingsFor(record: WireRecord, baseUrl: string): ProviderSettin
 function formatFor(record: WireRecord): WireFormat | null {
   const path = record.url === undefined ? '' : (URL.parse(record.url)?.pathname ?? '')
   if (record.api === undefined) {
-    // Ollama has both its own resources and OpenAI's.
+    // Ollama has its native endpoints and OpenAI's.
     if (record.provider === 'ollama') return path.startsWith('/api/') ? 'ollama' : 'openai'
-    // Records of model lists and embeddings have no `api`: a provider that is not named like a format has OpenAI's format.
+    // Records of model lists and embeddings have no `api`: if the provider's name is not a format, the format is OpenAI's.
     return providerFormats.find((format) => format === record.provider) ?? 'openai'
   }
   const format = formatOfApi[record.api] ?? null
@@ -44,7 +44,7 @@ function formatFor(record: WireRecord): WireFormat | null {
   return format
 }
 
-/** A model that no rule about names applies to; the recorded answer does not depend on it. */
+/** A model that matches no rule about names; the recorded answer does not depend on it. */
 export const conformanceModel: WireModel = {
   id: 'test-model',
   baseModel: 'test-model',

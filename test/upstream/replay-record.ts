@@ -7,17 +7,16 @@ import type { WireAdapter } from '../../src/providers/wire-adapter.ts'
 import type { Upstream, UpstreamReply } from './upstream.ts'
 import type { WireRecord } from './wire-index.ts'
 
-/** Most cuts that one streamed body gets on the real connection; all places are tried without one. */
+/** Most splits of one streamed body over the real connection; without it every offset is tried. */
 const maximumHttpCuts = 200
 
 /**
- * Replays one record through a real HTTP upstream and the real provider, and says what differs from its expectation. Streams
- * are replayed whole, cut at the awkward places that the index names and at random ones, and, at the reader itself, after
- * every single byte.
+ * Replays one record through a real HTTP upstream and the real provider, and returns the differences from its expectation. Streams are
+ * replayed whole, split at the difficult offsets of the index and at random ones, and, at the reader, after every single byte.
  */
 export async function replayRecord(record: WireRecord, body: Uint8Array, upstream: Upstream): Promise<Differences> {
   const settings = settingsFor(record, upstream.url)
-  if (settings === null) return [`api: nothing speaks ${record.api}`]
+  if (settings === null) return [`api: no format reads ${record.api}`]
   const provider = createProvider(settings)
   const replay: Replay = { record, body, provider, adapter: createAdapter(settings) }
   const reply = toReply(record, body)
@@ -70,7 +69,7 @@ async function replayKind(replay: Replay): Promise<Differences> {
   }
 }
 
-/** An error answer must read the same whether the call was streamed or not. */
+/** An error answer must be read the same, whether the call was streamed or not. */
 async function replayError(record: WireRecord, provider: Provider): Promise<Differences> {
   const attempts = [
     ...(isStreamed(record) ? [] : [() => provider.complete(call())]),
@@ -102,7 +101,7 @@ async function drain(provider: Provider): Promise<FoldedAnswer> {
   return answer
 }
 
-/** Every cut there is, at the reader: the transport hands it pieces as they come. */
+/** Every possible split, at the reader: the transport passes pieces as they arrive. */
 function replayEveryByte({ record, body, adapter }: Replay): Differences {
   const mark = (line: string) => `cut after every byte: ${line}`
   try {
@@ -127,7 +126,7 @@ function isEventStream({ content_type }: WireRecord): boolean {
   return /event-?stream|ndjson/i.test(content_type ?? '')
 }
 
-/** The named awkward places, and two rounds of random ones that are the same in every run. */
+/** The difficult offsets of the index, and two rounds of random ones that are equal in every run. */
 function cutsOf(record: WireRecord, body: Uint8Array): number[][] {
   const named = record.suggested_byte_splits ?? []
   const random = seededRandom(body.length + 1)
@@ -149,13 +148,13 @@ function toReply(record: WireRecord, body: Uint8Array): UpstreamReply {
   }
 }
 
-/** The body is replayed decoded and whole: what a recorder noted of its length and packing would be untrue. */
+/** The body is replayed decoded and whole, so the recorded length and encoding would be wrong. */
 function withoutFraming(headers: Record<string, string> = {}): Record<string, string> {
   const framing = /^(content-length|content-encoding|transfer-encoding|connection|content-type)$/i
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !framing.test(name)))
 }
 
-/** Not every recorder kept it; the file's name tells the rest. */
+/** Not every recorder kept the header; otherwise the file's name has the type. */
 function contentTypeOf({ file, kind }: WireRecord): string {
   if (file.endsWith('.bin')) return 'application/vnd.amazon.eventstream'
   if (/\.ndjson(\.txt)?$/.test(file)) return 'application/x-ndjson'
@@ -172,7 +171,7 @@ function call(): ProviderCall {
   }
 }
 
-/** A recorded answer to more texts than we would send at once is read without the transport, which would ask again for each batch. */
+/** A recorded answer to more texts than one of our requests has is read without the transport, which would send several requests. */
 async function replayEmbeddings({ record, body, provider, adapter }: Replay): Promise<Differences> {
   if (!provider.embed || !adapter.embeddings) return ['the provider has no embeddings']
   const count = record.expected.count ?? 1

@@ -1,6 +1,6 @@
 import type { UpstreamReply } from './upstream.ts'
 
-/** Ready-made replies of an OpenAI-shaped host, good and bad. */
+/** Replies of an OpenAI-compatible host, valid and invalid. */
 
 const json = { 'content-type': 'application/json' }
 const eventStream = { 'content-type': 'text/event-stream' }
@@ -13,7 +13,7 @@ interface AnswerOptions {
 
 const defaultUsage = { prompt_tokens: 11, completion_tokens: 7 }
 
-/** A whole completion. */
+/** A complete completion. */
 export function chatAnswer(text: string, options: AnswerOptions = {}): UpstreamReply {
   return {
     headers: json,
@@ -80,7 +80,7 @@ export function errorAnswer(
   }
 }
 
-/** 429 with each kind of hint that providers give. */
+/** 429 with each kind of retry-after that providers send. */
 export function rateLimited(
   hint: 'none' | 'retry-after' | 'retry-after-date' | 'retry-after-ms' | 'reset-header' | 'in-words' | 'retry-info',
   seconds: number,
@@ -119,17 +119,17 @@ export function rateLimited(
   }
 }
 
-/** An account limit: a 429 that must not be retried there. */
+/** An account limit: a 429 that must not be retried at the same provider. */
 export function quotaUsedUp(): UpstreamReply {
   return errorAnswer(429, { type: 'insufficient_quota', code: 'insufficient_quota', message: 'Your quota is used up.' })
 }
 
-/** What a proxy in between says when it is unhappy, or a sign-in page of a network. */
+/** The page of a failing proxy, or the sign-in page of a network. */
 export function webPage(status = 200): UpstreamReply {
   return { status, headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Sign in</title>' }
 }
 
-/** Bytes that are neither JSON nor events; the same for the same seed. */
+/** Bytes that are neither JSON nor events; equal for equal seeds. */
 export function garbage(bytes: number, contentType: string, seed = 1): UpstreamReply {
   const body = Buffer.alloc(bytes)
   let state = seed >>> 0
@@ -140,7 +140,7 @@ export function garbage(bytes: number, contentType: string, seed = 1): UpstreamR
   return { headers: { 'content-type': contentType }, body }
 }
 
-/** One answer whose text is that long. */
+/** One answer with a text of that length. */
 export function hugeAnswer(textBytes: number): UpstreamReply {
   return chatAnswer('x'.repeat(textBytes))
 }

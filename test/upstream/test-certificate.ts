@@ -1,6 +1,6 @@
 /**
  * A self-signed certificate for loopback servers of tests (localhost and 127.0.0.1, valid from 2020 to 2120) with its key. Public on
- * purpose: nothing but tests trusts it.
+ * purpose: only tests trust it.
  */
 export const testCertificate = `-----BEGIN CERTIFICATE-----
 MIIBbzCCARWgAwIBAgIBATAKBggqhkjOPQQDAjAYMRYwFAYDVQQDDA11cHN0cmVh

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 
-/** A request as the provider under test saw it. */
+/** A request as the upstream received it. */
 interface UpstreamRequest {
   /** 0 for the first one since the start. */
   index: number
@@ -16,52 +16,52 @@ interface UpstreamRequest {
   readonly aborted: boolean
 }
 
-/** What the upstream sends, and how it misbehaves. Everything has a well-behaved default. */
+/** A reply of the upstream, and its faults. The defaults are a reply without faults. */
 export interface UpstreamReply {
   /** Default 200. */
   status?: number
   headers?: Record<string, string>
   body?: string | Uint8Array
-  /** Where the body is cut into writes: `every-byte`, or offsets. One write by default. */
+  /** Where the body is split into writes: `every-byte`, or offsets. Default: one write. */
   cuts?: 'every-byte' | readonly number[]
-  /** Late: waits before status and headers; `never` says nothing at all. */
+  /** Waits before status and headers; `never` sends nothing. */
   headersAfterMs?: number | 'never'
-  /** Slow: waits between two writes. */
+  /** Waits between two writes. */
   pauseBetweenWritesMs?: number
-  /** Stalled: silent for ever after so many bytes of the body; the connection stays. */
+  /** Sends nothing more after this many bytes of the body, but keeps the connection open. */
   stallAfterBytes?: number
-  /** Cut: a proper end of the body after so many bytes, as a proxy makes it when its own upstream dies. */
+  /** Ends the body properly after this many bytes, as a proxy does when its upstream fails. */
   endAfterBytes?: number
-  /** Closed mid-frame: the connection breaks after so many bytes of the body; 0 before status and headers. */
+  /** Resets the connection after this many bytes of the body; 0: before status and headers. */
   resetAfterBytes?: number
   /** Sends the body compressed. */
   gzip?: boolean
 }
 
-/** Decides the reply to each request; may wait for something the test controls. */
+/** Decides the reply to each request; may wait for a condition of the test. */
 export type UpstreamScript = (request: UpstreamRequest) => UpstreamReply | Promise<UpstreamReply>
 
 export interface Upstream {
-  /** `http://127.0.0.1:PORT`, without a slash at the end. */
+  /** `http://127.0.0.1:PORT`, without a trailing slash. */
   readonly url: string
   readonly requests: readonly UpstreamRequest[]
-  /** Replaces the script for requests from now on. */
+  /** Replaces the script for later requests. */
   script(next: UpstreamScript): void
   /** TCP connections: open now, and opened since the start. */
   sockets(): { open: number; opened: number }
-  /** Resolves as soon as `count` requests have come in. */
+  /** Resolves when `count` requests have arrived. */
   requested(count: number): Promise<void>
-  /** Resolves as soon as the other side has closed the connection of that request. */
+  /** Resolves when the other side has closed the connection of that request. */
   aborted(index: number): Promise<void>
-  /** Resolves as soon as at most `count` connections are open. */
+  /** Resolves when at most `count` connections are open. */
   openSocketsAtMost(count: number): Promise<void>
-  /** Resolves as soon as no reply is under way: each was sent to its end, or its connection is closed. */
+  /** Resolves when no reply is in progress: each was sent completely, or its connection is closed. */
   quiet(): Promise<void>
   /** Ends every reply, stalled ones too, and closes. */
   close(): Promise<void>
 }
 
-/** An HTTP server on a free loopback port that answers as the script says. */
+/** An HTTP server on a free loopback port; the script decides its answers. */
 export async function startUpstream(script: UpstreamScript = () => ({ status: 404 })): Promise<Upstream> {
   const sockets = new Set<Socket>()
   const requests: (UpstreamRequest & { aborted: boolean })[] = []
@@ -73,7 +73,7 @@ export async function startUpstream(script: UpstreamScript = () => ({ status: 40
   const server = createServer((message, response) => {
     void answer(message, response).catch(() => response.destroy())
   })
-  // Many suites run at once on a small machine: no request is dropped for being slow.
+  // Many suites run at once on a small machine: slow requests must not be dropped.
   server.requestTimeout = 0
   server.on('connection', (socket) => {
     opened++
@@ -160,7 +160,7 @@ async function write(response: ServerResponse, piece: Uint8Array, closed: Promis
   await Promise.race([written, closed])
 }
 
-/** Ends early when the connection closes. */
+/** Ends early if the connection closes. */
 async function wait(ms: number, closed: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   await Promise.race([new Promise((resolve) => (timer = setTimeout(resolve, ms))), closed])
@@ -181,7 +181,7 @@ function* cutBody(body: Buffer, cuts: UpstreamReply['cuts']): Generator<Buffer> 
   if (from < body.length) yield body.subarray(from)
 }
 
-/** Conditions that are checked again whenever something happened. */
+/** Conditions that are checked again after each event. */
 function createSignal() {
   const waiting = new Set<() => void>()
   return {

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { decodeJsonObject, type JsonObject } from '../../src/providers/wire-json.ts'
 
-/** One recorded answer, as index.json describes it; the README of the data folder says what the fields mean. */
+/** One recorded answer of index.json; the README of the data folder describes the fields. */
 export interface WireRecord {
   id: string
   provider: string
-  /** The wire format; missing where the kind tells enough (model lists, embeddings). */
+  /** The wire format; absent if the kind implies it (model lists, embeddings). */
   api?: string
   kind: 'nonstream' | 'stream' | 'error' | 'embeddings' | 'models'
   url?: string
@@ -18,7 +18,7 @@ export interface WireRecord {
   request_file?: string | null
   /** A failure inside a 200 answer. */
   during?: string
-  /** Offsets of awkward places: inside a UTF-8 sequence, a CRLF, a frame. */
+  /** Difficult offsets for splits: inside a UTF-8 sequence, a CRLF, a frame. */
   suggested_byte_splits?: number[]
   expected: WireExpectation
 }
@@ -28,7 +28,7 @@ export interface WireExpectation {
   reasoning_text?: string
   refusal?: string | null
   finish_reason?: string
-  /** In the compatible API's words; null where the wire has none. */
+  /** In the compatible API's terms; null if the wire has none. */
   usage?: Record<string, number> | null
   tool_calls?: { name: string; arguments: unknown }[]
   error_class?: string
@@ -42,11 +42,11 @@ export interface WireExpectation {
 export interface WireIndex {
   records: WireRecord[]
   bodyOf(record: WireRecord): Uint8Array
-  /** The recorded request of a record that names one; null: the file is missing or holds no JSON object. */
+  /** The recorded request of a record; null: the file is missing or does not contain a JSON object. */
   requestOf(record: WireRecord): JsonObject | null
 }
 
-/** Reads `FOLDER/index.json` or `FOLDER/wire/index.json`. Throws Error where neither is there or it is no index. */
+/** Reads `FOLDER/index.json` or `FOLDER/wire/index.json`. Throws Error if neither exists or it is not an index. */
 export function readWireIndex(folder: string): WireIndex {
   const root = [folder, path.join(folder, 'wire')].find((candidate) => existsSync(path.join(candidate, 'index.json')))
   if (root === undefined) throw new Error(`no index.json and no wire/index.json in ${folder}`)

@@ -16,7 +16,7 @@ type ChatOptions = Parameters<ChatModel['doGenerate']>[0]
 type Prompt = ChatOptions['prompt']
 type ProviderOptions = NonNullable<ChatOptions['providerOptions']>
 
-/** A host of the AI SDK: its models, and where its own options of a call go. */
+/** A host of the AI SDK: its models, and the place of its special call options. */
 interface Host {
   chat(model: string, fetch: Fetch): ChatModel
   embedding?(model: string, fetch: Fetch): EmbeddingModel
@@ -24,7 +24,7 @@ interface Host {
   embeddingOptions(call: { dimensions?: number; purpose: 'document' | 'query' }): ProviderOptions
 }
 
-/** The body that the AI SDK's provider package sends for a call; null: it has none for this format or refuses the call itself. */
+/** The body that the AI SDK's provider package sends for a call; null: it has none for this format or rejects the call. */
 export async function aiSdkBody(settings: ProviderSettings, call: RequestCall): Promise<JsonObject | null> {
   const host = hostOf(settings)
   if (host === null) return null
@@ -43,7 +43,7 @@ export async function aiSdkBody(settings: ProviderSettings, call: RequestCall): 
       await (call.stream ? model.doStream(options) : model.doGenerate(options))
     }
   } catch {
-    // The answer never comes; a call that the SDK cannot express fails before it is sent.
+    // No answer follows; a call that the SDK cannot express fails before it is sent.
   }
   return body
 }
@@ -86,7 +86,7 @@ const mistral: Host = {
   embeddingOptions: ({ dimensions }) => ({ mistral: known({ outputDimension: dimensions }) }),
 }
 
-/** The SDK's general reading of the family; what it has no word for it passes on by name. */
+/** The SDK's general package for the family; fields without a name in the SDK are passed on by name. */
 const compatible = (name: string): Host => {
   const create = (fetch: Fetch) =>
     createOpenAICompatible({ name, baseURL: 'https://host.test/v1', apiKey: 'k', fetch, includeUsage: true })
@@ -108,10 +108,10 @@ const anthropic: Host = {
   embeddingOptions: () => ({}),
 }
 
-/** The SDK has no words for an effort here: the level is named as Google names it. */
+/** The SDK has no values for the effort here, so Google's level is sent. */
 const google = (name: string): Host => ({
   chat: (model, fetch) => createGoogleGenerativeAI({ apiKey: 'k', fetch, name }).languageModel(model),
-  // Vertex embeds at another resource, which this package does not know.
+  // Vertex embeds at another endpoint, which this package does not support.
   ...(!name.includes('vertex') && {
     embedding: (model: string, fetch: Fetch) =>
       createGoogleGenerativeAI({ apiKey: 'k', fetch, name }).textEmbeddingModel(model),
@@ -216,7 +216,7 @@ function toAssistantContent({
   ]
 }
 
-/** Without what is undefined; the values are JSON. */
+/** Without undefined fields; the values are JSON. */
 function known(values: Record<string, unknown>): ProviderOptions[string] {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== undefined),

@@ -8,7 +8,7 @@ export interface TableCall {
   call: RequestCall
 }
 
-/** Hosts with the models that stand for their kinds: plain, reasoning, embeddings. Ollama's own format is not in the AI SDK. */
+/** Hosts with models of each kind: plain, reasoning, embeddings. Ollama's native format is not in the AI SDK. */
 const hosts: readonly { settings: Partial<ProviderSettings>; models: readonly string[]; embeddings?: string }[] = [
   {
     settings: { flavour: 'openai' },
@@ -74,7 +74,7 @@ const results = [
   { role: 'tool' as const, toolCallId: 'callaaaa2', content: 'Rain.' },
 ]
 
-/** One feature each, so that a difference names its cause. */
+/** One feature each, so that a difference identifies its cause. */
 const features: Readonly<Record<string, Partial<ProviderRequest>>> = {
   plain: {},
   system: { messages: [{ role: 'system', content: 'Be brief.' }, user] },
@@ -120,7 +120,7 @@ const features: Readonly<Record<string, Partial<ProviderRequest>>> = {
   'last round': { tools: [tool], toolChoice: 'none', messages: [user, called, ...results] },
 }
 
-/** Every feature at every model, and streaming with and without tools. */
+/** Every feature with every model, and streaming with and without tools. */
 export const callTable: readonly TableCall[] = hosts.flatMap(({ settings: partial, models, embeddings }) => {
   const settings: ProviderSettings = {
     id: partial.flavour ?? partial.format ?? '',

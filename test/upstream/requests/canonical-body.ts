@@ -1,7 +1,7 @@
 import type { WireFormat } from '../../../src/providers/index.ts'
 import { asObject, asObjects, asString, type JsonObject, parseJson } from '../../../src/providers/wire-json.ts'
 
-/** A body in the one form in which it is compared. Nothing of the value it came from is changed. */
+/** A body in the form in which it is compared. The input value is not changed. */
 export function canonicalBody(format: WireFormat, body: JsonObject): JsonObject {
   return asObject(prune(canonicalOf(format)(asObject(prune(body)))))
 }
@@ -20,7 +20,7 @@ function canonicalOf(format: WireFormat): (body: JsonObject) => JsonObject {
   }
 }
 
-/** Without null, undefined, and lists and objects that hold nothing. Schemas keep their empty members: they mean something there. */
+/** Without null, undefined, and empty lists and objects. Schemas keep empty members, which have a meaning there. */
 function prune(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(prune)
   if (typeof value !== 'object' || value === null) return value
@@ -35,7 +35,7 @@ const isSchema = (name: string) =>
   ['parameters', 'parametersJsonSchema', 'parameters_json_schema', 'input_schema', 'inputSchema', 'schema'].includes(
     name,
   )
-/** The arguments of a call without any are an object all the same. */
+/** The arguments of a call without any are an object too. */
 const keepsEmpty = (name: string) => ['input', 'args', 'arguments', 'json'].includes(name)
 const isNothing = (member: unknown) =>
   member === null || member === undefined || (typeof member === 'object' && Object.keys(member).length === 0)
@@ -47,7 +47,7 @@ function canonicalChat(body: JsonObject): JsonObject {
     ...rest,
     ...(stream !== false && { stream }),
     ...(n !== 1 && { n }),
-    // Ollama's field; an empty one asks for nothing.
+    // Ollama's field; an empty one has no effect.
     ...(format !== '' && { format }),
     ...(choice !== 'auto' && { tool_choice: choice }),
     ...(stop !== undefined && { stop: typeof stop === 'string' ? [stop] : stop }),
@@ -77,7 +77,7 @@ function canonicalMessage({ content, tool_calls: calls, prefix, ...rest }: JsonO
   }
 }
 
-/** One text of a list of nothing but texts; other content stays as it is. */
+/** A list of only texts as one text; other content stays. */
 function joinTexts(content: unknown): unknown {
   if (!Array.isArray(content)) return content
   const parts = content.map((part: unknown) =>
@@ -182,7 +182,7 @@ function canonicalGemini(source: JsonObject): JsonObject {
   }
 }
 
-/** A call without arguments has an empty object of them, and one without an id none. */
+/** A call without arguments has an empty object of them, and one without an id has none. */
 function canonicalPart({ functionCall, functionResponse, ...part }: JsonObject): JsonObject {
   const withoutBlankId = ({ id, ...rest }: JsonObject) => (id === '' ? rest : { ...rest, id })
   return {
@@ -215,7 +215,7 @@ function canonicalGeminiTool({ functionDeclarations, ...tool }: JsonObject): Jso
   return { ...tool, functionDeclarations: declarations }
 }
 
-/** What both dialects say: OpenAPI's types are upper case in Google's own words, and it has no `additionalProperties`. */
+/** The common part of both dialects: Google writes OpenAPI's types in upper case and has no `additionalProperties`. */
 function plainSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(plainSchema)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -229,7 +229,7 @@ function plainSchema(schema: unknown): unknown {
   )
 }
 
-/** Names of protocol buffer fields; what clients name themselves (schemas, arguments, results) is left alone. */
+/** Names of protocol buffer fields; names that clients choose (schemas, arguments, results) stay. */
 function camelCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(camelCase)
   if (typeof value !== 'object' || value === null) return value
@@ -249,7 +249,7 @@ function camelCase(value: unknown): unknown {
   )
 }
 
-/** Neighbours of one role as one turn, neighbouring texts in it as one text. */
+/** Adjacent turns of one role as one turn, adjacent texts in it as one text. */
 function mergeTurns(turns: JsonObject[], list: 'content' | 'parts'): JsonObject[] {
   const merged: { role: unknown; blocks: JsonObject[] }[] = []
   for (const turn of turns) {
@@ -278,7 +278,7 @@ function mergeTexts(blocks: JsonObject[]): JsonObject[] {
   return merged
 }
 
-/** A text and nothing else: thoughts of Gemini are texts with a mark. */
+/** A text and nothing else: Gemini's thoughts are texts with a flag. */
 const isText = (block: JsonObject) =>
   typeof block.text === 'string' &&
   Object.keys(block).every((name) => name === 'text' || (name === 'type' && block.type === 'text'))

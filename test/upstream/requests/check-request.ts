@@ -2,14 +2,14 @@ import { ProviderError, type ProviderSettings } from '../../../src/providers/ind
 import { asObject, type JsonObject } from '../../../src/providers/wire-json.ts'
 import { aiSdkBody } from './ai-sdk-body.ts'
 import { canonicalBody } from './canonical-body.ts'
-import { type BodyDifference, diffBodies, liesIn, withoutPaths, withoutPositions } from './diff-bodies.ts'
+import { type BodyDifference, diffBodies, isInside, withoutPaths, withoutPositions } from './diff-bodies.ts'
 import type { DifferenceContext, KnownDifference, Other } from './difference-rules.ts'
 import { knownDifferences } from './known-differences.ts'
 import { type OurBody, ourBody } from './our-body.ts'
 import { type BodyContext, readBody } from './read-body.ts'
 import type { RequestCall } from './request-call.ts'
 
-/** A difference with the entry of the list that explains it; null: nothing does. */
+/** A difference with the entry of the list that explains it; null: no entry does. */
 export interface JudgedDifference {
   host: string
   against: Other
@@ -23,16 +23,16 @@ export interface RequestResult {
   host: string
   against: Other[]
   differences: JudgedDifference[]
-  /** Paths of what the product does not offer; the rest was compared. */
+  /** Paths of fields that Portico does not offer; the rest was compared. */
   notOffered: string[]
-  /** Why nothing could be compared. */
+  /** Why the request could not be compared. */
   failure: string | null
 }
 
 export const hostOf = ({ format, flavour }: ProviderSettings): string =>
   format === 'openai' ? (flavour ?? 'openai') : format
 
-/** Compares what we send for a call with what the AI SDK sends for it. */
+/** Compares our request for a call with that of the AI SDK. */
 export async function checkCall(id: string, settings: ProviderSettings, call: RequestCall): Promise<RequestResult> {
   const result = emptyResult(id, settings)
   const ours = ourBody(settings, call)
@@ -41,18 +41,18 @@ export async function checkCall(id: string, settings: ProviderSettings, call: Re
   return result
 }
 
-/** What an index says of a recorded body. */
+/** A recorded body and its entry in the index. */
 export interface RecordedBody {
   id: string
   settings: ProviderSettings
   kind: 'chat' | 'embeddings'
   body: JsonObject
-  /** From the address, where the format names the model there. */
+  /** From the address, if the format has the model there. */
   model: string
   stream: boolean
 }
 
-/** Reads a recorded body back into its call, and compares what we send for it with the record and with the AI SDK. */
+/** Reads a recorded body back into its call, and compares our request for it with the record and with the AI SDK. */
 export async function checkRecordedBody({
   id,
   settings,
@@ -69,7 +69,7 @@ export async function checkRecordedBody({
   try {
     ours = ourBody(settings, call)
   } catch (error) {
-    // A call that we answer with an error of our own never reaches the host.
+    // A call that we reject is never sent to the host.
     if (error instanceof ProviderError) return { ...result, notOffered: [...notOffered, `refused: ${error.message}`] }
     throw error
   }
@@ -107,7 +107,7 @@ function explains(entry: KnownDifference, host: string, against: Other, context:
     (entry.hosts === '*' || entry.hosts.includes(host)) &&
     entry.who.includes(who) &&
     (entry.against === undefined || entry.against === against) &&
-    entry.paths.some((place) => liesIn(withoutPositions(path), place)) &&
+    entry.paths.some((place) => isInside(withoutPositions(path), place)) &&
     (entry.holds?.(context) ?? true)
   )
 }
@@ -116,7 +116,7 @@ function emptyResult(id: string, settings: ProviderSettings): RequestResult {
   return { id, host: hostOf(settings), against: [], differences: [], notOffered: [], failure: null }
 }
 
-/** What our adapter makes of 1 of our scale: a recorded number is read by the same measure. */
+/** Our adapter's value for 1 on our scale; a recorded number is divided by it. */
 function factorsOf(settings: ProviderSettings): Pick<BodyContext, 'temperatureFactor' | 'penaltyFactor'> {
   const { format } = settings
   const unit = { temperatureFactor: 1, penaltyFactor: 1 }

@@ -9,12 +9,12 @@ import { writtenBodies } from './written-bodies.ts'
 export interface RequestResults {
   /** By the id of their record. */
   recorded: RequestResult[]
-  /** The table of calls and the bodies written for it; absent for a folder of recordings alone. */
+  /** The table of calls and the written bodies; absent for a folder of recordings alone. */
   table: RequestResult[]
   written: RequestResult[]
 }
 
-/** Every recorded request of an index. One that cannot be read is a result, never an exception. */
+/** Every recorded request of an index. An unreadable one is a result, never an exception. */
 export async function checkRecordedRequests(index: WireIndex): Promise<RequestResult[]> {
   const results: RequestResult[] = []
   for (const record of index.records) {
@@ -23,7 +23,7 @@ export async function checkRecordedRequests(index: WireIndex): Promise<RequestRe
   return results
 }
 
-/** Everything but recordings: the table of calls, and bodies as other clients write them. */
+/** Everything but recordings: the table of calls, and bodies in the style of other clients. */
 export async function checkOwnRequests(): Promise<Omit<RequestResults, 'recorded'>> {
   const table: RequestResult[] = []
   for (const { id, settings, call } of callTable) table.push(await checkCall(id, settings, call))
@@ -32,7 +32,7 @@ export async function checkOwnRequests(): Promise<Omit<RequestResults, 'recorded
   return { table, written }
 }
 
-/** What fails a result, one line each. */
+/** The reasons for which a result fails, one line each. */
 export function problemsOf({ failure, differences }: RequestResult): string[] {
   if (failure !== null) return [failure]
   return differences
@@ -43,7 +43,7 @@ export function problemsOf({ failure, differences }: RequestResult): string[] {
     })
 }
 
-/** Entries of the list of known differences that none of the results shows any more. */
+/** Known differences that no result has. */
 export function staleEntries({ recorded, table, written }: RequestResults): KnownDifference[] {
   const seen = new Set(
     [...recorded, ...table, ...written].flatMap(({ differences }) => differences.map(({ known }) => known)),
@@ -54,10 +54,10 @@ export function staleEntries({ recorded, table, written }: RequestResults): Know
 async function checkRecord(record: WireRecord, index: WireIndex): Promise<RequestResult> {
   const settings = settingsFor(record, 'https://host.test')
   const empty = { id: record.id, host: record.provider, against: [], differences: [], notOffered: [], failure: null }
-  // The answer's own result says so and fails.
+  // The result of the answer reports this failure.
   if (settings === null) return { ...empty, notOffered: [`the format ${record.api}`] }
   const body = index.requestOf(record)
-  // A client's broken body is what some recordings of errors are about.
+  // Some recordings of errors are about a client's invalid body.
   if (body === null) return { ...empty, host: hostOf(settings), notOffered: ['a body that is no JSON object'] }
   const address = decodeURIComponent(URL.parse(record.url ?? '')?.pathname ?? '')
   try {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { asObject } from '../../../src/providers/wire-json.ts'
 
-/** One place where two bodies differ; `undefined` where a body has nothing there. */
+/** One place where two bodies differ; `undefined` if a body has nothing there. */
 export interface BodyDifference {
   /** With positions: `messages[1].content`. */
   path: string
@@ -9,7 +9,7 @@ export interface BodyDifference {
   theirs: unknown
 }
 
-/** Every place where two canonical bodies differ. A missing object counts as an empty one; of a missing list only the place is named. */
+/** Every place where two canonical bodies differ. A missing object counts as empty; a missing list is one difference. */
 export function diffBodies(ours: unknown, theirs: unknown, path = ''): BodyDifference[] {
   if (isDeepStrictEqual(ours, theirs)) return []
   if (Array.isArray(ours) && Array.isArray(theirs)) {
@@ -30,12 +30,12 @@ export function withoutPositions(path: string): string {
   return path.replace(/\[\d+\]/g, '[]')
 }
 
-/** Whether `path` is `place` or lies inside it. */
-export function liesIn(path: string, place: string): boolean {
+/** Whether `path` is `place` or inside it. */
+export function isInside(path: string, place: string): boolean {
   return path === place || path.startsWith(`${place}.`) || path.startsWith(`${place}[`)
 }
 
-/** Also where one side has nothing, except for a member of a list. */
+/** Also if one side has nothing, except for a member of a list. */
 function areObjects(ours: unknown, theirs: unknown): boolean {
   return (isPlain(ours) && (isPlain(theirs) || theirs === undefined)) || (isPlain(theirs) && ours === undefined)
 }
@@ -44,7 +44,7 @@ function isPlain(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The value without what lies at `paths` (`messages[].content`), and without what held nothing else. */
+/** The value without the parts at `paths` (`messages[].content`), and without objects that are empty then. */
 export function withoutPaths(value: unknown, paths: readonly string[], path = ''): unknown {
   if (Array.isArray(value)) return value.map((member) => withoutPaths(member, paths, `${path}[]`))
   if (!isPlain(value)) return value
@@ -52,7 +52,7 @@ export function withoutPaths(value: unknown, paths: readonly string[], path = ''
     Object.entries(value)
       .map(([name, member]) => {
         const at = path === '' ? name : `${path}.${name}`
-        const held = paths.some((place) => place !== at && liesIn(place, at))
+        const held = paths.some((place) => place !== at && isInside(place, at))
         return [name, at, held ? withoutPaths(member, paths, at) : member, held] as const
       })
       .filter(

@@ -6,7 +6,7 @@ import type { BodyDifference } from './diff-bodies.ts'
 import type { OurBody } from './our-body.ts'
 import type { RequestCall } from './request-call.ts'
 
-/** What our body is compared with. */
+/** The other body of the comparison. */
 export type Other = 'ai-sdk' | 'recorded'
 export type Who = 'ours' | 'theirs' | 'both'
 
@@ -19,13 +19,13 @@ export interface DifferenceContext {
   bodies: readonly [JsonObject, JsonObject]
 }
 
-/** Why a body of ours differs from another's, by rule: no entry names a recording. */
+/** A reason why our body differs from another, by rule: no entry refers to a single recording. */
 export interface KnownDifference {
   /** Formats or flavours; `*`: all. */
   hosts: readonly string[] | '*'
-  /** Without positions; what lies inside one belongs to it. */
+  /** Without positions; includes everything inside them. */
   paths: readonly string[]
-  /** Whose body has something there; `both`: two values. */
+  /** The bodies with a value there; `both`: two values. */
   who: readonly Who[]
   /** Absent: both. */
   against?: Other
@@ -34,7 +34,7 @@ export interface KnownDifference {
   source: string
 }
 
-/** Left out, or changed to what the model knows, and named in `x-adjusted-params`: silence is an unlisted difference. */
+/** Omitted, or changed to a supported value, and named in `x-adjusted-params`; unreported changes are unlisted differences. */
 const adjustedFields: readonly { name: string; who: readonly Who[]; paths: readonly string[] }[] = [
   { name: 'temperature', who: ['theirs'], paths: inEveryFormat('temperature') },
   { name: 'top_p', who: ['theirs', 'both'], paths: ['p', ...inEveryFormat('top_p', 'topP')] },
@@ -69,17 +69,17 @@ export const adjustedEntries: readonly KnownDifference[] = adjustedFields.map(
     paths,
     who,
     holds: ({ ours }) => ours.adjusted.includes(name),
-    reason: `The model or the host does not take \`${name}\` as it was asked for; \`x-adjusted-params\` names it.`,
-    source: 'src/providers/model-traits and the flavours, each fact with its own',
+    reason: `The model or the host does not accept the requested \`${name}\`; \`x-adjusted-params\` names it.`,
+    source: 'src/providers/model-traits and the flavours, which contain the sources',
   }),
 )
 
-/** Paths of a sampling field: at the top, or inside the object that the format has for them. */
+/** Paths of a sampling field: at the top level, or inside the format's object for them. */
 export function inEveryFormat(snake: string, camel = snake): string[] {
   return [snake, `options.${snake}`, `generationConfig.${camel}`, `inferenceConfig.${camel}`]
 }
 
-/** Other turns, but the same words in the same order. */
+/** Other turns with the same words in the same order. */
 export function sameWordsInOtherTurns({ bodies }: DifferenceContext): boolean {
   const [ours, theirs] = bodies.map((body) => asObjects(body.messages ?? body.contents))
   return ours!.length !== theirs!.length && wordsOf(ours) === wordsOf(theirs)
@@ -92,7 +92,7 @@ function wordsOf(value: unknown): string {
   return wordsOf(content ?? parts ?? text ?? [])
 }
 
-/** Values that ask for what happens anyway, by the last part of their path. */
+/** Values without an effect, by the last part of their path. */
 const neutralValues: Readonly<Record<string, readonly unknown[]>> = {
   presence_penalty: [0],
   frequency_penalty: [0],

@@ -12,7 +12,7 @@ import {
   traitsOf,
 } from './difference-rules.ts'
 
-/** Every reason for which a body of ours differs from a recorded one or from the AI SDK's. The first that holds explains a difference. */
+/** Every reason why our body differs from a recorded one or from the AI SDK's. The first matching entry explains a difference. */
 export const knownDifferences: readonly KnownDifference[] = [
   {
     hosts: '*',
@@ -20,7 +20,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     who: ['ours', 'theirs', 'both'],
     holds: sameWordsInOtherTurns,
     reason:
-      'Where a host demands it, turns of one role are merged, blank ones left out, and a turn of the user opens the row.',
+      'If a host requires it, turns of one role are merged, blank ones are omitted, and a user turn begins the conversation.',
     source: 'src/providers/model-traits, `turns` and `blankTurns`',
   },
   {
@@ -34,7 +34,8 @@ export const knownDifferences: readonly KnownDifference[] = [
     ],
     who: ['ours', 'theirs', 'both'],
     holds: ({ ours }) => ours.adjusted.includes('max_completion_tokens'),
-    reason: "A cap above the model's limit is sent as the limit; hosts refuse more, and `x-adjusted-params` names it.",
+    reason:
+      "A cap above the model's limit is sent as the limit; hosts refuse a higher one, and `x-adjusted-params` names it.",
     source: 'https://platform.claude.com/docs/en/api/messages',
   },
   {
@@ -43,7 +44,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     who: ['theirs'],
     against: 'ai-sdk',
     holds: (context) => traitsOf(context).textWithToolCalls === false,
-    reason: 'Mistral refuses a turn that has both text and tool calls, so the text is left out.',
+    reason: 'Mistral refuses a turn that has both text and tool calls, so the text is omitted.',
     source: 'https://github.com/github/copilot-cli/issues/4884',
   },
   {
@@ -51,7 +52,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['user', 'metadata.user_id'],
     who: ['both'],
     holds: ({ difference: { ours, theirs } }) => String(theirs).startsWith(String(ours)),
-    reason: 'Hosts refuse longer names of a user, so it is shortened.',
+    reason: 'Hosts refuse longer user names, so it is shortened.',
     source: 'https://platform.openai.com/docs/api-reference/chat/create#chat_create-safety_identifier',
   },
   {
@@ -62,7 +63,7 @@ export const knownDifferences: readonly KnownDifference[] = [
       const { fixedTemperature, fixedTopP } = traitsOf(context)
       return (context.difference.path === 'top_p' ? fixedTopP : fixedTemperature) !== undefined
     },
-    reason: 'The model takes its default alone, which is never sent; `x-adjusted-params` names another value.',
+    reason: 'The model accepts only its default, which is never sent; `x-adjusted-params` reports other values.',
     source: 'https://platform.kimi.ai/docs/guide/kimi-k2-5-quickstart',
   },
   {
@@ -70,7 +71,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['top_p', 'inferenceConfig.topP'],
     who: ['theirs'],
     holds: (context) => context.difference.theirs === 1 && traitsOf(context).temperatureOrTopP === true,
-    reason: 'Claude refuses both in one request, and a `top_p` of 1 asks for nothing.',
+    reason: 'Claude refuses both in one request, and a `top_p` of 1 has no effect.',
     source: 'https://platform.claude.com/docs/en/api/messages',
   },
   {
@@ -79,7 +80,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     who: ['theirs'],
     holds: ({ call, ours }) =>
       call.kind === 'chat' && call.request.reasoningEffort === 'none' && !ours.wireModel.reasoning,
-    reason: 'A model that does not reason refuses the field, also where it asks for no reasoning.',
+    reason: 'A model that does not reason refuses the field, even if it requests no reasoning.',
     source: 'https://platform.openai.com/docs/guides/reasoning',
   },
   {
@@ -87,7 +88,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['reasoning_effort'],
     who: ['ours', 'both'],
     holds: (context) => context.difference.ours === traitsOf(context).effortWithTools,
-    reason: 'The newest models take tools in this API without reasoning only.',
+    reason: 'In this API the newest models accept tools only without reasoning.',
     source: 'src/providers/model-traits, `effortWithTools`',
   },
   {
@@ -95,14 +96,14 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['stream_options'],
     who: ['ours'],
     against: 'recorded',
-    reason: 'Every stream asks for its usage, which the receipt needs.',
+    reason: 'Every stream requests its usage, which the receipt requires.',
     source: 'https://platform.openai.com/docs/api-reference/chat/create#chat_create-stream_options',
   },
   {
     hosts: ['perplexity'],
     paths: ['stream_options'],
     who: ['theirs'],
-    reason: 'Perplexity sends the usage unasked.',
+    reason: 'Perplexity sends the usage without a request.',
     source: 'https://docs.perplexity.ai/api-reference/chat-completions-post',
   },
   {
@@ -122,7 +123,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     holds: ({ host, ours, bodies }) =>
       !(['openai', 'azure'].includes(host) && ours.wireModel.reasoning) &&
       bodies[0].max_tokens === bodies[1].max_completion_tokens,
-    reason: 'The older name of the cap is the one that other hosts know in every version.',
+    reason: 'Other hosts support the older name of the cap in every version.',
     source: 'https://learn.microsoft.com/azure/ai-services/openai/reference#chat-completions',
   },
   {
@@ -130,7 +131,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['messages[].role'],
     who: ['both'],
     holds: ({ difference, ours }) => difference.ours === 'developer' && ours.wireModel.reasoning,
-    reason: 'Reasoning models read instructions as `developer`.',
+    reason: 'Reasoning models accept instructions as `developer`.',
     source: 'https://platform.openai.com/docs/guides/reasoning',
   },
   {
@@ -138,13 +139,13 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['temperature', 'inferenceConfig.temperature'],
     who: ['both'],
     against: 'ai-sdk',
-    // The SDK cuts what is above the range.
+    // The SDK lowers values above the range.
     holds: (context) => {
       const { ours, theirs } = context.difference
       const asked = temperatureOf(context)
       return Math.abs(Number(ours) - asked / 2) < 1e-9 && theirs === (asked > 1 && theirs === 1 ? 1 : asked)
     },
-    reason: "Clients' range of 0 to 2 is mapped to the host's range of 0 to 1; the AI SDK sends the number as it is.",
+    reason: "Clients' range of 0 to 2 is mapped to the host's range of 0 to 1; the AI SDK sends the number unchanged.",
     source: 'https://docs.anthropic.com/en/api/messages#body-temperature',
   },
   {
@@ -152,7 +153,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['temperature'],
     who: ['both'],
     holds: ({ difference: { ours, theirs } }) => ours === 1e-8 && theirs === 0,
-    reason: 'Groq turns 0 into the smallest value itself; older models refuse 0.',
+    reason: 'Groq replaces 0 by the smallest value; older models refuse 0.',
     source: 'https://console.groq.com/docs/openai',
   },
   {
@@ -161,7 +162,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     who: ['both'],
     against: 'ai-sdk',
     holds: ({ difference: { ours, theirs } }) => Number(ours) === Number(theirs) / 2,
-    reason: "Clients' penalties go to 2, Cohere's to 1.",
+    reason: "Clients' penalties range up to 2, Cohere's up to 1.",
     source: 'https://docs.cohere.com/reference/chat#request.body.frequency_penalty',
   },
   {
@@ -173,14 +174,14 @@ export const knownDifferences: readonly KnownDifference[] = [
     ],
     who: ['theirs'],
     holds: isNeutral,
-    reason: 'A penalty of 0 and the tier `auto` ask for nothing, and several models refuse the field with any value.',
+    reason: 'A penalty of 0 and the tier `auto` have no effect, and several models refuse the field with any value.',
     source: 'https://github.com/google-gemini/cookbook/issues/1290',
   },
   {
     hosts: '*',
     paths: ['encoding_format', 'embedding_types', 'normalize'],
     who: ['ours', 'theirs', 'both'],
-    reason: 'It says how vectors travel: base64 where the host has it, and numbers of unit length elsewhere.',
+    reason: 'The encoding of the vectors: base64 if the host supports it, else numbers of unit length.',
     source: 'https://platform.openai.com/docs/api-reference/embeddings/create#embeddings-create-encoding_format',
   },
   {
@@ -188,7 +189,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['output_dimension'],
     who: ['ours'],
     against: 'ai-sdk',
-    reason: 'The AI SDK cannot ask for a length of the vectors.',
+    reason: 'The AI SDK cannot request a number of dimensions.',
     source: 'https://docs.mistral.ai/capabilities/embeddings/code_embeddings',
   },
   {
@@ -196,7 +197,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['requests[].taskType', 'instances[].taskType', 'input_type'],
     who: ['ours'],
     against: 'recorded',
-    reason: 'Documents and questions are embedded for search, each by its own kind.',
+    reason: 'Documents and questions are embedded for search, with different types.',
     source: 'https://ai.google.dev/gemini-api/docs/embeddings#task-types',
   },
   {
@@ -204,7 +205,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['model', 'requests[].model'],
     who: ['ours'],
     against: 'recorded',
-    reason: 'The address names the model already; the body may repeat it.',
+    reason: 'The address contains the model; the body may repeat it.',
     source: 'https://learn.microsoft.com/azure/ai-services/openai/reference#chat-completions',
   },
   {
@@ -213,7 +214,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     who: ['both'],
     against: 'recorded',
     holds: ({ difference: { ours, theirs } }) => String(theirs).trimEnd() === ours,
-    reason: 'Claude refuses white space at the end of a last turn of the assistant.',
+    reason: 'Claude refuses white space at the end of a last assistant turn.',
     source: 'https://github.com/vercel/ai/pull/3115',
   },
   {
@@ -221,7 +222,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['messages[].reasoning_content', 'messages[].reasoning_details'],
     who: ['ours'],
     holds: (context) => traitsOf(context).reasoningReplay !== undefined,
-    reason: 'Reasoning goes back with the calls that it led to; where none is at hand, a blank one does.',
+    reason: 'Reasoning is sent back with the calls that followed it; if there is none, a blank text is sent.',
     source: 'src/providers/model-traits, `reasoningReplay`',
   },
   {
@@ -229,7 +230,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['tools[].functionDeclarations[].schema'],
     who: ['ours', 'both'],
     against: 'ai-sdk',
-    reason: 'The AI SDK rewrites JSON Schema into the subset of OpenAPI and loses what the subset lacks.',
+    reason: 'The AI SDK rewrites JSON Schema into the subset of OpenAPI and loses features that the subset lacks.',
     source: 'https://ai.google.dev/api/caching#FunctionDeclaration',
   },
   {
@@ -237,7 +238,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['messages[].tool_calls[].id', 'messages[].tool_call_id'],
     who: ['both'],
     holds: ({ difference: { ours, theirs } }) => isMistralId(ours) && !isMistralId(theirs),
-    reason: 'Mistral takes ids of nine letters and digits alone; others are mapped to such.',
+    reason: 'Mistral accepts only ids of nine letters and digits; other ids are mapped to this form.',
     source: 'https://docs.mistral.ai/capabilities/function_calling/',
   },
   {
@@ -246,28 +247,28 @@ export const knownDifferences: readonly KnownDifference[] = [
     who: ['theirs', 'both'],
     against: 'recorded',
     holds: (context) => traitsOf(context).systemRole === 'user',
-    reason: 'Gemma knows no instructions: they stand before the first question.',
+    reason: 'Gemma does not support instructions: they are put before the first question.',
     source: 'https://github.com/vercel/ai/pull/6928',
   },
   {
     hosts: ['mistral'],
     paths: ['messages[].name'],
     who: ['theirs'],
-    reason: 'The message of a result may name its tool, but the id is enough.',
+    reason: 'The message of a result may name its tool, but the id is sufficient.',
     source: 'https://docs.mistral.ai/capabilities/function_calling/',
   },
   {
     hosts: ['anthropic'],
     paths: ['tools[].eager_input_streaming'],
     who: ['theirs'],
-    reason: 'A beta that streams arguments before they are checked; arguments are used whole here.',
+    reason: 'A beta feature that streams arguments before they are validated; Portico uses complete arguments.',
     source: 'https://docs.anthropic.com/en/docs/agents-and-tools/tool-use/fine-grained-tool-streaming',
   },
   {
     hosts: ['bedrock'],
     paths: ['additionalModelResponseFieldPaths'],
     who: ['theirs'],
-    reason: 'It asks which stop sequence was met; the compatible API has no field for it.',
+    reason: 'It requests the matched stop sequence; the compatible API has no field for it.',
     source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html',
   },
   {
@@ -275,7 +276,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['outputConfig', 'additionalModelRequestFields'],
     who: ['ours', 'theirs'],
     holds: sameEffort,
-    reason: "The effort goes into Converse's own field; the other one passes it to the model unread.",
+    reason: "The effort is sent in Converse's field; the other field forwards it to the model.",
     source: 'https://docs.aws.amazon.com/sdk-for-python/v1/reference/clients/bedrock-runtime/structures/OutputConfig/',
   },
   {
@@ -283,7 +284,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['messages[].content[].toolResult.content'],
     who: ['ours', 'both'],
     holds: ({ difference: { ours } }) => JSON.stringify(ours).includes('(no output)'),
-    reason: 'Converse refuses blank texts, so the blank result of a tool says that it is blank.',
+    reason: 'Converse refuses blank texts, so a blank tool result is replaced by `(no output)`.',
     source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html',
   },
   {
@@ -291,7 +292,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['service_tier'],
     who: ['ours'],
     against: 'ai-sdk',
-    reason: 'The AI SDK drops tiers that it believes the model lacks; here the host decides.',
+    reason: 'The AI SDK drops tiers that its list of models lacks; here the host decides.',
     source: 'https://platform.openai.com/docs/api-reference/chat/create#chat_create-service_tier',
   },
   {
@@ -309,7 +310,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     against: 'ai-sdk',
     holds: forbidsTools,
     reason:
-      'Where tools are forbidden after calls the AI SDK drops the calls and results; Portico keeps them, declared.',
+      'If tools are forbidden after calls, the AI SDK drops the calls and results; Portico keeps them with the declarations.',
     source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/tool-use-inference-call.html',
   },
   {
@@ -317,14 +318,15 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['messages[].tool_plan'],
     who: ['ours'],
     against: 'ai-sdk',
-    reason: 'The AI SDK drops what a turn says before it calls tools.',
+    reason: 'The AI SDK drops the text of a turn before its tool calls.',
     source: 'https://docs.cohere.com/docs/tool-use-overview',
   },
   {
     hosts: ['ollama'],
     paths: ['options.num_ctx'],
     who: ['ours'],
-    reason: 'Ollama cuts prompts silently at its default context, so each call asks for the context that it needs.',
+    reason:
+      'Ollama silently truncates prompts at its default context, so each call requests the context that it needs.',
     source: 'https://docs.ollama.com/context-length',
   },
   {
@@ -333,21 +335,21 @@ export const knownDifferences: readonly KnownDifference[] = [
     who: ['theirs', 'both'],
     against: 'ai-sdk',
     holds: ({ ours, bodies: [, theirs] }) => ours.adjusted.includes('tools') && theirs.tools !== undefined,
-    reason: 'Perplexity takes no tools: they are left out, and earlier results stand as text.',
+    reason: 'Perplexity does not support tools: they are omitted, and earlier results become text.',
     source: 'https://docs.perplexity.ai/api-reference/chat-completions-post',
   },
   {
     hosts: ['ollama'],
     paths: ['messages[].tool_name', 'messages[].tool_call_id'],
     who: ['ours', 'theirs'],
-    reason: "Older versions of Ollama tie a result to its call by order; newer ones read the tool's name.",
+    reason: "Older versions of Ollama match a result with its call by order; newer ones use the tool's name.",
     source: 'https://docs.ollama.com/capabilities/tool-calling',
   },
   {
     hosts: ['gemini', 'vertex'],
     paths: ['contents[].parts[].functionCall.id', 'contents[].parts[].functionResponse.id'],
     who: ['theirs'],
-    reason: 'Ids that Google did not give are left out: it ties results to calls by name and order.',
+    reason: 'Ids that Google did not send are omitted: it matches results with calls by name and order.',
     source: 'https://ai.google.dev/api/caching#FunctionCall',
   },
   {
@@ -355,7 +357,8 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['contents[].parts[].functionResponse.response'],
     who: ['ours', 'theirs', 'both'],
     against: 'ai-sdk',
-    reason: 'A result that is no object is sent as `result`; the AI SDK repeats the name and says `content`.',
+    reason:
+      'A result that is not an object is sent as `result`; the AI SDK repeats the name and sends it as `content`.',
     source: 'https://ai.google.dev/api/caching#FunctionResponse',
   },
   {
@@ -363,7 +366,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     paths: ['contents[].parts[].thoughtSignature'],
     who: ['ours', 'theirs'],
     holds: ({ difference: { ours, theirs } }) => (ours ?? theirs) === 'skip_thought_signature_validator',
-    reason: 'Of calls made side by side the first one alone carries the signature.',
+    reason: 'Only the first of parallel calls has the signature.',
     source: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
   },
   {
@@ -374,7 +377,7 @@ export const knownDifferences: readonly KnownDifference[] = [
       call.kind === 'chat' &&
       call.request.reasoningEffort !== undefined &&
       typeof asObject(asObject(ours.generationConfig).thinkingConfig).thinkingBudget === 'number',
-    reason: 'Gemini 2.5 takes a budget, not a level; the AI SDK leaves the choice to its caller.',
+    reason: 'Gemini 2.5 accepts a budget, not a level; the AI SDK leaves the choice to its caller.',
     source: 'https://ai.google.dev/gemini-api/docs/openai#thinking',
   },
   ...adjustedEntries,

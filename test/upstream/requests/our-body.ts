@@ -9,14 +9,14 @@ import type { RequestCall } from './request-call.ts'
 
 export interface OurBody {
   body: JsonObject
-  /** Public names of the fields that `x-adjusted-params` would name. */
+  /** Public names of the fields for `x-adjusted-params`. */
   adjusted: string[]
   wireModel: WireModel
 }
 
 const snapshot = loadPriceSnapshot()
 
-/** The body that our adapter sends for a call, to the model as the catalogue describes it; null: the format has no embeddings. */
+/** The body that our adapter sends for a call, with the model of the catalogue; null: the format has no embeddings. */
 export function ourBody(settings: ProviderSettings, call: RequestCall): OurBody | null {
   const adapter = createAdapter(settings)
   const model = wireModelOf(settings, call.model)
@@ -38,7 +38,7 @@ function toOurs({ body, adjusted }: { body: unknown; adjusted: string[] }): Omit
   return { body: asObject(typeof body === 'string' ? parseJson(body) : body), adjusted }
 }
 
-/** As an operator's catalogue has it who declares this model at this provider and says nothing more about it. */
+/** The catalogue of an operator who declares only this model at this provider. */
 function wireModelOf(settings: ProviderSettings, id: string): WireModel {
   const catalogue = buildCatalogue(snapshot, [
     {

@@ -75,7 +75,7 @@ function readTurn({ role, content }: JsonObject, notOffered: NotOffered): Provid
 
 function readResult({ toolUseId, content, ...rest }: JsonObject, notOffered: NotOffered): ProviderMessage {
   const parts = asObjects(content)
-  // `status` and parts that are no text: a result of ours is text.
+  // `status` and parts that are not text: our results are text.
   if (Object.keys(rest).length > 0 || parts.some((part) => typeof part.text !== 'string'))
     notOffered.add('messages[].content')
   return { role: 'tool', toolCallId: asString(toolUseId), content: parts.map(wordsOf).join('') }

@@ -6,19 +6,19 @@ import { readGeminiBody } from './read-gemini.ts'
 import { readChatBody } from './read-openai.ts'
 import type { ReadBody } from './request-call.ts'
 
-/** What a reader knows of a recorded body beforehand. */
+/** Facts about a recorded body that are not in it. */
 export interface BodyContext {
   format: WireFormat
   kind: 'chat' | 'embeddings'
-  /** From the address, where the format names the model there. */
+  /** From the address, if the format has the model there. */
   model: string
   stream: boolean
-  /** The host's number for a temperature (or penalty) of 1 in our words: what is read is divided by it. */
+  /** The host's number for a temperature (or penalty) of 1 on our scale; recorded numbers are divided by it. */
   temperatureFactor: number
   penaltyFactor: number
 }
 
-/** Reads a canonical body back into the call that asks for it. */
+/** Reads a canonical body back into its call. */
 export function readBody(body: JsonObject, context: BodyContext): ReadBody {
   switch (context.format) {
     case 'anthropic':

@@ -1,10 +1,10 @@
 import type { ProviderRequest, ToolDefinition } from '../../../src/providers/port.ts'
 import { asObject, asString, type JsonObject } from '../../../src/providers/wire-json.ts'
 
-/** Collects the paths of what no call can express. */
+/** Collects the paths of fields that a call cannot express. */
 export interface NotOffered {
   add(path: string): void
-  /** Every member of `rest`, which a reader had no use for. */
+  /** Every member of `rest`, which the reader did not use. */
   addAll(rest: JsonObject, prefix?: string): void
   list(): string[]
 }
@@ -32,7 +32,7 @@ export function textsOf(value: unknown): string[] | undefined {
   return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : undefined
 }
 
-/** A number of the host's scale in ours; without the noise that a division leaves. */
+/** A number of the host's scale on ours, without rounding errors of the division. */
 export function unscaled(value: unknown, factor: number): number | undefined {
   const wire = numberOf(value)
   return wire === undefined ? undefined : Number((wire / factor).toPrecision(12))
@@ -47,7 +47,7 @@ export function toolOf(tool: JsonObject, schema: unknown): ToolDefinition {
   return { name: asString(tool.name), description: asString(tool.description), parameters: asObject(schema) }
 }
 
-/** Leaves out what is undefined, as the port's types want it. */
+/** Omits undefined fields, as the port's types require. */
 export function defined(request: {
   [Field in keyof ProviderRequest]: ProviderRequest[Field] | undefined
 }): ProviderRequest {

@@ -57,7 +57,7 @@ export function readGeminiBody(body: JsonObject, context: BodyContext): ReadBody
   }
 }
 
-/** Google's word for a call that no signature is at hand for. */
+/** Google's value for a call without a signature. */
 const unsigned = 'skip_thought_signature_validator'
 
 function readTurn({ role, parts }: JsonObject, turn: number, notOffered: NotOffered): ProviderMessage[] {
@@ -83,7 +83,7 @@ function readTurn({ role, parts }: JsonObject, turn: number, notOffered: NotOffe
     .filter((block) => block.functionResponse !== undefined)
     .map(({ functionResponse }, position) => {
       const { response, id } = asObject(functionResponse)
-      // A name alone does not say which call it answers: by order, as the host reads it.
+      // A name alone does not identify the answered call: the order does, as at the host.
       const toolCallId = stringOf(id) ?? `call_${turn - 1}_${position}`
       return { role: 'tool' as const, toolCallId, content: JSON.stringify(response ?? {}) }
     })

@@ -14,7 +14,7 @@ import {
 } from './read-fields.ts'
 import type { ReadBody } from './request-call.ts'
 
-/** A chat or embedding body of OpenAI's family, of Cohere or of Ollama; they share the shape of messages and tools. */
+/** A chat or embedding body of OpenAI's family, of Cohere or of Ollama, which share the shape of messages and tools. */
 export function readChatBody(body: JsonObject, context: BodyContext): ReadBody {
   if (context.kind === 'embeddings') return readEmbeddingBody(body, context)
   const notOffered = createNotOffered()
@@ -82,7 +82,7 @@ function readSampling(
   return { sampling, rest }
 }
 
-/** Cohere's and Ollama's words for it; the switch that DeepSeek and others have as well is not offered. */
+/** Cohere's and Ollama's switch for thinking; that of DeepSeek and others is not offered. */
 function effortOf(
   { format }: BodyContext,
   thinking: unknown,
@@ -128,7 +128,7 @@ function readMessage(message: JsonObject, notOffered: NotOffered): ProviderMessa
   ]
 }
 
-/** Ollama's calls have no ids: a result answers the first call that has none yet. */
+/** Ollama's calls have no ids: a result answers the first call without one. */
 function linkResults(messages: ProviderMessage[]): ProviderMessage[] {
   const open: string[] = []
   return messages.map((message, position) => {
@@ -143,7 +143,7 @@ function linkResults(messages: ProviderMessage[]): ProviderMessage[] {
   })
 }
 
-/** The words of content that holds more than words. */
+/** The text of content that has other parts too. */
 function textsIn(content: unknown): string {
   return asObjects(content)
     .map((part) => asString(part.text))
@@ -181,7 +181,7 @@ function readChoice(choice: unknown, notOffered: NotOffered): 'auto' | 'none' | 
 function readEmbeddingBody(body: JsonObject, context: BodyContext): ReadBody {
   const notOffered = createNotOffered()
   const { model, input, texts, dimensions, output_dimension: cohere, input_type: type, ...others } = body
-  // Both are ours to choose: they say how the vectors travel.
+  // We choose both: they decide the encoding of the vectors.
   const { encoding_format: _encoding, embedding_types: _types, ...rest } = others
   notOffered.addAll(rest)
   const read = textsOf(input) ?? textsOf(texts) ?? []

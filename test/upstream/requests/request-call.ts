@@ -1,6 +1,6 @@
 import type { ProviderRequest } from '../../../src/providers/index.ts'
 
-/** One call in the port's words: what both our adapters and the AI SDK's are asked to send. */
+/** One call in the port's terms: the input of our adapters and the AI SDK's. */
 export type RequestCall = ChatCall | EmbeddingCall
 
 export interface ChatCall {
@@ -19,9 +19,9 @@ export interface EmbeddingCall {
   purpose: 'document' | 'query'
 }
 
-/** A recorded body as a call, and what of it a call cannot express. */
+/** A recorded body as a call, with the fields that a call cannot express. */
 export interface ReadBody {
   call: RequestCall
-  /** Paths without positions (`messages[].content`) of fields that the product does not offer. */
+  /** Paths without positions (`messages[].content`) of fields that Portico does not offer. */
   notOffered: string[]
 }

@@ -1,11 +1,11 @@
 import { problemsOf, type RequestResults } from './check-requests.ts'
 import type { JudgedDifference, RequestResult } from './check-request.ts'
-import { liesIn, withoutPositions } from './diff-bodies.ts'
+import { isInside, withoutPositions } from './diff-bodies.ts'
 import type { KnownDifference } from './difference-rules.ts'
 import { knownDifferences } from './known-differences.ts'
 import { synonyms } from './synonyms.ts'
 
-/** `passed`: compared whole. `in part`: it holds what the product does not offer, and the rest was compared. */
+/** `passed`: compared completely. `in part`: it has fields that Portico does not offer; the rest was compared. */
 export type Outcome = 'passed' | 'in part' | 'failed'
 
 export function outcomeOf(result: RequestResult): Outcome {
@@ -19,10 +19,10 @@ export function renderRequests(results: RequestResults): string[] {
     '## Requests',
     '',
     'Each recorded request is read back into a call, and Portico sends that call to the same model. Its body is compared with the',
-    'recorded one and with the body that the provider package of the AI SDK sends for the same call. The table of calls does the',
-    'latter for every feature at every host; written requests are bodies as other clients write them. A difference that the list',
-    'below does not explain fails, and so does an entry that explains nothing any more. Ollama and the embeddings of Vertex have',
-    'no package in the AI SDK: their bodies are compared with the recorded ones alone.',
+    'recorded one and with the body that the provider package of the AI SDK sends for the same call. The table of calls compares every',
+    'feature at every host with the AI SDK; written requests are bodies in the style of other clients. A difference that is not in the',
+    'list below fails, and so does an entry of the list that no longer occurs. Ollama and the embeddings of Vertex have',
+    'no package in the AI SDK: their bodies are compared only with the recorded ones.',
     '',
     ...summaryTable(results),
     '',
@@ -38,7 +38,7 @@ export function renderRequests(results: RequestResults): string[] {
     '',
     '### Not offered',
     '',
-    'Recorded and written requests ask for these; the compatible API of Portico has no field for them. They are left out of the comparison,',
+    'Recorded and written requests have these fields; the compatible API of Portico does not. They are not compared,',
     'and such a request counts as “in part”, never as passed.',
     '',
     ...notOfferedTable([...results.recorded, ...results.written]),
@@ -98,7 +98,7 @@ function differenceRow(entry: KnownDifference, seen: readonly JudgedDifference[]
   const hosts = list(seen.map(({ host }) => host))
   const against = list(seen.map((difference) => others[difference.against]))
   const fields = list(
-    seen.map(({ difference: { path } }) => entry.paths.find((place) => liesIn(withoutPositions(path), place))!),
+    seen.map(({ difference: { path } }) => entry.paths.find((place) => isInside(withoutPositions(path), place))!),
   )
   const who = list(entry.who.map((sender) => senders[sender]))
   return `| ${code(fields)} | ${who.join(', ')} | ${hosts.join(', ')} | ${against.join(', ')} | ${escape(entry.reason)} | ${entry.source} |`

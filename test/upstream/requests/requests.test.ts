@@ -17,13 +17,13 @@ const ids = [...new Set(callTable.map(({ settings }) => settings.id))]
 describe.skipIf(!shared)(
   shared ? 'the shared requests' : 'the shared requests (skipped: shared data not found)',
   () => {
-    test('each is what we send for the same call, and what the AI SDK sends, but for known differences', async () => {
+    test('each equals our request for the same call and the AI SDK’s, except for known differences', async () => {
       const recorded = await checkRecordedRequests(readWireIndex(shared!))
       expect(recorded.length).toBeGreaterThan(100)
       expect(recorded.flatMap((result) => problemsOf(result).map((line) => `${result.id}: ${line}`))).toEqual([])
     })
 
-    test('every entry of the list of known differences still explains one', async () => {
+    test('every known difference still occurs', async () => {
       const recorded = await checkRecordedRequests(readWireIndex(shared!))
       const stale = staleEntries({ recorded, ...(await checkOwnRequests()) })
       expect(stale.map(({ paths, reason }) => `${paths.join(', ')}: ${reason}`)).toEqual([])
@@ -32,13 +32,13 @@ describe.skipIf(!shared)(
 )
 
 describe('the table of calls', () => {
-  test.each(ids)('%s is asked as the AI SDK asks it, but for known differences', async (id) => {
+  test.each(ids)('%s equals the AI SDK’s request, except for known differences', async (id) => {
     for (const { id: name, settings, call } of callTable.filter((entry) => entry.settings.id === id)) {
       expect(problemsOf(await checkCall(name, settings, call)), name).toEqual([])
     }
   })
 
-  test('a body of ours reads back into a call that makes the same body', () => {
+  test('our body can be read back into a call with the same body', () => {
     for (const { id, settings, call } of callTable) {
       const { format } = settings
       const { body, wireModel } = ourBody(settings, call)!
@@ -47,7 +47,7 @@ describe('the table of calls', () => {
         ['anthropic', 'bedrock', 'cohere'].includes(format) || halves.includes(settings.id) ? 0.5 : 1
       const context = { format, kind: call.kind, model: wireModel.id, stream: body.stream === true, temperatureFactor }
       const read = readBody(canonical, { ...context, penaltyFactor: format === 'cohere' ? 0.5 : 1 })
-      // A budget of thinking tokens is several efforts at once.
+      // A budget of thinking tokens matches several efforts.
       if (read.notOffered.length > 0)
         expect(read.notOffered, id).toEqual(['generationConfig.thinkingConfig.thinkingBudget'])
       else expect(canonicalBody(format, ourBody(settings, read.call)!.body), id).toEqual(canonical)
@@ -55,10 +55,10 @@ describe('the table of calls', () => {
   })
 })
 
-/** Hosts of OpenAI's family whose temperature goes to 1. */
+/** Hosts of OpenAI's family with temperatures up to 1. */
 const halves = ['mistral', 'moonshotai']
 
-describe('bodies as other clients write them', () => {
+describe('bodies in the style of other clients', () => {
   test.each(writtenBodies.map((body) => [body.id, body] as const))(
     '%s is what we send, but for known differences',
     async (_id, body) => {
@@ -68,14 +68,14 @@ describe('bodies as other clients write them', () => {
     },
   )
 
-  test('what the product does not offer is named, and the request does not count as passed', async () => {
+  test('fields that Portico does not offer are reported, and the request does not count as passed', async () => {
     const result = await checkRecordedBody(bodyOf('openai/image'))
     expect(result.notOffered).toEqual(['messages[].content', 'response_format', 'tool_choice', 'tools'])
     expect(outcomeOf(result)).toBe('in part')
   })
 })
 
-describe('a difference that nothing explains', () => {
+describe('an unlisted difference', () => {
   const body = bodyOf('openai/developer')
   const { settings } = body
 

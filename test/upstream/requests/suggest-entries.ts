@@ -1,7 +1,7 @@
 import { withoutPositions } from './diff-bodies.ts'
 import type { JudgedDifference, RequestResult } from './check-request.ts'
 
-/** Unlisted differences in the form of the list, one entry for each field, side and comparison; reason and source are left to write. */
+/** Unlisted differences in the form of the list, one entry per field, side and comparison; add reason and source by hand. */
 export function suggestEntries(results: readonly RequestResult[]): string[] {
   const groups = Map.groupBy(
     results.flatMap(({ differences }) => differences.filter(({ known }) => known === null)),

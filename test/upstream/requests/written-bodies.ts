@@ -1,6 +1,6 @@
 import type { RecordedBody } from './check-request.ts'
 
-/** Bodies as other clients write them, for kinds of which the shared recordings have none. */
+/** Bodies in the style of other clients, for kinds that the shared recordings lack. */
 export const writtenBodies: readonly RecordedBody[] = [
   {
     id: 'openai/developer',
