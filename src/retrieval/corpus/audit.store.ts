@@ -22,26 +22,27 @@ const auditTimeoutMs = 10 * 60_000
 /** Counts what must not exist: all zero proves that no chunk, term or vector is left without its document. */
 export async function auditIndex(database: Database): Promise<IndexAudit> {
   const live = await loadEmbeddingVersions(database)
-  const active = live.find((version) => version.state === 'active')
+  const tables = live.map(vectorTable)
+  const count = async (from: string): Promise<number> => {
+    const options = { timeoutMs: auditTimeoutMs }
+    return (await database.query<{ rows: number }>(`select count(*)::int as rows from ${from}`, [], options))[0]!.rows
+  }
+  let orphanVectors = 0
+  for (const table of tables) {
+    orphanVectors += await count(`${table} e where ${without('document', 'e')} or ${without('chunk', 'e')}`)
+  }
+  // While a new version is being built, a chunk has its vector in the old version or, if newer, in the new one.
+  const anywhere = tables.map((table) => `exists (select from ${table} e where ${sameChunk('e')})`).join(' or ')
+  const hasActive = live.some((version) => version.state === 'active')
   return {
     orphanIndexedDocuments: await count(
       'indexed_documents i where not exists (select from documents d where d.id = i.document_id)',
     ),
-    orphanChunks: await count(`chunks c where ${withoutDocument('c')}`),
-    orphanTerms: await count(
-      `chunk_terms t where ${withoutDocument('t')}
-         or not exists (select from chunks c where c.space_id = t.space_id and c.id = t.chunk_id)`,
-    ),
-    orphanVectors: await sum(
-      live.map(
-        (version) => `${vectorTable(version)} e where ${withoutDocument('e')}
-           or not exists (select from chunks c where c.space_id = e.space_id and c.id = e.chunk_id)`,
-      ),
-    ),
-    chunksWithoutTerms: await count(
-      `chunks c where not exists (select from chunk_terms t where t.space_id = c.space_id and t.chunk_id = c.id)`,
-    ),
-    chunksWithoutVector: active ? await count(withoutVector(live.map(vectorTable))) : 0,
+    orphanChunks: await count(`chunks c where ${without('document', 'c')}`),
+    orphanTerms: await count(`chunk_terms t where ${without('document', 't')} or ${without('chunk', 't')}`),
+    orphanVectors,
+    chunksWithoutTerms: await count(`chunks c where not exists (select from chunk_terms t where ${sameChunk('t')})`),
+    chunksWithoutVector: hasActive ? await count(`chunks c where not (${anywhere})`) : 0,
     readyButNotSearchable: await count(
       `documents d where d.status = 'ready'
          and not exists (select from indexed_documents i where i.document_id = d.id and i.searchable)`,
@@ -50,29 +51,15 @@ export async function auditIndex(database: Database): Promise<IndexAudit> {
       `indexed_documents i join documents d on d.id = i.document_id where i.searchable and d.status <> 'ready'`,
     ),
   }
-
-  async function count(from: string): Promise<number> {
-    const [row] = await database.query<{ rows: number }>(`select count(*)::int as rows from ${from}`, [], {
-      timeoutMs: auditTimeoutMs,
-    })
-    return row!.rows
-  }
-
-  async function sum(parts: readonly string[]): Promise<number> {
-    let total = 0
-    for (const part of parts) total += await count(part)
-    return total
-  }
 }
 
-function withoutDocument(alias: string): string {
-  return `not exists (select from indexed_documents i where i.document_id = ${alias}.document_id)`
+function without(kind: 'document' | 'chunk', alias: string): string {
+  return kind === 'document'
+    ? `not exists (select from indexed_documents i where i.document_id = ${alias}.document_id)`
+    : `not exists (select from chunks c where ${sameChunk(alias)})`
 }
 
-// While a new version is being built, a chunk has its vector in the old version or, if newer, in the new one.
-function withoutVector(tables: readonly string[]): string {
-  const anywhere = tables.map(
-    (table) => `exists (select from ${table} e where e.space_id = c.space_id and e.chunk_id = c.id)`,
-  )
-  return `chunks c where not (${anywhere.join(' or ')})`
+/** Of the chunk `c`. */
+function sameChunk(alias: string): string {
+  return `${alias}.space_id = c.space_id and ${alias}.chunk_id = c.id`
 }

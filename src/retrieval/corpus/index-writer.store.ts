@@ -12,10 +12,7 @@ export interface InsertedChunks {
   writeMs: number
 }
 
-/**
- * Starts a run and removes what an earlier one left. Null: the document is gone, or searchable already, so that a repeated job
- * cannot remove what is found.
- */
+/** See IndexWriter. A searchable document gets no run, so that a repeated job cannot remove what is found. */
 export async function beginRun(
   transaction: Queryable,
   { organisationId, spaceId, documentId }: Omit<IndexRun, 'runId'>,
@@ -59,7 +56,7 @@ export function insertChunks(
   )
 }
 
-/** Makes the run's chunks searchable; returns how many there are. Throws IndexRunEndedError when the run has ended. */
+/** See IndexWriter. */
 export async function publishRun(transaction: Queryable, run: IndexRun): Promise<number> {
   const [published] = await transaction.query<{ chunks: number }>(
     `update indexed_documents set searchable = true, updated_at = now()
@@ -70,7 +67,7 @@ export async function publishRun(transaction: Queryable, run: IndexRun): Promise
   return published.chunks
 }
 
-/** Removes chunks, terms and vectors of a document. Deleting the row of `documents` has the same effect. */
+/** See IndexWriter. */
 export async function deleteDocument(transaction: Queryable, documentId: string): Promise<void> {
   // Chunks, terms and the vectors of every embedding version refer to this row; deletes cascade.
   await transaction.execute('delete from indexed_documents where document_id = $1', [documentId])

@@ -161,12 +161,8 @@ async function callWithRetries(parts: Parts, texts: string[], call: EmbedCall): 
 
 /** Errors that may pass without a change: not the organisation's quota, not a model that does not exist. */
 function isTransient(error: unknown): error is AppError {
-  return (
-    isAppError(error, 'rate_limit_exceeded') ||
-    isAppError(error, 'upstream_error') ||
-    isAppError(error, 'upstream_timeout') ||
-    isAppError(error, 'overloaded')
-  )
+  const codes = ['rate_limit_exceeded', 'upstream_error', 'upstream_timeout', 'overloaded'] as const
+  return codes.some((code) => isAppError(error, code))
 }
 
 function fitDimensions({ model, dimensions }: Parts, vector: Float32Array): Float32Array {

@@ -43,6 +43,8 @@ interface Parts {
   cache: SpaceCache
   sync: SpaceSync
   log: Log
+  /** False: every Space is scanned. */
+  isEnabled: boolean
 }
 
 /**
@@ -54,12 +56,15 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
   const { database, maximumBytes, fromChunks = defaultFromChunks, log = silentLog } = options
   const cache = new SpaceCache({ maximumBytes, log })
   const sync = new SpaceSync({ database, cache, fromChunks, log })
-  const parts = { database, cache, sync, log }
+  const parts = { database, cache, sync, log, isEnabled: maximumBytes > 0 }
   let searchedAtMs = Number.NEGATIVE_INFINITY
   let stopListening = async () => {}
 
   return {
-    description: `BM25 and exact vectors in up to ${Math.round(maximumBytes / 2 ** 20)} MB of memory`,
+    description:
+      maximumBytes > 0
+        ? `BM25 and exact vectors in up to ${Math.round(maximumBytes / 2 ** 20)} MB of memory`
+        : 'BM25 and vectors by exact scan (search.memoryMegabytes is 0)',
     stagingSettings: {},
     openSpace(scope, signal) {
       searchedAtMs = performance.now()
@@ -79,9 +84,9 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
         ({ spaceId, rowId }) => sync.documentChanged(spaceId, rowId),
         () => cache.clear(),
       )
-      void warmInBackground(parts)
+      if (maximumBytes > 0) void warmInBackground(parts)
     },
-    warm: () => sync.warm(),
+    warm: async () => (maximumBytes > 0 ? sync.warm() : 0),
     maintain: () => dropFormerIndexes(database),
     isLoaded: ({ spaceId }) => cache.get(spaceId)?.isComplete === true,
     async close() {
@@ -111,7 +116,7 @@ async function dropFormerIndexes(database: Database): Promise<MaintenanceReport>
 
 async function openScanned(parts: Parts, scope: SpaceScope, signal: AbortSignal): Promise<SpaceSearch> {
   const space = await loadSpaceState(parts.database, scope, { signal })
-  parts.sync.consider(scope, space.chunks)
+  if (parts.isEnabled) parts.sync.consider(scope, space.chunks)
   return {
     ...space,
     isEmpty: space.chunks === 0,

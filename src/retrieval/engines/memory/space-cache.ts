@@ -20,18 +20,17 @@ export interface CachedSpace extends SpaceScope {
   hasFormerTerms: boolean
   /** Estimated until the thread has reported it. */
   bytes: number
-  usedAt: number
 }
 
 /** The Spaces in memory: evicts the least recently used ones, and owns the search thread. */
 export class SpaceCache {
   readonly #maximumBytes: number
   readonly #log: Log
+  /** Least recently used first. */
   readonly #spaces = new Map<string, CachedSpace>()
   /** Spaces above the limit that were logged. */
   readonly #oversized = new Set<string>()
   #thread: SearchThread | undefined
-  #uses = 0
 
   constructor({ maximumBytes, log }: { maximumBytes: number; log: Log }) {
     this.#maximumBytes = maximumBytes
@@ -46,7 +45,8 @@ export class SpaceCache {
   use({ organisationId, spaceId }: SpaceScope): CachedSpace | null {
     const space = this.#spaces.get(spaceId)
     if (!space?.isComplete || space.organisationId !== organisationId) return null
-    space.usedAt = this.#uses++
+    this.#spaces.delete(spaceId)
+    this.#spaces.set(spaceId, space)
     return space
   }
 
@@ -55,31 +55,16 @@ export class SpaceCache {
     return this.#spaces.get(space.spaceId) === space
   }
 
-  /** Whether a Space of this size fits without eviction. */
-  hasRoomFor(bytes: number): boolean {
-    return this.#usedBytes() + bytes <= this.#maximumBytes
-  }
-
-  /** Whether a Space of this size may be in memory at all; logs once per Space that it may not. */
-  mayHold(spaceId: string, bytes: number): boolean {
-    if (bytes <= this.#maximumBytes) return true
-    if (this.#maximumBytes > 0 && !this.#oversized.has(spaceId)) {
-      this.#oversized.add(spaceId)
-      const [needed, limit] = [toMegabytes(bytes), toMegabytes(this.#maximumBytes)]
-      this.#log.warn(
-        { spaceId },
-        `Space ${spaceId} needs ${needed} MB, above the limit of ${limit} MB (search.memoryMegabytes): searched by exact scan`,
-      )
-    }
-    return false
-  }
-
-  /** Adds an empty Space, to which chunks can be added at once. Null: it is there already, or above the limit. */
-  open(scope: SpaceScope, bytes: number, versions: readonly EmbeddingVersion[]): CachedSpace | null {
+  /**
+   * Adds an empty Space of about so many bytes, to which chunks can be added at once. Null: it is there already, or it does not
+   * fit. Without `mayEvict` it fits only next to all others.
+   */
+  open(scope: SpaceScope, bytes: number, versions: readonly EmbeddingVersion[], mayEvict: boolean): CachedSpace | null {
     const { organisationId, spaceId } = scope
     const active = versions.find(({ state }) => state === 'active')
-    if (!active || this.#spaces.has(spaceId) || !this.mayHold(spaceId, bytes)) return null
-    this.#evictUntilFits(bytes, spaceId)
+    if (!active || this.#spaces.has(spaceId) || !this.#mayHold(spaceId, bytes)) return null
+    if (mayEvict) this.#evictUntilFits(bytes, spaceId)
+    else if (!this.#fits(bytes)) return null
     const space: CachedSpace = {
       organisationId,
       spaceId,
@@ -90,7 +75,6 @@ export class SpaceCache {
       languages: new Set(),
       hasFormerTerms: false,
       bytes,
-      usedAt: this.#uses++,
     }
     this.#spaces.set(spaceId, space)
     this.#oversized.delete(spaceId)
@@ -129,16 +113,29 @@ export class SpaceCache {
     await this.#thread?.close()
   }
 
-  #usedBytes(): number {
-    return [...this.#spaces.values()].reduce((sum, space) => sum + space.bytes, 0)
+  /** Whether a Space of this size may be in memory at all; logs once per Space that it may not. */
+  #mayHold(spaceId: string, bytes: number): boolean {
+    if (bytes <= this.#maximumBytes) return true
+    if (this.#oversized.has(spaceId)) return false
+    this.#oversized.add(spaceId)
+    const [needed, limit] = [toMegabytes(bytes), toMegabytes(this.#maximumBytes)]
+    this.#log.warn(
+      { spaceId },
+      `Space ${spaceId} needs ${needed} MB, above the limit of ${limit} MB (search.memoryMegabytes): searched by exact scan`,
+    )
+    return false
+  }
+
+  /** Whether so many bytes fit next to all Spaces. */
+  #fits(bytes: number): boolean {
+    return [...this.#spaces.values()].reduce((sum, space) => sum + space.bytes, bytes) <= this.#maximumBytes
   }
 
   /** Evicts least recently used Spaces, except `spaceId`, until `bytes` more fit. */
   #evictUntilFits(bytes: number, spaceId: string): void {
-    const others = [...this.#spaces.values()].filter((space) => space.spaceId !== spaceId)
-    for (const space of others.sort((left, right) => left.usedAt - right.usedAt)) {
-      if (this.hasRoomFor(bytes)) return
-      this.evict(space.spaceId)
+    for (const other of this.#spaces.keys()) {
+      if (this.#fits(bytes)) return
+      if (other !== spaceId) this.evict(other)
     }
   }
 
@@ -149,7 +146,7 @@ export class SpaceCache {
         if (!space) return
         space.bytes = bytes
         this.#evictUntilFits(0, spaceId)
-        if (!this.mayHold(spaceId, bytes)) this.evict(spaceId)
+        if (!this.#mayHold(spaceId, bytes)) this.evict(spaceId)
       },
       onFailed: (spaceId, reason) => {
         this.#log.error({ spaceId, reason }, 'a Space in memory failed and is loaded again')

@@ -1,7 +1,7 @@
 import type { Database } from '../../../database/index.ts'
 import { describeError, type Log } from '../../../kernel/index.ts'
 import type { IndexRun } from '../../corpus/chunks.ts'
-import { loadEmbeddingVersions } from '../../corpus/embedding-versions.store.ts'
+import { type EmbeddingVersion, loadEmbeddingVersions } from '../../corpus/embedding-versions.store.ts'
 import type { SpaceScope, StagedChunks } from '../../engine.ts'
 import { toColumns } from './messages.ts'
 import type { CachedSpace, SpaceCache } from './space-cache.ts'
@@ -23,39 +23,31 @@ export interface SpaceSyncOptions {
 
 /** Loads Spaces into memory and keeps them in step with the corpus. */
 export class SpaceSync {
-  readonly #database: Database
+  readonly #options: SpaceSyncOptions
   readonly #cache: SpaceCache
-  readonly #fromChunks: number
-  readonly #log: Log
   readonly #closing = new AbortController()
-  readonly #background = { signal: this.#closing.signal, background: true }
   /** Documents that changed, by Space, until they are read. */
   readonly #changed = new Map<string, Set<string>>()
   #gathering: NodeJS.Timeout | undefined
   #loading: Promise<unknown> = Promise.resolve()
 
-  constructor({ database, cache, fromChunks, log }: SpaceSyncOptions) {
-    this.#database = database
-    this.#cache = cache
-    this.#fromChunks = fromChunks
-    this.#log = log
+  constructor(options: SpaceSyncOptions) {
+    this.#options = options
+    this.#cache = options.cache
   }
 
   /** Loads a Space that is not in memory in the background, if it is large enough. */
   consider(scope: SpaceScope, chunks: number): void {
-    if (chunks < this.#fromChunks || this.#cache.get(scope.spaceId) || this.#isClosed()) return
-    void this.#load(scope).catch(() => {})
+    if (chunks < this.#options.fromChunks || this.#cache.get(scope.spaceId) || this.#isClosed()) return
+    void this.#load(scope, true).catch(() => {})
   }
 
   /** Loads the largest Spaces that fit. Resolves to the number of chunks loaded. */
   async warm(): Promise<number> {
-    const active = await this.#loadActiveVersion()
     let loaded = 0
-    for (const size of active ? await loadSpaceSizes(this.#database, this.#fromChunks) : []) {
-      const bytes = estimateBytes(size, active!.dimensions)
+    for (const size of await loadSpaceSizes(this.#options.database, this.#options.fromChunks)) {
       // A smaller Space must not evict a larger one.
-      if (this.#isClosed() || !this.#cache.mayHold(size.spaceId, bytes) || !this.#cache.hasRoomFor(bytes)) continue
-      if (await this.#load(size)) loaded += size.chunks
+      if (await this.#load(size, false)) loaded += size.chunks
     }
     return loaded
   }
@@ -101,28 +93,23 @@ export class SpaceSync {
     return this.#closing.signal.aborted
   }
 
-  async #loadActiveVersion() {
-    return (await loadEmbeddingVersions(this.#database)).find(({ state }) => state === 'active')
-  }
-
   /** One Space after the other. Resolves to false where it is in memory already, or does not fit. */
-  #load(scope: SpaceScope): Promise<boolean> {
-    const loaded = this.#loading.then(() => this.#loadNow(scope))
+  #load(scope: SpaceScope, mayEvict: boolean): Promise<boolean> {
+    const loaded = this.#loading.then(() => this.#loadNow(scope, mayEvict))
     this.#loading = loaded.catch((error: unknown) => {
       this.#cache.evict(scope.spaceId)
-      if (this.#isClosed()) return
-      this.#log.warn({ spaceId: scope.spaceId, error: describeError(error) }, 'a Space could not be loaded')
+      if (!this.#isClosed()) this.#warn({ spaceId: scope.spaceId }, error, 'a Space could not be loaded')
     })
     return loaded
   }
 
-  async #loadNow(scope: SpaceScope): Promise<boolean> {
-    const [size] = await loadSpaceSizes(this.#database, this.#fromChunks, scope)
-    const versions = await loadEmbeddingVersions(this.#database)
-    const active = versions.find(({ state }) => state === 'active')
-    if (!size || !active || this.#isClosed()) return false
+  async #loadNow(scope: SpaceScope, mayEvict: boolean): Promise<boolean> {
+    const { database, fromChunks } = this.#options
+    const [size] = await loadSpaceSizes(database, fromChunks, scope)
+    const versions = await loadEmbeddingVersions(database)
+    if (!size || this.#isClosed()) return false
     // Live writes are forwarded from here on; duplicates are ignored.
-    const space = this.#cache.open(scope, estimateBytes(size, active.dimensions), versions)
+    const space = this.#cache.open(scope, estimateBytes(size, versions), versions, mayEvict)
     if (!space) return false
     await this.#refresh(space)
     if (!(await this.#addChunks(space))) return false
@@ -132,7 +119,7 @@ export class SpaceSync {
 
   /** Applies the documents' state in the corpus, of all where none are named, and reads those that have a new run. */
   async #refresh(space: CachedSpace, documentIds?: readonly string[]): Promise<void> {
-    const { documents, languages, hasFormerTerms } = await loadDocuments(this.#database, space, documentIds)
+    const { documents, languages, hasFormerTerms } = await loadDocuments(this.#options.database, space, documentIds)
     if (!this.#cache.isCurrent(space)) return
     for (const language of languages) space.languages.add(language)
     space.hasFormerTerms ||= hasFormerTerms
@@ -149,7 +136,8 @@ export class SpaceSync {
   /** Reads chunks of the Space, or of one document, into memory; false if the Space was evicted meanwhile. */
   async #addChunks(space: CachedSpace, documentId?: string): Promise<boolean> {
     const source = { scope: space, version: space.active, ...(documentId === undefined ? {} : { documentId }) }
-    for await (const pages of loadChunks(this.#database, source, this.#background)) {
+    const options = { signal: this.#closing.signal, background: true }
+    for await (const pages of loadChunks(this.#options.database, source, options)) {
       if (!this.#cache.isCurrent(space)) return false
       for (const page of pages) this.#cache.add(space, page)
     }
@@ -164,12 +152,17 @@ export class SpaceSync {
       for (const [spaceId, documentIds] of gathered) await this.refresh(spaceId, [...documentIds])
     } catch (error) {
       if (this.#isClosed()) return
-      this.#log.warn({ error: describeError(error) }, 'changed documents could not be read; their Spaces are reloaded')
+      this.#warn({}, error, 'changed documents could not be read; their Spaces are reloaded')
       for (const [spaceId] of gathered) this.#cache.evict(spaceId)
     }
   }
+
+  #warn(fields: object, error: unknown, message: string): void {
+    this.#options.log.warn({ ...fields, error: describeError(error) }, message)
+  }
 }
 
-function estimateBytes({ chunks, terms }: Pick<SpaceSize, 'chunks' | 'terms'>, dimensions: number): number {
+function estimateBytes({ chunks, terms }: SpaceSize, versions: readonly EmbeddingVersion[]): number {
+  const dimensions = versions.find(({ state }) => state === 'active')?.dimensions ?? 0
   return chunks * (bytesPerChunk + 2 * dimensions) + terms * bytesPerTerm
 }
