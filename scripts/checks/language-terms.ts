@@ -103,6 +103,4 @@ export const notCleanYet: string[] = [
   'scripts/corpus',
   'bench/ingest.ts',
   'bench/tables.ts',
-  // Documents about the whole, and its tests.
-  'ARCHITECTURE.md',
 ]
