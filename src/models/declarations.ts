@@ -8,7 +8,7 @@ import type { Hosting, Model } from './catalogue.ts'
  * the operator's declarations in the database. Later sources win.
  */
 
-/** `snapshot`: all models of its price lists. `discovered`: those its own listing names. `declared`: only those that are declared. */
+/** `snapshot`: all models of its price lists. `discovered`: the models that it lists. `declared`: only declared models. */
 export type ModelSource = 'snapshot' | 'discovered' | 'declared'
 
 export interface ProviderDeclaration {

@@ -236,7 +236,7 @@ function recordFailure({ breakers, log }: RouterState, deploymentId: string, err
   log.warn({ deployment: deploymentId, errorClass: error.errorClass, status: error.status }, 'circuit opened')
 }
 
-/** Prefers the fewest tries, then deployments without recent trouble, then chooses by weight. */
+/** Prefers the fewest tries, then deployments without a recent rate limit or account error, then chooses by weight. */
 function choose(
   { breakers, random }: RouterState,
   candidates: readonly Deployment[],

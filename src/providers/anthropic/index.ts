@@ -6,7 +6,7 @@ import { createMessageStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
 import { apiRoot, toMessagesRequest, versionHeader } from './to-request.ts'
 
-/** The Messages API of Anthropic. (Claude on Bedrock speaks Converse: ../bedrock.) */
+/** The Messages API of Anthropic. (Claude on Bedrock uses Converse: ../bedrock.) */
 export const createAnthropicAdapter: CreateWireAdapter = (settings) => {
   const redact = createRedactor(settings)
   const credentials: Record<string, string> = settings.apiKey ? { 'x-api-key': settings.apiKey } : {}

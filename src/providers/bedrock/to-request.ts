@@ -124,7 +124,7 @@ function toToolConfig(request: ProviderRequest, adjustments: Adjustments): JsonO
 
 /** Claude's effort is a field of Converse; other models have separate fields, which Converse forwards. */
 function toEffort(call: ProviderCall, traits: ModelTraits, adjustments: Adjustments): JsonObject {
-  // A field that a model does not know is refused: of one of which nothing is known none is sent.
+  // A model refuses a field that it does not support, so an unknown model gets none.
   const effort = mapEffort(call, { ...traits, efforts: traits.efforts ?? {} }, adjustments)
   if (effort === undefined) return {}
   return traits.effortField === 'output_config'

@@ -30,25 +30,25 @@ export function composeAnswer(messages: readonly ProviderMessage[]): string {
     roomUnits = Math.max(0, roomUnits - passages.length)
   }
   if (sources.length > 0) return quoteSources(question.slice(0, maximumQuestionUnits), sources)
-  if (asksForFiles(messages)) {
-    return 'The uploaded files hold nothing that matches this question. (Answered by the built-in offline model.)'
+  if (isSpaceWithoutPassages(messages)) {
+    return 'The uploaded files contain nothing that matches this question. (Answered by the built-in offline model.)'
   }
   return [
-    'This is the built-in offline model. It runs on this machine without any AI provider, so that everything can be tried out, and it does not think.',
+    'This is the built-in offline model. It runs on this machine without any AI provider, so that you can try Portico. It is not a language model.',
     `You wrote: “${shorten(question)}”`,
-    'To get real answers, configure a provider and ask for one of its models.',
+    'To get real answers, configure a provider and use one of its models.',
   ].join('\n\n')
 }
 
 /** The prompt of a Space whose search found nothing. */
-function asksForFiles(messages: readonly ProviderMessage[]): boolean {
+function isSpaceWithoutPassages(messages: readonly ProviderMessage[]): boolean {
   return messages.some((message) => message.role === 'system' && message.content.includes('uploaded files'))
 }
 
 function quoteSources(question: string, sources: readonly SourcePassage[]): string {
   const sentences = rankSentences(question, sources)
   if (sentences.length === 0) {
-    return 'The passages that were found hold no sentence that answers this question.'
+    return 'The passages contain no sentence that answers this question.'
   }
   return sentences.map(({ text, id }) => `${withoutBreaks(text)} [${id}]`).join('\n\n')
 }
