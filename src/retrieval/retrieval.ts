@@ -44,7 +44,7 @@ export interface RetrievalDependencies {
   log?: Log
   /** Longest search; then it fails with `request_timeout`. */
   timeoutMs?: number
-  /** Share of the vectors in the score, 0..1; default by kind of embedder, as measured in docs/retrieval.md. */
+  /** Share of the vectors in the score, 0..1; default by kind of embedder, as measured in docs/decisions/0038-ranking-weights.md. */
   vectorWeight?: number
 }
 

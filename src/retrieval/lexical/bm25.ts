@@ -1,4 +1,4 @@
-/** BM25's term saturation and length normalisation: the best of those tried on the evaluation sets, see docs/retrieval.md. */
+/** BM25's term saturation and length normalisation: the best of those tried on the evaluation sets, see docs/decisions/0038-ranking-weights.md. */
 export const bm25K1 = 1
 export const bm25B = 0.5
 
