@@ -56,21 +56,21 @@ const expectedText = (file: CorpusFile) => readFile(path.join(folder!, file.expe
 const withOutcome = (...outcomes: string[]) => files.filter(({ outcome }) => outcomes.includes(outcome))
 
 describe.skipIf(!folder)(`each shared document meets its outcome${folder ? '' : ' (folder is missing)'}`, () => {
-  test.each(withOutcome('text'))('$file gives its words', async (file) => {
+  test.each(withOutcome('text'))('$file yields its words', async (file) => {
     const { blocks, text, failure } = await extract(file)
     expect(failure).toBeNull()
     expect(wordRecall(await expectedText(file), text)).toBeGreaterThanOrEqual(file.min_word_recall!)
-    // oxlint-disable-next-line no-control-regex -- that there are none is what is tested
+    // oxlint-disable-next-line no-control-regex -- the test checks that there are none
     for (const block of blocks) expect(block.text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
     for (const block of blocks) expect(block.text.normalize('NFC')).toBe(block.text)
   })
 
-  test.each(withOutcome('no_text', 'error'))('$file fails with a reason that fits', async (file) => {
+  test.each(withOutcome('no_text', 'error'))('$file fails with a matching reason', async (file) => {
     const { failure } = await extract(file)
     expect(codesOfClass[file.failure_class!]).toContain(failure?.code)
   })
 
-  test.each(withOutcome('text_or_error'))('$file gives text or a reason', async (file) => {
+  test.each(withOutcome('text_or_error'))('$file yields text or a reason', async (file) => {
     const { text, failure } = await extract(file)
     expect(text.trim() !== '' || failure !== null).toBe(true)
   })
@@ -88,7 +88,7 @@ describe.skipIf(!folder)(`each shared document meets its outcome${folder ? '' : 
     },
   )
 
-  test.each(files.filter(({ csv }) => csv))('$file gives each of its rows', async (file) => {
+  test.each(files.filter(({ csv }) => csv))('$file yields each of its rows', async (file) => {
     const { blocks } = await extract(file)
     expect(blocks).toHaveLength(file.csv!.rows)
     expect(blocks[0]!.text.startsWith(file.csv!.first_row.slice(0, 3).join(' | '))).toBe(true)

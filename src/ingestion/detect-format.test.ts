@@ -16,7 +16,7 @@ const zip = (...names: string[]) =>
     }),
   )
 
-describe('what is taken', () => {
+describe('accepted files', () => {
   test.each([
     ['report.pdf', bytes('%PDF-1.7\n'), 'pdf', 'application/pdf'],
     ['REPORT.PDF', bytes('junk before\n%PDF-1.4'), 'pdf', 'application/pdf'],
@@ -36,7 +36,7 @@ describe('what is taken', () => {
     })
   })
 
-  test('broken, encrypted and empty files of a right name are taken, so that the document shows their failure', () => {
+  test('broken, encrypted and empty files with the right name are accepted, so that the document shows their failure', () => {
     for (const [fileName, head] of [
       ['damaged.pdf', bytes('this is no pdf')],
       ['damaged.docx', bytes('this is no docx')],
@@ -47,7 +47,7 @@ describe('what is taken', () => {
       expect(detectFormat({ fileName, head }).supported, fileName).toBe(true)
   })
 
-  test('a name without extension is judged by content, and by the declared type where the content is text', () => {
+  test('a name without extension is detected by content, and by the declared type where the content is text', () => {
     expect(detectFormat({ fileName: 'report', head: bytes('%PDF-1.7') })).toMatchObject({ format: 'pdf' })
     const head = bytes('a,b')
     expect(detectFormat({ fileName: 'data', head, declaredType: 'text/csv; charset=utf-8' })).toMatchObject({
@@ -58,7 +58,7 @@ describe('what is taken', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('rejected files', () => {
   test.each([
     ['image.pdf', png, /PNG image/],
     ['image.txt', png, /PNG image/],
@@ -90,7 +90,7 @@ describe('what is refused', () => {
 
 const folder = sharedDataFolder('docs')
 describe.skipIf(!folder)(`the shared documents${folder ? '' : ' (folder is missing)'}`, () => {
-  test('each is taken as what it is', async () => {
+  test('each is detected as its format', async () => {
     const { files } = JSON.parse(await readFile(path.join(folder!, 'index.json'), 'utf8')) as {
       files: { file: string; format: string }[]
     }

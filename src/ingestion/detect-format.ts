@@ -20,7 +20,7 @@ export const supportedTypes: readonly { format: DocumentFormat; extension: strin
 
 export type FormatDetection =
   | { supported: true; format: DocumentFormat; mimeType: string }
-  /** A sentence for the client: what the file is, and what is taken. */
+  /** A sentence for the client: the format of the file, and the accepted ones. */
   | { supported: false; reason: string }
 
 /**
@@ -62,7 +62,7 @@ function byContent(head: Uint8Array, declaredType: string | undefined) {
     : undefined
 }
 
-/** Names what the content is where it cannot be the named format; null where it can. An empty file can be anything. */
+/** The actual type of content that cannot be of the named format; null where it can. An empty file can be of any format. */
 function contradiction(format: DocumentFormat, head: Uint8Array): string | null {
   if (head.length === 0) return null
   const signature = signatureOf(head)
@@ -169,7 +169,7 @@ function localEntryNames(head: Uint8Array): string[] {
   return names
 }
 
-/** Text holds hardly any control characters; UTF-16 and UTF-32 are recognised by their mark or by the place of their NULs. */
+/** Text has few control characters; UTF-16 and UTF-32 are recognised by their mark or by the place of their NULs. */
 function isBinary(head: Uint8Array): boolean {
   if (head.length >= 2) {
     const mark = (head[0]! << 8) | head[1]!

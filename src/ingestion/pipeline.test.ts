@@ -187,7 +187,7 @@ it('a question over a column of a wide csv finds chunks of many rows with this c
   expect(passage!.text).toContain('Land 44 of the Sea')
 })
 
-it('a rename gets the job that makes the document found by it, once it is searchable', async () => {
+it('a rename during the run creates the job that updates search with the new name', async () => {
   const renames = async (id: string) =>
     (
       await databases.corpus.query<{ n: number }>(
@@ -210,7 +210,7 @@ it('a rename gets the job that makes the document found by it, once it is search
   expect(await renames(kept)).toBe(1)
 })
 
-it('a run that broke off leaves nothing that can be found, and the next one starts afresh', async () => {
+it('an interrupted run leaves nothing searchable, and the next one starts from the beginning', async () => {
   const id = await insert()
   const failing = pipelineOf({ blocks: () => paragraphs(200, () => Promise.reject(new Error('power cut'))) })
   await expect(failing.process(jobOf(id))).rejects.toThrow('power cut')
@@ -221,7 +221,7 @@ it('a run that broke off leaves nothing that can be found, and the next one star
   expect(await load(id)).toMatchObject({ status: 'ready' })
 })
 
-it('a fault of the file fails it at once, one of ours is thrown for another try', async () => {
+it('a fault of the file fails it at once, another error is thrown for a retry', async () => {
   const bad = await insert()
   const fault = new ExtractionError('encrypted_pdf', 'Remove the password and upload it again.')
   await pipelineOf({ blocks: () => paragraphs(1, () => Promise.reject(fault)) }).process(jobOf(bad))
@@ -246,7 +246,7 @@ it('exhausted credits fail it with their error code', async () => {
   expect(await load(id)).toMatchObject({ status: 'failed', error: { code: 'insufficient_quota' } })
 })
 
-it('a file that ends its reader each time is given up after four tries', async () => {
+it('a file that ends its reader each time fails after four tries', async () => {
   const id = await insert()
   const pipeline = pipelineOf({ blocks: () => paragraphs(1, () => Promise.reject(new ExtractorCrashError('gone'))) })
   for (const attempt of [1, 2, 3]) await expect(pipeline.process(jobOf(id, attempt))).rejects.toThrow('gone')
@@ -283,7 +283,7 @@ it('a stop in the middle does not count as a failure of the document', async () 
   expect(await load(id)).toMatchObject({ status: 'processing' })
 })
 
-it('a small document that takes long, or ends its reader, moves to the workers of large ones with nothing of it left', async () => {
+it('a small document that takes long, or ends its reader, moves to the workers of large ones and leaves no chunks', async () => {
   for (const fault of [
     new ExtractionError('processing_timeout', 'It took too long.'),
     new ExtractorCrashError('gone'),

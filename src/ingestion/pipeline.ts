@@ -36,13 +36,13 @@ export interface PipelineDependencies {
 const maximumCrashes = 4
 const internalFailure =
   'Processing failed several times for a reason on our side. Upload the document again, or contact the operator.'
-/** Progress is for people: more often than this nobody sees it. */
+/** Progress is displayed to people, who do not notice more frequent changes. */
 const progressEveryMs = 400
 
 /**
- * Detect → extract → chunk → embed → index, as the handler of one job. Repeatable at every point: a run begins by removing what an
- * earlier one left, and its chunks are found only from the transaction on that sets `ready`. The file's faults end in `failed` at
- * once; ours are thrown, so that the queue tries again.
+ * Detect → extract → chunk → embed → index, as the handler of one job. Repeatable at every point: a run starts by removing the
+ * rest of an earlier one, and search finds its chunks only after the transaction that sets `ready`. Faults of the file end in `failed`
+ * at once; other errors are thrown, so that the queue retries.
  */
 export function createPipeline(dependencies: PipelineDependencies) {
   const { documents, database, index, clock, log, observer } = dependencies
@@ -98,7 +98,7 @@ export function createPipeline(dependencies: PipelineDependencies) {
     process,
     /** Of the queue of small documents: one that turns out to be costly moves to the other queue. */
     processSmall: (job: Job) => process(job, 'small'),
-    /** The job failed again and again for our own reasons: the document must not stay in processing for ever. */
+    /** The job failed again and again for reasons other than the file: the document must not stay in processing without end. */
     async giveUp(job: Job, error: unknown): Promise<void> {
       const documentId = String(job.payload.documentId) as DocumentId
       log.error({ documentId, error: describeError(error) }, 'a document could not be processed')
@@ -149,7 +149,7 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
     declaredEncoding: /charset=(\S+)/.exec(document.mimeType)?.[1],
     signal,
     onProgress: (pagesDone, pagesTotal) => {
-      // Pages say more than chunks, until all of them are read.
+      // Progress counts pages until all are read, then chunks.
       isReadingPages = pagesTotal !== null && pagesDone < pagesTotal
       progress.report({ stage: 'extracting', partsDone: pagesDone, partsTotal: pagesTotal })
     },

@@ -12,7 +12,7 @@ test('joins warnings of the same code and message and lists their pages in ascen
   ])
 })
 
-test('bounds the number of warnings, their pages and their messages, and counts what it leaves out', () => {
+test('bounds the number of warnings, their pages and their messages, and counts the omitted ones', () => {
   const list = createWarningList()
   for (let page = 1; page <= 5000; page++) list.add({ code: 'pages_without_text', message: 'No text.', pages: [page] })
   for (let n = 0; n < 100; n++) list.add({ code: 'damaged_parts', message: `${n} ${'x'.repeat(10_000)}` })

@@ -2,7 +2,7 @@
 const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Thai}'
 const wordPattern = new RegExp(`[${unspaced}]|(?:(?![${unspaced}])[\\p{L}\\p{N}_])+`, 'gu')
 
-/** Words for the comparison of texts: NFKC, lower case, parted at everything that is no letter, digit or underscore. */
+/** Words for the comparison of texts: NFKC, lower case, split at everything but letters, digits and underscores. */
 function comparableWords(text: string): string[] {
   return text.normalize('NFKC').toLowerCase().match(wordPattern) ?? []
 }

@@ -105,7 +105,7 @@ describe('any document', () => {
       }
     }))
 
-  test('chunks never part a grapheme that fits into one', () =>
+  test('chunks never split a grapheme that fits into one', () =>
     property((blocks, chunks) => {
       const text = extractedText(blocks)
       const borders = new Set<number>([0])
@@ -170,7 +170,7 @@ describe('structure', () => {
     }
   })
 
-  test('small sections share a chunk instead of becoming crumbs', async () => {
+  test('small sections share a chunk', async () => {
     const chunks = await chunksOf([heading(2, 'A'), paragraph('One.'), heading(2, 'B'), paragraph('Two.')])
     expect(chunks).toHaveLength(1)
   })
@@ -224,7 +224,7 @@ describe('structure', () => {
     expect(chunks.at(-1)!.text).toMatch(/(^|\n)a \| b$/)
   })
 
-  test('where a size limit parts a text, the next chunk repeats the last sentences', async () => {
+  test('the next chunk repeats the last sentences where a size limit splits a text', async () => {
     const chunks = await chunksOf([paragraph(sentences(30))])
     for (const [index, chunk] of chunks.entries()) {
       if (index > 0) expect(chunk.characterFrom).toBeLessThan(chunks[index - 1]!.characterTo)
@@ -246,7 +246,7 @@ describe('structure', () => {
     expect(chunks.at(-1)).toMatchObject({ pageFrom: 3, pageTo: 3 })
   })
 
-  test('limits that contradict each other are refused', async () => {
+  test('contradictory limits are rejected', async () => {
     await expect(chunksOf([], { targetTokens: 100 })).rejects.toThrow(RangeError)
     await expect(chunksOf([], { overlapTokens: 40 })).rejects.toThrow(RangeError)
   })

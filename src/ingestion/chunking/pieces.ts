@@ -86,7 +86,7 @@ const byWord: Splitter = (text) => text.match(/\S*\s+|\S+$/g) ?? [text]
 const byGrapheme: Splitter = (text) => Array.from(graphemes.segment(text), ({ segment }) => segment)
 const byCodePoint: Splitter = (text) => Array.from(text)
 
-/** What parts a piece that is still too large. */
+/** Where to split a piece that is still too large. */
 const finer = new Map<Splitter, Splitter>([
   [byLine, bySentence],
   [bySentence, byWord],
@@ -94,7 +94,7 @@ const finer = new Map<Splitter, Splitter>([
   [byGrapheme, byCodePoint],
 ])
 
-/** Splits, splits what is too large further, and joins neighbours again as long as they fit. */
+/** Splits, splits pieces that are too large again, and joins neighbours as long as they fit. */
 function pack(text: string, split: Splitter, budget: TokenBudget): TextPart[] {
   if (split !== byLine && split !== bySentence) return fill(text, split, budget)
   const { countTokens, maximumTokens } = budget

@@ -51,7 +51,7 @@ export function areEqual(left: readonly string[], right: readonly string[]): boo
   return left.length === right.length && left.every((cell, index) => cell === right[index])
 }
 
-/** A header that leaves room for rows: its first cells, marked where it was cut. The work does not grow with what is cut off. */
+/** A header that leaves room for rows: its first cells, marked where it was cut. The work does not depend on the length of the cut rest. */
 function cutHeader(cells: readonly string[], { countTokens, maximumTokens }: TokenBudget): string | null {
   // The least that a cell and its separator take, so that no more cells than could ever fit are looked at.
   const candidates = cells.slice(0, maximumTokens + 1)

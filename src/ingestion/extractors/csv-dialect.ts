@@ -76,7 +76,7 @@ export function isValue(cell: string): boolean {
   return numeric.test(cell) || dateLike.test(cell)
 }
 
-/** True when the first record names the columns: no numbers or dates in it, hardly an empty cell, no name twice. */
+/** True when the first record names the columns: no numbers or dates, few empty cells, no name twice. */
 export function looksLikeHeader(first: string[], following: string[][]): boolean {
   if (following.length === 0) return false
   const cells = first.map((cell) => cell.trim())

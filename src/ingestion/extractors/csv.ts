@@ -23,7 +23,7 @@ export async function* extractCsv(input: ExtractorInput): AsyncGenerator<Extract
   try {
     yield* readTable(decoded)
   } finally {
-    // The parser may give up in the middle of the file, which then has to be closed here.
+    // The parser may fail in the middle of the file, which must be closed here.
     await decoded.return(undefined)
   }
 }

@@ -8,12 +8,12 @@ import { createPdfExtractor, type PdfOptions } from './pdf/pdf.ts'
 import { extractTxt } from './txt.ts'
 
 export interface FileExtractor {
-  /** Loads what the first pdf would otherwise wait for. */
+  /** Loads PDFium, so that the first pdf need not wait for it. */
   warmUp(): Promise<void>
   extract(format: DocumentFormat, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]>
 }
 
-/** Chooses the extractor by format and holds what every format must keep: output limits, and no silent emptiness. */
+/** Chooses the extractor by format and enforces the rules of every format: output limits, and no `ready` document without text. */
 export function createFileExtractor(options?: PdfOptions): FileExtractor {
   let pdf: Promise<Extractor> | null = null
   const loadPdf = () => (pdf ??= createPdfReader().then((reader) => createPdfExtractor(reader, options)))

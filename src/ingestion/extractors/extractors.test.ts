@@ -30,7 +30,7 @@ async function read(format: DocumentFormat, content: string | Buffer) {
 }
 
 describe('clean text', () => {
-  test('is NFC, without controls, bidi marks, soft hyphens and halves of surrogate pairs, whatever came in', () => {
+  test('is NFC, without controls, bidi marks, soft hyphens and halves of surrogate pairs, for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const cleaned = cleanText(text)
@@ -85,7 +85,7 @@ describe('txt', () => {
     expect(warnings).toEqual([{ code: 'damaged_characters', message: expect.stringContaining('1 damaged character') }])
   })
 
-  test('paragraphs are parted by empty lines, and keep their lines', async () => {
+  test('empty lines separate paragraphs, which keep their lines', async () => {
     expect((await read('txt', 'One\r\ntwo  \r\n \r\n\r\nThree\rfour\n')).texts).toEqual(['One\ntwo', 'Three\nfour'])
   })
 
@@ -244,7 +244,7 @@ describe('md', () => {
     expect([texts[0], texts.at(-1)]).toEqual(['Before', 'After'])
   })
 
-  test('a large file is read in pieces without losing a heading or parting a code block', async () => {
+  test('a large file is read in pieces without losing a heading or splitting a code block', async () => {
     const section = (index: number) =>
       `## Section ${index}\n\n${'Some words here. '.repeat(60)}\n\n\`\`\`\n${'line\n\n# no heading\n'.repeat(40)}\`\`\`\n\n`
     const { blocks } = await read('md', Array.from({ length: 500 }, (_, index) => section(index)).join(''))
@@ -264,7 +264,7 @@ describe('docx', () => {
     `<w:tr>${cells.map((cell) => `<w:tc>${docxParagraph(cell)}</w:tc>`).join('')}</w:tr>`
   const grid = '<w:tblGrid><w:gridCol/><w:gridCol/></w:tblGrid>'
 
-  test('headings by style and by what a style is based on, lists, and text in order', async () => {
+  test('headings by style and by inherited style, lists, and text in order', async () => {
     const body =
       docxParagraph('Main', '<w:pStyle w:val="H1"/>') +
       docxParagraph('Part', '<w:pStyle w:val="Sub"/>') +
@@ -407,7 +407,7 @@ describe('pdf', () => {
     expect(numbers).toEqual(['1', '2', '3', '4', '5', '6', '7', '8'])
   })
 
-  test('words parted at a line’s end are joined, real hyphens kept', async () => {
+  test('words split at a line’s end are joined, real hyphens kept', async () => {
     const texts = [
       { text: 'A well-known rule about hyphens in a docu-', x: 50, y: 700 },
       { text: 'ment says that words are joined, but the well-', x: 50, y: 688 },
@@ -503,7 +503,7 @@ describe('pdf', () => {
     ])
   })
 
-  test('what is filled into a form field is text', async () => {
+  test('the value of a form field is text', async () => {
     const font = '<< /Font << /F1 5 0 R >> >>'
     const form = buildPdf([
       { dictionary: '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] >> >>' },

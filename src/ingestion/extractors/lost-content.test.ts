@@ -75,7 +75,7 @@ describe('pages without text', () => {
     expect(warnings).toEqual([{ code: 'pages_without_text', message: expect.stringContaining('OCR'), pages: [2, 4] }])
   })
 
-  test('make a scan no_text with the way out, and a file that is cut short corrupt_file', async () => {
+  test('make a scan no_text with advice, and a file that is cut short corrupt_file', async () => {
     const scan = pages([drawPicture, drawPicture])
     await expect(read('pdf', scan)).rejects.toMatchObject({ code: 'no_text', message: expect.stringContaining('OCR') })
     await expect(read('pdf', pages(['', '']))).rejects.toMatchObject({

@@ -15,7 +15,7 @@ export interface MarkdownPiece {
 }
 
 /**
- * The text in pieces that can be parsed alone: large files are parted at headings, else at empty lines, outside of code fences.
+ * The text in pieces that can be parsed alone: large files are split at headings, else at empty lines, outside of code fences.
  * Pictures that are embedded in the text as base64 are left out.
  */
 export async function* readMarkdownPieces(decoded: AsyncIterable<string>): AsyncGenerator<MarkdownPiece> {

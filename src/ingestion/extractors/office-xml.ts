@@ -20,7 +20,7 @@ const namespacePrefixes: Record<string, string> = {
 export type Attribute = (localName: string) => string | undefined
 
 export interface XmlHandler {
-  /** `name` carries the prefix w:, m: or mc:, whatever the file calls them, and none for other namespaces. */
+  /** `name` carries the prefix w:, m: or mc:, whatever prefix the file uses, and none for other namespaces. */
   open(name: string, attribute: Attribute): void
   close(name: string): void
   text(text: string): void

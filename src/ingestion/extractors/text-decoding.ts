@@ -6,7 +6,7 @@ import { ExtractionError } from '../extraction.ts'
 import type { ExtractorInput } from './extractor.ts'
 
 const readBytes = 256 * 1024
-/** Detection looks at this much of what is not ASCII; more changes no verdict and costs time. */
+/** Detection reads at most this much around non-ASCII bytes; more costs time and changes no result. */
 const sampleBytes = 64 * 1024
 /** A file is still UTF-8 with damage when at most this share of its multi-byte characters is broken. */
 const tolerableDamage = 0.05
@@ -105,7 +105,7 @@ interface Utf8Scan {
   broken: number
   /** True where escape sequences switch to Japanese characters (ISO-2022-JP). */
   hasEscapes: boolean
-  /** Windows of bytes around what is not ASCII. */
+  /** Windows of bytes around non-ASCII bytes. */
   sample: Uint8Array
 }
 

@@ -29,7 +29,7 @@ export async function* extractTxt(input: ExtractorInput): AsyncGenerator<Extract
 }
 
 /**
- * Lines of a stream of strings, whatever their line ends. A line longer than a block may be comes in pieces, cut at a blank, at
+ * Lines of a stream of strings, with any line ends. A line longer than a block may be comes in pieces, cut at a blank, at
  * the end of a sentence or else between two graphemes, so that no file can make memory grow.
  */
 async function* readLines(pieces: AsyncIterable<string>): AsyncGenerator<string> {

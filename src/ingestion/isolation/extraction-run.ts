@@ -21,7 +21,7 @@ interface Finished {
 /** Signals by which a process ends through its own fault while it reads a file. */
 const crashSignals = new Set(['SIGSEGV', 'SIGABRT', 'SIGILL', 'SIGBUS', 'SIGFPE', 'SIGTRAP'])
 
-/** Reads one file in a child that is free. The caller decides afterwards whether the child may live on. */
+/** Reads one file in a child that is free. The caller decides afterwards whether the child is kept. */
 export async function* runExtraction(
   child: ExtractorChild,
   request: ExtractionRequest & { signal: AbortSignal },
@@ -101,7 +101,7 @@ function createInbox(child: ExtractorChild, request: ExtractionRequest) {
   }
 }
 
-/** A clock that can be held: it runs only while the child owes an answer. */
+/** A clock that can be paused: it runs only while the child has work to do. */
 function createDeadline(limitMs: number, onOver: () => void) {
   let leftMs = limitMs
   let startedAt: number | null = null

@@ -32,7 +32,7 @@ export interface ExtractorChild {
 const program = fileURLToPath(new URL('extractor-process.ts', import.meta.url))
 const maximumErrorOutput = 8 * 1024
 /**
- * Kernel limit on private memory, above what the watchdog allows: it stops a single huge allocation between two looks. Node
+ * Kernel limit on private memory, above the watchdog's limit: it stops a single huge allocation between two checks. Node
  * reserves about 550 MB of address space that counts against it before any file is read.
  */
 const kernelMemoryBytes = 3 * 1024 * 1024 * 1024
@@ -105,7 +105,7 @@ function wrap(child: ChildProcess): ExtractorChild {
     pid: child.pid,
     ready,
     exited,
-    // A child that has just died tells so by `exited`.
+    // A child that has just died is reported by `exited`.
     send: (message) => void (child.connected && child.send(message, () => {})),
     listen(listener) {
       listeners.clear()

@@ -75,7 +75,7 @@ describe('reading', () => {
     expect(texts.map(({ text }) => text)).toEqual(Array.from({ length: 9 }, (_, index) => `File ${index}`))
   })
 
-  test('a slow consumer holds the child back, and its time does not count against the file', async () => {
+  test('a slow consumer pauses the child, and its time does not count against the file', async () => {
     // Above what the file takes on a crowded machine, below what the consumer takes.
     startPool({ timeLimitMs: 4000 })
     await pool.ready()
@@ -88,7 +88,7 @@ describe('reading', () => {
     expect(all).toHaveLength(20_000)
   })
 
-  test('the environment of a child holds nothing of ours', async () => {
+  test('a child receives nothing of the service’s environment', async () => {
     process.env.PORTICO_TEST_SECRET = 'a secret'
     startPool()
     await pool.ready()
@@ -107,7 +107,7 @@ describe('reading', () => {
   })
 })
 
-describe('ends', () => {
+describe('failures and ends', () => {
   test('a file that takes too long fails, and the next one is read', async () => {
     startPool({ timeLimitMs: 60 })
     await expect(read('long.md', `${lines(40_000)}`)).rejects.toMatchObject({ code: 'processing_timeout' })
@@ -126,7 +126,7 @@ describe('ends', () => {
     expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
   })
 
-  test('a child killed from outside is our trouble, not the file’s, and is replaced', async () => {
+  test('a child killed from outside is a retryable error, and is replaced', async () => {
     startPool()
     await pool.ready()
     const [pid] = pool.processIds()
@@ -163,7 +163,7 @@ describe('ends', () => {
     expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
   })
 
-  test('closing ends what runs and all children', async () => {
+  test('closing ends running extractions and all children', async () => {
     startPool({}, 2)
     await pool.ready()
     const pids = pool.processIds()
@@ -219,7 +219,7 @@ function isRunning(pid: number): boolean {
   return true
 }
 
-describe('hostile files end with a code and hurt nothing else', () => {
+describe('hostile files end with a code and affect nothing else', () => {
   const page =
     '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /XObject << /X 5 0 R >> >> >>'
   const catalogue = { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' }
@@ -321,7 +321,7 @@ describe('hostile files end with a code and hurt nothing else', () => {
     ['an empty file', 'md', 'empty_file', () => ''],
   ]
 
-  test('each of them', async () => {
+  test('each hostile file', async () => {
     startPool({ memoryLimitBytes: 400 * 1024 * 1024, timeLimitMs: 20_000 }, 2)
     const innocent = read('innocent.txt', lines(20_000))
     for (const [name, format, code, build] of failures) {
@@ -336,7 +336,7 @@ describe('hostile files end with a code and hurt nothing else', () => {
     expect((await innocent).chunks).toHaveLength(20_000)
   }, 60_000)
 
-  test('what only looks hostile is read', async () => {
+  test('reads a file that only looks hostile', async () => {
     startPool({ memoryLimitBytes: 400 * 1024 * 1024, timeLimitMs: 20_000 })
     expect((await read('xref-loop.pdf', looping())).text).toBe('Read me')
     expect((await read('formula.csv', 'name,value\nx,=SUM(A1)\ny,@cmd\n')).text).toBe(

@@ -26,7 +26,7 @@ export interface ExtractionRequest {
   limits?: Partial<ExtractionLimits> | undefined
   /** The charset that the upload stated; text formats only. */
   declaredEncoding?: string | undefined
-  /** Ends the extraction at once, whatever it is doing. */
+  /** Ends the extraction at once. */
   signal?: AbortSignal
   /** Called now and then for formats that know their pages. */
   onProgress?(pagesDone: number, pagesTotal: number | null): void

@@ -23,7 +23,7 @@ countTokens.catch(() => {})
 let credits = 0
 let creditArrived: () => void = () => {}
 
-// A Ctrl-C goes to every process of the terminal; the pool decides when its children end.
+// Ctrl-C reaches every process of the terminal; the pool decides when its children end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('disconnect', () => process.exit(0))
 process.on('message', (message: ToChild) => {

@@ -1,9 +1,9 @@
 import type { OutputLimits } from '../extractors/extractor.ts'
 import type { DocumentFormat } from '../extraction.ts'
 
-/** What one extraction may use. All grow with the size of the input, because honest work does. */
+/** What one extraction may use. All grow with the size of the input, as normal work does. */
 export interface ExtractionLimits extends OutputLimits {
-  /** Time in which the child owes an answer; waiting for a slow consumer does not count. */
+  /** Time in which the child has work to do; waiting for a slow consumer does not count. */
   timeLimitMs: number
   /** Resident memory of the child process. */
   memoryLimitBytes: number

@@ -45,7 +45,7 @@ export type FromChild =
       tainted: boolean
       warnings: ExtractionWarning[]
     }
-  /** Our fault. */
+  /** A fault of the service. */
   | { type: 'broken'; detail: string }
 
 /** Batches that a child may send ahead of the consumer. */

@@ -5,7 +5,7 @@ import { lifelineDescriptor, memoryMark } from './protocol.ts'
 
 /**
  * A thread next to the extraction that ends the whole process when the pool's process is gone or the memory limit is passed. It
- * is a thread because the main one may be inside a parser that never returns. SIGKILL, because nothing else is sure to work.
+ * is a thread because the main one may be inside a parser that never returns. SIGKILL, because no other signal is certain to end it.
  */
 const checkEveryMs = 25
 /** Shared with the main thread, which sets it for each file; infinite while no file is read. */

@@ -1,6 +1,6 @@
 import type { ExtractionReport } from '../extractor.ts'
 
-/** Elements, as office-xml.ts names them, that stand for content of another part, which is not read, and what the reader of the document misses. */
+/** Elements, as office-xml.ts names them, that refer to content of another part, which is not read, with the name of the content for the warning. */
 const unread: Record<string, string> = {
   'w:altChunk': 'Text that was inserted from another file (altChunk)',
   OLEObject: 'Embedded objects, such as spreadsheets,',

@@ -7,7 +7,7 @@ import { corruptFile, type OutputLimits } from '../extractor.ts'
 /** More parts than any word processor writes; a central directory of millions is an attack on memory. */
 const maximumParts = 20_000
 
-/** The zip container of a docx: parts by name, read as text streams, with bounds on what they unpack to. */
+/** The zip container of a docx: parts by name, read as text streams, with bounds on their unpacked size. */
 export interface DocxPackage {
   has(name: string): boolean
   /** The part's text in pieces; an absent part is an empty one. */

@@ -35,7 +35,7 @@ const plain: ParagraphStyle = {
   ids: [],
 }
 
-/** Styles by id, with what they inherit. An id that is not defined gives no structure. */
+/** Styles by id, with the properties they inherit. An id that is not defined gives no structure. */
 export async function readStyles(pieces: AsyncIterable<string>): Promise<(id: string | null) => ParagraphStyle> {
   const raw = new Map<string, RawStyle>()
   let current: RawStyle | null = null

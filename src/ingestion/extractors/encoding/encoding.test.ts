@@ -103,7 +103,7 @@ test.each([
   }
 })
 
-test('does not take binary data for UTF-16', () => {
+test('does not read binary data as UTF-16', () => {
   let seed = 7
   const bytes = Uint8Array.from({ length: 4096 }, () => (seed = (seed * 1103515245 + 12345) % 2147483648) >> 16)
   expect(detectFormat({ fileName: 'a.txt', head: bytes }).supported).toBe(false)

@@ -6,7 +6,7 @@ const scoredBytes = 6 * 1024
 /** An encoding in which more of the characters beyond ASCII than this are broken is not the file's. */
 const tolerableDamage = 0.05
 
-/** Costs in nats of what is no letter. */
+/** Costs, in nats, of characters other than letters. */
 const usualSign = 6
 const rareSign = 10
 /** A sign of a drawn table that differs from the one before it. */
@@ -14,7 +14,7 @@ const boxSign = 7
 const brokenSign = 15
 /** A quotation mark or symbol inside a word: what DOS and Mac letters become in a Windows encoding. */
 const innerSign = 9
-/** Capitals inside a word: what the wrong one of two Cyrillic encodings gives. */
+/** Capitals inside a word: typical of the wrong one of two Cyrillic encodings. */
 const innerCapital = 7
 /** Macs wrote carriage returns alone; DOS and Windows wrote both. */
 const lineEndHint = 4
@@ -70,7 +70,7 @@ function textCost(text: string, { languages }: LegacyEncoding): number {
   for (const { 0: run, index: at } of normal.matchAll(/[\p{L}\p{M}]+|[^\p{L}\p{M}]+/gu)) {
     if (!/^[\p{L}\p{M}]/u.test(run)) {
       shared += signCost(run)
-      // The text is parted into letters and signs in turn: one that is neither first nor last has letters on both sides.
+      // The text is split into letters and signs in turn: a sign that is neither first nor last has letters on both sides.
       if (at > 0 && at + run.length < normal.length && partsWords(run)) shared += innerSign
       continue
     }

@@ -120,7 +120,7 @@ test.each([0, 1, 2, 3])('reads a page that is drawn turned by %d quarters letter
   expect(text.replace(/\s+/g, '')).toBe(line.repeat(3).replaceAll(' ', ''))
 })
 
-test.each(['\u2010', '\u00ad'])('joins words that are parted at a line end by %j', async (hyphen) => {
+test.each(['\u2010', '\u00ad'])('joins words that are split at a line end by %j', async (hyphen) => {
   const lines = [`words of a docu${hyphen}`, 'ment that are parted']
   const pdf = buildGlyphPdf([lines.map((line, index) => ({ glyphs: Array.from(line), x: 100, y: 700 - index * 12 }))])
   expect(await readText(pdf)).toBe('words of a document that are parted')

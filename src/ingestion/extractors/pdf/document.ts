@@ -123,7 +123,7 @@ function openError(code: number): ExtractionError {
   if (code === passwordError)
     return new ExtractionError(
       'encrypted_pdf',
-      'The pdf asks for a password. Save a copy without the password and upload that.',
+      'The pdf needs a password. Save a copy without the password and upload that.',
     )
   if (code === securityError)
     return new ExtractionError(
@@ -170,7 +170,7 @@ interface OpenDocument {
   form: number
 }
 
-/** Opens a page with what is filled into its form fields and written on it: as part of its content, or as `fields`. */
+/** Opens a page with its filled form fields and annotations: as part of its content, or as `fields`. */
 function openPage(
   pdfium: Pdfium,
   scratch: number,

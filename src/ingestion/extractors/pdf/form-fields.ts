@@ -199,7 +199,7 @@ function placeOf(field: FormField, drawn: readonly PdfCharacter[]): number {
 /** Fields and their labels may overlap by this much. */
 const slack = 2
 
-/** With the blank or the line end that parts it from its label, or from what was drawn last. */
+/** With the blank or line end that separates it from its label, or from the text before it. */
 function withGap(field: FormField, characters: PdfCharacter[], label: PdfCharacter | undefined): PdfCharacter[] {
   const first = characters[0]!
   const last = characters.at(-1)!

@@ -60,7 +60,7 @@ export function joinSpacedLetters(characters: PdfCharacter[]): PdfCharacter[] {
   return dropped.size === 0 ? characters : characters.filter((_, at) => !dropped.has(at))
 }
 
-/** A quick look for three added blanks at every other place, since hardly any line is spaced out. */
+/** A quick check for three added blanks at every other place, because letter-spaced lines are rare. */
 function hasSpacedLetters(characters: PdfCharacter[]): boolean {
   for (let index = 1; index + 4 < characters.length; index += 1)
     if (characters[index]!.generated && characters[index + 2]!.generated && characters[index + 4]!.generated)

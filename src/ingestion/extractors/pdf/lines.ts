@@ -20,10 +20,10 @@ export interface PageSegments {
   turned: Segment[]
 }
 
-/** PDFium's mark for a hyphen that it takes for a parting of a word at the line's end. */
+/** PDFium's mark for a hyphen that splits a word at the line's end. */
 const partingHyphen = 0x02
 
-/** Parts a page's characters into segments. */
+/** Splits a page's characters into segments. */
 export function readSegments(page: PdfPage): PageSegments {
   const byTurn = new Map<number | null, Segment[]>()
   let previous: Segment | null = null
@@ -117,7 +117,7 @@ function turn(character: PdfCharacter, turns: number): PdfCharacter {
   }
 }
 
-/** Parts a line at wide gaps, in reading order. `from` and `to` of right-to-left lines are those of the whole line. */
+/** Splits a line at wide gaps, in reading order. `from` and `to` of right-to-left lines are those of the whole line. */
 function* splitLine(line: PdfCharacter[], isPageRightToLeft: boolean): Generator<[number, Part, Part[]]> {
   const isMixed = isReorderable(line)
   const characters = isMixed ? visualOrder(withOrderedLigatures(line)) : line

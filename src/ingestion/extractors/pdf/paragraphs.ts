@@ -5,13 +5,13 @@ import type { Line } from './reading-order.ts'
 import type { PdfTable } from './tables/table.ts'
 import type { PdfTableReader } from './tables/table-blocks.ts'
 
-/** What the document has shown so far; pages come one by one, so the first ones know little. */
+/** Statistics of the pages read so far; pages come one by one, so the first ones have little to compare with. */
 export interface PdfDocumentSense {
   /** Counts a page's lines; call it before the page's paragraphs are made. */
   learn(lines: Line[]): void
   /** The size of most of the text. */
   bodySize(): number
-  /** Joins the halves of a word that was parted at a line's end. */
+  /** Joins the halves of a word that was split at a line's end. */
   joinParted(before: string, after: string): string
 }
 
@@ -44,7 +44,7 @@ export function createDocumentSense(): PdfDocumentSense {
     joinParted(before, after) {
       const head = /[\p{L}\p{M}\p{N}-]*$/u.exec(before)?.[0].toLowerCase() ?? ''
       const tail = /^[\p{L}\p{M}\p{N}]*/u.exec(after)?.[0].toLowerCase() ?? ''
-      // `mixed-mode` parted at its own hyphen: the document writes it elsewhere, or what follows begins no half of a word.
+      // `mixed-mode` split at its hyphen: the document writes it elsewhere, or the rest does not start like half of a word.
       const keepHyphen =
         !/^\p{Ll}|^\p{Lo}/u.test(after) ||
         /\p{N}$/u.test(head) ||
@@ -57,7 +57,7 @@ export function createDocumentSense(): PdfDocumentSense {
 const listMarker = /^(?:[•◦▪▫‣⁃●○■□◆–—*·\uf0b7\uf0a7]|-(?=\s)|\(?(?:\d{1,2}|[a-z]|[ivx]{1,5})[.)](?=\s))\s*/i
 const sentenceEnd = /[.!?:;。！？]["'”’)\]]*$/
 
-/** Parts a page's lines into blocks: headings by size and weight, paragraphs by distance, indent and line length, list items by marker. */
+/** Splits a page's lines into blocks: headings by size and weight, paragraphs by distance, indent and line length, list items by marker. */
 export function pageBlocks(
   lines: Line[],
   page: number,
@@ -114,11 +114,11 @@ function belongs(group: Line[], line: Line): boolean {
   const usual = before && before.bottom > previous.bottom ? before.bottom - previous.bottom : previous.size * 1.15
   if (distance > usual * 1.35 + 0.5) return false
   if (isRow(previous) || isRow(line)) return true
-  return !startsAnew(group, previous, line)
+  return !startsParagraph(group, previous, line)
 }
 
-/** Indents and short last lines part paragraphs where no distance does. */
-function startsAnew(group: Line[], previous: Line, line: Line): boolean {
+/** Indents and short last lines separate paragraphs where no distance does. */
+function startsParagraph(group: Line[], previous: Line, line: Line): boolean {
   const left = Math.min(...group.map((member) => member.left))
   const right = Math.max(...group.map((member) => member.right))
   const ended = sentenceEnd.test(lineText(previous))

@@ -24,7 +24,7 @@ const maximumJumps = 0.3
 
 /**
  * Puts a page's segments in reading order. Producers mostly write the content stream in reading order, and then it is better
- * than any geometry (tables, sidebars, captions); it is given up only where the page shows that it is wrong.
+ * than any geometry (tables, sidebars, captions); geometry replaces it only where the page shows that it is wrong.
  */
 export function readingOrder(segments: Segment[], gutter = findGutter(segments)): Line[] {
   if (segments.length > maximumGeometrySegments) return toLines(segments)
@@ -125,7 +125,7 @@ function columnOrder(segments: Segment[], gutter: number): Line[] {
   return lines
 }
 
-/** A side of a gutter may be parted by another one: pages of three columns. */
+/** A side of a gutter may have another gutter: pages of three columns. */
 function wholeColumn(segments: Segment[]): Line[] {
   const gutter = findGutter(segments)
   return gutter === null ? toLines(rowOrder(segments)) : columnOrder(segments, gutter)

@@ -25,7 +25,7 @@ const edgeRows = 3
 const maximumCharacters = 300
 /** Units (1/72 inch) by which a running line may move between pages. */
 const tolerance = 3
-/** Running lines are parted from the text by a gap that is wider than its line distance by this factor. */
+/** A gap wider than the line distance of the text by this factor separates running lines from the text. */
 const widerGap = 1.25
 /** A page keeps lines that would take more than this share of its text. */
 const maximumShare = 0.5

@@ -13,11 +13,11 @@ export interface Segment {
   /** Height of its usual character box: the measure of the font size. */
   size: number
   bold: boolean
-  /** True when the line ends in a hyphen that parts a word. */
+  /** True when the line ends in a hyphen that splits a word. */
   hyphenated: boolean
-  /** What it was made of, so that it can be parted where a table's columns turn out to be. */
+  /** Its characters, so that it can be split at the columns of a table. */
   characters: PdfCharacter[]
-  /** True where it holds gaps that may part the columns of a narrow table. */
+  /** True where it has gaps that may separate the columns of a narrow table. */
   hasNarrowGaps: boolean
   /** True on a page whose text is mostly written from right to left. */
   onRightToLeftPage?: boolean

@@ -3,7 +3,7 @@ import type { PdfCharacter } from './document.ts'
 import { isBlank } from './letters.ts'
 import { toSegment, type Segment } from './segment.ts'
 
-/** A gap of this many character heights parts columns or table cells; blanks in justified text stay below it. */
+/** A gap of this many character heights separates columns or table cells; blanks in justified text stay below it. */
 export const wideGap = 1.25
 /** Gaps between the columns of a narrow table can be as small as this; the widest blanks of justified text are as large. */
 export const narrowGap = 0.65
@@ -15,7 +15,7 @@ export interface Part {
   to: number
 }
 
-/** Parts characters where a gap is more than `share` of their height. */
+/** Splits characters where a gap is more than `share` of their height. */
 export function splitAtGaps(characters: PdfCharacter[], share: number): Part[] {
   const parts: Part[] = []
   let from = 0
@@ -47,7 +47,7 @@ function trimPart(characters: PdfCharacter[], from: number, to: number, hasNarro
 }
 
 /**
- * Parts a segment between words: all words for which `place` gives the same number, one after the other, stay together. Null
+ * Splits a segment between words: all words for which `place` gives the same number, one after the other, stay together. Null
  * where they all do.
  */
 export function splitSegment(
@@ -71,7 +71,7 @@ export function splitSegment(
   return parts.length < 2 ? null : partsOf(segment, parts)
 }
 
-/** Parts a segment at gaps that are narrower than those which parted it from its neighbours; null where it has none. */
+/** Splits a segment at gaps narrower than those that separate it from its neighbours; null where it has none. */
 export function splitAtNarrowGaps(segment: Segment): Segment[] | null {
   if (!segment.hasNarrowGaps) return null
   if (!isReorderable(segment.characters)) {

@@ -71,7 +71,7 @@ function rowRules({ columns, rows }: Grid, rules: Rule[]): Rule[] {
     .sort((one, other) => other.at - one.at)
 }
 
-/** Dots up to a page number, blanks to be filled in, and what is common in programs and rare in tables. */
+/** Dots up to a page number, blanks to fill in, and signs that are common in programs and rare in tables. */
 function isLeaderOrCode(row: string): boolean {
   return /(?:\. ?){4,}|…{2,}|_{4,}|(?:· ?){4,}|[;{}]\s*$|\/\/ |\/\*|:=|=>|->|[=!]=|\w\(.*\)\s*[;{:]/.test(row)
 }

@@ -81,7 +81,7 @@ interface Layout {
   boldHeader?: boolean
 }
 
-/** Rows of cells as texts; a cell's lines are parted by line feeds, 11 units apart. */
+/** Rows of cells as texts; line feeds separate the lines of a cell, 11 units apart. */
 function tableTexts(rows: string[][], { xs, y = 700, step = 16, boldHeader = false }: Layout): PdfText[] {
   return rows.flatMap((row, index) =>
     row.flatMap((cell, column) =>
@@ -148,7 +148,7 @@ describe('a table becomes rows under its header', () => {
     expect(rowsOf(blocks)).toEqual(expectedPeople)
   })
 
-  test('whatever the order in which its cells are drawn', async () => {
+  test('in any order of drawing its cells', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.shuffledSubarray(tableTexts(people, { xs }), { minLength: people.length * xs.length }),
@@ -197,7 +197,7 @@ describe('a table becomes rows under its header', () => {
     expect((await read([ruled])).map(({ text }) => text)).toEqual(expected)
   })
 
-  test('with drawn lines even where nothing but they shows columns', async () => {
+  test('with drawn lines where the texts alone show no columns', async () => {
     const rows = [
       ['Term', 'Meaning'],
       ['hold', 'money that is set aside for a call'],
@@ -208,7 +208,7 @@ describe('a table becomes rows under its header', () => {
     expect(blocks.map(({ text, header }) => [text, header])).toEqual(rows.map((row) => [row.join(' | '), rows[0]]))
   })
 
-  test('with names that stand over several columns', async () => {
+  test('with names over several columns', async () => {
     const texts = [
       ...tableTexts([['Region', '2023', '', '2024', '']], { xs: [50, 120, 170, 220, 270], boldHeader: true }),
       ...tableTexts([['', 'Q1', 'Q2', 'Q1', 'Q2']], { xs: [50, 120, 170, 220, 270], y: 684, boldHeader: true }),
@@ -255,7 +255,7 @@ describe('a table becomes rows under its header', () => {
     expect(blocks.map(({ text }) => text)).toEqual(rows.map((row) => row.join(' | ')))
   })
 
-  test('from right to left where its text is', async () => {
+  test('from right to left where its text is right-to-left', async () => {
     // Drawn as such text is: the letters of a cell from right to left, so that they come out in the other order.
     const rows = [
       ['abcd', 'efgh', 'ijkl'],
@@ -299,7 +299,7 @@ describe('a table over several pages', () => {
   const footer = (page: number) => ({ text: `Page ${page}`, x: 290, y: 40 })
   const first = tableTexts([people[0]!, ...body(1, 20)], { xs, boldHeader: true })
 
-  test('keeps its header where the next page goes on with its columns', async () => {
+  test('keeps its header where the next page continues its columns', async () => {
     const blocks = await read([
       { texts: [...first, footer(1)] },
       { texts: [...tableTexts(body(21, 10), { xs }), footer(2)] },
@@ -312,7 +312,7 @@ describe('a table over several pages', () => {
     )
   })
 
-  test('goes on with its rows below a header that is repeated', async () => {
+  test('continues its rows below a repeated header', async () => {
     const again = tableTexts([people[0]!, ...body(21, 5)], { xs, boldHeader: true })
     const rows = rowsOf(await read([{ texts: [...first, footer(1)] }, { texts: [...again, footer(2)] }]))
     expect(rows.slice(21).map(({ row: number, text }) => [number, text])).toEqual([
@@ -354,7 +354,7 @@ describe('a table over several pages', () => {
   })
 })
 
-describe('what is no table stays lines', () => {
+describe('text that is no table stays lines', () => {
   const column = (x: number, lines: string[], step = 12): PdfText[] =>
     lines.map((text, index) => ({ text, x, y: 700 - index * step }))
   const bodyText =
@@ -435,7 +435,7 @@ describe('what is no table stays lines', () => {
   })
 })
 
-describe('pages that are hard on purpose', () => {
+describe('difficult pages', () => {
   test('no word is lost or written twice in tables with missing, wide and broken cells', async () => {
     const page = fc.record({
       columns: fc.integer({ min: 2, max: 7 }),
