@@ -28,15 +28,8 @@ const allowedRooms: AllowedRooms = {
   http: ['contract'],
 }
 
-/** Violations that are being repaired. One that is no longer there fails the check, so that this list only shrinks. Beginnings suffice. */
-const knownViolations: string[] = []
-
 const modules = readSourceFiles(['src', 'cli', 'web'], /(?<!\.d)\.tsx?$/).map(readModule)
-const found = findViolations(modules, allowedRooms)
-const repaired = knownViolations
-  .filter((known) => !found.some((one) => one.startsWith(known)))
-  .map((known) => `repaired, so remove it from knownViolations: ${known}`)
-const violations = [...found.filter((one) => !knownViolations.some((known) => one.startsWith(known))), ...repaired]
+const violations = findViolations(modules, allowedRooms)
 if (violations.length > 0) {
   for (const violation of violations) console.error(violation)
   console.error(`${violations.length} broken dependency rules; see ARCHITECTURE.md, "Rules that a check enforces".`)

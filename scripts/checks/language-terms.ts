@@ -94,6 +94,3 @@ export const excluded: { paths: RegExp; reason: string }[] = [
  */
 export const stringsAreData =
   /\.test\.ts$|fixture|(?:^|\/)testing\/|^(?:bench|scripts|test)\/|^src\/chat\/(?:context\/prompt|tools\/)|^src\/providers\/offline\/rank-sentences/
-
-/** Folders and files whose prose still has such terms; an entry goes when `npm run check:language -- PATH` finds nothing. */
-export const notCleanYet: string[] = []
