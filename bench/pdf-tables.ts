@@ -7,6 +7,9 @@
  *
  *   npm run bench:pdf-tables [-- --data FOLDER] [--pdfs FOLDER]
  *
+ * Needs Chromium at /usr/bin/chromium. Without the shared data only the generated tables are measured.
+ *
+ *
  * --data    holds the shared data folders `tables`, `docs` and `retrieval`
  * --pdfs    keeps the printed files there, and reads them from there in the next run
  */
