@@ -2,13 +2,12 @@
  * What finding tables in pdfs brings to search and answers: the same files, chunks of the same size and the same search, once with
  * tables found and once with their rows read as lines of text.
  *
- * Files: Wikipedia tables and generated tables, printed by Chromium in 13 layouts; the shared pdf documents that have tables; and prose
+ * Files: Wikipedia tables and generated tables, printed by Chromium in 15 layouts; the shared pdf documents that have tables; and prose
  * in one and two columns, in which every table found is false.
  *
  *   npm run bench:pdf-tables [-- --data FOLDER] [--pdfs FOLDER]
  *
  * Needs Chromium at /usr/bin/chromium. Without the shared data only the generated tables are measured.
- *
  *
  * --data    holds the shared data folders `tables`, `docs` and `retrieval`
  * --pdfs    keeps the printed files there, and reads them from there in the next run
