@@ -4,11 +4,13 @@ import { createDocumentStore } from '../documents/index.ts'
 import { createJobQueue } from '../jobs/index.ts'
 import type { Log } from '../kernel/index.ts'
 import { createMemoryEngine, createPostgresEngine, createSearchIndex, type SearchEngine } from '../retrieval/index.ts'
-import type { PartContext } from './foundation.ts'
+import type { Foundation } from './foundation.ts'
 import { openBlobStore } from './resources.ts'
 
+export type Files = Awaited<ReturnType<typeof openFiles>>
+
 /** The stores of documents: rows, blobs, the search index and the job queue. */
-export async function openFiles({ config, corpus, clock, log, onStop }: PartContext & { corpus: Database }) {
+export async function openFiles({ config, corpus, clock, log, onStop }: Foundation) {
   const index = createSearchIndex({ database: corpus, engine: createEngine(config, corpus, log) })
   onStop(() => index.close())
   const jobs = createJobQueue({ database: corpus, clock, log })

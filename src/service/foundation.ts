@@ -16,8 +16,12 @@ export interface PartContext {
   onStop: OnStop
 }
 
+/** What every part receives after the foundation. */
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>
+
 /** Both databases with all migrations, the change feed, token counting, metrics and the encryption of secrets. */
-export async function openFoundation({ config, log, clock, onStop }: PartContext) {
+export async function openFoundation(context: PartContext) {
+  const { config, log, clock, onStop } = context
   const { settings, secrets } = config
   const secretKey = await openSecretKey(config)
   const secretBox = createSecretBox(secretKey)
@@ -36,5 +40,5 @@ export async function openFoundation({ config, log, clock, onStop }: PartContext
   onStop(() => changeFeed.close())
   const tokens = createTokenCounting({ log })
   onStop(() => tokens.close())
-  return { control, corpus, changeFeed, tokens, metrics: createMetrics(), secretBox, pseudonyms }
+  return { ...context, control, corpus, changeFeed, tokens, metrics: createMetrics(), secretBox, pseudonyms }
 }

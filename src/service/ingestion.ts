@@ -1,34 +1,17 @@
-import type { Database } from '../database/index.ts'
-import {
-  type BlobStore,
-  deleteBlobJob,
-  type DocumentStore,
-  processDocumentJob,
-  processSmallDocumentJob,
-  renameDocumentJob,
-} from '../documents/index.ts'
-import type { Metrics } from '../http/index.ts'
+import { deleteBlobJob, processDocumentJob, processSmallDocumentJob, renameDocumentJob } from '../documents/index.ts'
 import { chunkingFor, createExtractorPool, createIndexKeeper, createPipeline } from '../ingestion/index.ts'
-import type { JobQueue } from '../jobs/index.ts'
 import { describeError } from '../kernel/index.ts'
-import type { Embedder, SearchIndex } from '../retrieval/index.ts'
-import type { PartContext } from './foundation.ts'
+import type { Files } from './files.ts'
+import type { Foundation } from './foundation.ts'
+import type { Search } from './search.ts'
 
-interface IngestionDependencies extends PartContext {
-  corpus: Database
-  documentStore: DocumentStore
-  blobs: BlobStore
-  index: SearchIndex
-  jobs: JobQueue
-  embedder: Embedder
-  metrics: Metrics
-}
+type IngestionParts = Foundation & Files & Search
 
 /** The background work on documents: extraction, indexing, renames, and the removal of blobs. */
-export function openIngestion(dependencies: IngestionDependencies) {
-  const { config, corpus, documentStore, index, jobs, embedder, clock, log } = dependencies
+export function openIngestion(parts: IngestionParts) {
+  const { config, corpus, documentStore, index, jobs, embedder, clock, log } = parts
   const { workers } = config.settings.ingestion
-  const pipeline = openPipeline(dependencies)
+  const pipeline = openPipeline(parts)
   const indexKeeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
 
   return {
@@ -42,7 +25,7 @@ export function openIngestion(dependencies: IngestionDependencies) {
         await indexKeeper.start()
       } else await index.embeddingVersions.prepare(embedder)
       await index.engine.start(documentStore.listenChanges)
-      workOnChanges(dependencies)
+      workOnChanges(parts)
     },
 
     /** Begins no new maintenance. */
@@ -53,18 +36,8 @@ export function openIngestion(dependencies: IngestionDependencies) {
   }
 }
 
-function openPipeline({
-  config,
-  corpus,
-  documentStore,
-  blobs,
-  index,
-  embedder,
-  metrics,
-  clock,
-  log,
-  onStop,
-}: IngestionDependencies) {
+function openPipeline(parts: IngestionParts) {
+  const { config, corpus, documentStore, blobs, index, embedder, metrics, clock, log, onStop } = parts
   const extractors = createExtractorPool({
     size: extractorProcesses(config.settings.ingestion.workers),
     chunking: chunkingFor(embedder),
@@ -91,7 +64,7 @@ function openPipeline({
 }
 
 /** Renames and deletions. Every instance works on them, also one that processes no documents. */
-function workOnChanges({ jobs, index, blobs, log }: Pick<IngestionDependencies, 'jobs' | 'index' | 'blobs' | 'log'>) {
+function workOnChanges({ jobs, index, blobs, log }: IngestionParts) {
   jobs.work(
     renameDocumentJob,
     {
