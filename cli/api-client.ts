@@ -1,18 +1,6 @@
 import { FailedError } from './errors.ts'
 
-export interface ApiClient {
-  /** Sends a request and resolves to the parsed JSON, or undefined for an empty response. */
-  send<Body>(method: string, path: string, body?: unknown): Promise<Body>
-  get<Body>(path: string): Promise<Body>
-  /** The response as text, for formats other than JSON. */
-  getText(path: string): Promise<string>
-  /** The raw response, for uploads and streams. An error status throws. */
-  fetch(
-    method: string,
-    path: string,
-    init: { body?: string | FormData; headers?: Record<string, string> },
-  ): Promise<Response>
-}
+export type ApiClient = ReturnType<typeof createApiClient>
 
 export interface ApiClientOptions {
   url: string
@@ -26,9 +14,14 @@ interface ErrorBody {
 }
 
 /** A client of one service with one credential. Throws FailedError with the next step for the user. */
-export function createApiClient({ url, credential, kind, signal }: ApiClientOptions): ApiClient {
-  const client: ApiClient = {
-    async fetch(method, path, { body, headers = {} }) {
+export function createApiClient({ url, credential, kind, signal }: ApiClientOptions) {
+  const client = {
+    /** The raw response, for uploads and streams. An error status throws. */
+    async fetch(
+      method: string,
+      path: string,
+      { body, headers = {} }: { body?: string | FormData; headers?: Record<string, string> },
+    ): Promise<Response> {
       let response: Response
       try {
         response = await fetch(url + path, {
@@ -44,7 +37,8 @@ export function createApiClient({ url, credential, kind, signal }: ApiClientOpti
       if (response.ok) return response
       throw await refused(response, kind)
     },
-    async send<Body>(method: string, path: string, body?: unknown) {
+    /** Sends a request and resolves to the parsed JSON, or undefined for an empty response. */
+    async send<Body>(method: string, path: string, body?: unknown): Promise<Body> {
       const response = await client.fetch(
         method,
         path,
@@ -58,8 +52,9 @@ export function createApiClient({ url, credential, kind, signal }: ApiClientOpti
         throw new FailedError(`${url} did not answer with JSON. Is it a Portico service?`, {}, { cause: error })
       }
     },
-    get: <Body>(path: string) => client.send<Body>('GET', path),
-    async getText(path) {
+    get: <Body>(path: string): Promise<Body> => client.send<Body>('GET', path),
+    /** The response as text, for formats other than JSON. */
+    async getText(path: string): Promise<string> {
       return (await client.fetch('GET', path, {})).text()
     },
   }

@@ -3,33 +3,20 @@ import type { CliProcess } from './cli-process.ts'
 type Cell = string | number | boolean | null | undefined
 
 /** Results go to standard output, everything else to standard error, so that output can be piped. */
-export interface Output {
-  readonly json: boolean
-  /** Prints `value` as JSON with --json, otherwise calls `show`. */
-  result(value: unknown, show: () => void): void
-  line(text?: string): void
-  /** Aligned columns under a header; prints `empty` if there are no rows. */
-  table(header: string[], rows: Cell[][], empty: string): void
-  /** One line per name and value, without undefined values. */
-  fields(fields: [name: string, value: Cell][]): void
-  /** A remark on standard error; nothing with --json. */
-  note(text: string): void
-  /** A line of progress, redrawn in place on a terminal, otherwise not printed. An empty text clears it. */
-  progress(text: string): void
-  /** Text without changes, for streams. */
-  write(text: string): void
-}
+export type Output = ReturnType<typeof createOutput>
 
-export function createOutput(cliProcess: CliProcess, json: boolean): Output {
+export function createOutput(cliProcess: CliProcess, json: boolean) {
   const line = (text = '') => cliProcess.writeOut(`${text}\n`)
   return {
     json,
-    result(value, show) {
+    /** Prints `value` as JSON with --json, otherwise calls `show`. */
+    result(value: unknown, show: () => void): void {
       if (json) line(JSON.stringify(value, null, 2))
       else show()
     },
     line,
-    table(header, rows, empty) {
+    /** Aligned columns under a header; prints `empty` if there are no rows. */
+    table(header: string[], rows: Cell[][], empty: string): void {
       if (rows.length === 0) return line(empty)
       const cells = [header, ...rows.map((row) => row.map(toText))]
       const widths = header.map((_name, column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))))
@@ -39,17 +26,21 @@ export function createOutput(cliProcess: CliProcess, json: boolean): Output {
         line(padded.join('  ').trimEnd())
       }
     },
-    fields(fields) {
+    /** One line per name and value, without undefined values. */
+    fields(fields: [name: string, value: Cell][]): void {
       const present = fields.filter(([, value]) => value !== undefined)
       const width = Math.max(...present.map(([name]) => name.length))
       for (const [name, value] of present) line(`${name.padEnd(width)}  ${toText(value)}`)
     },
-    note(text) {
+    /** A remark on standard error; nothing with --json. */
+    note(text: string): void {
       if (!json) cliProcess.writeError(`${text}\n`)
     },
-    progress(text) {
+    /** A line of progress, redrawn in place on a terminal, otherwise not printed. An empty text clears it. */
+    progress(text: string): void {
       if (!json && cliProcess.isTerminal) cliProcess.writeError(`\r\u001b[2K${text}`)
     },
+    /** Text without changes, for streams. */
     write: cliProcess.writeOut,
   }
 }

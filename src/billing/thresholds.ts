@@ -5,12 +5,7 @@ import type { LedgerObserver } from './ledger.ts'
 import { addToOutbox } from './outbox.store.ts'
 import { loadRunningPeriods, type ReachedThreshold, recordReached, type ThresholdCheck } from './threshold.store.ts'
 
-export interface Thresholds {
-  /** Checks the leases that changed since the last check. */
-  check(leases: readonly Lease[]): Promise<void>
-  /** Checks every current period: at start, for events that a crash prevented. */
-  checkAll(): Promise<void>
-}
+export type Thresholds = ReturnType<typeof createThresholds>
 
 export interface ThresholdsDeps {
   database: Database
@@ -20,7 +15,7 @@ export interface ThresholdsDeps {
 }
 
 /** Reports once per period when 80 % and 100 % of a budget are used: log, metric and a durable event for the webhook. */
-export function createThresholds({ database, now, log, observer }: ThresholdsDeps): Thresholds {
+export function createThresholds({ database, now, log, observer }: ThresholdsDeps) {
   async function raise(checks: ThresholdCheck[]): Promise<void> {
     if (checks.length === 0) return
     const reached = await database.transaction(async (transaction) => {
@@ -35,7 +30,8 @@ export function createThresholds({ database, now, log, observer }: ThresholdsDep
   }
 
   return {
-    async check(leases) {
+    /** Checks the leases that changed since the last check. */
+    async check(leases: readonly Lease[]): Promise<void> {
       const touched = leases.filter((lease) => lease.dirty)
       const checks = touched.map((lease) => ({
         organisationId: lease.organisationId,
@@ -51,6 +47,7 @@ export function createThresholds({ database, now, log, observer }: ThresholdsDep
         throw error
       }
     },
+    /** Checks every current period: at start, for events that a crash prevented. */
     checkAll: async () => raise(await loadRunningPeriods(database, now())),
   }
 }

@@ -1,30 +1,25 @@
 export type OnNotification = (payload: string) => void
 
 /** The callbacks for the NOTIFY channels of one database. They outlive its connections. */
-export interface Subscriptions {
-  /** True where the channel had no callback, so that LISTEN must be sent. */
-  add(channel: string, onNotification: OnNotification): boolean
-  remove(channel: string, onNotification: OnNotification): void
-  /** All channels that were ever added: a new connection must send LISTEN for each of them. */
-  channels(): string[]
-  deliver(notification: { channel: string; payload?: string | undefined }): void
-}
+export type Subscriptions = ReturnType<typeof createSubscriptions>
 
-export function createSubscriptions(): Subscriptions {
+export function createSubscriptions() {
   const byChannel = new Map<string, Set<OnNotification>>()
   return {
-    add(channel, onNotification) {
+    /** True where the channel had no callback, so that LISTEN must be sent. */
+    add(channel: string, onNotification: OnNotification): boolean {
       const callbacks = byChannel.get(channel) ?? new Set()
       byChannel.set(channel, callbacks)
       const isNew = callbacks.size === 0
       callbacks.add(onNotification)
       return isNew
     },
-    remove(channel, onNotification) {
+    remove(channel: string, onNotification: OnNotification): void {
       byChannel.get(channel)?.delete(onNotification)
     },
-    channels: () => [...byChannel.keys()],
-    deliver({ channel, payload = '' }) {
+    /** All channels that were ever added: a new connection must send LISTEN for each of them. */
+    channels: (): string[] => [...byChannel.keys()],
+    deliver({ channel, payload = '' }: { channel: string; payload?: string | undefined }): void {
       for (const onNotification of byChannel.get(channel) ?? []) onNotification(payload)
     },
   }

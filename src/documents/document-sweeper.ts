@@ -6,11 +6,7 @@ import type { DocumentStore } from './documents.store.ts'
  * Repairs the results of a crash: blobs without a row (the process was killed before it inserted the row), documents in processing
  * without a job, and expired upload keys. Runs at the start and every few hours.
  */
-export interface DocumentSweeper {
-  /** Resolves to the repairs. */
-  sweep(): Promise<{ removedBlobs: number; requeued: number }>
-  close(): Promise<void>
-}
+export type DocumentSweeper = ReturnType<typeof createDocumentSweeper>
 
 /** Older than the longest upload (requestTimeoutMs of src/http/server.ts, 10 minutes) by a wide margin. */
 export const orphanAgeMs = 60 * 60_000
@@ -30,7 +26,7 @@ export function createDocumentSweeper({
   soleOwner: boolean
   clock: Clock
   log: Log
-}): DocumentSweeper {
+}) {
   const startedAt = clock.now()
   let running: Promise<{ removedBlobs: number; requeued: number }> | undefined
   let closed = false
@@ -73,8 +69,9 @@ export function createDocumentSweeper({
   const stop = clock.every(sweepEveryMs, quietly)
   quietly()
   return {
+    /** Resolves to the repairs. */
     sweep,
-    async close() {
+    async close(): Promise<void> {
       closed = true
       stop()
       await running?.catch(() => {})

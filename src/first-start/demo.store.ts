@@ -3,12 +3,7 @@ import { serviceActor } from '../operators/index.ts'
 import type { Organisation, OrganisationStore } from '../organisations/index.ts'
 import type { Space, SpaceStore } from '../spaces/index.ts'
 
-export interface DemoStore {
-  /** Stores both, once per database and only while it has no organisation. */
-  insertOnce(organisation: Organisation, space: Space): Promise<void>
-  /** The demo whose key was not printed yet: its organisation has no key. */
-  loadUnfinished(): Promise<{ organisationId: string; spaceId: string; endpointId: string } | undefined>
-}
+export type DemoStore = ReturnType<typeof createDemoStore>
 
 export interface DemoStoreDependencies {
   database: Database
@@ -16,9 +11,10 @@ export interface DemoStoreDependencies {
   spaceStore: Pick<SpaceStore, 'insertWithin'>
 }
 
-export function createDemoStore({ database, organisationStore, spaceStore }: DemoStoreDependencies): DemoStore {
+export function createDemoStore({ database, organisationStore, spaceStore }: DemoStoreDependencies) {
   return {
-    insertOnce: (organisation, space) =>
+    /** Stores both, once per database and only while it has no organisation. */
+    insertOnce: (organisation: Organisation, space: Space) =>
       database.transaction(async (transaction) => {
         // An instance that inserts at the same time waits here until the first one has committed.
         const decided = await transaction.execute(
@@ -31,7 +27,8 @@ export function createDemoStore({ database, organisationStore, spaceStore }: Dem
         await organisationStore.insertWithin(transaction, organisation, serviceActor)
         await spaceStore.insertWithin(transaction, space, serviceActor)
       }),
-    async loadUnfinished() {
+    /** The demo whose key was not printed yet: its organisation has no key. */
+    async loadUnfinished(): Promise<{ organisationId: string; spaceId: string; endpointId: string } | undefined> {
       const [row] = await database.query<{ organisationId: string; spaceId: string; endpointId: string }>(
         `SELECT d.organisation_id AS "organisationId", d.space_id AS "spaceId", s.endpoint_id AS "endpointId"
            FROM demo d

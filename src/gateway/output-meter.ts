@@ -3,17 +3,9 @@ import type { CompletionEvent } from './port.ts'
 import { estimateTokens } from '../tokens/index.ts'
 
 /** Tracks one stream: its output, usage and finish reason. Filters what the client may see. */
-export interface OutputMeter {
-  /** Counts the events of one read and returns those to pass on. */
-  take(events: readonly ProviderEvent[]): CompletionEvent[]
-  /** At least the tokens generated so far, as far as they were visible. */
-  tokensBound(): number
-  tokensEstimate(): number
-  usage(): TokenUsage | null
-  finishReason(): FinishReason
-}
+export type OutputMeter = ReturnType<typeof createOutputMeter>
 
-export function createOutputMeter(): OutputMeter {
+export function createOutputMeter() {
   let bound = 0
   let estimate = 0
   let usage: TokenUsage | null = null
@@ -27,7 +19,8 @@ export function createOutputMeter(): OutputMeter {
   }
 
   return {
-    take(events) {
+    /** Counts the events of one read and returns those to pass on. */
+    take(events: readonly ProviderEvent[]): CompletionEvent[] {
       const visible: CompletionEvent[] = []
       for (const event of events) {
         switch (event.type) {
@@ -55,9 +48,10 @@ export function createOutputMeter(): OutputMeter {
       }
       return visible
     },
-    tokensBound: () => bound,
-    tokensEstimate: () => estimate,
-    usage: () => usage,
-    finishReason: () => finish,
+    /** At least the tokens generated so far, as far as they were visible. */
+    tokensBound: (): number => bound,
+    tokensEstimate: (): number => estimate,
+    usage: (): TokenUsage | null => usage,
+    finishReason: (): FinishReason => finish,
   }
 }

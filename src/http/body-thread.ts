@@ -3,10 +3,7 @@ import { AppError, type BodyReader } from '../kernel/index.ts'
 import type { BodyResult, BodyTask } from './body-messages.ts'
 
 /** Parses bodies in a separate thread, one at a time, alternating between organisations. The body budget bounds the queue. */
-export interface BodyThread {
-  read<Body>(bytes: Buffer, reader: BodyReader<Body>, owner: string, signal: AbortSignal): Promise<Body>
-  close(): Promise<void>
-}
+export type BodyThread = ReturnType<typeof createBodyThread>
 
 /** Heap of the thread. The largest accepted body takes about half. Above the limit only this thread ends, not the process. */
 const maximumHeapMegabytes = 1024
@@ -20,7 +17,7 @@ interface Waiting {
 }
 
 /** The thread starts with its first body. */
-export function createBodyThread(): BodyThread {
+export function createBodyThread() {
   /** By organisation, in the order of their turns. */
   const queues = new Map<string, Waiting[]>()
   let worker: Worker | undefined
@@ -71,7 +68,7 @@ export function createBodyThread(): BodyThread {
   }
 
   return {
-    read<Body>(bytes: Buffer, reader: BodyReader<Body>, owner: string, signal: AbortSignal) {
+    read<Body>(bytes: Buffer, reader: BodyReader<Body>, owner: string, signal: AbortSignal): Promise<Body> {
       return new Promise<Body>((resolve, reject) => {
         const queue = queues.get(owner)
         const task: Waiting = { bytes, reader, signal, resolve: resolve as (body: unknown) => void, reject }
@@ -80,7 +77,7 @@ export function createBodyThread(): BodyThread {
         next()
       })
     },
-    async close() {
+    async close(): Promise<void> {
       await worker?.terminate()
       worker = undefined
     },

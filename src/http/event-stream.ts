@@ -2,12 +2,7 @@ import { once } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { raceSignal } from '../kernel/index.ts'
 
-export interface EventStream {
-  /** Writes text and waits for a slow client. Rejects when the client has disconnected. */
-  write(text: string): Promise<void> | void
-  /** Ends the stream with an optional last text, which is sent even after the signal has aborted. */
-  end(lastText?: string): void
-}
+export type EventStream = ReturnType<typeof startEventStream>
 
 /** Idle time after which a comment line is sent, so that proxies and clients keep the connection open. */
 const heartbeatMs = 15_000
@@ -20,7 +15,7 @@ export function startEventStream(
   reply: FastifyReply,
   signal: AbortSignal,
   { heartbeat = ': \n\n' }: { heartbeat?: string | null } = {},
-): EventStream {
+) {
   const { raw } = reply
   reply.hijack()
   const headers = reply.getHeaders()
@@ -41,12 +36,14 @@ export function startEventStream(
   timer?.unref()
   raw.once('close', () => clearInterval(timer))
   return {
-    write(text) {
+    /** Writes text and waits for a slow client. Rejects when the client has disconnected. */
+    write(text: string): Promise<void> | void {
       signal.throwIfAborted()
       timer?.refresh()
       if (!raw.write(text)) return drain(reply, signal)
     },
-    end(lastText = '') {
+    /** Ends the stream with an optional last text, which is sent even after the signal has aborted. */
+    end(lastText = ''): void {
       clearInterval(timer)
       if (!raw.destroyed) raw.end(lastText)
     },

@@ -22,10 +22,7 @@ const plainReader = {
   },
 }
 
-export interface JsonBodies {
-  /** The parser of `application/json`. */
-  parse(request: FastifyRequest, payload: Readable): Promise<unknown>
-}
+export type JsonBodies = ReturnType<typeof createJsonBodies>
 
 /**
  * Reads JSON bodies. Their size, the sum of all in flight and their structure are checked before values are built. None of it blocks
@@ -37,9 +34,10 @@ export function createJsonBodies({
 }: {
   budget: BodyBudget
   threads: { large: BodyThread; huge: BodyThread }
-}): JsonBodies {
+}) {
   return {
-    async parse(request, payload) {
+    /** The parser of `application/json`. */
+    async parse(request: FastifyRequest, payload: Readable): Promise<unknown> {
       const { bodyLimit, config, schema } = request.routeOptions
       const owner = request.organisation?.id ?? 'operator'
       const bytes = await receive(request, payload, { maximumBytes: bodyLimit, budget, owner })

@@ -6,27 +6,21 @@ import type { Caller } from './route.ts'
 /** Longest part of a path that an error quotes. */
 const shownPathLength = 200
 
-export interface UnknownRoutes {
-  /** Registers a route, so that its path with another method is a 405. */
-  add(method: string | string[], url: string): void
-  /** Throws the error for a request without a route. */
-  refuse(request: FastifyRequest, reply: FastifyReply): never
-}
+export type UnknownRoutes = ReturnType<typeof createUnknownRoutes>
 
 /**
  * 405 with `allow` if the path exists with other methods, else 404. Below the gateway's prefix the key and the organisation's access
  * are checked first, for every path. `assertGatewayAccess` throws if the organisation may not use the gateway.
  */
-export function createUnknownRoutes(
-  authenticators: Authenticators,
-  assertGatewayAccess: (caller: Caller) => void,
-): UnknownRoutes {
+export function createUnknownRoutes(authenticators: Authenticators, assertGatewayAccess: (caller: Caller) => void) {
   const known: { methods: Set<string>; pattern: RegExp }[] = []
   return {
-    add(method, url) {
+    /** Registers a route, so that its path with another method is a 405. */
+    add(method: string | string[], url: string): void {
       known.push({ methods: new Set([method].flat()), pattern: toPattern(url) })
     },
-    refuse(request, reply) {
+    /** Throws the error for a request without a route. */
+    refuse(request: FastifyRequest, reply: FastifyReply): never {
       const path = pathOf(request)
       if (/^\/v1\/gateway(?:\/|$)/.test(path)) {
         request.organisation = authenticateOrganisation(request, authenticators)

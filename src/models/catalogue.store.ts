@@ -24,20 +24,7 @@ interface ProviderChange {
 }
 
 /** The operator's declarations in the control database. One transaction writes a change, its admin log entry and the change feed. */
-export interface CatalogueStore {
-  /** Rows that cannot be read (another secret key, a shape of another version) are omitted and logged. */
-  loadDeclarations(): Promise<Declarations>
-  putProvider(id: string, provider: ProviderChange, actor: Actor): Promise<void>
-  putModel(id: string, model: PutModel, actor: Actor): Promise<void>
-  putDeployment(id: string, deployment: PutDeployment, actor: Actor): Promise<void>
-  /** Returns the price's id. Throws `conflict` if the deployment has a price with the same `validFromMs`. */
-  addPrice(deploymentId: string, price: Omit<NewPrice, 'validFrom'>, validFromMs: number, actor: Actor): Promise<string>
-  /** Removing returns false if there was nothing to remove. */
-  removeProvider(id: string, actor: Actor): Promise<boolean>
-  removeModel(id: string, actor: Actor): Promise<boolean>
-  removeDeployment(id: string, actor: Actor): Promise<boolean>
-  removePrice(deploymentId: string, priceId: string, actor: Actor): Promise<boolean>
-}
+export type CatalogueStore = ReturnType<typeof createCatalogueStore>
 
 const tables = {
   provider: 'catalogue_providers',
@@ -74,18 +61,27 @@ interface StoreDependencies {
   log: Log
 }
 
-export function createCatalogueStore(dependencies: StoreDependencies): CatalogueStore {
+export function createCatalogueStore(dependencies: StoreDependencies) {
   return {
-    loadDeclarations: () => loadDeclarations(dependencies),
-    putProvider: (id, provider, actor) => putProvider(dependencies, id, provider, actor),
-    putModel: (id, model, actor) => putDeclaration(dependencies, 'model', id, model, actor),
-    putDeployment: (id, deployment, actor) => putDeclaration(dependencies, 'deployment', id, deployment, actor),
-    addPrice: (deploymentId, price, validFromMs, actor) =>
-      addPrice(dependencies, deploymentId, price, validFromMs, actor),
-    removeProvider: (id, actor) => remove(dependencies, 'provider', id, actor),
-    removeModel: (id, actor) => remove(dependencies, 'model', id, actor),
-    removeDeployment: (id, actor) => remove(dependencies, 'deployment', id, actor),
-    removePrice: (deploymentId, priceId, actor) => removePrice(dependencies, deploymentId, priceId, actor),
+    /** Rows that cannot be read (another secret key, a shape of another version) are omitted and logged. */
+    loadDeclarations: (): Promise<Declarations> => loadDeclarations(dependencies),
+    putProvider: (id: string, provider: ProviderChange, actor: Actor) => putProvider(dependencies, id, provider, actor),
+    putModel: (id: string, model: PutModel, actor: Actor) => putDeclaration(dependencies, 'model', id, model, actor),
+    putDeployment: (id: string, deployment: PutDeployment, actor: Actor) =>
+      putDeclaration(dependencies, 'deployment', id, deployment, actor),
+    /** Returns the price's id. Throws `conflict` if the deployment has a price with the same `validFromMs`. */
+    addPrice: (
+      deploymentId: string,
+      price: Omit<NewPrice, 'validFrom'>,
+      validFromMs: number,
+      actor: Actor,
+    ): Promise<string> => addPrice(dependencies, deploymentId, price, validFromMs, actor),
+    /** Removing returns false if there was nothing to remove. */
+    removeProvider: (id: string, actor: Actor): Promise<boolean> => remove(dependencies, 'provider', id, actor),
+    removeModel: (id: string, actor: Actor): Promise<boolean> => remove(dependencies, 'model', id, actor),
+    removeDeployment: (id: string, actor: Actor): Promise<boolean> => remove(dependencies, 'deployment', id, actor),
+    removePrice: (deploymentId: string, priceId: string, actor: Actor): Promise<boolean> =>
+      removePrice(dependencies, deploymentId, priceId, actor),
   }
 }
 

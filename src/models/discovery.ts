@@ -16,12 +16,7 @@ const embeddingNames = /embed|^(bge|gte|e5|all-minilm|paraphrase)[-_]|minilm/i
  * Lists the models of providers with `models: discovered`: a running Ollama, vLLM, LM Studio. A provider that does not answer has no models
  * until it does.
  */
-export interface Discovery {
-  /** Lists all of them once; never rejects. */
-  refresh(): Promise<void>
-  declarations(): Declarations
-  close(): void
-}
+export type Discovery = ReturnType<typeof createDiscovery>
 
 export function createDiscovery({
   providers,
@@ -36,7 +31,7 @@ export function createDiscovery({
   onChange: () => void
   clock: Clock
   log: Log
-}): Discovery {
+}) {
   const found = new Map<string, readonly string[]>()
   const closed = new AbortController()
 
@@ -73,8 +68,9 @@ export function createDiscovery({
 
   const stop = clock.every(discoveryIntervalMs, () => void refresh())
   return {
+    /** Lists all of them once; never rejects. */
     refresh,
-    declarations: () => ({
+    declarations: (): Declarations => ({
       ...noDeclarations,
       origin: 'discovered',
       models: [...found.values()]
@@ -84,7 +80,7 @@ export function createDiscovery({
         names.map((name) => ({ id: `${providerId}/${name}`, modelId: name, providerId })),
       ),
     }),
-    close() {
+    close(): void {
       closed.abort()
       stop()
     },

@@ -20,25 +20,7 @@ import { type RenderContext, renderDeployment, renderModel, renderPrices, render
 import { testProvider } from './test-provider.ts'
 
 /** The operator's changes at run time. When a method resolves, the change is validated, recorded and in force on this instance. */
-export interface OperatorCatalogue {
-  providers(): ProviderBody[]
-  provider(id: string): ProviderBody
-  putProvider(id: string, body: PutProvider, actor: Actor): Promise<ProviderBody>
-  removeProvider(id: string, actor: Actor): Promise<void>
-  /** Sends one real call; see testProvider. */
-  testProvider(id: string, model: string | undefined, requestId: RequestId): Promise<ProviderTest>
-  models(): { data: ModelBody[]; snapshotDate: string; problems: string[] }
-  model(id: string): ModelBody
-  putModel(id: string, body: PutModel, actor: Actor): Promise<ModelBody>
-  removeModel(id: string, actor: Actor): Promise<void>
-  deployments(): DeploymentBody[]
-  deployment(id: string): DeploymentBody
-  putDeployment(id: string, body: PutDeployment, actor: Actor): Promise<DeploymentBody>
-  removeDeployment(id: string, actor: Actor): Promise<void>
-  prices(deploymentId: string): PriceBody[]
-  addPrice(deploymentId: string, body: NewPrice, actor: Actor): Promise<PriceBody>
-  removePrice(deploymentId: string, priceId: string, actor: Actor): Promise<void>
-}
+export type OperatorCatalogue = ReturnType<typeof createOperatorCatalogue>
 
 /** A `validFrom` this far in the past is accepted as now: clocks differ. */
 const pastToleranceMs = 60_000
@@ -54,7 +36,7 @@ interface OperatorCatalogueDependencies {
   clock: Clock
 }
 
-export function createOperatorCatalogue(dependencies: OperatorCatalogueDependencies): OperatorCatalogue {
+export function createOperatorCatalogue(dependencies: OperatorCatalogueDependencies) {
   return {
     ...providerMethods(dependencies),
     ...modelMethods(dependencies),
@@ -63,14 +45,12 @@ export function createOperatorCatalogue(dependencies: OperatorCatalogueDependenc
   }
 }
 
-function providerMethods(
-  dependencies: OperatorCatalogueDependencies,
-): Pick<OperatorCatalogue, 'providers' | 'provider' | 'putProvider' | 'removeProvider' | 'testProvider'> {
+function providerMethods(dependencies: OperatorCatalogueDependencies) {
   const { store, catalogue, deploymentHealth, clock } = dependencies
   return {
-    providers: () => [...catalogue.built().providers.values()].map(renderProvider),
-    provider: (id) => renderProvider(findProvider(catalogue, id)),
-    async putProvider(id, body, actor) {
+    providers: (): ProviderBody[] => [...catalogue.built().providers.values()].map(renderProvider),
+    provider: (id: string): ProviderBody => renderProvider(findProvider(catalogue, id)),
+    async putProvider(id: string, body: PutProvider, actor: Actor): Promise<ProviderBody> {
       const { enabled, apiKey, headers, credentials, format, ...rest } = body
       if (id === builtInProvider)
         throw new AppError('conflict', 'The built-in provider cannot be replaced; disable its model instead.')
@@ -83,14 +63,15 @@ function providerMethods(
       )
       return renderProvider(findProvider(catalogue, id))
     },
-    async removeProvider(id, actor) {
+    async removeProvider(id: string, actor: Actor): Promise<void> {
       const dependent = entriesOf(catalogue, id).find(({ origin }) => origin === 'operator')
       if (dependent && catalogue.built().providers.get(id)?.origin === 'operator')
         throw new AppError('conflict', `The deployment ${dependent.deployment.id} uses this provider; remove it first.`)
       assertRemoved(await store.removeProvider(id, actor), 'provider', id)
       await applyChange(dependencies, [])
     },
-    async testProvider(id, model, requestId) {
+    /** Sends one real call; see testProvider. */
+    async testProvider(id: string, model: string | undefined, requestId: RequestId): Promise<ProviderTest> {
       const { enabled } = findProvider(catalogue, id)
       if (!enabled) throw new AppError('conflict', `The provider ${id} is disabled; enable it first.`)
       return testProvider(
@@ -101,12 +82,10 @@ function providerMethods(
   }
 }
 
-function modelMethods(
-  dependencies: OperatorCatalogueDependencies,
-): Pick<OperatorCatalogue, 'models' | 'model' | 'putModel' | 'removeModel'> {
+function modelMethods(dependencies: OperatorCatalogueDependencies) {
   const { store, catalogue, snapshotDate } = dependencies
   return {
-    models() {
+    models(): { data: ModelBody[]; snapshotDate: string; problems: string[] } {
       const { models, problems } = catalogue.built()
       const context = renderContext(dependencies)
       return {
@@ -115,8 +94,8 @@ function modelMethods(
         problems: [...problems],
       }
     },
-    model: (id) => renderModel(findModel(catalogue, id), renderContext(dependencies)),
-    async putModel(id, body, actor) {
+    model: (id: string): ModelBody => renderModel(findModel(catalogue, id), renderContext(dependencies)),
+    async putModel(id: string, body: PutModel, actor: Actor): Promise<ModelBody> {
       const { models, aliases } = catalogue.built()
       for (const alias of body.aliases ?? []) {
         const holder = models.has(alias) ? alias : aliases.get(alias)
@@ -127,28 +106,26 @@ function modelMethods(
       await applyChange(dependencies, [])
       return renderModel(findModel(catalogue, id), renderContext(dependencies))
     },
-    async removeModel(id, actor) {
+    async removeModel(id: string, actor: Actor): Promise<void> {
       assertRemoved(await store.removeModel(id, actor), 'model', id)
       await applyChange(dependencies, [])
     },
   }
 }
 
-function deploymentMethods(
-  dependencies: OperatorCatalogueDependencies,
-): Pick<OperatorCatalogue, 'deployments' | 'deployment' | 'putDeployment' | 'removeDeployment'> {
+function deploymentMethods(dependencies: OperatorCatalogueDependencies) {
   const { store, catalogue } = dependencies
   const show = (id: string) => {
     const entry = findDeployment(catalogue, id)
     return renderDeployment(entry.model, entry, renderContext(dependencies))
   }
   return {
-    deployments() {
+    deployments(): DeploymentBody[] {
       const context = renderContext(dependencies)
       return allEntries(catalogue).map((entry) => renderDeployment(entry.model, entry, context))
     },
     deployment: show,
-    async putDeployment(id, body, actor) {
+    async putDeployment(id: string, body: PutDeployment, actor: Actor): Promise<DeploymentBody> {
       const known = allEntries(catalogue).some(({ deployment }) => deployment.id === id)
       for (const field of ['model', 'provider'] as const) {
         if (body[field] === undefined && !known)
@@ -160,22 +137,20 @@ function deploymentMethods(
       await applyChange(dependencies, [id])
       return show(id)
     },
-    async removeDeployment(id, actor) {
+    async removeDeployment(id: string, actor: Actor): Promise<void> {
       assertRemoved(await store.removeDeployment(id, actor), 'deployment', id)
       await applyChange(dependencies, [id])
     },
   }
 }
 
-function priceMethods(
-  dependencies: OperatorCatalogueDependencies,
-): Pick<OperatorCatalogue, 'prices' | 'addPrice' | 'removePrice'> {
+function priceMethods(dependencies: OperatorCatalogueDependencies) {
   const { store, catalogue, clock } = dependencies
   const pricesOf = (deploymentId: string) =>
     renderPrices(findDeployment(catalogue, deploymentId).deployment, renderContext(dependencies))
   return {
     prices: pricesOf,
-    async addPrice(deploymentId, { validFrom, ...price }, actor) {
+    async addPrice(deploymentId: string, { validFrom, ...price }: NewPrice, actor: Actor): Promise<PriceBody> {
       findDeployment(catalogue, deploymentId)
       const nowMs = clock.now()
       const validFromMs = validFrom === undefined ? nowMs : Date.parse(validFrom)
@@ -189,7 +164,7 @@ function priceMethods(
       if (!shown) throw new AppError('internal_error', 'The price was stored but cannot be shown.')
       return shown
     },
-    async removePrice(deploymentId, priceId, actor) {
+    async removePrice(deploymentId: string, priceId: string, actor: Actor): Promise<void> {
       assertRemoved(await store.removePrice(deploymentId, priceId, actor), 'price', priceId)
       await applyChange(dependencies, [])
     },

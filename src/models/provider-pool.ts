@@ -5,13 +5,7 @@ import type { Provider, ProviderEvent, ProviderSettings } from '../providers/ind
  * The live providers. A provider with changed settings is replaced at once: new calls use the new one, and the old one closes its
  * connections after its last call.
  */
-export interface ProviderPool {
-  get(id: string): Provider
-  /** Replaces the providers of the pool. A provider with unchanged settings keeps its instance and its connections. */
-  replace(settings: readonly ProviderSettings[]): void
-  /** Waits for calls in flight, at most `maximumDrainMs`. */
-  close(): Promise<void>
-}
+export type ProviderPool = ReturnType<typeof createProviderPool>
 
 /** How long a replaced provider waits for its calls; longer than any answer takes. */
 const maximumDrainMs = 30 * 60_000
@@ -24,7 +18,7 @@ export function createProviderPool({
   createProvider: (settings: ProviderSettings) => Provider
   clock: Clock
   log: Log
-}): ProviderPool {
+}) {
   const entries = new Map<string, { settings: ProviderSettings; fingerprint: string; leased: LeasedProvider | null }>()
   const draining = new Set<Promise<void>>()
 
@@ -39,7 +33,7 @@ export function createProviderPool({
   }
 
   return {
-    get(id) {
+    get(id: string): Provider {
       const entry = entries.get(id)
       if (!entry)
         throw new AppError('upstream_error', 'The model has no provider at the moment.', {
@@ -49,7 +43,8 @@ export function createProviderPool({
       entry.leased ??= leaseProvider(createProvider(entry.settings))
       return entry.leased
     },
-    replace(settings) {
+    /** Replaces the providers of the pool. A provider with unchanged settings keeps its instance and its connections. */
+    replace(settings: readonly ProviderSettings[]): void {
       const kept = new Set(settings.map((one) => one.id))
       for (const [id, entry] of entries) {
         if (kept.has(id)) continue
@@ -64,7 +59,8 @@ export function createProviderPool({
         retire(former?.leased ?? null)
       }
     },
-    async close() {
+    /** Waits for calls in flight, at most `maximumDrainMs`. */
+    async close(): Promise<void> {
       for (const entry of entries.values()) retire(entry.leased)
       entries.clear()
       while (draining.size > 0) await Promise.all(draining)

@@ -11,18 +11,7 @@ import {
 import { type Actor, serviceActor } from './admin-log.ts'
 import { type OperatorTokenStore, operatorTokenTopic } from './operator-tokens.store.ts'
 
-export interface OperatorTokens {
-  /** True for the stored and for the configured token. Reads memory. */
-  authenticate(token: string): boolean
-  /**
-   * Creates the first token, once per database, even when several instances start at the same time. Resolves to true if this call
-   * created it. `show` presents it to the operator before it becomes valid. If `show` fails or the process ends, no token is stored.
-   */
-  ensureFirst(show: (token: string) => Promise<void>): Promise<boolean>
-  /** Replaces the stored token and resolves to the new one. A configured token stays valid. */
-  rotate(actor: Actor): Promise<string>
-  close(): void
-}
+export type OperatorTokens = Awaited<ReturnType<typeof createOperatorTokens>>
 
 export interface OperatorTokensDependencies {
   store: OperatorTokenStore
@@ -33,7 +22,7 @@ export interface OperatorTokensDependencies {
 }
 
 /** The credentials of the operator. The change feed must be started. */
-export async function createOperatorTokens(dependencies: OperatorTokensDependencies): Promise<OperatorTokens> {
+export async function createOperatorTokens(dependencies: OperatorTokensDependencies) {
   const { store, changeFeed, clock, configuredToken } = dependencies
   const configuredHash = configuredToken === undefined ? undefined : lookupHash(configuredToken)
   let storedHash: string | undefined
@@ -55,19 +44,25 @@ export async function createOperatorTokens(dependencies: OperatorTokensDependenc
   })
 
   return {
-    authenticate(token) {
+    /** True for the stored and for the configured token. Reads memory. */
+    authenticate(token: string): boolean {
       const given = lookupHash(token)
       if (configuredHash !== undefined && equalHashes(given, configuredHash)) return true
       return storedHash !== undefined && isWellFormed(token, 'pto_') && equalHashes(given, storedHash)
     },
-    async ensureFirst(show) {
+    /**
+     * Creates the first token, once per database, even when several instances start at the same time. Resolves to true if this call
+     * created it. `show` presents it to the operator before it becomes valid. If `show` fails or the process ends, no token is stored.
+     */
+    async ensureFirst(show: (token: string) => Promise<void>): Promise<boolean> {
       if (storedHash !== undefined || configuredHash !== undefined) return false
       const { secret, stored } = createCredential('pto_')
       const made = await store.insertFirst(stored, serviceActor, clock.now(), () => show(secret))
       await changeFeed.caughtUp()
       return made
     },
-    async rotate(actor) {
+    /** Replaces the stored token and resolves to the new one. A configured token stays valid. */
+    async rotate(actor: Actor): Promise<string> {
       const { secret, stored } = createCredential('pto_')
       await store.replace(stored, actor, clock.now())
       await changeFeed.caughtUp()

@@ -12,10 +12,7 @@ export interface LimitedEntry {
 }
 
 /** Counts the running requests of each organisation on this instance and rejects those above its limits (Organisation.limits). */
-export interface OrganisationLimiter {
-  /** Throws `rate_limit_exceeded` with the delay. */
-  enter(organisation: Organisation, kind: LimitedKind): LimitedEntry
-}
+export type OrganisationLimiter = ReturnType<typeof createOrganisationLimiter>
 
 interface Counts {
   running: Record<LimitedKind, number>
@@ -29,7 +26,7 @@ const busyRetrySeconds = 1
 /** Entries in memory above which idle organisations are removed. */
 const sweepAbove = 1_000
 
-export function createOrganisationLimiter({ clock }: { clock: Clock }): OrganisationLimiter {
+export function createOrganisationLimiter({ clock }: { clock: Clock }) {
   const counted = new Map<string, Counts>()
 
   function countsOf(organisation: Organisation, nowMs: number): Counts {
@@ -52,7 +49,8 @@ export function createOrganisationLimiter({ clock }: { clock: Clock }): Organisa
   }
 
   return {
-    enter(organisation, kind) {
+    /** Throws `rate_limit_exceeded` with the delay. */
+    enter(organisation: Organisation, kind: LimitedKind): LimitedEntry {
       const nowMs = clock.monotonicMs()
       const counts = countsOf(organisation, nowMs)
       const { concurrentCalls, concurrentUploads, requestsPerMinute } = organisation.limits

@@ -9,16 +9,12 @@ export interface SpaceRemoval {
   firstPassDone: boolean
 }
 
-export interface SpaceRemovalStore {
-  /** Takes one removal that is due. Other instances do not receive it before `leaseUntilMs`. */
-  takeDue(nowMs: number, leaseUntilMs: number): Promise<SpaceRemoval | undefined>
-  postpone(spaceId: string, untilMs: number, firstPassDone: boolean): Promise<void>
-  finish(spaceId: string): Promise<void>
-}
+export type SpaceRemovalStore = ReturnType<typeof createSpaceRemovalStore>
 
-export function createSpaceRemovalStore(database: Database): SpaceRemovalStore {
+export function createSpaceRemovalStore(database: Database) {
   return {
-    async takeDue(nowMs, leaseUntilMs) {
+    /** Takes one removal that is due. Other instances do not receive it before `leaseUntilMs`. */
+    async takeDue(nowMs: number, leaseUntilMs: number): Promise<SpaceRemoval | undefined> {
       const [row] = await database.query<SpaceRemoval>(
         `UPDATE space_removals SET attempts = attempts + 1, next_attempt_at = $2
           WHERE space_id = (SELECT space_id FROM space_removals WHERE next_attempt_at <= $1
@@ -29,13 +25,13 @@ export function createSpaceRemovalStore(database: Database): SpaceRemovalStore {
       )
       return row
     },
-    async postpone(spaceId, untilMs, firstPassDone) {
+    async postpone(spaceId: string, untilMs: number, firstPassDone: boolean): Promise<void> {
       await database.execute(
         `UPDATE space_removals SET next_attempt_at = $2, first_pass_done = first_pass_done OR $3 WHERE space_id = $1`,
         [spaceId, new Date(untilMs), firstPassDone],
       )
     },
-    async finish(spaceId) {
+    async finish(spaceId: string): Promise<void> {
       await database.execute(`DELETE FROM space_removals WHERE space_id = $1`, [spaceId])
     },
   }

@@ -2,14 +2,7 @@ import { type Clock, type Log, type OrganisationId, type SpaceId, describeError 
 import type { SpaceRemoval, SpaceRemovalStore } from './space-removals.store.ts'
 
 /** Removes the documents of deleted Spaces. They are in the corpus database, which no transaction of the control database covers. */
-export interface SpaceRemovals {
-  /** Starts at once instead of at the next poll: a Space was just deleted by this instance. */
-  wake(): void
-  /** Resolves when no removal runs. For tests. */
-  idle(): Promise<void>
-  /** Aborts the running removal, which becomes due again at once, and waits for its end. */
-  close(): Promise<void>
-}
+export type SpaceRemovals = ReturnType<typeof createSpaceRemovals>
 
 export interface SpaceRemovalsDependencies {
   store: SpaceRemovalStore
@@ -32,7 +25,7 @@ const longestBackoffMs = 600_000
 export const secondPassAfterMs = 900_000
 
 /** Runs due removals until `close`, beginning with those that an earlier process left. */
-export function createSpaceRemovals({ store, onSpaceRemoved, clock, log }: SpaceRemovalsDependencies): SpaceRemovals {
+export function createSpaceRemovals({ store, onSpaceRemoved, clock, log }: SpaceRemovalsDependencies) {
   const stop = new AbortController()
   let running: Promise<void> | undefined
   let again = false
@@ -85,11 +78,14 @@ export function createSpaceRemovals({ store, onSpaceRemoved, clock, log }: Space
   const stopPolling = clock.every(removalPollMs, wake)
   wake()
   return {
+    /** Starts at once instead of at the next poll: a Space was just deleted by this instance. */
     wake,
-    idle: async () => {
+    /** Resolves when no removal runs. For tests. */
+    idle: async (): Promise<void> => {
       await running
     },
-    async close() {
+    /** Aborts the running removal, which becomes due again at once, and waits for its end. */
+    async close(): Promise<void> {
       stopPolling()
       stop.abort(new Error('the service stops'))
       await running

@@ -6,11 +6,7 @@ import type { Subscriptions } from '../subscriptions.ts'
 import { connectWorker, type WorkerConnection } from './worker-connection.ts'
 
 /** The connection to the worker of one embedded database. It is reopened after a loss. */
-export interface ReopeningConnection {
-  /** The open connection; after a loss the first call reopens the database. */
-  current(): Promise<WorkerConnection>
-  close(): Promise<void>
-}
+export type ReopeningConnection = ReturnType<typeof createReopeningConnection>
 
 export interface ReopeningConnectionOptions {
   name: string
@@ -22,7 +18,7 @@ export interface ReopeningConnectionOptions {
   log: Log
 }
 
-export function createReopeningConnection(options: ReopeningConnectionOptions): ReopeningConnection {
+export function createReopeningConnection(options: ReopeningConnectionOptions) {
   const { name, folder, sharedBuffersMegabytes, subscriptions, onOpened, log } = options
   let connection: WorkerConnection | undefined
   let opening: Promise<WorkerConnection> | undefined
@@ -71,8 +67,9 @@ export function createReopeningConnection(options: ReopeningConnectionOptions): 
   }
 
   return {
+    /** The open connection; after a loss the first call reopens the database. */
     current,
-    async close() {
+    async close(): Promise<void> {
       closed = true
       const held = connection ?? (await opening?.catch(() => undefined))
       connection = undefined

@@ -2,13 +2,7 @@ import { raceSignal } from '../../kernel/index.ts'
 import { maximumWaiting, tooManyWaiting } from '../session.ts'
 
 /** Gives the one connection of an embedded database to one statement or transaction at a time. */
-export interface TurnQueue {
-  /** Resolves when the caller may use the connection; it must call `release` once. Throws where too many wait. */
-  take(signal: AbortSignal | undefined, background: boolean): Promise<void>
-  release(): void
-  /** Statements and transactions that wait or run. */
-  load(): number
-}
+export type TurnQueue = ReturnType<typeof createTurnQueue>
 
 interface Waiter {
   grant(): void
@@ -22,7 +16,7 @@ const maximumBackgroundDelayMs = 100
 const hasPriority = ({ background, sinceMs }: Waiter) =>
   !background || performance.now() - sinceMs > maximumBackgroundDelayMs
 
-export function createTurnQueue(): TurnQueue {
+export function createTurnQueue() {
   let busy = false
   let waiting: Waiter[] = []
 
@@ -38,9 +32,11 @@ export function createTurnQueue(): TurnQueue {
   }
 
   return {
-    load: () => waiting.length + (busy ? 1 : 0),
+    /** Statements and transactions that wait or run. */
+    load: (): number => waiting.length + (busy ? 1 : 0),
     release,
-    async take(signal, background) {
+    /** Resolves when the caller may use the connection; it must call `release` once. Throws where too many wait. */
+    async take(signal: AbortSignal | undefined, background: boolean): Promise<void> {
       signal?.throwIfAborted()
       if (!busy) {
         busy = true
