@@ -1,23 +1,35 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import type { CliProcess } from './cli-process.ts'
 import { type Context, createContext } from './context.ts'
 import { UsageError } from './errors.ts'
 
-/** Wraps an action of commander: the action receives the context, its options and its arguments. */
-export function action<Arguments extends unknown[], Options>(
-  cliProcess: CliProcess,
-  work: (context: Context, options: Options, ...positional: Arguments) => Promise<void>,
-) {
-  return async (...given: unknown[]) => {
-    const command = given.at(-1) as Command
-    const options = given.at(-2) as Options
-    await work(createContext(command, cliProcess), options, ...(given.slice(0, -2) as Arguments))
-  }
-}
+/** A command of the command line whose actions receive the context. */
+export class CliCommand extends Command {
+  readonly #process: CliProcess
 
-/** Text with examples for `addHelpText('after', …)`. */
-export function examples(...lines: string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
+  constructor(cliProcess: CliProcess, name?: string) {
+    super(name)
+    this.#process = cliProcess
+  }
+
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(this.#process, name)
+  }
+
+  /** Lines that the help shows after the options. */
+  examples(...lines: string[]): this {
+    return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`)
+  }
+
+  /** The work of the command: it receives the context, the options and the arguments. */
+  run<Arguments extends unknown[], Options>(
+    work: (context: Context, options: Options, ...positional: Arguments) => Promise<void>,
+  ): this {
+    return this.action(async (...given: unknown[]) => {
+      const options = given.at(-2) as Options
+      await work(createContext(this, this.#process), options, ...(given.slice(0, -2) as Arguments))
+    })
+  }
 }
 
 /** An option that may be given several times. */

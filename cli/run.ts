@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { addChatCommand } from './commands/chat.ts'
 import { addDeploymentCommands } from './commands/deployments.ts'
 import { addDocumentCommands } from './commands/documents.ts'
@@ -9,6 +9,7 @@ import { addServiceCommands } from './commands/service.ts'
 import { addSpaceCommands } from './commands/spaces.ts'
 import { addUsageCommands } from './commands/usage.ts'
 import type { CliProcess } from './cli-process.ts'
+import { CliCommand } from './define.ts'
 import { FailedError, UsageError } from './errors.ts'
 
 const exitCodes = { done: 0, failed: 1, wrongUsage: 2 } as const
@@ -28,7 +29,7 @@ export async function runCli(words: readonly string[], cliProcess: CliProcess): 
 }
 
 function createProgram(cliProcess: CliProcess): Command {
-  const program = new Command('portico')
+  const program = new CliCommand(cliProcess, 'portico')
     .description('The command line of Portico: organisations, keys, Spaces, documents, providers, models, usage.')
     .option('--url <url>', 'address of the service; default: PORTICO_URL, then http://127.0.0.1:8080')
     .option('--token <token>', 'operator token; default: PORTICO_OPERATOR_TOKEN. Prefer --token-file')
@@ -48,7 +49,7 @@ function createProgram(cliProcess: CliProcess): Command {
     addUsageCommands,
     addServiceCommands,
   ]) {
-    add(program, cliProcess)
+    add(program)
   }
   configure(program, cliProcess)
   return program

@@ -1,7 +1,5 @@
-import type { Command } from 'commander'
 import type { ChatAnswer, Reference } from '../../src/contract/chat.ts'
-import type { CliProcess } from '../cli-process.ts'
-import { action, examples } from '../define.ts'
+import type { CliCommand } from '../define.ts'
 import { FailedError, UsageError } from '../errors.ts'
 import { type Output, stripControl } from '../output.ts'
 import { readEventStream } from '../read-event-stream.ts'
@@ -12,7 +10,7 @@ interface ChatOptions {
 }
 
 /** `portico chat ENDPOINT QUESTION` */
-export function addChatCommand(program: Command, cliProcess: CliProcess): void {
+export function addChatCommand(program: CliCommand): void {
   program
     .command('chat <endpoint> [question...]')
     .description(
@@ -20,33 +18,25 @@ export function addChatCommand(program: Command, cliProcess: CliProcess): void {
     )
     .option('--no-sources', 'without inline citation markers')
     .option('--agentic', 'allow several searches for one answer')
-    .addHelpText(
-      'after',
-      examples(
-        'portico chat "$PORTICO_ENDPOINT_ID" When is the museum open on Sundays?',
-        'portico chat "$PORTICO_ENDPOINT_ID" --json < question.txt',
-      ),
+    .examples(
+      'portico chat "$PORTICO_ENDPOINT_ID" When is the museum open on Sundays?',
+      'portico chat "$PORTICO_ENDPOINT_ID" --json < question.txt',
     )
-    .action(
-      action(
-        cliProcess,
-        async ({ output, organisation, process }, options: ChatOptions, endpoint: string, words: string[]) => {
-          const question = (words.length > 0 ? words.join(' ') : await process.readInput()).trim()
-          if (question === '')
-            throw new UsageError('There is no question. Give it after the endpoint, or on standard input.')
-          const response = await organisation().fetch('POST', `/v1/endpoints/${encodeURIComponent(endpoint)}/chat`, {
-            body: JSON.stringify({ messages: [{ role: 'user', content: question }], streaming: !output.json }),
-            headers: {
-              'content-type': 'application/json',
-              'service-enable-inline-sources': String(options.sources),
-              'service-enable-agentic-workflow': String(options.agentic ?? false),
-            },
-          })
-          if (output.json) output.result((await response.json()) as ChatAnswer, () => {})
-          else await printStream(output, response, process.signal)
+    .run(async ({ output, organisation, process }, options: ChatOptions, endpoint: string, words: string[]) => {
+      const question = (words.length > 0 ? words.join(' ') : await process.readInput()).trim()
+      if (question === '')
+        throw new UsageError('There is no question. Give it after the endpoint, or on standard input.')
+      const response = await organisation().fetch('POST', `/v1/endpoints/${encodeURIComponent(endpoint)}/chat`, {
+        body: JSON.stringify({ messages: [{ role: 'user', content: question }], streaming: !output.json }),
+        headers: {
+          'content-type': 'application/json',
+          'service-enable-inline-sources': String(options.sources),
+          'service-enable-agentic-workflow': String(options.agentic ?? false),
         },
-      ),
-    )
+      })
+      if (output.json) output.result((await response.json()) as ChatAnswer, () => {})
+      else await printStream(output, response, process.signal)
+    })
 }
 
 async function printStream(output: Output, response: Response, signal: AbortSignal) {

@@ -1,14 +1,12 @@
-import type { Command } from 'commander'
 import type { DeploymentBody, PriceBody } from '../../src/contract/models.ts'
-import type { CliProcess } from '../cli-process.ts'
-import { action, assertConfirmed, definedFields, examples, givenFields, parseNumber } from '../define.ts'
+import { type CliCommand, assertConfirmed, definedFields, givenFields, parseNumber } from '../define.ts'
 import type { Output } from '../output.ts'
 import { readJsonFile } from './providers.ts'
 
 /** `portico deployment …` and `portico price …` */
-export function addDeploymentCommands(program: Command, cliProcess: CliProcess): void {
-  addDeployments(program.command('deployment').description('Where models can be called.'), cliProcess)
-  addPrices(program.command('price').description('Prices of deployments.'), cliProcess)
+export function addDeploymentCommands(program: CliCommand): void {
+  addDeployments(program.command('deployment').description('Where models can be called.'))
+  addPrices(program.command('price').description('Prices of deployments.'))
 }
 
 interface DeploymentOptions {
@@ -22,31 +20,29 @@ interface DeploymentOptions {
   from?: string
 }
 
-function addDeployments(deployment: Command, cliProcess: CliProcess) {
+function addDeployments(deployment: CliCommand) {
   deployment
     .command('list')
     .description('List deployments with their health.')
-    .addHelpText('after', examples('portico deployment list'))
-    .action(
-      action(cliProcess, async ({ output, operator }) => {
-        const answer = await operator().get<{ data: DeploymentBody[] }>('/api/deployments')
-        output.result(answer, () =>
-          output.table(
-            ['ID', 'MODEL', 'PROVIDER', 'HOSTING', 'WEIGHT', 'CIRCUIT', 'PROBLEM'],
-            answer.data.map(({ id, model, provider, hosting, weight, health, problem }) => [
-              id,
-              model,
-              provider,
-              hosting,
-              weight,
-              health.circuit,
-              problem,
-            ]),
-            'There is no deployment.',
-          ),
-        )
-      }),
-    )
+    .examples('portico deployment list')
+    .run(async ({ output, operator }) => {
+      const answer = await operator().get<{ data: DeploymentBody[] }>('/api/deployments')
+      output.result(answer, () =>
+        output.table(
+          ['ID', 'MODEL', 'PROVIDER', 'HOSTING', 'WEIGHT', 'CIRCUIT', 'PROBLEM'],
+          answer.data.map(({ id, model, provider, hosting, weight, health, problem }) => [
+            id,
+            model,
+            provider,
+            hosting,
+            weight,
+            health.circuit,
+            problem,
+          ]),
+          'There is no deployment.',
+        ),
+      )
+    })
   deployment
     .command('add <id>')
     .alias('set')
@@ -59,31 +55,24 @@ function addDeployments(deployment: Command, cliProcess: CliProcess) {
     .option('--region <region>', 'shown in receipts')
     .option('--weight <number>', 'share of the traffic', parseNumber)
     .option('--from <file>', 'JSON with any fields of PUT /api/deployments/{id}; options win over it')
-    .addHelpText(
-      'after',
-      examples('portico deployment add house-1 --model house-model --provider lab --wire-id llama-4'),
-    )
-    .action(
-      action(cliProcess, async ({ output, operator }, options: DeploymentOptions, id: string) => {
-        const { from, model, provider, wireId, baseModel, hosting, region, weight } = options
-        const given = definedFields({ model, provider, wireId, baseModel, hosting, region, weight })
-        const body = givenFields({ ...(from === undefined ? {} : readJsonFile(from)), ...given }, 'Give an option.')
-        const changed = await operator().send<DeploymentBody>('PUT', deploymentPath(id), body)
-        output.result(changed, () => printDeployment(output, changed))
-      }),
-    )
+    .examples('portico deployment add house-1 --model house-model --provider lab --wire-id llama-4')
+    .run(async ({ output, operator }, options: DeploymentOptions, id: string) => {
+      const { from, model, provider, wireId, baseModel, hosting, region, weight } = options
+      const given = definedFields({ model, provider, wireId, baseModel, hosting, region, weight })
+      const body = givenFields({ ...(from === undefined ? {} : readJsonFile(from)), ...given }, 'Give an option.')
+      const changed = await operator().send<DeploymentBody>('PUT', deploymentPath(id), body)
+      output.result(changed, () => printDeployment(output, changed))
+    })
   deployment
     .command('remove <id>')
     .description("Remove the operator's declaration of a deployment.")
     .option('--yes', 'confirm (required)')
-    .addHelpText('after', examples('portico deployment remove house-1 --yes'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
-        assertConfirmed(options.yes, `This removes the declaration of deployment ${id}.`)
-        await operator().send('DELETE', deploymentPath(id))
-        output.result({ removed: id }, () => output.line(`Removed the declaration of deployment ${id}.`))
-      }),
-    )
+    .examples('portico deployment remove house-1 --yes')
+    .run(async ({ output, operator }, options: { yes?: boolean }, id: string) => {
+      assertConfirmed(options.yes, `This removes the declaration of deployment ${id}.`)
+      await operator().send('DELETE', deploymentPath(id))
+      output.result({ removed: id }, () => output.line(`Removed the declaration of deployment ${id}.`))
+    })
 }
 
 interface PriceOptions {
@@ -95,17 +84,15 @@ interface PriceOptions {
   validFrom?: string
 }
 
-function addPrices(price: Command, cliProcess: CliProcess) {
+function addPrices(price: CliCommand) {
   price
     .command('list <deployment>')
     .description('List the prices of a deployment, US dollars per million tokens.')
-    .addHelpText('after', examples('portico price list house-1'))
-    .action(
-      action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
-        const answer = await operator().get<{ data: PriceBody[] }>(`${deploymentPath(id)}/prices`)
-        output.result(answer, () => printPrices(output, answer.data))
-      }),
-    )
+    .examples('portico price list house-1')
+    .run(async ({ output, operator }, _options: object, id: string) => {
+      const answer = await operator().get<{ data: PriceBody[] }>(`${deploymentPath(id)}/prices`)
+      output.result(answer, () => printPrices(output, answer.data))
+    })
   price
     .command('set <deployment>')
     .description('Set a price, US dollars per million tokens, valid from a point in time.')
@@ -115,27 +102,23 @@ function addPrices(price: Command, cliProcess: CliProcess) {
     .option('--cache-write <usd>', 'input tokens written to the cache; default: as input')
     .option('--reasoning <usd>', 'reasoning tokens; default: as output')
     .option('--valid-from <time>', 'ISO 8601; default: now')
-    .addHelpText('after', examples('portico price set house-1 --input 0.15 --output 0.60'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: PriceOptions, id: string) => {
-        const { input, output: outputPrice, cacheRead, cacheWrite, reasoning, validFrom } = options
-        const body = definedFields({ input, output: outputPrice, cacheRead, cacheWrite, reasoning, validFrom })
-        const made = await operator().send<PriceBody>('POST', `${deploymentPath(id)}/prices`, body)
-        output.result(made, () => printPrices(output, [made]))
-      }),
-    )
+    .examples('portico price set house-1 --input 0.15 --output 0.60')
+    .run(async ({ output, operator }, options: PriceOptions, id: string) => {
+      const { input, output: outputPrice, cacheRead, cacheWrite, reasoning, validFrom } = options
+      const body = definedFields({ input, output: outputPrice, cacheRead, cacheWrite, reasoning, validFrom })
+      const made = await operator().send<PriceBody>('POST', `${deploymentPath(id)}/prices`, body)
+      output.result(made, () => printPrices(output, [made]))
+    })
   price
     .command('remove <deployment> <price>')
     .description("Remove one of the operator's prices.")
     .option('--yes', 'confirm (required)')
-    .addHelpText('after', examples('portico price remove house-1 PRICE_ID --yes'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string, priceId: string) => {
-        assertConfirmed(options.yes, `This removes a price of ${id}.`)
-        await operator().send('DELETE', `${deploymentPath(id)}/prices/${encodeURIComponent(priceId)}`)
-        output.result({ removed: priceId }, () => output.line(`Removed price ${priceId}.`))
-      }),
-    )
+    .examples('portico price remove house-1 PRICE_ID --yes')
+    .run(async ({ output, operator }, options: { yes?: boolean }, id: string, priceId: string) => {
+      assertConfirmed(options.yes, `This removes a price of ${id}.`)
+      await operator().send('DELETE', `${deploymentPath(id)}/prices/${encodeURIComponent(priceId)}`)
+      output.result({ removed: priceId }, () => output.line(`Removed price ${priceId}.`))
+    })
 }
 
 /** A deployment with its traits, health and prices. */

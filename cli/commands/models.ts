@@ -1,56 +1,50 @@
-import type { Command } from 'commander'
 import type { ModelBody } from '../../src/contract/models.ts'
-import type { CliProcess } from '../cli-process.ts'
-import { action, assertConfirmed, collect, definedFields, examples, givenFields, parseWhole } from '../define.ts'
+import { type CliCommand, assertConfirmed, collect, definedFields, givenFields, parseWhole } from '../define.ts'
 import type { Output } from '../output.ts'
 import { printDeployment } from './deployments.ts'
 import { readJsonFile } from './providers.ts'
 
 /** `portico model …` */
-export function addModelCommands(program: Command, cliProcess: CliProcess): void {
+export function addModelCommands(program: CliCommand): void {
   const model = program.command('model').description('Models and the plans that may call them.')
-  addModelReads(model, cliProcess)
-  addModelChanges(model, cliProcess)
+  addModelReads(model)
+  addModelChanges(model)
 }
 
-function addModelReads(model: Command, cliProcess: CliProcess) {
+function addModelReads(model: CliCommand) {
   model
     .command('list')
     .description('List models that can be called.')
     .option('--all', 'include models that cannot be called')
-    .addHelpText('after', examples('portico model list', 'portico model list --all --json'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: { all?: boolean }) => {
-        const answer = await operator().get<{ data: ModelBody[]; problems: string[] }>('/api/models')
-        const shown = options.all ? answer.data : answer.data.filter(({ callableIds }) => callableIds.length > 0)
-        output.result({ ...answer, data: shown }, () => {
-          output.table(
-            ['ID', 'KIND', 'TIER', 'PLANS', 'CALLABLE AS', 'DEPLOYMENTS', 'DECLARED BY'],
-            shown.map(({ id, kind, tier, plans, callableIds, deployments, origin }) => [
-              id,
-              kind,
-              tier,
-              plans.join(','),
-              callableIds.join(' '),
-              deployments.length,
-              origin,
-            ]),
-            'No model can be called. Add a provider with: portico provider add ID --format openai --key-env NAME',
-          )
-          for (const problem of answer.problems) output.note(`problem: ${problem}`)
-        })
-      }),
-    )
+    .examples('portico model list', 'portico model list --all --json')
+    .run(async ({ output, operator }, options: { all?: boolean }) => {
+      const answer = await operator().get<{ data: ModelBody[]; problems: string[] }>('/api/models')
+      const shown = options.all ? answer.data : answer.data.filter(({ callableIds }) => callableIds.length > 0)
+      output.result({ ...answer, data: shown }, () => {
+        output.table(
+          ['ID', 'KIND', 'TIER', 'PLANS', 'CALLABLE AS', 'DEPLOYMENTS', 'DECLARED BY'],
+          shown.map(({ id, kind, tier, plans, callableIds, deployments, origin }) => [
+            id,
+            kind,
+            tier,
+            plans.join(','),
+            callableIds.join(' '),
+            deployments.length,
+            origin,
+          ]),
+          'No model can be called. Add a provider with: portico provider add ID --format openai --key-env NAME',
+        )
+        for (const problem of answer.problems) output.note(`problem: ${problem}`)
+      })
+    })
   model
     .command('show <id>')
     .description('Show a model with its deployments, prices and health.')
-    .addHelpText('after', examples('portico model show gpt-5-mini'))
-    .action(
-      action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
-        const found = await operator().get<ModelBody>(modelPath(id))
-        output.result(found, () => printModel(output, found))
-      }),
-    )
+    .examples('portico model show gpt-5-mini')
+    .run(async ({ output, operator }, _options: object, id: string) => {
+      const found = await operator().get<ModelBody>(modelPath(id))
+      output.result(found, () => printModel(output, found))
+    })
 }
 
 interface ModelOptions {
@@ -65,7 +59,7 @@ interface ModelOptions {
   from?: string
 }
 
-function addModelChanges(model: Command, cliProcess: CliProcess) {
+function addModelChanges(model: CliCommand) {
   model
     .command('add <id>')
     .alias('set')
@@ -79,40 +73,36 @@ function addModelChanges(model: Command, cliProcess: CliProcess) {
     .option('--maximum-output-tokens <count>', 'longest answer', parseWhole)
     .option('--dimensions <count>', 'of embeddings', parseWhole)
     .option('--from <file>', 'JSON with any fields of PUT /api/models/{id}; options win over it')
-    .addHelpText('after', examples('portico model add house-model --context-tokens 32768 --tier base --alias house'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: ModelOptions, id: string) => {
-        const { alias, plan, maximumOutputTokens, from, kind, tier, ownedBy, contextTokens, dimensions } = options
-        const given = {
-          kind,
-          tier,
-          ownedBy,
-          contextTokens,
-          dimensions,
-          aliases: alias,
-          plans: plan,
-          maxOutputTokens: maximumOutputTokens,
-        }
-        const body = givenFields(
-          { ...(from === undefined ? {} : readJsonFile(from)), ...definedFields(given) },
-          'Give an option.',
-        )
-        const changed = await operator().send<ModelBody>('PUT', modelPath(id), body)
-        output.result(changed, () => printModel(output, changed))
-      }),
-    )
+    .examples('portico model add house-model --context-tokens 32768 --tier base --alias house')
+    .run(async ({ output, operator }, options: ModelOptions, id: string) => {
+      const { alias, plan, maximumOutputTokens, from, kind, tier, ownedBy, contextTokens, dimensions } = options
+      const given = {
+        kind,
+        tier,
+        ownedBy,
+        contextTokens,
+        dimensions,
+        aliases: alias,
+        plans: plan,
+        maxOutputTokens: maximumOutputTokens,
+      }
+      const body = givenFields(
+        { ...(from === undefined ? {} : readJsonFile(from)), ...definedFields(given) },
+        'Give an option.',
+      )
+      const changed = await operator().send<ModelBody>('PUT', modelPath(id), body)
+      output.result(changed, () => printModel(output, changed))
+    })
   model
     .command('remove <id>')
     .description("Remove the operator's declaration of a model.")
     .option('--yes', 'confirm (required)')
-    .addHelpText('after', examples('portico model remove house-model --yes'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
-        assertConfirmed(options.yes, `This removes the declaration of model ${id}.`)
-        await operator().send('DELETE', modelPath(id))
-        output.result({ removed: id }, () => output.line(`Removed the declaration of model ${id}.`))
-      }),
-    )
+    .examples('portico model remove house-model --yes')
+    .run(async ({ output, operator }, options: { yes?: boolean }, id: string) => {
+      assertConfirmed(options.yes, `This removes the declaration of model ${id}.`)
+      await operator().send('DELETE', modelPath(id))
+      output.result({ removed: id }, () => output.line(`Removed the declaration of model ${id}.`))
+    })
 }
 
 function printModel(output: Output, model: ModelBody) {

@@ -1,6 +1,5 @@
-import type { Command } from 'commander'
 import type { OrganisationBody } from '../../src/contract/operator.ts'
-import { parseWhole } from '../define.ts'
+import { type CliCommand, parseWhole } from '../define.ts'
 import { UsageError } from '../errors.ts'
 import type { Output } from '../output.ts'
 
@@ -20,7 +19,7 @@ export interface OrganisationOptions {
   concurrentUploads?: number
 }
 
-export function withFields(command: Command): Command {
+export function withFields(command: CliCommand): CliCommand {
   return command
     .option('--plan <plan>', 'free, team or enterprise; the gateway needs enterprise')
     .option('--budget <usd>', 'monthly budget in US dollars, exact: 50.00')

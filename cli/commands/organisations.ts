@@ -1,24 +1,22 @@
-import type { Command } from 'commander'
 import type { NewApiKeyBody, OrganisationBody } from '../../src/contract/operator.ts'
 import type { ApiClient } from '../api-client.ts'
-import type { CliProcess } from '../cli-process.ts'
-import { action, assertConfirmed, collect, confirm, examples, givenFields, parseWhole } from '../define.ts'
+import { type CliCommand, assertConfirmed, collect, confirm, givenFields, parseWhole } from '../define.ts'
 import { findOrganisationId } from '../find-organisation.ts'
 import type { Output } from '../output.ts'
 import { defaultLimit, loadItems } from '../paging.ts'
 import { type OrganisationOptions, printOrganisation, toBody, withFields } from './organisation-fields.ts'
 
 /** `portico org …` and `portico key …` */
-export function addOrganisationCommands(program: Command, cliProcess: CliProcess): void {
+export function addOrganisationCommands(program: CliCommand): void {
   const org = program
     .command('org')
     .alias('organisation')
     .description('Organisations: plan, budget, enablement, opt-in.')
-  addCreate(org, cliProcess)
-  addReads(org, cliProcess)
-  addUpdate(org, cliProcess)
-  addSwitches(org, cliProcess)
-  addWebhook(org, cliProcess)
+  addCreate(org)
+  addReads(org)
+  addUpdate(org)
+  addSwitches(org)
+  addWebhook(org)
 
   const key = program.command('key').description('The one API key of an organisation.')
   key
@@ -28,154 +26,131 @@ export function addOrganisationCommands(program: Command, cliProcess: CliProcess
       'Create the API key, which is shown only once. The current key, if there is one, stops working at once.',
     )
     .option('--yes', 'replace a key without a prompt')
-    .addHelpText(
-      'after',
-      examples('portico key rotate Acme', 'portico key rotate Acme --yes --json | jq -r .key > key.txt'),
-    )
-    .action(
-      action(cliProcess, async ({ output, operator, process }, options: { yes?: boolean }, reference: string) => {
-        const client = operator()
-        const id = await findOrganisationId(client, reference)
-        const { name, apiKey } = await client.get<OrganisationBody>(`/api/organisations/${id}`)
-        if (apiKey !== null) {
-          const what = `The key of ${name} that ends in ${apiKey.lastFour} stops working at once on all instances.`
-          await confirm(process, options.yes, what)
-        }
-        const made = await createKey(client, id)
-        output.result(made, () => printKey(output, made))
-      }),
-    )
+    .examples('portico key rotate Acme', 'portico key rotate Acme --yes --json | jq -r .key > key.txt')
+    .run(async ({ output, operator, process }, options: { yes?: boolean }, reference: string) => {
+      const client = operator()
+      const id = await findOrganisationId(client, reference)
+      const { name, apiKey } = await client.get<OrganisationBody>(`/api/organisations/${id}`)
+      if (apiKey !== null) {
+        const what = `The key of ${name} that ends in ${apiKey.lastFour} stops working at once on all instances.`
+        await confirm(process, options.yes, what)
+      }
+      const made = await createKey(client, id)
+      output.result(made, () => printKey(output, made))
+    })
 }
 
-function addCreate(org: Command, cliProcess: CliProcess) {
+function addCreate(org: CliCommand) {
   withFields(org.command('create <name>'))
     .description('Create an organisation with its API key, which is shown only once.')
     .option('--enable', 'enable the gateway (operator)')
     .option('--opt-in', 'opt in to the gateway (team administrator)')
     .option('--no-key', 'create no API key')
-    .addHelpText(
-      'after',
-      examples(
-        'portico org create Acme --plan enterprise --budget 50 --enable --opt-in',
-        'portico org create Trial --no-key',
-      ),
+    .examples(
+      'portico org create Acme --plan enterprise --budget 50 --enable --opt-in',
+      'portico org create Trial --no-key',
     )
-    .action(
-      action(
-        cliProcess,
-        async (
-          { output, operator },
-          options: OrganisationOptions & { enable?: boolean; optIn?: boolean; key: boolean },
-          name: string,
-        ) => {
-          const client = operator()
-          const body = { ...toBody(options), name, ...(options.enable ? { gatewayEnabled: true } : {}) }
-          let organisation = await client.send<OrganisationBody>('POST', '/api/organisations', body)
-          if (options.optIn) organisation = await setOptIn(client, organisation.id, true)
-          const apiKey = options.key ? await createKey(client, organisation.id) : null
-          if (apiKey) organisation = await client.get<OrganisationBody>(`/api/organisations/${organisation.id}`)
-          output.result({ organisation, apiKey }, () => {
-            printOrganisation(output, organisation)
-            if (apiKey) printKey(output, apiKey)
-          })
-        },
-      ),
+    .run(
+      async (
+        { output, operator },
+        options: OrganisationOptions & { enable?: boolean; optIn?: boolean; key: boolean },
+        name: string,
+      ) => {
+        const client = operator()
+        const body = { ...toBody(options), name, ...(options.enable ? { gatewayEnabled: true } : {}) }
+        let organisation = await client.send<OrganisationBody>('POST', '/api/organisations', body)
+        if (options.optIn) organisation = await setOptIn(client, organisation.id, true)
+        const apiKey = options.key ? await createKey(client, organisation.id) : null
+        if (apiKey) organisation = await client.get<OrganisationBody>(`/api/organisations/${organisation.id}`)
+        output.result({ organisation, apiKey }, () => {
+          printOrganisation(output, organisation)
+          if (apiKey) printKey(output, apiKey)
+        })
+      },
     )
 }
 
-function addReads(org: Command, cliProcess: CliProcess) {
+function addReads(org: CliCommand) {
   org
     .command('list')
     .description('List organisations, newest first.')
     .option('--search <text>', 'part of the name')
     .option('--limit <count>', 'maximum number of items', parseWhole, defaultLimit)
-    .addHelpText('after', examples('portico org list', 'portico org list --search acme --json'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: { search?: string; limit: number }) => {
-        const query = options.search === undefined ? '' : `?search=${encodeURIComponent(options.search)}`
-        const page = await loadItems<OrganisationBody>(operator(), `/api/organisations${query}`, options.limit)
-        output.result(page, () => {
-          output.table(
-            ['ID', 'NAME', 'PLAN', 'SUBSCRIBED', 'ENABLED', 'OPTED IN', 'BUDGET USD', 'MARKUP %'],
-            page.items.map((organisation) => [
-              organisation.id,
-              organisation.name,
-              organisation.plan,
-              organisation.subscription.active,
-              organisation.gatewayEnabled,
-              organisation.gatewayOptIn,
-              organisation.monthlyBudgetUsd,
-              organisation.markupPercent,
-            ]),
-            'There is no organisation. Create one with: portico org create NAME',
-          )
-          if (page.items.length < page.total) output.note(`${page.items.length} of ${page.total}; --limit shows more.`)
-        })
-      }),
-    )
+    .examples('portico org list', 'portico org list --search acme --json')
+    .run(async ({ output, operator }, options: { search?: string; limit: number }) => {
+      const query = options.search === undefined ? '' : `?search=${encodeURIComponent(options.search)}`
+      const page = await loadItems<OrganisationBody>(operator(), `/api/organisations${query}`, options.limit)
+      output.result(page, () => {
+        output.table(
+          ['ID', 'NAME', 'PLAN', 'SUBSCRIBED', 'ENABLED', 'OPTED IN', 'BUDGET USD', 'MARKUP %'],
+          page.items.map((organisation) => [
+            organisation.id,
+            organisation.name,
+            organisation.plan,
+            organisation.subscription.active,
+            organisation.gatewayEnabled,
+            organisation.gatewayOptIn,
+            organisation.monthlyBudgetUsd,
+            organisation.markupPercent,
+          ]),
+          'There is no organisation. Create one with: portico org create NAME',
+        )
+        if (page.items.length < page.total) output.note(`${page.items.length} of ${page.total}; --limit shows more.`)
+      })
+    })
   org
     .command('show <organisation>')
     .description('Show an organisation, by id or exact name.')
-    .addHelpText('after', examples('portico org show Acme'))
-    .action(
-      action(cliProcess, async ({ output, operator }, _options: object, reference: string) => {
-        const client = operator()
-        const id = await findOrganisationId(client, reference)
-        const organisation = await client.get<OrganisationBody>(`/api/organisations/${id}`)
-        output.result(organisation, () => printOrganisation(output, organisation))
-      }),
-    )
+    .examples('portico org show Acme')
+    .run(async ({ output, operator }, _options: object, reference: string) => {
+      const client = operator()
+      const id = await findOrganisationId(client, reference)
+      const organisation = await client.get<OrganisationBody>(`/api/organisations/${id}`)
+      output.result(organisation, () => printOrganisation(output, organisation))
+    })
 }
 
-function addUpdate(org: Command, cliProcess: CliProcess) {
+function addUpdate(org: CliCommand) {
   withFields(org.command('update <organisation>'))
     .description('Change the given fields of an organisation.')
     .option('--name <name>', 'new name')
     .option('--disable-model <id>', 'disable a model for it; repeatable', collect)
     .option('--enable-model <id>', 'enable a model again; repeatable', collect)
-    .addHelpText(
-      'after',
-      examples(
-        'portico org update Acme --budget 200 --markup 12.5',
-        'portico org update Acme --subscription cancelled --ends-at 2026-12-31T23:00:00Z',
-        'portico org update Acme --disable-model gpt-5 --enable-model gpt-5-mini',
-      ),
+    .examples(
+      'portico org update Acme --budget 200 --markup 12.5',
+      'portico org update Acme --subscription cancelled --ends-at 2026-12-31T23:00:00Z',
+      'portico org update Acme --disable-model gpt-5 --enable-model gpt-5-mini',
     )
-    .action(
-      action(
-        cliProcess,
-        async (
-          { output, operator },
-          options: OrganisationOptions & { disableModel?: string[]; enableModel?: string[] },
-          reference: string,
-        ) => {
-          const client = operator()
-          const id = await findOrganisationId(client, reference)
-          const disabledModels = await changeDisabledModels(client, id, options)
-          const fields = { ...toBody(options), name: options.name, disabledModels }
-          const body = givenFields(fields, 'Give an option such as --budget 50.')
-          const organisation = await client.send<OrganisationBody>('PATCH', `/api/organisations/${id}`, body)
-          output.result(organisation, () => printOrganisation(output, organisation))
-        },
-      ),
+    .run(
+      async (
+        { output, operator },
+        options: OrganisationOptions & { disableModel?: string[]; enableModel?: string[] },
+        reference: string,
+      ) => {
+        const client = operator()
+        const id = await findOrganisationId(client, reference)
+        const disabledModels = await changeDisabledModels(client, id, options)
+        const fields = { ...toBody(options), name: options.name, disabledModels }
+        const body = givenFields(fields, 'Give an option such as --budget 50.')
+        const organisation = await client.send<OrganisationBody>('PATCH', `/api/organisations/${id}`, body)
+        output.result(organisation, () => printOrganisation(output, organisation))
+      },
     )
   org
     .command('remove <organisation>')
     .description('Remove an organisation that has no Spaces. Its usage records stay.')
     .option('--yes', 'confirm (required)')
-    .addHelpText('after', examples('portico org remove Acme --yes'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, reference: string) => {
-        const client = operator()
-        const id = await findOrganisationId(client, reference)
-        assertConfirmed(options.yes, `This removes organisation ${id} and its API key permanently.`)
-        await client.send('DELETE', `/api/organisations/${id}`)
-        output.result({ removed: id }, () => output.line(`Removed organisation ${id}.`))
-      }),
-    )
+    .examples('portico org remove Acme --yes')
+    .run(async ({ output, operator }, options: { yes?: boolean }, reference: string) => {
+      const client = operator()
+      const id = await findOrganisationId(client, reference)
+      assertConfirmed(options.yes, `This removes organisation ${id} and its API key permanently.`)
+      await client.send('DELETE', `/api/organisations/${id}`)
+      output.result({ removed: id }, () => output.line(`Removed organisation ${id}.`))
+    })
 }
 
-function addSwitches(org: Command, cliProcess: CliProcess) {
+function addSwitches(org: CliCommand) {
   const switches = [
     ['enable', 'Enable the gateway (operator).', enable(true)],
     ['disable', 'Disable the gateway (operator): the next gateway request is a 403.', enable(false)],
@@ -186,47 +161,37 @@ function addSwitches(org: Command, cliProcess: CliProcess) {
     org
       .command(`${name} <organisation>`)
       .description(description)
-      .addHelpText('after', examples(`portico org ${name} Acme`))
-      .action(
-        action(cliProcess, async ({ output, operator }, _options: object, reference: string) => {
-          const client = operator()
-          const organisation = await change(client, await findOrganisationId(client, reference))
-          output.result(organisation, () => printOrganisation(output, organisation))
-        }),
-      )
+      .examples(`portico org ${name} Acme`)
+      .run(async ({ output, operator }, _options: object, reference: string) => {
+        const client = operator()
+        const organisation = await change(client, await findOrganisationId(client, reference))
+        output.result(organisation, () => printOrganisation(output, organisation))
+      })
   }
 }
 
-function addWebhook(org: Command, cliProcess: CliProcess) {
+function addWebhook(org: CliCommand) {
   org
     .command('webhook <organisation> [url]')
     .description('Set the address that receives budget thresholds. The signing secret is shown only once.')
     .option('--remove', 'remove the webhook')
-    .addHelpText(
-      'after',
-      examples('portico org webhook Acme https://hooks.example/budget', 'portico org webhook Acme --remove'),
-    )
-    .action(
-      action(
-        cliProcess,
-        async ({ output, operator }, options: { remove?: boolean }, reference: string, url: string | undefined) => {
-          const client = operator()
-          const path = `/api/organisations/${await findOrganisationId(client, reference)}/webhook`
-          if (options.remove) {
-            await client.send('DELETE', path)
-            return output.result({ removed: true }, () => output.line('Removed the webhook.'))
-          }
-          const { url: given } = givenFields({ url }, 'Give the address, or --remove.')
-          const webhook = await client.send<{ url: string; secret: string }>('PUT', path, { url: given })
-          output.result(webhook, () =>
-            output.fields([
-              ['url', webhook.url],
-              ['secret (shown only once)', webhook.secret],
-            ]),
-          )
-        },
-      ),
-    )
+    .examples('portico org webhook Acme https://hooks.example/budget', 'portico org webhook Acme --remove')
+    .run(async ({ output, operator }, options: { remove?: boolean }, reference: string, url: string | undefined) => {
+      const client = operator()
+      const path = `/api/organisations/${await findOrganisationId(client, reference)}/webhook`
+      if (options.remove) {
+        await client.send('DELETE', path)
+        return output.result({ removed: true }, () => output.line('Removed the webhook.'))
+      }
+      const { url: given } = givenFields({ url }, 'Give the address, or --remove.')
+      const webhook = await client.send<{ url: string; secret: string }>('PUT', path, { url: given })
+      output.result(webhook, () =>
+        output.fields([
+          ['url', webhook.url],
+          ['secret (shown only once)', webhook.secret],
+        ]),
+      )
+    })
 }
 
 function enable(gatewayEnabled: boolean) {

@@ -1,9 +1,7 @@
-import type { Command } from 'commander'
 import type { ProviderBody, ProviderTest } from '../../src/contract/models.ts'
 import { providerFormats } from '../../src/contract/provider-formats.ts'
-import type { CliProcess } from '../cli-process.ts'
 import { type Context, readTextFile } from '../context.ts'
-import { action, assertConfirmed, definedFields, examples } from '../define.ts'
+import { type CliCommand, assertConfirmed, definedFields } from '../define.ts'
 import { FailedError, UsageError } from '../errors.ts'
 import type { Output } from '../output.ts'
 
@@ -24,11 +22,11 @@ interface ProviderOptions {
 }
 
 /** `portico provider …` */
-export function addProviderCommands(program: Command, cliProcess: CliProcess): void {
+export function addProviderCommands(program: CliCommand): void {
   const provider = program.command('provider').description('AI model providers and their keys.')
-  addReads(provider, cliProcess)
-  addAdd(provider, cliProcess)
-  addTest(provider, cliProcess)
+  addReads(provider)
+  addAdd(provider)
+  addTest(provider)
   for (const [name, enabled, description] of [
     ['enable', true, 'Enable a provider again.'],
     ['disable', false, 'Disable a provider. Calls use other deployments of its models, if there are any.'],
@@ -36,69 +34,61 @@ export function addProviderCommands(program: Command, cliProcess: CliProcess): v
     provider
       .command(`${name} <id>`)
       .description(description)
-      .addHelpText('after', examples(`portico provider ${name} openai`))
-      .action(
-        action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
-          const client = operator()
-          const current = await client.get<ProviderBody>(pathOf(id))
-          const body = current.origin === 'operator' ? { ...declarationOf(current), enabled } : { enabled }
-          const changed = await client.send<ProviderBody>('PUT', pathOf(id), body)
-          output.result(changed, () => printProvider(output, changed))
-        }),
-      )
+      .examples(`portico provider ${name} openai`)
+      .run(async ({ output, operator }, _options: object, id: string) => {
+        const client = operator()
+        const current = await client.get<ProviderBody>(pathOf(id))
+        const body = current.origin === 'operator' ? { ...declarationOf(current), enabled } : { enabled }
+        const changed = await client.send<ProviderBody>('PUT', pathOf(id), body)
+        output.result(changed, () => printProvider(output, changed))
+      })
   }
   provider
     .command('remove <id>')
     .description("Remove the operator's declaration of a provider with its key.")
     .option('--yes', 'confirm (required)')
-    .addHelpText('after', examples('portico provider remove mistral --yes'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
-        assertConfirmed(options.yes, `This removes provider ${id} and its key.`)
-        await operator().send('DELETE', pathOf(id))
-        output.result({ removed: id }, () => output.line(`Removed provider ${id}.`))
-      }),
-    )
+    .examples('portico provider remove mistral --yes')
+    .run(async ({ output, operator }, options: { yes?: boolean }, id: string) => {
+      assertConfirmed(options.yes, `This removes provider ${id} and its key.`)
+      await operator().send('DELETE', pathOf(id))
+      output.result({ removed: id }, () => output.line(`Removed provider ${id}.`))
+    })
 }
 
-function addReads(provider: Command, cliProcess: CliProcess) {
+function addReads(provider: CliCommand) {
   provider
     .command('list')
     .description('List providers.')
-    .addHelpText('after', examples('portico provider list'))
-    .action(
-      action(cliProcess, async ({ output, operator }) => {
-        const answer = await operator().get<{ data: ProviderBody[] }>('/api/providers')
-        output.result(answer, () =>
-          output.table(
-            ['ID', 'FORMAT', 'HOSTING', 'ENABLED', 'KEY', 'DECLARED BY', 'ADDRESS'],
-            answer.data.map(({ id, format, flavour, hosting, enabled, apiKeyLastFour, origin, baseUrl }) => [
-              id,
-              flavour === undefined ? format : `${format}/${flavour}`,
-              hosting,
-              enabled,
-              apiKeyLastFour === null ? null : `…${apiKeyLastFour}`,
-              origin,
-              baseUrl,
-            ]),
-            'There is no provider. Add one with: portico provider add ID --format openai --key-env NAME',
-          ),
-        )
-      }),
-    )
+    .examples('portico provider list')
+    .run(async ({ output, operator }) => {
+      const answer = await operator().get<{ data: ProviderBody[] }>('/api/providers')
+      output.result(answer, () =>
+        output.table(
+          ['ID', 'FORMAT', 'HOSTING', 'ENABLED', 'KEY', 'DECLARED BY', 'ADDRESS'],
+          answer.data.map(({ id, format, flavour, hosting, enabled, apiKeyLastFour, origin, baseUrl }) => [
+            id,
+            flavour === undefined ? format : `${format}/${flavour}`,
+            hosting,
+            enabled,
+            apiKeyLastFour === null ? null : `…${apiKeyLastFour}`,
+            origin,
+            baseUrl,
+          ]),
+          'There is no provider. Add one with: portico provider add ID --format openai --key-env NAME',
+        ),
+      )
+    })
   provider
     .command('show <id>')
     .description('Show a provider, with the last four characters of its key.')
-    .addHelpText('after', examples('portico provider show openai --json'))
-    .action(
-      action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
-        const found = await operator().get<ProviderBody>(pathOf(id))
-        output.result(found, () => printProvider(output, found))
-      }),
-    )
+    .examples('portico provider show openai --json')
+    .run(async ({ output, operator }, _options: object, id: string) => {
+      const found = await operator().get<ProviderBody>(pathOf(id))
+      output.result(found, () => printProvider(output, found))
+    })
 }
 
-function addAdd(provider: Command, cliProcess: CliProcess) {
+function addAdd(provider: CliCommand) {
   provider
     .command('add <id>')
     .alias('set')
@@ -115,42 +105,35 @@ function addAdd(provider: Command, cliProcess: CliProcess) {
     .option('--key-file <file>', "file that holds the provider's key; - for standard input")
     .option('--credentials-file <file>', 'AWS keys or the service account of Google')
     .option('--from <file>', 'JSON with any fields of PUT /api/providers/{id}; options win over it')
-    .addHelpText(
-      'after',
-      examples(
-        'portico provider add openai --format openai --key-env OPENAI_API_KEY',
-        'portico provider add mistral-eu --format openai --flavour mistral --hosting eu --key-file ./key',
-        'portico provider add lab --format openai --base-url http://10.0.0.5:8000/v1 --hosting local --models discovered',
-      ),
+    .examples(
+      'portico provider add openai --format openai --key-env OPENAI_API_KEY',
+      'portico provider add mistral-eu --format openai --flavour mistral --hosting eu --key-file ./key',
+      'portico provider add lab --format openai --base-url http://10.0.0.5:8000/v1 --hosting local --models discovered',
     )
-    .action(
-      action(cliProcess, async (context, options: ProviderOptions, id: string) => {
-        const body = await toBody(context, options)
-        const changed = await context.operator().send<ProviderBody>('PUT', pathOf(id), body)
-        context.output.result(changed, () => printProvider(context.output, changed))
-      }),
-    )
+    .run(async (context, options: ProviderOptions, id: string) => {
+      const body = await toBody(context, options)
+      const changed = await context.operator().send<ProviderBody>('PUT', pathOf(id), body)
+      context.output.result(changed, () => printProvider(context.output, changed))
+    })
 }
 
-function addTest(provider: Command, cliProcess: CliProcess) {
+function addTest(provider: CliCommand) {
   provider
     .command('test <id>')
     .description('Make one small real call, to check the address, the key and the model. The provider bills it to you.')
     .option('--model <id>', 'model or deployment to call; default: the cheapest chat model of the provider')
-    .addHelpText('after', examples('portico provider test openai', 'portico provider test openai --model gpt-5-mini'))
-    .action(
-      action(cliProcess, async ({ output, operator }, { model }: { model?: string }, id: string) => {
-        const body = model === undefined ? {} : { model }
-        const tested = await operator().send<ProviderTest>('POST', `${pathOf(id)}/test`, body)
-        const { error, deployment, durationMs } = tested
-        output.result(tested, () => {
-          if (error === null) output.line(`${deployment} answered in ${durationMs} ms.`)
-        })
-        if (error === null) return
-        const status = error.status === null ? '' : `, status ${error.status}`
-        throw new FailedError(`${deployment} failed after ${durationMs} ms (${error.class}${status}): ${error.message}`)
-      }),
-    )
+    .examples('portico provider test openai', 'portico provider test openai --model gpt-5-mini')
+    .run(async ({ output, operator }, { model }: { model?: string }, id: string) => {
+      const body = model === undefined ? {} : { model }
+      const tested = await operator().send<ProviderTest>('POST', `${pathOf(id)}/test`, body)
+      const { error, deployment, durationMs } = tested
+      output.result(tested, () => {
+        if (error === null) output.line(`${deployment} answered in ${durationMs} ms.`)
+      })
+      if (error === null) return
+      const status = error.status === null ? '' : `, status ${error.status}`
+      throw new FailedError(`${deployment} failed after ${durationMs} ms (${error.class}${status}): ${error.message}`)
+    })
 }
 
 async function toBody(context: Context, options: ProviderOptions): Promise<Record<string, unknown>> {

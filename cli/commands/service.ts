@@ -1,70 +1,61 @@
-import type { Command } from 'commander'
 import type { AuditBody } from '../../src/contract/audit.ts'
 import type { AdminLogEntryBody } from '../../src/contract/operator.ts'
-import type { CliProcess } from '../cli-process.ts'
-import { action, assertConfirmed, examples, parseWhole } from '../define.ts'
+import { type CliCommand, assertConfirmed, parseWhole } from '../define.ts'
 import { FailedError } from '../errors.ts'
 import { findOrganisationId } from '../find-organisation.ts'
 import { loadItems } from '../paging.ts'
 
 /** `portico audit`, `portico log` and `portico token` */
-export function addServiceCommands(program: Command, cliProcess: CliProcess): void {
+export function addServiceCommands(program: CliCommand): void {
   program
     .command('audit')
     .description('Check that ledger, documents and index are consistent. Exit code 1 if there are findings.')
-    .addHelpText('after', examples('portico audit', 'portico audit --json'))
-    .action(
-      action(cliProcess, async ({ output, operator }) => {
-        const audit = await operator().get<AuditBody>('/api/audit')
-        output.result(audit, () => {
-          if (audit.ok) return output.line(`No findings: ${audit.areas.join(', ')}.`)
-          output.table(
-            ['AREA', 'RULE', 'SUBJECT', 'EXPECTED', 'FOUND'],
-            audit.findings.map(({ area, rule, subject, expected, found }) => [area, rule, subject, expected, found]),
-            '',
-          )
-        })
-        if (!audit.ok) throw new FailedError(`${audit.findings.length} findings.`)
-      }),
-    )
+    .examples('portico audit', 'portico audit --json')
+    .run(async ({ output, operator }) => {
+      const audit = await operator().get<AuditBody>('/api/audit')
+      output.result(audit, () => {
+        if (audit.ok) return output.line(`No findings: ${audit.areas.join(', ')}.`)
+        output.table(
+          ['AREA', 'RULE', 'SUBJECT', 'EXPECTED', 'FOUND'],
+          audit.findings.map(({ area, rule, subject, expected, found }) => [area, rule, subject, expected, found]),
+          '',
+        )
+      })
+      if (!audit.ok) throw new FailedError(`${audit.findings.length} findings.`)
+    })
   program
     .command('log')
     .description('Administrative changes, newest first: who changed what and when.')
     .option('--org <organisation>', 'only changes of this organisation, by id or exact name')
     .option('--limit <count>', 'maximum number of items', parseWhole, 20)
-    .addHelpText('after', examples('portico log', 'portico log --org Acme --limit 100 --json'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: { org?: string; limit: number }) => {
-        const client = operator()
-        const query =
-          options.org === undefined ? '' : `?organisationId=${await findOrganisationId(client, options.org)}`
-        const page = await loadItems<AdminLogEntryBody>(client, `/api/admin-log${query}`, options.limit)
-        output.result(page, () =>
-          output.table(
-            ['AT', 'ACTOR', 'ACTION', 'SUBJECT', 'CHANGE'],
-            page.items.map((entry) => [entry.at, entry.actor, entry.action, entry.subjectId, describeChange(entry)]),
-            'Nothing has been changed yet.',
-          ),
-        )
-      }),
-    )
+    .examples('portico log', 'portico log --org Acme --limit 100 --json')
+    .run(async ({ output, operator }, options: { org?: string; limit: number }) => {
+      const client = operator()
+      const query = options.org === undefined ? '' : `?organisationId=${await findOrganisationId(client, options.org)}`
+      const page = await loadItems<AdminLogEntryBody>(client, `/api/admin-log${query}`, options.limit)
+      output.result(page, () =>
+        output.table(
+          ['AT', 'ACTOR', 'ACTION', 'SUBJECT', 'CHANGE'],
+          page.items.map((entry) => [entry.at, entry.actor, entry.action, entry.subjectId, describeChange(entry)]),
+          'Nothing has been changed yet.',
+        ),
+      )
+    })
   program
     .command('token')
     .description('The operator token.')
     .command('rotate')
     .description('Replace the operator token, which is shown only once. The former one stops working at once.')
     .option('--yes', 'confirm (required)')
-    .addHelpText('after', examples('portico token rotate --yes'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }) => {
-        assertConfirmed(options.yes, 'The operator token that the service created stops working at once.')
-        const made = await operator().send<{ token: string }>('POST', '/api/operator-token/rotate')
-        output.result(made, () => {
-          output.line('The operator token, shown only once:')
-          output.line(`export PORTICO_OPERATOR_TOKEN=${made.token}`)
-        })
-      }),
-    )
+    .examples('portico token rotate --yes')
+    .run(async ({ output, operator }, options: { yes?: boolean }) => {
+      assertConfirmed(options.yes, 'The operator token that the service created stops working at once.')
+      const made = await operator().send<{ token: string }>('POST', '/api/operator-token/rotate')
+      output.result(made, () => {
+        output.line('The operator token, shown only once:')
+        output.line(`export PORTICO_OPERATOR_TOKEN=${made.token}`)
+      })
+    })
 }
 
 /** `plan: "team" → "enterprise"` for changes; empty for creations and removals. */

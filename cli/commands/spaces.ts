@@ -1,8 +1,6 @@
-import type { Command } from 'commander'
 import type { SpaceBody } from '../../src/contract/operator.ts'
-import type { CliProcess } from '../cli-process.ts'
 import { readTextFile } from '../context.ts'
-import { action, assertConfirmed, examples, givenFields, parseNumber, parseWhole } from '../define.ts'
+import { type CliCommand, assertConfirmed, givenFields, parseNumber, parseWhole } from '../define.ts'
 import { UsageError } from '../errors.ts'
 import { findOrganisationId } from '../find-organisation.ts'
 import type { Output } from '../output.ts'
@@ -19,103 +17,86 @@ interface SpaceOptions {
 }
 
 /** `portico space …` */
-export function addSpaceCommands(program: Command, cliProcess: CliProcess): void {
+export function addSpaceCommands(program: CliCommand): void {
   const space = program
     .command('space')
     .description('Spaces: documents with instructions and a model, published for chat.')
-  addCreateAndUpdate(space, cliProcess)
-  addReads(space, cliProcess)
-  addPublishing(space, cliProcess)
+  addCreateAndUpdate(space)
+  addReads(space)
+  addPublishing(space)
 }
 
-function addCreateAndUpdate(space: Command, cliProcess: CliProcess) {
+function addCreateAndUpdate(space: CliCommand) {
   withFields(space.command('create <organisation> <name>'))
     .description('Create a Space.')
     .option('--publish', 'publish it at once')
-    .addHelpText(
-      'after',
-      examples(
-        'portico space create Acme Handbook --publish',
-        'portico space create Acme Support --instructions-file tone.md',
-      ),
+    .examples(
+      'portico space create Acme Handbook --publish',
+      'portico space create Acme Support --instructions-file tone.md',
     )
-    .action(
-      action(
-        cliProcess,
-        async (
-          { output, operator },
-          options: SpaceOptions & { publish?: boolean },
-          reference: string,
-          name: string,
-        ) => {
-          const client = operator()
-          const organisationId = await findOrganisationId(client, reference)
-          const created = await client.send<SpaceBody>('POST', '/api/spaces', {
-            organisationId,
-            name,
-            ...toBody(options),
-          })
-          const shown = options.publish
-            ? await client.send<SpaceBody>('POST', `/api/spaces/${created.id}/publish`)
-            : created
-          output.result(shown, () => printSpace(output, shown))
-        },
-      ),
+    .run(
+      async ({ output, operator }, options: SpaceOptions & { publish?: boolean }, reference: string, name: string) => {
+        const client = operator()
+        const organisationId = await findOrganisationId(client, reference)
+        const created = await client.send<SpaceBody>('POST', '/api/spaces', {
+          organisationId,
+          name,
+          ...toBody(options),
+        })
+        const shown = options.publish
+          ? await client.send<SpaceBody>('POST', `/api/spaces/${created.id}/publish`)
+          : created
+        output.result(shown, () => printSpace(output, shown))
+      },
     )
   withFields(space.command('update <space>'))
     .description('Change the given fields of a Space.')
     .option('--name <name>', 'new name')
-    .addHelpText('after', examples('portico space update SPACE_ID --model eu/mistral-large --passages 12'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: SpaceOptions & { name?: string }, id: string) => {
-        const body = givenFields({ ...toBody(options), name: options.name }, 'Give an option such as --model ID.')
-        const changed = await operator().send<SpaceBody>('PATCH', pathOf(id), body)
-        output.result(changed, () => printSpace(output, changed))
-      }),
-    )
+    .examples('portico space update SPACE_ID --model eu/mistral-large --passages 12')
+    .run(async ({ output, operator }, options: SpaceOptions & { name?: string }, id: string) => {
+      const body = givenFields({ ...toBody(options), name: options.name }, 'Give an option such as --model ID.')
+      const changed = await operator().send<SpaceBody>('PATCH', pathOf(id), body)
+      output.result(changed, () => printSpace(output, changed))
+    })
 }
 
-function addReads(space: Command, cliProcess: CliProcess) {
+function addReads(space: CliCommand) {
   space
     .command('list [organisation]')
     .description('List the Spaces of an organisation, or all; newest first.')
     .option('--limit <count>', 'maximum number of items', parseWhole, defaultLimit)
-    .addHelpText('after', examples('portico space list', 'portico space list Acme --json'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: { limit: number }, reference: string | undefined) => {
-        const client = operator()
-        const query = reference === undefined ? '' : `?organisationId=${await findOrganisationId(client, reference)}`
-        const page = await loadItems<SpaceBody>(client, `/api/spaces${query}`, options.limit)
-        output.result(page, () => {
-          output.table(
-            ['ID', 'NAME', 'MODEL', 'PUBLISHED', 'ENDPOINT', 'ORGANISATION'],
-            page.items.map(({ id, name, model, published, endpointId, organisationId }) => [
-              id,
-              name,
-              model,
-              published,
-              endpointId,
-              organisationId,
-            ]),
-            'There is no Space. Create one with: portico space create ORGANISATION NAME',
-          )
-          if (page.items.length < page.total) output.note(`${page.items.length} of ${page.total}; --limit shows more.`)
-        })
-      }),
-    )
+    .examples('portico space list', 'portico space list Acme --json')
+    .run(async ({ output, operator }, options: { limit: number }, reference: string | undefined) => {
+      const client = operator()
+      const query = reference === undefined ? '' : `?organisationId=${await findOrganisationId(client, reference)}`
+      const page = await loadItems<SpaceBody>(client, `/api/spaces${query}`, options.limit)
+      output.result(page, () => {
+        output.table(
+          ['ID', 'NAME', 'MODEL', 'PUBLISHED', 'ENDPOINT', 'ORGANISATION'],
+          page.items.map(({ id, name, model, published, endpointId, organisationId }) => [
+            id,
+            name,
+            model,
+            published,
+            endpointId,
+            organisationId,
+          ]),
+          'There is no Space. Create one with: portico space create ORGANISATION NAME',
+        )
+        if (page.items.length < page.total) output.note(`${page.items.length} of ${page.total}; --limit shows more.`)
+      })
+    })
   space
     .command('show <space>')
     .description('Show a Space.')
-    .addHelpText('after', examples('portico space show SPACE_ID'))
-    .action(
-      action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
-        const found = await operator().get<SpaceBody>(pathOf(id))
-        output.result(found, () => printSpace(output, found))
-      }),
-    )
+    .examples('portico space show SPACE_ID')
+    .run(async ({ output, operator }, _options: object, id: string) => {
+      const found = await operator().get<SpaceBody>(pathOf(id))
+      output.result(found, () => printSpace(output, found))
+    })
 }
 
-function addPublishing(space: Command, cliProcess: CliProcess) {
+function addPublishing(space: CliCommand) {
   for (const [name, description] of [
     ['publish', 'Publish a Space. Its endpoint id never changes.'],
     ['unpublish', 'Unpublish a Space. Its endpoint returns 404 at once.'],
@@ -123,31 +104,27 @@ function addPublishing(space: Command, cliProcess: CliProcess) {
     space
       .command(`${name} <space>`)
       .description(description)
-      .addHelpText('after', examples(`portico space ${name} SPACE_ID`))
-      .action(
-        action(cliProcess, async ({ output, operator }, _options: object, id: string) => {
-          const changed = await operator().send<SpaceBody>('POST', `${pathOf(id)}/${name}`)
-          output.result(changed, () => printSpace(output, changed))
-        }),
-      )
+      .examples(`portico space ${name} SPACE_ID`)
+      .run(async ({ output, operator }, _options: object, id: string) => {
+        const changed = await operator().send<SpaceBody>('POST', `${pathOf(id)}/${name}`)
+        output.result(changed, () => printSpace(output, changed))
+      })
   }
   space
     .command('delete <space>')
     .description('Delete a Space with all its documents.')
     .option('--yes', 'confirm (required)')
-    .addHelpText('after', examples('portico space delete SPACE_ID --yes'))
-    .action(
-      action(cliProcess, async ({ output, operator }, options: { yes?: boolean }, id: string) => {
-        assertConfirmed(options.yes, `This deletes Space ${id} and all its documents permanently.`)
-        await operator().send('DELETE', pathOf(id))
-        output.result({ deleted: id }, () =>
-          output.line(`Deleted Space ${id}; its documents are being removed in the background.`),
-        )
-      }),
-    )
+    .examples('portico space delete SPACE_ID --yes')
+    .run(async ({ output, operator }, options: { yes?: boolean }, id: string) => {
+      assertConfirmed(options.yes, `This deletes Space ${id} and all its documents permanently.`)
+      await operator().send('DELETE', pathOf(id))
+      output.result({ deleted: id }, () =>
+        output.line(`Deleted Space ${id}; its documents are being removed in the background.`),
+      )
+    })
 }
 
-function withFields(command: Command): Command {
+function withFields(command: CliCommand): CliCommand {
   return command
     .option('--model <id>', 'model id or alias, with or without eu/')
     .option('--instructions <text>', 'instructions at the beginning of each prompt')

@@ -1,7 +1,5 @@
-import type { Command } from 'commander'
 import type { BudgetBody, ReceiptBody, UsageBody } from '../../src/contract/usage.ts'
-import type { CliProcess } from '../cli-process.ts'
-import { action, examples } from '../define.ts'
+import type { CliCommand } from '../define.ts'
 import { findOrganisationId } from '../find-organisation.ts'
 import type { Output } from '../output.ts'
 
@@ -13,7 +11,7 @@ interface UsageOptions {
 }
 
 /** `portico usage`, `portico budget` and `portico receipt` */
-export function addUsageCommands(program: Command, cliProcess: CliProcess): void {
+export function addUsageCommands(program: CliCommand): void {
   program
     .command('usage <organisation>')
     .description('What an organisation has used, summed by day, model, surface or Space.')
@@ -21,55 +19,46 @@ export function addUsageCommands(program: Command, cliProcess: CliProcess): void
     .option('--to <day>', 'last day, included; default: today')
     .option('--by <dimensions>', 'any of day,model,surface,space; default: day')
     .option('--csv', 'print CSV')
-    .addHelpText(
-      'after',
-      examples('portico usage Acme --by model', 'portico usage Acme --from 2026-11-01 --by day,model --csv'),
-    )
-    .action(
-      action(cliProcess, async ({ output, operator }, options: UsageOptions, reference: string) => {
-        const client = operator()
-        const { from, to, by, csv } = options
-        const query = new URLSearchParams()
-        for (const [name, value] of Object.entries({ from, to, by })) if (value !== undefined) query.set(name, value)
-        query.set('format', csv ? 'csv' : 'json')
-        const path = `/api/organisations/${await findOrganisationId(client, reference)}/usage?${query.toString()}`
-        if (csv) return output.write(await client.getText(path))
-        const usage = await client.get<UsageBody>(path)
-        output.result(usage, () => printUsage(output, usage))
-      }),
-    )
+    .examples('portico usage Acme --by model', 'portico usage Acme --from 2026-11-01 --by day,model --csv')
+    .run(async ({ output, operator }, options: UsageOptions, reference: string) => {
+      const client = operator()
+      const { from, to, by, csv } = options
+      const query = new URLSearchParams()
+      for (const [name, value] of Object.entries({ from, to, by })) if (value !== undefined) query.set(name, value)
+      query.set('format', csv ? 'csv' : 'json')
+      const path = `/api/organisations/${await findOrganisationId(client, reference)}/usage?${query.toString()}`
+      if (csv) return output.write(await client.getText(path))
+      const usage = await client.get<UsageBody>(path)
+      output.result(usage, () => printUsage(output, usage))
+    })
   program
     .command('budget <organisation>')
     .description('What is left of the running period.')
-    .addHelpText('after', examples('portico budget Acme'))
-    .action(
-      action(cliProcess, async ({ output, operator }, _options: object, reference: string) => {
-        const client = operator()
-        const id = await findOrganisationId(client, reference)
-        const budget = await client.get<BudgetBody>(`/api/organisations/${id}/budget`)
-        output.result(budget, () =>
-          output.fields([
-            ['period from', budget.period],
-            ['renews', budget.periodEndsAt],
-            ['budget USD', budget.budgetUsd],
-            ['spent USD', budget.spentUsd],
-            ['held for running calls USD', budget.heldUsd],
-            ['left USD', budget.leftUsd],
-            ['spent %', budget.spentPercent],
-          ]),
-        )
-      }),
-    )
+    .examples('portico budget Acme')
+    .run(async ({ output, operator }, _options: object, reference: string) => {
+      const client = operator()
+      const id = await findOrganisationId(client, reference)
+      const budget = await client.get<BudgetBody>(`/api/organisations/${id}/budget`)
+      output.result(budget, () =>
+        output.fields([
+          ['period from', budget.period],
+          ['renews', budget.periodEndsAt],
+          ['budget USD', budget.budgetUsd],
+          ['spent USD', budget.spentUsd],
+          ['held for running calls USD', budget.heldUsd],
+          ['left USD', budget.leftUsd],
+          ['spent %', budget.spentPercent],
+        ]),
+      )
+    })
   program
     .command('receipt <request-id>')
     .description('What one request cost and why. Every answer names its id in x-request-id.')
-    .addHelpText('after', examples('portico receipt req_0193c5d2f1e27b3c8a4d5e6f70819203'))
-    .action(
-      action(cliProcess, async ({ output, operator }, _options: object, requestId: string) => {
-        const receipt = await operator().get<ReceiptBody>(`/api/usage/${encodeURIComponent(requestId)}`)
-        output.result(receipt, () => printReceipt(output, receipt))
-      }),
-    )
+    .examples('portico receipt req_0193c5d2f1e27b3c8a4d5e6f70819203')
+    .run(async ({ output, operator }, _options: object, requestId: string) => {
+      const receipt = await operator().get<ReceiptBody>(`/api/usage/${encodeURIComponent(requestId)}`)
+      output.result(receipt, () => printReceipt(output, receipt))
+    })
 }
 
 function printUsage(output: Output, { by, rows, totals, from, to, timeZone }: UsageBody) {
