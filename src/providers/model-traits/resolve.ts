@@ -31,8 +31,7 @@ export function resolveTraits(host: HostName | undefined, model: NamedModel): Re
 
 function mergeRules(host: HostName | undefined, name: string): ResolvedTraits {
   const applied = rules.filter(
-    ({ hosts, models }) =>
-      (hosts === '*' || (host !== undefined && hosts.includes(host))) && (models === undefined || models.test(name)),
+    ({ hosts, models }) => (hosts === '*' || (host !== undefined && hosts.includes(host))) && models.test(name),
   )
   const sources = new Map(applied.map(({ source, checked }) => [source, { source, checked }]))
   return Object.assign({}, ...applied.map(({ traits }) => traits), { sources: [...sources.values()] }) as ResolvedTraits

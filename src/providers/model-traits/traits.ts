@@ -72,8 +72,8 @@ export type HostName = WireFormat | FlavourName
 export interface TraitRule {
   /** `*`: every host. */
   hosts: readonly HostName[] | '*'
-  /** Matched against the plain name of the model (plainName in resolve.ts); absent: every model of the hosts. */
-  models?: RegExp
+  /** Matched against the plain name of the model (plainName in resolve.ts). */
+  models: RegExp
   traits: ModelTraits
   /** Reference of the vendor, or a user's report. */
   source: string
