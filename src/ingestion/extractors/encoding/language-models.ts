@@ -17,13 +17,20 @@ import { stopwords as spanish } from '@orama/stopwords/spanish'
 import { stopwords as swedish } from '@orama/stopwords/swedish'
 import { stopwords as turkish } from '@orama/stopwords/turkish'
 import { stopwords as ukrainian } from '@orama/stopwords/ukrainian'
-import { commonCharacters, languageSamples } from './language-samples.ts'
+import samples from './language-samples.json' with { type: 'json' }
 
 /** How much text costs in nats (negative natural logarithm of its probability) if it is in the model's language. */
 export interface LanguageModel {
   /** A run of letters in lower case. */
   word(letters: string): number
 }
+
+/**
+ * Sentences, together with the names of places, languages and currencies of the Unicode locale data (CLDR, part of Node), show which
+ * letters follow each other in a language. Characters are those that make up most of running text.
+ */
+const { commonCharacters } = samples
+const languageSamples: Record<string, string> = samples.sentences
 
 const stopwords: Record<string, readonly string[]> = {
   ar: arabic,

@@ -3,7 +3,7 @@ import iconv from 'iconv-lite'
 /** An encoding that a text file without a mark may have. */
 export interface LegacyEncoding {
   label: string
-  /** Keys of `languageSamples`, or the character sets of East Asian languages. */
+  /** Keys of the sentences in language-samples.json, or the character sets of East Asian languages. */
   languages: readonly string[]
   /** Natural logarithm of how much rarer it is than the usual encoding of its languages. */
   prior: number

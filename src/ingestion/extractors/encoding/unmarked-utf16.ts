@@ -1,4 +1,4 @@
-import { commonCharacters } from './language-samples.ts'
+import samples from './language-samples.json' with { type: 'json' }
 
 type Utf16 = 'utf-16le' | 'utf-16be'
 
@@ -58,7 +58,10 @@ const scripts = [
   /\p{Script=Devanagari}/u,
   /\p{Script=Latin}/u,
 ]
-const common = new Set([...Object.values(commonCharacters).join(''), ...' \n\r\t,.、。，；：！？「」（）-0123456789'])
+const common = new Set([
+  ...Object.values(samples.commonCharacters).join(''),
+  ...' \n\r\t,.、。，；：！？「」（）-0123456789',
+])
 
 /** 0 where the bytes are no text in this order of bytes; else higher the more of it is common. */
 function plausibility(head: Uint8Array, label: Utf16): number {
