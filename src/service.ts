@@ -74,19 +74,77 @@ export async function createService({ config, log, clock = systemClock }: Servic
   }
 }
 
-/** Opens the parts in the order of their dependencies. Each part takes what it needs from the parts before it. */
+/** Opens the parts in the order of their dependencies and passes each one what it needs, by name. */
 async function openParts(context: PartContext, isStopping: () => boolean) {
+  const { config, clock, log } = context
   const foundation = await openFoundation(context)
-  const access = await openAccess(foundation)
-  const models = await openModels(foundation)
-  const gateway = await openGateway({ ...foundation, ...access, ...models })
-  const files = await openFiles(foundation)
-  const spaces = await openSpaces({ ...foundation, ...access, ...models, ...files })
-  const search = await openSearch({ ...foundation, ...access, ...models, ...gateway, ...files })
-  const documents = openDocuments({ ...foundation, ...files, ...spaces })
-  const ingestion = openIngestion({ ...foundation, ...files, ...search })
-  const parts = { ...foundation, ...access, ...models, ...gateway, ...files, ...spaces, ...search, ...documents }
-  const routes = createRoutes(parts, createReadiness(parts, isStopping))
-  const server = openServer({ ...parts, callers: access, routes, readGauges: createScrape(parts), isStopping })
-  return { ...parts, ingestion, server }
+  const { control, corpus, changeFeed, metrics, tokens, secretBox, pseudonyms } = foundation
+  const access = await openAccess({ control, changeFeed, secretBox, ...context })
+  const { organisations, operatorTokens, adminLog } = access
+  const models = await openModels({ control, changeFeed, secretBox, metrics, tokens, ...context })
+  const { catalogue, router, operatorCatalogue } = models
+  const gateway = await openGateway({
+    control,
+    organisations,
+    catalogue,
+    router,
+    metrics,
+    tokens,
+    pseudonyms,
+    ...context,
+  })
+  const { ledger, completions, embeddings } = gateway
+  const { index, jobs, blobs, documentStore } = await openFiles({ corpus, ...context })
+  const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...context }
+  const { spaceStore, spaces } = await openSpaces(storedSpaces)
+  const search = await openSearch({ index, organisations, catalogue, embeddings, metrics, tokens, ...context })
+  const { embedder, retrieval } = search
+  const { documents, watch, chunks } = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
+  const ingestion = openIngestion({ corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
+  const routes = createRoutes({
+    organisations,
+    operatorTokens,
+    adminLog,
+    catalogue,
+    operatorCatalogue,
+    ledger,
+    completions,
+    documents,
+    documentStore,
+    watch,
+    chunks,
+    blobs,
+    index,
+    retrieval,
+    spaces,
+    tokens,
+    isReady: createReadiness({ databases: [control, corpus], ledger, isStopping }),
+    clock,
+    log,
+  })
+  const readGauges = createScrape({ control, corpus, catalogue, router, metrics, clock, log })
+  const callers = { organisations, operatorTokens }
+  const server = openServer({ config, callers, routes, metrics, readGauges, isStopping, clock, log })
+
+  return {
+    config,
+    clock,
+    log,
+    control,
+    corpus,
+    changeFeed,
+    organisationStore: access.organisationStore,
+    organisations,
+    operatorTokens,
+    spaceStore,
+    blobs,
+    index,
+    jobs,
+    embedder,
+    retrieval,
+    documents,
+    watch,
+    ingestion,
+    server,
+  }
 }

@@ -1,14 +1,34 @@
-import { createChunkReader, createDocumentSweeper, createDocuments, createDocumentWatch } from '../documents/index.ts'
+import type { Database } from '../database/index.ts'
+import {
+  type BlobStore,
+  createChunkReader,
+  createDocumentSweeper,
+  createDocuments,
+  createDocumentWatch,
+  type DocumentStore,
+} from '../documents/index.ts'
 import { detectFormat } from '../ingestion/index.ts'
-import type { Files } from './files.ts'
-import type { Foundation } from './foundation.ts'
-import type { OpenedSpaces } from './spaces.ts'
+import type { Spaces } from '../spaces/index.ts'
+import type { PartContext } from './foundation.ts'
 
-export type OpenedDocuments = ReturnType<typeof openDocuments>
+interface DocumentsDependencies extends PartContext {
+  corpus: Database
+  documentStore: DocumentStore
+  blobs: BlobStore
+  spaces: Pick<Spaces, 'get'>
+}
 
 /** Uploads, changes and progress of documents, and the repair after a crash. */
-export function openDocuments(parts: Foundation & Files & OpenedSpaces) {
-  const { config, corpus, documentStore, blobs, spaces, clock, log, onStop } = parts
+export function openDocuments({
+  config,
+  corpus,
+  documentStore,
+  blobs,
+  spaces,
+  clock,
+  log,
+  onStop,
+}: DocumentsDependencies) {
   const sweeper = createDocumentSweeper({
     store: documentStore,
     blobs,

@@ -4,13 +4,11 @@ import { createDocumentStore } from '../documents/index.ts'
 import { createJobQueue } from '../jobs/index.ts'
 import type { Log } from '../kernel/index.ts'
 import { createMemoryEngine, createPostgresEngine, createSearchIndex, type SearchEngine } from '../retrieval/index.ts'
-import type { Foundation } from './foundation.ts'
+import type { PartContext } from './foundation.ts'
 import { openBlobStore } from './resources.ts'
 
-export type Files = Awaited<ReturnType<typeof openFiles>>
-
 /** The stores of documents: rows, blobs, the search index and the job queue. */
-export async function openFiles({ config, corpus, clock, log, onStop }: Foundation) {
+export async function openFiles({ config, corpus, clock, log, onStop }: PartContext & { corpus: Database }) {
   const index = createSearchIndex({ database: corpus, engine: createEngine(config, corpus, log) })
   onStop(() => index.close())
   const jobs = createJobQueue({ database: corpus, clock, log })

@@ -16,12 +16,8 @@ export interface PartContext {
   onStop: OnStop
 }
 
-/** What every part receives after the foundation. */
-export type Foundation = Awaited<ReturnType<typeof openFoundation>>
-
 /** Both databases with all migrations, the change feed, token counting, metrics and the encryption of secrets. */
-export async function openFoundation(context: PartContext) {
-  const { config, log, clock, onStop } = context
+export async function openFoundation({ config, log, clock, onStop }: PartContext) {
   const { settings, secrets } = config
   const secretKey = await openSecretKey(config)
   const secretBox = createSecretBox(secretKey)
@@ -40,5 +36,5 @@ export async function openFoundation(context: PartContext) {
   onStop(() => changeFeed.close())
   const tokens = createTokenCounting({ log })
   onStop(() => tokens.close())
-  return { ...context, control, corpus, changeFeed, tokens, metrics: createMetrics(), secretBox, pseudonyms }
+  return { control, corpus, changeFeed, tokens, metrics: createMetrics(), secretBox, pseudonyms }
 }

@@ -1,15 +1,28 @@
 import { createLedger } from '../billing/index.ts'
+import type { Database } from '../database/index.ts'
 import { createCompletions, createEmbeddings } from '../gateway/index.ts'
-import type { Access } from './access.ts'
-import type { Foundation } from './foundation.ts'
+import type { Metrics } from '../http/index.ts'
+import type { Pseudonyms } from '../kernel/index.ts'
+import type { Catalogue } from '../models/index.ts'
+import type { Organisations } from '../organisations/index.ts'
+import type { Router } from '../routing/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
+import type { PartContext } from './foundation.ts'
 import { observeLedger } from './ledger-metrics.ts'
-import type { Models } from './models.ts'
 
-export type Gateway = Awaited<ReturnType<typeof openGateway>>
+interface GatewayDependencies extends PartContext {
+  control: Database
+  organisations: Pick<Organisations, 'get' | 'loadWebhookSecret'>
+  catalogue: Catalogue
+  router: Router
+  metrics: Metrics
+  tokens: TokenCounting
+  pseudonyms: Pseudonyms
+}
 
 /** Completions and embeddings, and the ledger that records every call of both. */
-export async function openGateway(parts: Foundation & Access & Models) {
-  const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, clock, log, onStop } = parts
+export async function openGateway(dependencies: GatewayDependencies) {
+  const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, clock, log, onStop } = dependencies
   const ledger = await createLedger({
     database: control,
     clock,

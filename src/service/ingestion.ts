@@ -1,17 +1,34 @@
-import { deleteBlobJob, processDocumentJob, processSmallDocumentJob, renameDocumentJob } from '../documents/index.ts'
+import type { Database } from '../database/index.ts'
+import {
+  type BlobStore,
+  deleteBlobJob,
+  type DocumentStore,
+  processDocumentJob,
+  processSmallDocumentJob,
+  renameDocumentJob,
+} from '../documents/index.ts'
+import type { Metrics } from '../http/index.ts'
 import { chunkingFor, createExtractorPool, createIndexKeeper, createPipeline } from '../ingestion/index.ts'
+import type { JobQueue } from '../jobs/index.ts'
 import { describeError } from '../kernel/index.ts'
-import type { Files } from './files.ts'
-import type { Foundation } from './foundation.ts'
-import type { Search } from './search.ts'
+import type { Embedder, SearchIndex } from '../retrieval/index.ts'
+import type { PartContext } from './foundation.ts'
 
-type IngestionParts = Foundation & Files & Search
+interface IngestionDependencies extends PartContext {
+  corpus: Database
+  documentStore: DocumentStore
+  blobs: BlobStore
+  index: SearchIndex
+  jobs: JobQueue
+  embedder: Embedder
+  metrics: Metrics
+}
 
 /** The background work on documents: extraction, indexing, renames, and the removal of blobs. */
-export function openIngestion(parts: IngestionParts) {
-  const { config, corpus, documentStore, index, jobs, embedder, clock, log } = parts
+export function openIngestion(dependencies: IngestionDependencies) {
+  const { config, corpus, documentStore, index, jobs, embedder, clock, log } = dependencies
   const { workers } = config.settings.ingestion
-  const pipeline = openPipeline(parts)
+  const pipeline = openPipeline(dependencies)
   const indexKeeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
 
   return {
@@ -25,7 +42,7 @@ export function openIngestion(parts: IngestionParts) {
         await indexKeeper.start()
       } else await index.embeddingVersions.prepare(embedder)
       await index.engine.start(documentStore.listenChanges)
-      workOnChanges(parts)
+      workOnChanges(dependencies)
     },
 
     /** Begins no new maintenance. */
@@ -36,8 +53,18 @@ export function openIngestion(parts: IngestionParts) {
   }
 }
 
-function openPipeline(parts: IngestionParts) {
-  const { config, corpus, documentStore, blobs, index, embedder, metrics, clock, log, onStop } = parts
+function openPipeline({
+  config,
+  corpus,
+  documentStore,
+  blobs,
+  index,
+  embedder,
+  metrics,
+  clock,
+  log,
+  onStop,
+}: IngestionDependencies) {
   const extractors = createExtractorPool({
     size: extractorProcesses(config.settings.ingestion.workers),
     chunking: chunkingFor(embedder),
@@ -64,7 +91,7 @@ function openPipeline(parts: IngestionParts) {
 }
 
 /** Renames and deletions. Every instance works on them, also one that processes no documents. */
-function workOnChanges({ jobs, index, blobs, log }: IngestionParts) {
+function workOnChanges({ jobs, index, blobs, log }: Pick<IngestionDependencies, 'jobs' | 'index' | 'blobs' | 'log'>) {
   jobs.work(
     renameDocumentJob,
     {

@@ -1,15 +1,24 @@
-import { recordChange } from '../database/index.ts'
+import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
+import type { Metrics } from '../http/index.ts'
+import type { SecretBox } from '../kernel/index.ts'
 import { createCatalogue, createCatalogueStore, createOperatorCatalogue, loadPriceSnapshot } from '../models/index.ts'
 import { createProvider } from '../providers/index.ts'
 import { createRouter } from '../routing/index.ts'
-import type { Foundation } from './foundation.ts'
+import type { TokenCounting } from '../tokens/index.ts'
+import type { PartContext } from './foundation.ts'
 import { readCertificates, toCatalogueConfiguration } from './resources.ts'
 
-export type Models = Awaited<ReturnType<typeof openModels>>
+interface ModelsDependencies extends PartContext {
+  control: Database
+  changeFeed: ChangeFeed
+  secretBox: SecretBox
+  metrics: Metrics
+  tokens: TokenCounting
+}
 
 /** The catalogue of models, the router to their deployments, and the operator's changes. */
-export async function openModels(foundation: Foundation) {
-  const { config, control, changeFeed, secretBox, metrics, tokens, clock, log, onStop } = foundation
+export async function openModels(dependencies: ModelsDependencies) {
+  const { config, control, changeFeed, secretBox, metrics, tokens, clock, log, onStop } = dependencies
   const snapshot = loadPriceSnapshot()
   const store = createCatalogueStore({ database: control, secretBox, recordChange, clock, log })
   const certificateAuthority = readCertificates(config)

@@ -1,13 +1,18 @@
+import type { LedgerService } from '../billing/index.ts'
 import type { Database } from '../database/index.ts'
-import type { Foundation } from './foundation.ts'
-import type { Gateway } from './gateway.ts'
 
 /** Longest wait for a database before /readyz reports that it does not answer. */
 const readyTimeoutMs = 2_000
 
+interface ReadinessDependencies {
+  databases: readonly Database[]
+  ledger: Pick<LedgerService, 'isAccepting'>
+  isStopping: () => boolean
+}
+
 /** True while both databases answer, the ledger accepts calls and the service is not stopping. */
-export function createReadiness({ control, corpus, ledger }: Foundation & Gateway, isStopping: () => boolean) {
-  return async () => !isStopping() && ledger.isAccepting() && (await areAnswering([control, corpus]))
+export function createReadiness({ databases, ledger, isStopping }: ReadinessDependencies): () => Promise<boolean> {
+  return async () => !isStopping() && ledger.isAccepting() && (await areAnswering(databases))
 }
 
 async function areAnswering(databases: readonly Database[]): Promise<boolean> {

@@ -1,27 +1,58 @@
-import { usageRoutes } from '../billing/index.ts'
+import { type LedgerService, usageRoutes } from '../billing/index.ts'
 import { chatRoutes } from '../chat/index.ts'
-import { createDocumentAudit, documentProgressRoutes, documentRoutes } from '../documents/index.ts'
-import { gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
+import {
+  type BlobStore,
+  type ChunkReader,
+  createDocumentAudit,
+  documentProgressRoutes,
+  documentRoutes,
+  type Documents,
+  type DocumentStore,
+  type DocumentWatch,
+} from '../documents/index.ts'
+import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { operationsRoutes, type Routes } from '../http/index.ts'
-import { modelRoutes } from '../models/index.ts'
-import { auditRoutes, findingsOfCounts, operatorRoutes } from '../operators/index.ts'
-import { organisationRoutes } from '../organisations/index.ts'
-import { spaceRoutes } from '../spaces/index.ts'
-import type { Access } from './access.ts'
-import type { OpenedDocuments } from './documents.ts'
-import type { Files } from './files.ts'
-import type { Foundation } from './foundation.ts'
-import type { Gateway } from './gateway.ts'
-import type { Models } from './models.ts'
-import type { Search } from './search.ts'
-import type { OpenedSpaces } from './spaces.ts'
+import type { Clock, Log } from '../kernel/index.ts'
+import { type LiveCatalogue, modelRoutes, type OperatorCatalogue } from '../models/index.ts'
+import {
+  type AdminLog,
+  auditRoutes,
+  findingsOfCounts,
+  operatorRoutes,
+  type OperatorTokens,
+} from '../operators/index.ts'
+import { organisationRoutes, type Organisations } from '../organisations/index.ts'
+import type { Retrieval, SearchIndex } from '../retrieval/index.ts'
+import { spaceRoutes, type Spaces } from '../spaces/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
 
-type RouteParts = Foundation & Access & Models & Gateway & Files & OpenedSpaces & Search & OpenedDocuments
+export interface RouteDependencies {
+  organisations: Organisations
+  operatorTokens: OperatorTokens
+  adminLog: AdminLog
+  catalogue: LiveCatalogue
+  operatorCatalogue: OperatorCatalogue
+  ledger: LedgerService
+  completions: Completions
+  documents: Documents
+  documentStore: DocumentStore
+  watch: DocumentWatch
+  chunks: ChunkReader
+  blobs: BlobStore
+  index: Pick<SearchIndex, 'audit'>
+  retrieval: Retrieval
+  spaces: Spaces
+  tokens: TokenCounting
+  isReady: () => Promise<boolean>
+  clock: Clock
+  log: Log
+}
 
 /** The map of the HTTP surface: every group of routes, in the order of registration. */
-export function createRoutes(parts: RouteParts, isReady: () => Promise<boolean>): Routes[] {
-  const { organisations, operatorTokens, adminLog, catalogue, operatorCatalogue, ledger, completions } = parts
-  const { documents, documentStore, watch, chunks, blobs, index, retrieval, spaces, tokens, clock, log } = parts
+export function createRoutes(dependencies: RouteDependencies): Routes[] {
+  const { organisations, operatorTokens, adminLog, catalogue, operatorCatalogue, ledger, completions } = dependencies
+  const { documents, documentStore, watch, chunks, blobs, index, retrieval, spaces, tokens } = dependencies
+  const { isReady, clock, log } = dependencies
   return [
     documentRoutes({ documents, clock }),
     gatewayRoutes({ completions, catalogue, clock, log }),

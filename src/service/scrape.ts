@@ -1,9 +1,11 @@
 import { loadBudgetsLeft } from '../billing/index.ts'
+import type { Database } from '../database/index.ts'
+import type { Metrics } from '../http/index.ts'
 import { loadQueueDepths } from '../jobs/index.ts'
-import { describeError } from '../kernel/index.ts'
-import type { Foundation } from './foundation.ts'
+import { type Clock, describeError, type Log } from '../kernel/index.ts'
+import type { LiveCatalogue } from '../models/index.ts'
+import type { Router } from '../routing/index.ts'
 import { picoUsdPerUsd } from './ledger-metrics.ts'
-import type { Models } from './models.ts'
 
 /** More frequent scrapes read the same values. */
 const minimumAgeMs = 5_000
@@ -15,8 +17,23 @@ const maximumOrganisations = 500
 const circuitValues = { closed: 0, half_open: 1, open: 2 } as const
 
 /** Returns a function that updates the gauges: remaining budgets, depth of the job queues, circuits. It never rejects. */
-export function createScrape(parts: Foundation & Models): () => Promise<void> {
-  const { control, corpus, catalogue, router, metrics, clock, log } = parts
+export function createScrape({
+  control,
+  corpus,
+  catalogue,
+  router,
+  metrics,
+  clock,
+  log,
+}: {
+  control: Database
+  corpus: Database
+  catalogue: Pick<LiveCatalogue, 'built'>
+  router: Pick<Router, 'health'>
+  metrics: Metrics
+  clock: Clock
+  log: Log
+}): () => Promise<void> {
   let readAtMs = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
 

@@ -1,16 +1,34 @@
-import { createHashingEmbedder, createRetrieval, type Retrieval } from '../retrieval/index.ts'
-import type { Access } from './access.ts'
+import type { Embeddings } from '../gateway/index.ts'
+import type { Metrics } from '../http/index.ts'
+import type { LiveCatalogue } from '../models/index.ts'
+import type { Organisations } from '../organisations/index.ts'
+import { createHashingEmbedder, createRetrieval, type Retrieval, type SearchIndex } from '../retrieval/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
 import { openEmbedder, openFormerEmbedders } from './embedders.ts'
-import type { Files } from './files.ts'
-import type { Foundation } from './foundation.ts'
-import type { Gateway } from './gateway.ts'
-import type { Models } from './models.ts'
+import type { PartContext } from './foundation.ts'
 
-export type Search = Awaited<ReturnType<typeof openSearch>>
+interface SearchDependencies extends PartContext {
+  index: SearchIndex
+  organisations: Pick<Organisations, 'get'>
+  catalogue: Pick<LiveCatalogue, 'built'>
+  embeddings: Embeddings
+  metrics: Metrics
+  tokens: TokenCounting
+}
 
 /** The embedder, and hybrid search over its vectors. */
-export async function openSearch(parts: Foundation & Access & Models & Gateway & Files) {
-  const { config, index, organisations, catalogue, embeddings, metrics, tokens, clock, log, onStop } = parts
+export async function openSearch({
+  config,
+  index,
+  organisations,
+  catalogue,
+  embeddings,
+  metrics,
+  tokens,
+  clock,
+  log,
+  onStop,
+}: SearchDependencies) {
   const dependencies = {
     dataFolder: config.settings.dataFolder,
     embeddings,

@@ -1,18 +1,24 @@
-import { recordChange } from '../database/index.ts'
+import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
+import type { DocumentStore } from '../documents/index.ts'
+import type { Catalogue } from '../models/index.ts'
+import type { Organisations } from '../organisations/index.ts'
 import { createSpaceRemovalStore, createSpaceRemovals, createSpaceStore, createSpaces } from '../spaces/index.ts'
-import type { Access } from './access.ts'
-import type { Files } from './files.ts'
-import type { Foundation } from './foundation.ts'
-import type { Models } from './models.ts'
+import type { PartContext } from './foundation.ts'
+
+interface SpacesDependencies extends PartContext {
+  control: Database
+  changeFeed: ChangeFeed
+  organisations: Pick<Organisations, 'get'>
+  catalogue: Pick<Catalogue, 'resolve'>
+  documentStore: Pick<DocumentStore, 'removeOfSpace'>
+}
 
 /** Most documents of a deleted Space that one transaction removes. */
 const removalBatch = 100
 
-export type OpenedSpaces = Awaited<ReturnType<typeof openSpaces>>
-
 /** Spaces, and the removal of the documents of deleted Spaces. */
-export async function openSpaces(parts: Foundation & Access & Models & Files) {
-  const { config, control, changeFeed, organisations, catalogue, documentStore, clock, log, onStop } = parts
+export async function openSpaces(dependencies: SpacesDependencies) {
+  const { config, control, changeFeed, organisations, catalogue, documentStore, clock, log, onStop } = dependencies
   const removals = createSpaceRemovals({
     store: createSpaceRemovalStore(control),
     async onSpaceRemoved({ organisationId, spaceId }, signal) {
