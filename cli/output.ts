@@ -2,11 +2,30 @@ import type { CliProcess } from './cli-process.ts'
 
 type Cell = string | number | boolean | null | undefined
 
+/** Columns of a table: the field of a row under each header, or a function that derives the cell from the row. */
+type Columns<Row> = Record<
+  string,
+  { [Name in keyof Row]: Row[Name] extends Cell ? Name : never }[keyof Row] | ((row: Row) => Cell)
+>
+
 /** Results go to standard output, everything else to standard error, so that output can be piped. */
 export type Output = ReturnType<typeof createOutput>
 
 export function createOutput(cliProcess: CliProcess, json: boolean) {
   const line = (text = '') => cliProcess.writeOut(`${text}\n`)
+
+  /** Aligned columns under a header; prints `empty` if there are no rows. */
+  function table(header: string[], rows: Cell[][], empty: string): void {
+    if (rows.length === 0) return line(empty)
+    const cells = [header, ...rows.map((row) => row.map(toText))]
+    const widths = header.map((_name, column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))))
+    const numeric = header.map((_name, column) => rows.every((row) => typeof row[column] === 'number'))
+    for (const row of cells) {
+      const padded = row.map((text, column) => pad(text, widths[column]!, numeric[column]!))
+      line(padded.join('  ').trimEnd())
+    }
+  }
+
   return {
     json,
     /** Prints `value` as JSON with --json, otherwise calls `show`. */
@@ -15,16 +34,17 @@ export function createOutput(cliProcess: CliProcess, json: boolean) {
       else show()
     },
     line,
-    /** Aligned columns under a header; prints `empty` if there are no rows. */
-    table(header: string[], rows: Cell[][], empty: string): void {
-      if (rows.length === 0) return line(empty)
-      const cells = [header, ...rows.map((row) => row.map(toText))]
-      const widths = header.map((_name, column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))))
-      const numeric = header.map((_name, column) => rows.every((row) => typeof row[column] === 'number'))
-      for (const row of cells) {
-        const padded = row.map((text, column) => pad(text, widths[column]!, numeric[column]!))
-        line(padded.join('  ').trimEnd())
-      }
+    table,
+    /** One table line per row; prints `empty` if there are no rows. */
+    list<Row>(rows: readonly Row[], columns: Columns<Row>, empty: string): void {
+      const cells = Object.values(columns)
+      const toCell = (row: Row, cell: (typeof cells)[number]) =>
+        typeof cell === 'function' ? cell(row) : (row[cell] as Cell)
+      table(
+        Object.keys(columns),
+        rows.map((row) => cells.map((cell) => toCell(row, cell))),
+        empty,
+      )
     },
     /** One line per name and value, without undefined values. */
     fields(fields: [name: string, value: Cell][]): void {

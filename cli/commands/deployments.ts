@@ -1,5 +1,5 @@
 import type { DeploymentBody, PriceBody } from '../../src/contract/models.ts'
-import { type CliCommand, assertConfirmed, definedFields, givenFields, parseNumber } from '../define.ts'
+import { type CliCommand, assertConfirmed, givenFields, parseNumber } from '../define.ts'
 import type { Output } from '../output.ts'
 import { readJsonFile } from './providers.ts'
 
@@ -7,17 +7,6 @@ import { readJsonFile } from './providers.ts'
 export function addDeploymentCommands(program: CliCommand): void {
   addDeployments(program.command('deployment').description('Where models can be called.'))
   addPrices(program.command('price').description('Prices of deployments.'))
-}
-
-interface DeploymentOptions {
-  model?: string
-  provider?: string
-  wireId?: string
-  baseModel?: string
-  hosting?: string
-  region?: string
-  weight?: number
-  from?: string
 }
 
 function addDeployments(deployment: CliCommand) {
@@ -28,17 +17,17 @@ function addDeployments(deployment: CliCommand) {
     .run(async ({ output, operator }) => {
       const answer = await operator().get<{ data: DeploymentBody[] }>('/api/deployments')
       output.result(answer, () =>
-        output.table(
-          ['ID', 'MODEL', 'PROVIDER', 'HOSTING', 'WEIGHT', 'CIRCUIT', 'PROBLEM'],
-          answer.data.map(({ id, model, provider, hosting, weight, health, problem }) => [
-            id,
-            model,
-            provider,
-            hosting,
-            weight,
-            health.circuit,
-            problem,
-          ]),
+        output.list(
+          answer.data,
+          {
+            ID: 'id',
+            MODEL: 'model',
+            PROVIDER: 'provider',
+            HOSTING: 'hosting',
+            WEIGHT: 'weight',
+            CIRCUIT: (row) => row.health.circuit,
+            PROBLEM: 'problem',
+          },
           'There is no deployment.',
         ),
       )
@@ -56,10 +45,8 @@ function addDeployments(deployment: CliCommand) {
     .option('--weight <number>', 'share of the traffic', parseNumber)
     .option('--from <file>', 'JSON with any fields of PUT /api/deployments/{id}; options win over it')
     .examples('portico deployment add house-1 --model house-model --provider lab --wire-id llama-4')
-    .run(async ({ output, operator }, options: DeploymentOptions, id: string) => {
-      const { from, model, provider, wireId, baseModel, hosting, region, weight } = options
-      const given = definedFields({ model, provider, wireId, baseModel, hosting, region, weight })
-      const body = givenFields({ ...(from === undefined ? {} : readJsonFile(from)), ...given }, 'Give an option.')
+    .run(async ({ output, operator }, { from, ...fields }: { from?: string }, id: string) => {
+      const body = givenFields({ ...(from === undefined ? {} : readJsonFile(from)), ...fields }, 'Give an option.')
       const changed = await operator().send<DeploymentBody>('PUT', deploymentPath(id), body)
       output.result(changed, () => printDeployment(output, changed))
     })
@@ -73,15 +60,6 @@ function addDeployments(deployment: CliCommand) {
       await operator().send('DELETE', deploymentPath(id))
       output.result({ removed: id }, () => output.line(`Removed the declaration of deployment ${id}.`))
     })
-}
-
-interface PriceOptions {
-  input: string
-  output?: string
-  cacheRead?: string
-  cacheWrite?: string
-  reasoning?: string
-  validFrom?: string
 }
 
 function addPrices(price: CliCommand) {
@@ -103,10 +81,8 @@ function addPrices(price: CliCommand) {
     .option('--reasoning <usd>', 'reasoning tokens; default: as output')
     .option('--valid-from <time>', 'ISO 8601; default: now')
     .examples('portico price set house-1 --input 0.15 --output 0.60')
-    .run(async ({ output, operator }, options: PriceOptions, id: string) => {
-      const { input, output: outputPrice, cacheRead, cacheWrite, reasoning, validFrom } = options
-      const body = definedFields({ input, output: outputPrice, cacheRead, cacheWrite, reasoning, validFrom })
-      const made = await operator().send<PriceBody>('POST', `${deploymentPath(id)}/prices`, body)
+    .run(async ({ output, operator }, price: object, id: string) => {
+      const made = await operator().send<PriceBody>('POST', `${deploymentPath(id)}/prices`, price)
       output.result(made, () => printPrices(output, [made]))
     })
   price
@@ -147,18 +123,18 @@ function describeTraits({ reasoning, acceptsTemperature, traits }: DeploymentBod
 }
 
 function printPrices(output: Output, prices: PriceBody[]) {
-  output.table(
-    ['USD PER MILLION', 'INPUT', 'OUTPUT', 'CACHE READ', 'CACHE WRITE', 'FROM', 'SOURCE', 'PRICE ID'],
-    prices.map(({ inForce, input, output: out, cacheRead, cacheWrite, validFrom, source, id }) => [
-      inForce ? 'in force' : '',
-      input,
-      out,
-      cacheRead,
-      cacheWrite,
-      validFrom,
-      source,
-      id,
-    ]),
+  output.list(
+    prices,
+    {
+      'USD PER MILLION': ({ inForce }) => (inForce ? 'in force' : ''),
+      INPUT: 'input',
+      OUTPUT: 'output',
+      'CACHE READ': 'cacheRead',
+      'CACHE WRITE': 'cacheWrite',
+      FROM: 'validFrom',
+      SOURCE: 'source',
+      'PRICE ID': 'id',
+    },
     'The deployment has no price, so it cannot be called. Set one with: portico price set DEPLOYMENT --input USD --output USD',
   )
 }

@@ -21,17 +21,17 @@ function addModelReads(model: CliCommand) {
       const answer = await operator().get<{ data: ModelBody[]; problems: string[] }>('/api/models')
       const shown = options.all ? answer.data : answer.data.filter(({ callableIds }) => callableIds.length > 0)
       output.result({ ...answer, data: shown }, () => {
-        output.table(
-          ['ID', 'KIND', 'TIER', 'PLANS', 'CALLABLE AS', 'DEPLOYMENTS', 'DECLARED BY'],
-          shown.map(({ id, kind, tier, plans, callableIds, deployments, origin }) => [
-            id,
-            kind,
-            tier,
-            plans.join(','),
-            callableIds.join(' '),
-            deployments.length,
-            origin,
-          ]),
+        output.list(
+          shown,
+          {
+            ID: 'id',
+            KIND: 'kind',
+            TIER: 'tier',
+            PLANS: ({ plans }) => plans.join(','),
+            'CALLABLE AS': ({ callableIds }) => callableIds.join(' '),
+            DEPLOYMENTS: ({ deployments }) => deployments.length,
+            'DECLARED BY': 'origin',
+          },
           'No model can be called. Add a provider with: portico provider add ID --format openai --key-env NAME',
         )
         for (const problem of answer.problems) output.note(`problem: ${problem}`)
@@ -47,15 +47,11 @@ function addModelReads(model: CliCommand) {
     })
 }
 
+/** The other options are fields of the declaration. */
 interface ModelOptions {
-  kind?: string
-  tier?: string
-  ownedBy?: string
   alias?: string[]
   plan?: string[]
-  contextTokens?: number
   maximumOutputTokens?: number
-  dimensions?: number
   from?: string
 }
 
@@ -75,21 +71,10 @@ function addModelChanges(model: CliCommand) {
     .option('--from <file>', 'JSON with any fields of PUT /api/models/{id}; options win over it')
     .examples('portico model add house-model --context-tokens 32768 --tier base --alias house')
     .run(async ({ output, operator }, options: ModelOptions, id: string) => {
-      const { alias, plan, maximumOutputTokens, from, kind, tier, ownedBy, contextTokens, dimensions } = options
-      const given = {
-        kind,
-        tier,
-        ownedBy,
-        contextTokens,
-        dimensions,
-        aliases: alias,
-        plans: plan,
-        maxOutputTokens: maximumOutputTokens,
-      }
-      const body = givenFields(
-        { ...(from === undefined ? {} : readJsonFile(from)), ...definedFields(given) },
-        'Give an option.',
-      )
+      const { alias: aliases, plan: plans, maximumOutputTokens: maxOutputTokens, from, ...fields } = options
+      const declared = from === undefined ? {} : readJsonFile(from)
+      const given = definedFields({ ...fields, aliases, plans, maxOutputTokens })
+      const body = givenFields({ ...declared, ...given }, 'Give an option.')
       const changed = await operator().send<ModelBody>('PUT', modelPath(id), body)
       output.result(changed, () => printModel(output, changed))
     })

@@ -81,18 +81,18 @@ function addReads(org: CliCommand) {
       const query = options.search === undefined ? '' : `?search=${encodeURIComponent(options.search)}`
       const page = await loadItems<OrganisationBody>(operator(), `/api/organisations${query}`, options.limit)
       output.result(page, () => {
-        output.table(
-          ['ID', 'NAME', 'PLAN', 'SUBSCRIBED', 'ENABLED', 'OPTED IN', 'BUDGET USD', 'MARKUP %'],
-          page.items.map((organisation) => [
-            organisation.id,
-            organisation.name,
-            organisation.plan,
-            organisation.subscription.active,
-            organisation.gatewayEnabled,
-            organisation.gatewayOptIn,
-            organisation.monthlyBudgetUsd,
-            organisation.markupPercent,
-          ]),
+        output.list(
+          page.items,
+          {
+            ID: 'id',
+            NAME: 'name',
+            PLAN: 'plan',
+            SUBSCRIBED: ({ subscription }) => subscription.active,
+            ENABLED: 'gatewayEnabled',
+            'OPTED IN': 'gatewayOptIn',
+            'BUDGET USD': 'monthlyBudgetUsd',
+            'MARKUP %': 'markupPercent',
+          },
           'There is no organisation. Create one with: portico org create NAME',
         )
         if (page.items.length < page.total) output.note(`${page.items.length} of ${page.total}; --limit shows more.`)

@@ -1,24 +1,17 @@
 import type { ProviderBody, ProviderTest } from '../../src/contract/models.ts'
 import { providerFormats } from '../../src/contract/provider-formats.ts'
 import { type Context, readTextFile } from '../context.ts'
-import { type CliCommand, assertConfirmed, definedFields } from '../define.ts'
+import { type CliCommand, assertConfirmed } from '../define.ts'
 import { FailedError, UsageError } from '../errors.ts'
 import type { Output } from '../output.ts'
 
+/** The other options are fields of the declaration. */
 interface ProviderOptions {
-  format?: string
-  flavour?: string
-  baseUrl?: string
-  region?: string
-  project?: string
-  apiVersion?: string
-  hosting?: string
-  models?: string
-  apiKeyFile?: string
   keyEnv?: string
   keyFile?: string
   credentialsFile?: string
   from?: string
+  [field: string]: string | undefined
 }
 
 /** `portico provider …` */
@@ -63,17 +56,17 @@ function addReads(provider: CliCommand) {
     .run(async ({ output, operator }) => {
       const answer = await operator().get<{ data: ProviderBody[] }>('/api/providers')
       output.result(answer, () =>
-        output.table(
-          ['ID', 'FORMAT', 'HOSTING', 'ENABLED', 'KEY', 'DECLARED BY', 'ADDRESS'],
-          answer.data.map(({ id, format, flavour, hosting, enabled, apiKeyLastFour, origin, baseUrl }) => [
-            id,
-            flavour === undefined ? format : `${format}/${flavour}`,
-            hosting,
-            enabled,
-            apiKeyLastFour === null ? null : `…${apiKeyLastFour}`,
-            origin,
-            baseUrl,
-          ]),
+        output.list(
+          answer.data,
+          {
+            ID: 'id',
+            FORMAT: ({ format, flavour }) => (flavour === undefined ? format : `${format}/${flavour}`),
+            HOSTING: 'hosting',
+            ENABLED: 'enabled',
+            KEY: ({ apiKeyLastFour }) => (apiKeyLastFour === null ? null : `…${apiKeyLastFour}`),
+            'DECLARED BY': 'origin',
+            ADDRESS: 'baseUrl',
+          },
           'There is no provider. Add one with: portico provider add ID --format openai --key-env NAME',
         ),
       )
@@ -137,13 +130,11 @@ function addTest(provider: CliCommand) {
 }
 
 async function toBody(context: Context, options: ProviderOptions): Promise<Record<string, unknown>> {
-  const { keyEnv: _keyEnv, keyFile: _keyFile, credentialsFile, from, ...plain } = options
-  const { format, flavour, baseUrl, region, project, apiVersion, hosting, models } = plain
-  const given = { format, flavour, baseUrl, region, project, apiVersion, hosting, models }
+  const { keyEnv: _keyEnv, keyFile: _keyFile, credentialsFile, from, ...declaration } = options
   const apiKey = await readKey(context, options)
   return {
     ...(from === undefined ? {} : readJsonFile(from)),
-    ...definedFields(given),
+    ...declaration,
     ...(apiKey === undefined ? {} : { apiKey }),
     ...(credentialsFile === undefined
       ? {}

@@ -71,16 +71,16 @@ function addReads(space: CliCommand) {
       const query = reference === undefined ? '' : `?organisationId=${await findOrganisationId(client, reference)}`
       const page = await loadItems<SpaceBody>(client, `/api/spaces${query}`, options.limit)
       output.result(page, () => {
-        output.table(
-          ['ID', 'NAME', 'MODEL', 'PUBLISHED', 'ENDPOINT', 'ORGANISATION'],
-          page.items.map(({ id, name, model, published, endpointId, organisationId }) => [
-            id,
-            name,
-            model,
-            published,
-            endpointId,
-            organisationId,
-          ]),
+        output.list(
+          page.items,
+          {
+            ID: 'id',
+            NAME: 'name',
+            MODEL: 'model',
+            PUBLISHED: 'published',
+            ENDPOINT: 'endpointId',
+            ORGANISATION: 'organisationId',
+          },
           'There is no Space. Create one with: portico space create ORGANISATION NAME',
         )
         if (page.items.length < page.total) output.note(`${page.items.length} of ${page.total}; --limit shows more.`)
