@@ -6,7 +6,7 @@ import { chunkBlocks } from './chunking/chunk-blocks.ts'
 import { ExtractionError, type DocumentFormat, type ExtractedBlock } from './extraction.ts'
 import { createFileExtractor } from './extractors/extract-file.ts'
 import { defaultLimits } from './isolation/limits.ts'
-import { wordRecall } from './word-recall.ts'
+import { wordRecall } from '../../scripts/corpus/word-recall.ts'
 
 interface CorpusFile {
   file: string
