@@ -5,8 +5,6 @@ import type { LedgerObserver } from './ledger.ts'
 import { addToOutbox } from './outbox.store.ts'
 import { loadRunningPeriods, type ReachedThreshold, recordReached, type ThresholdCheck } from './threshold.store.ts'
 
-export type Thresholds = ReturnType<typeof createThresholds>
-
 export interface ThresholdsDeps {
   database: Database
   now(): number

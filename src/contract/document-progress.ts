@@ -88,7 +88,5 @@ export const chunkPageSchema = z
   .meta({ id: 'ChunkPage' })
 
 export type DocumentProgressBody = z.infer<typeof documentProgressSchema>
-export type DocumentProgressPageBody = z.infer<typeof documentProgressPageSchema>
-export type DocumentCountsBody = z.infer<typeof documentCountsSchema>
 export type ChunkBody = z.infer<typeof chunkSchema>
 export type ChunkPageBody = z.infer<typeof chunkPageSchema>

@@ -63,8 +63,6 @@ export const completionRequestSchema = z
   })
   .meta({ id: 'ChatCompletionRequest' })
 
-export type CompletionRequestBody = z.output<typeof completionRequestSchema>
-
 export const usageSchema = z
   .object({
     prompt_tokens: z.int(),
@@ -146,5 +144,3 @@ export const modelSchema = z
 export const modelListSchema = z
   .object({ object: z.literal('list'), data: z.array(modelSchema) })
   .meta({ id: 'ModelList' })
-
-export type ModelListBody = z.infer<typeof modelListSchema>

@@ -6,7 +6,6 @@ import type { DocumentStore } from './documents.store.ts'
  * Repairs the results of a crash: blobs without a row (the process was killed before it inserted the row), documents in processing
  * without a job, and expired upload keys. Runs at the start and every few hours.
  */
-export type DocumentSweeper = ReturnType<typeof createDocumentSweeper>
 
 /** Older than the longest upload (requestTimeoutMs of src/http/server.ts, 10 minutes) by a wide margin. */
 export const orphanAgeMs = 60 * 60_000

@@ -3,8 +3,6 @@ import { serviceActor } from '../operators/index.ts'
 import type { Organisation, OrganisationStore } from '../organisations/index.ts'
 import type { Space, SpaceStore } from '../spaces/index.ts'
 
-export type DemoStore = ReturnType<typeof createDemoStore>
-
 export interface DemoStoreDependencies {
   database: Database
   organisationStore: Pick<OrganisationStore, 'insertWithin'>

@@ -12,21 +12,9 @@ const newestShare = 0.2
 const shortestMeasuredMs = 200
 
 /** Reads on answers whose client has left, and measures how fast deployments generate, to estimate answers without usage. */
-export interface ReadOn {
-  /**
-   * Starts `work` in the background with a signal that aborts after 30 s and at `close`. False: too many run already, and nothing
-   * was started. `work` must not reject.
-   */
-  start(organisationId: string, work: (signal: AbortSignal) => Promise<void>): boolean
-  /** Output tokens, hidden ones included, that a deployment has generated in a whole call of this length. */
-  measure(deploymentId: string, tokens: number, durationMs: number): void
-  /** Output tokens that a deployment generates in this time, as measured. */
-  estimate(deploymentId: string, durationMs: number): number
-  /** Ends all reads and waits until their calls are settled. */
-  close(): Promise<void>
-}
+export type ReadOn = ReturnType<typeof createReadOn>
 
-export function createReadOn({ clock }: { clock: Clock }): ReadOn {
+export function createReadOn({ clock }: { clock: Clock }) {
   const running = new Map<Promise<void>, string>()
   const perSecond = new Map<string, number>()
   const closing = new AbortController()
@@ -46,7 +34,11 @@ export function createReadOn({ clock }: { clock: Clock }): ReadOn {
   }
 
   return {
-    start(organisationId, work) {
+    /**
+     * Starts `work` in the background with a signal that aborts after 30 s and at `close`. False: too many run already, and nothing
+     * was started. `work` must not reject.
+     */
+    start(organisationId: string, work: (signal: AbortSignal) => Promise<void>): boolean {
       const own = [...running.values()].filter((id) => id === organisationId).length
       if (closing.signal.aborted || running.size >= maximumReadings.together) return false
       if (own >= maximumReadings.perOrganisation) return false
@@ -54,16 +46,19 @@ export function createReadOn({ clock }: { clock: Clock }): ReadOn {
       running.set(reading, organisationId)
       return true
     },
-    measure(deploymentId, tokens, durationMs) {
+    /** Output tokens, hidden ones included, that a deployment has generated in a whole call of this length. */
+    measure(deploymentId: string, tokens: number, durationMs: number): void {
       if (durationMs < shortestMeasuredMs || tokens <= 0) return
       const rate = (tokens * 1000) / durationMs
       const before = perSecond.get(deploymentId)
       perSecond.set(deploymentId, before === undefined ? rate : before + (rate - before) * newestShare)
     },
-    estimate(deploymentId, durationMs) {
+    /** Output tokens that a deployment generates in this time, as measured. */
+    estimate(deploymentId: string, durationMs: number): number {
       return Math.ceil(((perSecond.get(deploymentId) ?? typicalTokensPerSecond) * durationMs) / 1000)
     },
-    async close() {
+    /** Ends all reads and waits until their calls are settled. */
+    async close(): Promise<void> {
       closing.abort()
       await Promise.all(running.keys())
     },

@@ -22,8 +22,6 @@ const plainReader = {
   },
 }
 
-export type JsonBodies = ReturnType<typeof createJsonBodies>
-
 /**
  * Reads JSON bodies. Their size, the sum of all in flight and their structure are checked before values are built. None of it blocks
  * the event loop for more than some milliseconds.

@@ -1,3 +1,3 @@
-export { createJobQueue, type JobQueueOptions } from './job-queue.ts'
-export { loadQueueDepths, type QueueDepth } from './job.store.ts'
+export { createJobQueue } from './job-queue.ts'
+export { loadQueueDepths } from './job.store.ts'
 export type { Job, JobMove, JobQueue, NewJob, WorkOptions } from './port.ts'

@@ -16,8 +16,6 @@ const embeddingNames = /embed|^(bge|gte|e5|all-minilm|paraphrase)[-_]|minilm/i
  * Lists the models of providers with `models: discovered`: a running Ollama, vLLM, LM Studio. A provider that does not answer has no models
  * until it does.
  */
-export type Discovery = ReturnType<typeof createDiscovery>
-
 export function createDiscovery({
   providers,
   provider,

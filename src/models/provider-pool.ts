@@ -1,15 +1,13 @@
 import { AppError, type Clock, type Log, describeError } from '../kernel/index.ts'
 import type { Provider, ProviderEvent, ProviderSettings } from '../providers/index.ts'
 
+/** How long a replaced provider waits for its calls; longer than any answer takes. */
+const maximumDrainMs = 30 * 60_000
+
 /**
  * The live providers. A provider with changed settings is replaced at once: new calls use the new one, and the old one closes its
  * connections after its last call.
  */
-export type ProviderPool = ReturnType<typeof createProviderPool>
-
-/** How long a replaced provider waits for its calls; longer than any answer takes. */
-const maximumDrainMs = 30 * 60_000
-
 export function createProviderPool({
   createProvider,
   clock,

@@ -11,9 +11,6 @@ export interface LimitedEntry {
   rate: RateLimitState | null
 }
 
-/** Counts the running requests of each organisation on this instance and rejects those above its limits (Organisation.limits). */
-export type OrganisationLimiter = ReturnType<typeof createOrganisationLimiter>
-
 interface Counts {
   running: Record<LimitedKind, number>
   /** Requests that may begin now; refilled evenly over the minute. */
@@ -26,6 +23,7 @@ const busyRetrySeconds = 1
 /** Entries in memory above which idle organisations are removed. */
 const sweepAbove = 1_000
 
+/** Counts the running requests of each organisation on this instance and rejects those above its limits (Organisation.limits). */
 export function createOrganisationLimiter({ clock }: { clock: Clock }) {
   const counted = new Map<string, Counts>()
 

@@ -5,13 +5,7 @@ import { failure } from './wire-failure.ts'
  * α = 1, Choudhury and Hahne 1998): one tenant gets half of them, two busy tenants get a third each, and some connections always stay free
  * for the next tenant, however long the calls of the others take.
  */
-export interface ConnectionShares {
-  /**
-   * Takes a connection for one call, at once or after a bounded wait; the returned function releases it. Rejects with ProviderError
-   * `share_exhausted` if the tenant's own calls use up its share, `capacity` if all connections are in use, or the signal's reason.
-   */
-  enter(tenant: string, signal: AbortSignal): Promise<() => void>
-}
+export type ConnectionShares = ReturnType<typeof createConnectionShares>
 
 /** Longest wait for a connection; then the client gets a 429 or 503 and can retry. */
 const maximumWaitMs = 5_000
@@ -27,7 +21,7 @@ interface Tenant {
   waiting: Set<Waiter>
 }
 
-export function createConnectionShares(total: number): ConnectionShares {
+export function createConnectionShares(total: number) {
   const tenants = new Map<string, Tenant>()
   let taken = 0
 
@@ -68,7 +62,11 @@ export function createConnectionShares(total: number): ConnectionShares {
   }
 
   return {
-    async enter(id, signal) {
+    /**
+     * Takes a connection for one call, at once or after a bounded wait; the returned function releases it. Rejects with ProviderError
+     * `share_exhausted` if the tenant's own calls use up its share, `capacity` if all connections are in use, or the signal's reason.
+     */
+    async enter(id: string, signal: AbortSignal): Promise<() => void> {
       signal.throwIfAborted()
       let tenant = tenants.get(id)
       if (!tenant) tenants.set(id, (tenant = { held: 0, waiting: new Set() }))

@@ -7,12 +7,7 @@ import { asObject, isObject, type JsonObject } from './wire-json.ts'
  * Fields that hosts refused, by deployment. After a 400 that names a field, the field is omitted for an hour. In memory only: after a
  * restart one call fails again.
  */
-export interface LearnedRefusals {
-  /** The call and its request without the fields that the host refuses. */
-  prepare(call: ProviderCall, toRequest: (call: ProviderCall) => WireRequest): WireRequest
-  /** Records the refusal that an error's body names. Null: no field of the request can be omitted, so a retry is pointless. */
-  learn(call: ProviderCall, request: WireRequest, body: string): { field: string } | null
-}
+export type LearnedRefusals = ReturnType<typeof createLearnedRefusals>
 
 const rememberedMs = 60 * 60_000
 const maximumDeployments = 1_000
@@ -68,7 +63,7 @@ const publicNames: Readonly<Record<string, string>> = {
   cachecontrol: 'cache_control',
 }
 
-export function createLearnedRefusals({ now = Date.now }: { now?: () => number } = {}): LearnedRefusals {
+export function createLearnedRefusals({ now = Date.now }: { now?: () => number } = {}) {
   const known = new Map<string, Map<string, { refusal: Refusal; untilMs: number }>>()
   const keyOf = ({ deployment, model }: ProviderCall) => deployment ?? model.id
 
@@ -80,7 +75,8 @@ export function createLearnedRefusals({ now = Date.now }: { now?: () => number }
   }
 
   return {
-    prepare(call, toRequest) {
+    /** The call and its request without the fields that the host refuses. */
+    prepare(call: ProviderCall, toRequest: (call: ProviderCall) => WireRequest): WireRequest {
       const refusals = inForce(call)
       if (refusals.length === 0) return toRequest(call)
       const unstreamed = refusals.some(({ kind }) => kind === 'streamed_tools')
@@ -88,7 +84,8 @@ export function createLearnedRefusals({ now = Date.now }: { now?: () => number }
       for (const refusal of refusals) request = applied(request, refusal) ?? request
       return request
     },
-    learn(call, request, body) {
+    /** Records the refusal that an error's body names. Null: no field of the request can be omitted, so a retry is pointless. */
+    learn(call: ProviderCall, request: WireRequest, body: string): { field: string } | null {
       const refusal = findRefusal(body)
       if (!refusal) return null
       const useful = refusal.kind === 'streamed_tools' ? carriesTools(request) : applied(request, refusal) !== null

@@ -20,26 +20,21 @@ type AdjustableField = keyof typeof publicNames
 export const publicFieldNames = Object.keys(publicNames) as AdjustableField[]
 
 /** Collects the fields that an adapter changed; each name once, in order. */
-export interface Adjustments {
-  note(field: AdjustableField): void
-  /** Notes those of `fields` that the request contains: the wire has no place for them. */
-  drop(request: ProviderRequest, ...fields: AdjustableField[]): void
-  /** A field without a name in the list above. */
-  noteName(name: string): void
-  names(): string[]
-}
+export type Adjustments = ReturnType<typeof createAdjustments>
 
-export function createAdjustments(): Adjustments {
+export function createAdjustments() {
   const names = new Set<string>()
   return {
-    note: (field) => void names.add(publicNames[field]),
-    drop(request, ...fields) {
+    note: (field: AdjustableField) => void names.add(publicNames[field]),
+    /** Notes those of `fields` that the request contains: the wire has no place for them. */
+    drop(request: ProviderRequest, ...fields: AdjustableField[]): void {
       for (const field of fields) {
         if (asksForSomething(request, field)) names.add(publicNames[field])
       }
     },
-    noteName: (name) => void names.add(name),
-    names: () => [...names],
+    /** A field without a name in the list above. */
+    noteName: (name: string) => void names.add(name),
+    names: (): string[] => [...names],
   }
 }
 

@@ -27,22 +27,9 @@ type Admission =
   | { admitted: false; reason: 'rate_limit' | 'circuit'; waitMs: number }
 
 /** One circuit breaker per deployment, for this instance only, in memory. */
-export interface CircuitBreakers {
-  check(id: string): Admission
-  /** Starts a call; in a half-open circuit it is the only probe. Each call ends with `succeeded`, `failed` or `released`. */
-  begin(id: string): void
-  succeeded(id: string): void
-  /** Returns true if this failure opened the circuit. */
-  failed(id: string, error: ProviderError): boolean
-  /** Ends a call whose outcome is not evidence about the deployment. */
-  released(id: string): void
-  view(id: string): HealthView
-  /** Another deployment with the same key succeeded, so the key is valid. */
-  clearAccountError(id: string): void
-  reset(ids: readonly string[]): void
-}
+export type CircuitBreakers = ReturnType<typeof createCircuitBreakers>
 
-export function createCircuitBreakers({ clock }: { clock: Clock }): CircuitBreakers {
+export function createCircuitBreakers({ clock }: { clock: Clock }) {
   /** A deployment without failures has no entry. */
   const breakers = new Map<string, CircuitBreaker>()
 
@@ -56,19 +43,23 @@ export function createCircuitBreakers({ clock }: { clock: Clock }): CircuitBreak
   }
 
   return {
-    check: (id) => breakers.get(id)?.check() ?? { admitted: true, reluctant: false },
-    begin: (id) => breakers.get(id)?.begin(),
-    succeeded: (id) => breakers.get(id)?.succeeded(),
-    failed(id, error) {
+    check: (id: string): Admission => breakers.get(id)?.check() ?? { admitted: true, reluctant: false },
+    /** Starts a call; in a half-open circuit it is the only probe. Each call ends with `succeeded`, `failed` or `released`. */
+    begin: (id: string) => breakers.get(id)?.begin(),
+    succeeded: (id: string) => breakers.get(id)?.succeeded(),
+    /** Returns true if this failure opened the circuit. */
+    failed(id: string, error: ProviderError): boolean {
       const { health } = judgeFailure(error)
       if (health !== 'answered') return breakerOf(id).failed(error, health)
       breakers.get(id)?.succeeded()
       return false
     },
-    released: (id) => breakers.get(id)?.released(),
-    view: (id) => (breakers.get(id) ?? new CircuitBreaker(clock)).view(),
-    clearAccountError: (id) => breakers.get(id)?.clearAccountError(),
-    reset(ids) {
+    /** Ends a call whose outcome is not evidence about the deployment. */
+    released: (id: string) => breakers.get(id)?.released(),
+    view: (id: string): HealthView => (breakers.get(id) ?? new CircuitBreaker(clock)).view(),
+    /** Another deployment with the same key succeeded, so the key is valid. */
+    clearAccountError: (id: string) => breakers.get(id)?.clearAccountError(),
+    reset(ids: readonly string[]): void {
       for (const id of ids) breakers.delete(id)
     },
   }

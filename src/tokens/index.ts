@@ -6,6 +6,6 @@ export {
   createTextCounter,
   type TextCounterSource,
 } from './text-counter.ts'
-export { createTokenCounter, type TokenCounter } from './token-counter.ts'
+export { createTokenCounter } from './token-counter.ts'
 export { createTokenCounting, type TokenCounting } from './token-counting.ts'
 export { loadVocabulary } from './vocabulary.ts'

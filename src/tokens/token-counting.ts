@@ -8,11 +8,7 @@ import { sum, TokenThread, unitsOf } from './token-thread.ts'
  * call, shares the vocabulary (5 MB) with this one and ends when it has been idle. What is not counted within the time limit, or
  * does not fit into the queue, is estimated: a count always comes.
  */
-export interface TokenCounting {
-  /** Tokens of all texts together. */
-  count(texts: readonly string[]): Promise<number>
-  close(): Promise<void>
-}
+export type TokenCounting = ReturnType<typeof createTokenCounting>
 
 export interface TokenCountingLimits {
   /** Texts of at most this size are counted in the calling thread: 3 ms, 20 ms for the worst texts. */
@@ -44,12 +40,13 @@ export function createTokenCounting({
   limits?: Partial<TokenCountingLimits>
   /** Of the thread. Tests give one that fails. */
   program?: URL
-}): TokenCounting {
+}) {
   const limits = { ...defaultLimits, ...given }
   const thread = new TokenThread({ program, log, timeLimitMs: limits.timeLimitMs, idleMs: limits.idleMs })
   let closed = false
   return {
-    async count(texts) {
+    /** Tokens of all texts together. */
+    async count(texts: readonly string[]): Promise<number> {
       const units = unitsOf(texts)
       const { counter } = thread
       if (counter && units <= limits.inlineUnits) return sum(texts, counter.count)
@@ -66,7 +63,7 @@ export function createTokenCounting({
       log.warn({ units, uncounted: uncountedUnits }, 'tokens were estimated: counting would take too long')
       return tokens + (await estimate(uncounted))
     },
-    close() {
+    close(): Promise<void> {
       closed = true
       return thread.close()
     },

@@ -20,8 +20,6 @@ const maximumRunsInSpan = 32
 /** `emitted`: the length of text that was already emitted; it counts towards the length of a span. */
 type Queued = Token | { type: 'emitted'; length: number }
 
-export type CodeSpans = ReturnType<typeof createCodeSpans>
-
 /** Turns markers in code spans into text. A run of backticks without an equal one in its paragraph is text (CommonMark). */
 export function createCodeSpans(emit: (token: PlainToken) => void) {
   let open: { length: number; distance: number; runs: number } | null = null

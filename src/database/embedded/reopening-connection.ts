@@ -5,9 +5,6 @@ import { runOnClient } from '../session.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { connectWorker, type WorkerConnection } from './worker-connection.ts'
 
-/** The connection to the worker of one embedded database. It is reopened after a loss. */
-export type ReopeningConnection = ReturnType<typeof createReopeningConnection>
-
 export interface ReopeningConnectionOptions {
   name: string
   folder: string
@@ -18,6 +15,7 @@ export interface ReopeningConnectionOptions {
   log: Log
 }
 
+/** The connection to the worker of one embedded database. It is reopened after a loss. */
 export function createReopeningConnection(options: ReopeningConnectionOptions) {
   const { name, folder, sharedBuffersMegabytes, subscriptions, onOpened, log } = options
   let connection: WorkerConnection | undefined

@@ -1,9 +1,6 @@
 import { raceSignal } from '../../kernel/index.ts'
 import { maximumWaiting, tooManyWaiting } from '../session.ts'
 
-/** Gives the one connection of an embedded database to one statement or transaction at a time. */
-export type TurnQueue = ReturnType<typeof createTurnQueue>
-
 interface Waiter {
   grant(): void
   abandoned: boolean
@@ -16,6 +13,7 @@ const maximumBackgroundDelayMs = 100
 const hasPriority = ({ background, sinceMs }: Waiter) =>
   !background || performance.now() - sinceMs > maximumBackgroundDelayMs
 
+/** Gives the one connection of an embedded database to one statement or transaction at a time. */
 export function createTurnQueue() {
   let busy = false
   let waiting: Waiter[] = []

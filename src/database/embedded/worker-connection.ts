@@ -4,19 +4,7 @@ import pg from 'pg'
 import type { FromWorker, ToWorker, WorkerTask } from './worker-messages.ts'
 
 /** One running worker, and the `pg` client that uses it like the socket of a server. */
-export interface WorkerConnection {
-  client: pg.Client
-  /** Resolves with the reason when the worker has ended, failed, or was terminated. */
-  lost: Promise<string>
-  /** Set with `lost` where an fsync failed: the folder must not be opened again by this process. */
-  unsynced(): string | undefined
-  /** State of `lost`. Short-lived objects read this: a reaction on the promise stays in memory as long as the connection. */
-  isLost(): boolean
-  /** Checkpoints, closes the database and ends the worker. */
-  close(): Promise<void>
-  /** Ends the worker at once, as a kill would; acknowledged commits stay. */
-  terminate(): Promise<void>
-}
+export type WorkerConnection = Awaited<ReturnType<typeof connectWorker>>
 
 /** Creates the database folder in a separate worker, whose memory (briefly 1 GB) is then freed. */
 export async function initialiseFolder(task: Omit<WorkerTask, 'kind'>): Promise<void> {
@@ -29,7 +17,7 @@ export async function initialiseFolder(task: Omit<WorkerTask, 'kind'>): Promise<
 }
 
 /** Opens an existing folder. Rejects with a short text when PGlite cannot open it, or when its commits are not durable. */
-export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<WorkerConnection> {
+export async function connectWorker(task: Omit<WorkerTask, 'kind'>) {
   const worker = startWorker({ ...task, kind: 'serve' })
   const lost = Promise.withResolvers<string>()
   let stream: Duplex
@@ -66,10 +54,14 @@ export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<Wor
   await client.connect()
   return {
     client,
+    /** Resolves with the reason when the worker has ended, failed, or was terminated. */
     lost: lost.promise,
-    unsynced: () => unsynced,
-    isLost: () => isLost,
-    async close() {
+    /** Set with `lost` where an fsync failed: the folder must not be opened again by this process. */
+    unsynced: (): string | undefined => unsynced,
+    /** State of `lost`. Short-lived objects read this: a reaction on the promise stays in memory as long as the connection. */
+    isLost: (): boolean => isLost,
+    /** Checkpoints, closes the database and ends the worker. */
+    async close(): Promise<void> {
       const done = nextStatus(worker)
       worker.postMessage('close' satisfies ToWorker, [])
       try {
@@ -78,7 +70,8 @@ export async function connectWorker(task: Omit<WorkerTask, 'kind'>): Promise<Wor
         await worker.terminate()
       }
     },
-    async terminate() {
+    /** Ends the worker at once, as a kill would; acknowledged commits stay. */
+    async terminate(): Promise<void> {
       lost.resolve('it was ended')
       await worker.terminate()
     },

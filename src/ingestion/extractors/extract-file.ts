@@ -7,14 +7,8 @@ import { createPdfReader } from './pdf/document.ts'
 import { createPdfExtractor, type PdfOptions } from './pdf/pdf.ts'
 import { extractTxt } from './txt.ts'
 
-export interface FileExtractor {
-  /** Loads PDFium, so that the first pdf need not wait for it. */
-  warmUp(): Promise<void>
-  extract(format: DocumentFormat, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]>
-}
-
 /** Chooses the extractor by format and enforces the rules of every format: output limits, and no `ready` document without text. */
-export function createFileExtractor(options?: PdfOptions): FileExtractor {
+export function createFileExtractor(options?: PdfOptions) {
   let pdf: Promise<Extractor> | null = null
   const loadPdf = () => (pdf ??= createPdfReader().then((reader) => createPdfExtractor(reader, options)))
   const extractors: Record<DocumentFormat, Extractor> = {
@@ -28,10 +22,11 @@ export function createFileExtractor(options?: PdfOptions): FileExtractor {
   }
 
   return {
-    async warmUp() {
+    /** Loads PDFium, so that the first pdf need not wait for it. */
+    async warmUp(): Promise<void> {
       await loadPdf()
     },
-    async *extract(format, input) {
+    async *extract(format: DocumentFormat, input: ExtractorInput): AsyncGenerator<ExtractedBlock[]> {
       if (input.sizeBytes === 0)
         throw new ExtractionError('empty_file', 'The file is empty (0 bytes). Upload a file that holds text.')
       let characters = 0

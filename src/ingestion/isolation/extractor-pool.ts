@@ -43,16 +43,7 @@ export interface Extraction {
   summary: Promise<ExtractionSummary>
 }
 
-export interface ExtractorPool {
-  /** Starts when its chunks are read, as soon as a child is free. */
-  extract(request: ExtractionRequest): Extraction
-  /** Resolves when all children are up. Extractions need not wait for it. */
-  ready(): Promise<void>
-  /** Process ids of the living children. */
-  processIds(): number[]
-  /** Ends running extractions and all children. */
-  close(): Promise<void>
-}
+export type ExtractorPool = ReturnType<typeof createExtractorPool>
 
 /** A child is replaced after this many files, or when it holds this much memory at rest: WebAssembly memory never shrinks. */
 const maximumFilesPerChild = 500
@@ -72,7 +63,7 @@ interface Waiter {
 }
 
 /** Keeps warm child processes in which files are read, so that a hostile file ends its child and nothing else. */
-export function createExtractorPool(options: ExtractorPoolOptions): ExtractorPool {
+export function createExtractorPool(options: ExtractorPoolOptions) {
   const { counter } = options.chunking
   const readable = options.readableFolders ?? [tmpdir()]
   const folders = [...readable, ...(counter.kind === 'tokenizer' ? [counter.folder] : [])]
@@ -83,7 +74,8 @@ export function createExtractorPool(options: ExtractorPoolOptions): ExtractorPoo
   for (let index = 0; index < options.size; index += 1) children.start()
 
   return {
-    extract(request) {
+    /** Starts when its chunks are read, as soon as a child is free. */
+    extract(request: ExtractionRequest): Extraction {
       const { promise: summary, resolve, reject } = Promise.withResolvers<ExtractionSummary>()
       // The reader of the chunks receives the failure.
       summary.catch(() => {})
@@ -102,8 +94,11 @@ export function createExtractorPool(options: ExtractorPoolOptions): ExtractorPoo
       }
       return { chunks: chunks(), summary }
     },
+    /** Resolves when all children are up. Extractions need not wait for it. */
     ready: () => children.ready(),
-    processIds: () => children.processIds(),
+    /** Process ids of the living children. */
+    processIds: (): number[] => children.processIds(),
+    /** Ends running extractions and all children. */
     close: () => children.close(),
   }
 }

@@ -15,14 +15,7 @@ const smallestFrameBytes = 16
 /** AWS sends frames of at most 16 MiB with 128 KiB of headers; a longer length is invalid. */
 const largestFrameBytes = 17 * 1024 * 1024
 
-export interface FrameParser {
-  /** Frames completed by these bytes. Throws at an invalid checksum or length, after the frames before it. */
-  push(bytes: Uint8Array): Iterable<EventFrame>
-  /** Throws if the bytes end inside a frame. */
-  end(): Iterable<EventFrame>
-}
-
-export function createFrameParser(): FrameParser {
+export function createFrameParser() {
   const codec = new EventStreamCodec(toUtf8, fromUtf8)
   /** Bytes of the incomplete frame, as received; joined once, when it is complete. */
   let pieces: Uint8Array[] = []
@@ -38,7 +31,8 @@ export function createFrameParser(): FrameParser {
   }
 
   return {
-    *push(bytes) {
+    /** Frames completed by these bytes. Throws at an invalid checksum or length, after the frames before it. */
+    *push(bytes: Uint8Array): Iterable<EventFrame> {
       if (bytes.length === 0) return
       pieces.push(bytes)
       waitingBytes += bytes.length
@@ -49,7 +43,8 @@ export function createFrameParser(): FrameParser {
         yield readFrame(codec, all.subarray(0, length))
       }
     },
-    end() {
+    /** Throws if the bytes end inside a frame. */
+    end(): Iterable<EventFrame> {
       if (waitingBytes > 0) throw new RangeError('the stream ended inside a frame')
       return []
     },

@@ -2,18 +2,7 @@
  * Parses the members of a JSON array while it is received, each as its text; a single object counts as an array of one. Bytes may be split
  * anywhere, also inside a UTF-8 sequence or an escape.
  */
-export interface JsonArrayParser {
-  /** Members completed by these bytes. Throws at an invalid member, after those before it. */
-  push(bytes: Uint8Array): Iterable<string>
-  /** Throws if the array, or a member of it, was not closed. */
-  end(): Iterable<string>
-}
-
-export function createJsonArrayParser({
-  maximumMemberCharacters,
-}: {
-  maximumMemberCharacters: number
-}): JsonArrayParser {
+export function createJsonArrayParser({ maximumMemberCharacters }: { maximumMemberCharacters: number }) {
   const decoder = new TextDecoder('utf-8')
   /** Text of the open member, and how far it was scanned. */
   let buffer = ''
@@ -72,11 +61,13 @@ export function createJsonArrayParser({
   }
 
   return {
-    *push(bytes) {
+    /** Members completed by these bytes. Throws at an invalid member, after those before it. */
+    *push(bytes: Uint8Array): Iterable<string> {
       buffer += decoder.decode(bytes, { stream: true })
       if (scanned < buffer.length) yield* drain()
     },
-    *end() {
+    /** Throws if the array, or a member of it, was not closed. */
+    *end(): Iterable<string> {
       buffer += decoder.decode()
       if (scanned < buffer.length) yield* drain()
       if (depth > 0 || (opened && !closed)) throw new SyntaxError('the JSON array was not closed')

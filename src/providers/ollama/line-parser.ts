@@ -1,19 +1,13 @@
 /** Lines of newline-delimited JSON. */
-export interface LineParser {
-  /** Lines completed by these bytes, which may be split anywhere. Throws RangeError at a line above the limit, after those before it. */
-  push(bytes: Uint8Array): Iterable<string>
-  /** The last line without its line end, if there is one. */
-  end(): Iterable<string>
-}
-
-export function createLineParser({ maximumLineBytes }: { maximumLineBytes: number }): LineParser {
+export function createLineParser({ maximumLineBytes }: { maximumLineBytes: number }) {
   let rest: Uint8Array[] = []
   let restBytes = 0
   const assertLength = (bytes: number) => {
     if (bytes > maximumLineBytes) throw new RangeError(`one line is larger than ${maximumLineBytes} bytes`)
   }
   return {
-    *push(bytes) {
+    /** Lines completed by these bytes, which may be split anywhere. Throws RangeError at a line above the limit, after those before it. */
+    *push(bytes: Uint8Array): Iterable<string> {
       // No byte of a multi-byte UTF-8 sequence equals a line feed, so complete lines can be decoded separately.
       let start = 0
       for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a, start)) {
@@ -30,7 +24,8 @@ export function createLineParser({ maximumLineBytes }: { maximumLineBytes: numbe
       restBytes += bytes.length - start
       assertLength(restBytes)
     },
-    *end() {
+    /** The last line without its line end, if there is one. */
+    *end(): Iterable<string> {
       const line = Buffer.concat(rest).toString('utf8')
       rest = []
       restBytes = 0

@@ -21,19 +21,7 @@ export interface EmbeddingVersion {
 export const versionColumns =
   'id, embedder_id as "embedderId", dimensions, storage, state, created_at as "createdAt", source'
 
-export interface EmbeddingVersions {
-  /**
-   * Returns the version that stores this embedder's vectors, and creates it if needed: active where there is no other yet,
-   * otherwise `building` (`reindexStep` fills it). Retires any other version that is being built.
-   */
-  prepare(embedder: Pick<Embedder, 'id' | 'dimensions' | 'source'>): Promise<EmbeddingVersion>
-  /** Live versions, the active one first. */
-  load(): Promise<EmbeddingVersion[]>
-  /** Makes a building version the active one, in one transaction; false if a chunk still lacks its vector. */
-  activate(version: EmbeddingVersion): Promise<boolean>
-  /** Drops the tables of versions that were retired longer ago than `ageMs`. Returns how many. */
-  dropRetired(ageMs: number): Promise<number>
-}
+export type EmbeddingVersions = ReturnType<typeof createEmbeddingVersions>
 
 /** Above this, 4-byte vectors leave their row (TOAST) and scans get 3 to 4 times slower; 2-byte ones in the row lose no recall. */
 export const maximumVectorDimensions = 500
@@ -42,9 +30,13 @@ export const maximumHalfVectorDimensions = 4_000
 // Any number that no other advisory lock uses.
 const versionLockKey = 7_041_994_220n
 
-export function createEmbeddingVersions(database: Database): EmbeddingVersions {
+export function createEmbeddingVersions(database: Database) {
   return {
-    prepare(embedder) {
+    /**
+     * Returns the version that stores this embedder's vectors, and creates it if needed: active where there is no other yet,
+     * otherwise `building` (`reindexStep` fills it). Retires any other version that is being built.
+     */
+    prepare(embedder: Pick<Embedder, 'id' | 'dimensions' | 'source'>): Promise<EmbeddingVersion> {
       if (embedder.dimensions > maximumHalfVectorDimensions) {
         throw new Error(
           `embeddings of ${embedder.dimensions} dimensions do not fit: at most ${maximumHalfVectorDimensions}; set embeddings.dimensions`,
@@ -69,8 +61,10 @@ export function createEmbeddingVersions(database: Database): EmbeddingVersions {
         return create(transaction, embedder, active ? 'building' : 'active')
       })
     },
-    load: () => loadEmbeddingVersions(database),
-    activate(version) {
+    /** Live versions, the active one first. */
+    load: (): Promise<EmbeddingVersion[]> => loadEmbeddingVersions(database),
+    /** Makes a building version the active one, in one transaction; false if a chunk still lacks its vector. */
+    activate(version: EmbeddingVersion): Promise<boolean> {
       return database.transaction(async (transaction) => {
         await transaction.query('select pg_advisory_xact_lock($1)', [versionLockKey])
         // No batch of an ingestion may be inserted between the check and the switch.
@@ -92,7 +86,8 @@ export function createEmbeddingVersions(database: Database): EmbeddingVersions {
         return true
       })
     },
-    async dropRetired(ageMs) {
+    /** Drops the tables of versions that were retired longer ago than `ageMs`. Returns how many. */
+    async dropRetired(ageMs: number): Promise<number> {
       const retired = await database.query<{ id: number }>(
         `select id from embedding_generations
          where state = 'retired' and changed_at < now() - make_interval(secs => $1::float8)`,

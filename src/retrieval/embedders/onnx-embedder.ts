@@ -137,14 +137,8 @@ function assemble({ id, name, folder, family, tokenizer, limits, first, restart 
   }
 }
 
-interface ModelThread {
-  /** The vectors of a batch in a row. */
-  run(texts: string[], signal: AbortSignal): Promise<Float32Array>
-  close(): Promise<void>
-}
-
 /** Sends one batch at a time, so that work of a client that has left never starts; replaces a thread that died. */
-function createModelThread(first: Worker, restart: () => Promise<Worker>): ModelThread {
+function createModelThread(first: Worker, restart: () => Promise<Worker>) {
   let worker: Worker | undefined
   let closed = false
   let nextId = 0
@@ -186,7 +180,8 @@ function createModelThread(first: Worker, restart: () => Promise<Worker>): Model
   }
 
   return {
-    run(texts, signal) {
+    /** The vectors of a batch in a row. */
+    run(texts: string[], signal: AbortSignal): Promise<Float32Array> {
       const result = turn.then(() => {
         signal.throwIfAborted()
         return send(texts)
@@ -194,7 +189,7 @@ function createModelThread(first: Worker, restart: () => Promise<Worker>): Model
       turn = result.catch(() => {})
       return raceSignal(result, signal)
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true
       await worker?.terminate()
     },

@@ -6,13 +6,10 @@ import { tableRow, tableRowText } from '../table-row.ts'
 const judgedRows = 20
 
 /** One table while its rows are read. */
-export interface DocxTable {
-  addRow(cells: string[], declaredHeader: boolean): ExtractedBlock[]
-  end(): ExtractedBlock[]
-}
+export type DocxTable = ReturnType<typeof createDocxTable>
 
 /** Turns rows into blocks. A header is declared by the file, or recognised by its looks. */
-export function createDocxTable(): DocxTable {
+export function createDocxTable() {
   let waiting: string[][] | null = []
   let header: string[] | undefined
   let row = 0
@@ -35,7 +32,7 @@ export function createDocxTable(): DocxTable {
   }
 
   return {
-    addRow(cells, declaredHeader) {
+    addRow(cells: string[], declaredHeader: boolean): ExtractedBlock[] {
       if (cells.every((cell) => cell === '')) return []
       if (declaredHeader && row === 0 && waiting?.length === 0) {
         waiting = null
@@ -45,6 +42,6 @@ export function createDocxTable(): DocxTable {
       waiting.push(cells)
       return waiting.length > judgedRows ? judge() : []
     },
-    end: () => (waiting === null ? [] : judge()),
+    end: (): ExtractedBlock[] => (waiting === null ? [] : judge()),
   }
 }

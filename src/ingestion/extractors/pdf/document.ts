@@ -79,19 +79,17 @@ interface PdfDocument {
   close(): void
 }
 
-export interface PdfReader {
-  /** Throws ExtractionError where the file cannot be opened. */
-  open(bytes: Uint8Array): PdfDocument
-}
+export type PdfReader = Awaited<ReturnType<typeof createPdfReader>>
 
 /** Loads PDFium once per process: about 20 ms. */
-export async function createPdfReader(): Promise<PdfReader> {
+export async function createPdfReader() {
   const pdfium = (await PDFiumModule({})) as unknown as Pdfium
   pdfium._PDFium_Init?.()
   const scratch = pdfium._malloc(scratchBytes)
 
   return {
-    open(bytes) {
+    /** Throws ExtractionError where the file cannot be opened. */
+    open(bytes: Uint8Array): PdfDocument {
       const data = pdfium._malloc(bytes.length)
       if (data === 0)
         throw new ExtractionError('out_of_memory', 'The pdf is too large to be opened. Split it into smaller files.')

@@ -6,24 +6,18 @@ import type { PdfTable } from './tables/table.ts'
 import type { PdfTableReader } from './tables/table-blocks.ts'
 
 /** Statistics of the pages read so far; pages come one by one, so the first ones have little to compare with. */
-export interface PdfDocumentSense {
-  /** Counts a page's lines; call it before the page's paragraphs are made. */
-  learn(lines: Line[]): void
-  /** The size of most of the text. */
-  bodySize(): number
-  /** Joins the halves of a word that was split at a line's end. */
-  joinParted(before: string, after: string): string
-}
+export type PdfDocumentSense = ReturnType<typeof createDocumentSense>
 
 /** Words that are remembered to decide about hyphens; beyond it no new ones are learned. */
 const maximumWords = 50_000
 
-export function createDocumentSense(): PdfDocumentSense {
+export function createDocumentSense() {
   const charactersBySize = new Map<number, number>()
   const words = new Set<string>()
 
   return {
-    learn(lines) {
+    /** Counts a page's lines; call it before the page's paragraphs are made. */
+    learn(lines: Line[]): void {
       for (const line of lines) {
         let characters = 0
         for (const { text } of line.segments) {
@@ -36,12 +30,14 @@ export function createDocumentSense(): PdfDocumentSense {
         charactersBySize.set(size, (charactersBySize.get(size) ?? 0) + characters)
       }
     },
-    bodySize() {
+    /** The size of most of the text. */
+    bodySize(): number {
       let best = { size: 0, characters: 0 }
       for (const [size, characters] of charactersBySize) if (characters > best.characters) best = { size, characters }
       return best.size
     },
-    joinParted(before, after) {
+    /** Joins the halves of a word that was split at a line's end. */
+    joinParted(before: string, after: string): string {
       const head = /[\p{L}\p{M}\p{N}-]*$/u.exec(before)?.[0].toLowerCase() ?? ''
       const tail = /^[\p{L}\p{M}\p{N}]*/u.exec(after)?.[0].toLowerCase() ?? ''
       // `mixed-mode` split at its hyphen: the document writes it elsewhere, or the rest does not start like half of a word.

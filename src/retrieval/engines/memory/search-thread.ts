@@ -3,11 +3,7 @@ import { raceSignal } from '../../../kernel/index.ts'
 import type { FromSearchThread, MemoryCandidate, MemoryQuery, ToSearchThread } from './messages.ts'
 
 /** The thread that holds and searches Spaces, as the main thread sees it. Messages take effect in the order of the calls. */
-export interface SearchThread {
-  post(message: Exclude<ToSearchThread, { type: 'search' }>): void
-  search(spaceId: string, query: MemoryQuery, signal: AbortSignal): Promise<MemoryCandidate[]>
-  close(): Promise<void>
-}
+export type SearchThread = ReturnType<typeof startSearchThread>
 
 export interface SearchThreadEvents {
   onSize(spaceId: string, bytes: number): void
@@ -17,7 +13,7 @@ export interface SearchThreadEvents {
   onLost(reason: string): void
 }
 
-export function startSearchThread(events: SearchThreadEvents): SearchThread {
+export function startSearchThread(events: SearchThreadEvents) {
   const worker = new Worker(new URL('./search-worker.ts', import.meta.url), { name: 'search', execArgv: [] })
   const waiting = new Map<number, { resolve(candidates: MemoryCandidate[]): void; reject(error: Error): void }>()
   let nextId = 0
@@ -44,11 +40,11 @@ export function startSearchThread(events: SearchThreadEvents): SearchThread {
   }
 
   return {
-    post(message) {
+    post(message: Exclude<ToSearchThread, { type: 'search' }>): void {
       const transfer = message.type === 'add' ? Object.values(message.columns).map((column) => column.buffer) : []
       worker.postMessage(message, transfer as ArrayBuffer[])
     },
-    async search(spaceId, query, signal) {
+    async search(spaceId: string, query: MemoryQuery, signal: AbortSignal): Promise<MemoryCandidate[]> {
       if (isOver) throw new Error('the search thread was lost')
       const id = nextId++
       const answer = Promise.withResolvers<MemoryCandidate[]>()
@@ -63,7 +59,7 @@ export function startSearchThread(events: SearchThreadEvents): SearchThread {
         if (waiting.size === 0) worker.unref()
       }
     },
-    async close() {
+    async close(): Promise<void> {
       isClosing = true
       await worker.terminate()
     },

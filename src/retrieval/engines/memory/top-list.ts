@@ -4,15 +4,9 @@ export interface Scored {
 }
 
 /** The best of many scored ordinals, without sorting all of them: a binary heap whose root is the worst one kept. */
-export interface TopList {
-  /** Scores up to this are no longer accepted. */
-  threshold(): number
-  offer(ordinal: number, score: number): void
-  /** Best first; equal scores in the order of their ordinals. Empties the list. */
-  take(): Scored[]
-}
+export type TopList = ReturnType<typeof createTopList>
 
-export function createTopList(capacity: number): TopList {
+export function createTopList(capacity: number) {
   const scores = new Float64Array(capacity)
   const ordinals = new Uint32Array(capacity)
   let size = 0
@@ -52,8 +46,9 @@ export function createTopList(capacity: number): TopList {
   }
 
   return {
-    threshold: () => (size < capacity ? Number.NEGATIVE_INFINITY : scores[0]!),
-    offer(ordinal, score) {
+    /** Scores up to this are no longer accepted. */
+    threshold: (): number => (size < capacity ? Number.NEGATIVE_INFINITY : scores[0]!),
+    offer(ordinal: number, score: number): void {
       if (size < capacity) {
         scores[size] = score
         ordinals[size] = ordinal
@@ -64,7 +59,8 @@ export function createTopList(capacity: number): TopList {
         sink()
       }
     },
-    take() {
+    /** Best first; equal scores in the order of their ordinals. Empties the list. */
+    take(): Scored[] {
       const taken = Array.from({ length: size }, (_, at) => ({ ordinal: ordinals[at]!, score: scores[at]! }))
       size = 0
       return taken.sort((left, right) => right.score - left.score || left.ordinal - right.ordinal)

@@ -1,17 +1,7 @@
 import { dotProductsModule } from './dot-products.wasm.ts'
 
 /** WebAssembly memory with the vectors of all Spaces in blocks, and their dot products by SIMD (dot-products.wat). */
-export interface VectorArena {
-  /** The address of a free block of `blockBytes`, all zeros. Throws when 4 GB are full. */
-  allocate(): number
-  free(block: number): void
-  /** All bytes; a new view after growth, so do not keep it. */
-  bytes(): Int8Array
-  /** Sets the query of the following calls: padded to `stride` values. Returns the factor that converts sums to its scale. */
-  setQuery(query: Float32Array, stride: number): number
-  /** Sums of products of the query with `count` rows from `address` on; valid until the next call. */
-  dotProducts(address: number, count: number, stride: number): Int32Array
-}
+export type VectorArena = ReturnType<typeof createVectorArena>
 
 const pageBytes = 65_536
 /** One block: 170 vectors of 384 dimensions. Small enough that a small Space wastes little. */
@@ -35,7 +25,7 @@ interface DotProducts {
   dotProducts(vectors: number, count: number, stride: number, query: number, sums: number): void
 }
 
-export function createVectorArena(): VectorArena {
+export function createVectorArena() {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: maximumPages })
   const module = new WebAssembly.Module(Buffer.from(dotProductsModule, 'base64'))
   const { dotProducts } = new WebAssembly.Instance(module, { env: { memory } }).exports as unknown as DotProducts
@@ -43,7 +33,8 @@ export function createVectorArena(): VectorArena {
   let bytes = new Int8Array(memory.buffer)
 
   return {
-    allocate() {
+    /** The address of a free block of `blockBytes`, all zeros. Throws when 4 GB are full. */
+    allocate(): number {
       const block = freeBlocks.pop()
       if (block !== undefined) {
         // Vectors are padded with zeros to the step of the loop.
@@ -54,9 +45,11 @@ export function createVectorArena(): VectorArena {
       bytes = new Int8Array(memory.buffer)
       return pages * pageBytes
     },
-    free: (block) => void freeBlocks.push(block),
-    bytes: () => bytes,
-    setQuery(query, stride) {
+    free: (block: number) => void freeBlocks.push(block),
+    /** All bytes; a new view after growth, so do not keep it. */
+    bytes: (): Int8Array => bytes,
+    /** Sets the query of the following calls: padded to `stride` values. Returns the factor that converts sums to its scale. */
+    setQuery(query: Float32Array, stride: number): number {
       const largest = query.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
       const length = Math.sqrt(query.reduce((sum, value) => sum + value * value, 0))
       const values = new Int16Array(memory.buffer, queryAddress, stride).fill(0)
@@ -64,7 +57,8 @@ export function createVectorArena(): VectorArena {
       for (const [index, value] of query.entries()) values[index] = Math.round((value / largest) * queryLimit)
       return largest / queryLimit / length
     },
-    dotProducts(address, count, stride) {
+    /** Sums of products of the query with `count` rows from `address` on; valid until the next call. */
+    dotProducts(address: number, count: number, stride: number): Int32Array {
       dotProducts(address, count, stride, queryAddress, sumsAddress)
       return new Int32Array(memory.buffer, sumsAddress, count)
     },

@@ -7,19 +7,7 @@ import { blockBytes, type VectorArena } from './vector-arena.ts'
  * reads a coarse byte, and the best of the scan are ranked again with the remainder in a fine byte. Similarities are exact within
  * 0.0001, with half the memory of 4-byte floats and a quarter of it read.
  */
-export interface VectorSet {
-  /** Bytes of memory that one more vector takes. */
-  readonly bytesPerVector: number
-  /** The vector of the next ordinal; null: it has none and is never found. */
-  add(vector: Float32Array | null): void
-  /** The nearest visible ones (`visible[ordinal]` is not 0) by cosine similarity, best first; none below `floor`. */
-  nearest(query: Float32Array, visible: Uint8Array, limit: number, floor: number): Scored[]
-  /** Cosine similarity to the query of the last `nearest`; null where there is no vector. */
-  similarityTo(ordinal: number): number | null
-  /** Keeps the ordinals that `kept` names, in its order (ascending), and renumbers them from 0. */
-  compact(kept: Uint32Array): void
-  clear(): void
-}
+export type VectorSet = ReturnType<typeof createVectorSet>
 
 const byteLimit = 127
 /** The remainder of a coarse byte is at most half a step either way; the fine byte divides the step by this. */
@@ -29,7 +17,7 @@ const strideStep = 16
 /** The coarse scan misplaces near ties (standard deviation 0.0004 at 384 dimensions), so it returns more than are wanted. */
 const coarseShare = 1.5
 
-export function createVectorSet(arena: VectorArena, dimensions: number): VectorSet {
+export function createVectorSet(arena: VectorArena, dimensions: number) {
   const stride = Math.ceil(dimensions / strideStep) * strideStep
   const perBlock = Math.floor(blockBytes / stride)
   const coarse: number[] = []
@@ -51,8 +39,10 @@ export function createVectorSet(arena: VectorArena, dimensions: number): VectorS
   }
 
   return {
+    /** Bytes of memory that one more vector takes. */
     bytesPerVector: 2 * stride + Float32Array.BYTES_PER_ELEMENT,
-    add(vector) {
+    /** The vector of the next ordinal; null: it has none and is never found. */
+    add(vector: Float32Array | null): void {
       const ordinal = scales.length
       if (ordinal >= coarse.length * perBlock) {
         coarse.push(arena.allocate())
@@ -61,7 +51,8 @@ export function createVectorSet(arena: VectorArena, dimensions: number): VectorS
       const addresses = { coarse: addressIn(coarse, ordinal), fine: addressIn(fine, ordinal) }
       scales.push(vector ? quantise(vector, arena.bytes(), addresses) : 0)
     },
-    nearest(query, visible, limit, floor) {
+    /** The nearest visible ones (`visible[ordinal]` is not 0) by cosine similarity, best first; none below `floor`. */
+    nearest(query: Float32Array, visible: Uint8Array, limit: number, floor: number): Scored[] {
       queryScale = arena.setQuery(query, stride)
       const top = createTopList(Math.ceil(limit * coarseShare))
       const { values, length } = scales
@@ -83,8 +74,10 @@ export function createVectorSet(arena: VectorArena, dimensions: number): VectorS
       }
       return refined.take()
     },
+    /** Cosine similarity to the query of the last `nearest`; null where there is no vector. */
     similarityTo,
-    compact(kept) {
+    /** Keeps the ordinals that `kept` names, in its order (ascending), and renumbers them from 0. */
+    compact(kept: Uint32Array): void {
       const bytes = arena.bytes()
       for (const [ordinal, former] of kept.entries()) {
         for (const blocks of [coarse, fine]) {
@@ -97,7 +90,7 @@ export function createVectorSet(arena: VectorArena, dimensions: number): VectorS
       const used = Math.ceil(kept.length / perBlock)
       for (const block of [...coarse.splice(used), ...fine.splice(used)]) arena.free(block)
     },
-    clear() {
+    clear(): void {
       for (const block of [...coarse.splice(0), ...fine.splice(0)]) arena.free(block)
       scales.length = 0
     },

@@ -10,11 +10,7 @@ import { documentLimits } from './thresholds.ts'
 import { tableRow } from '../../table-row.ts'
 
 /** Turns the tables of a document into blocks, page by page. */
-export interface PdfTableReader {
-  read(table: PdfTable, page: number): ExtractedBlock[]
-  /** Reports a block that is no table: text between two tables separates them, except page headers and footers. */
-  pass(block: ExtractedBlock): void
-}
+export type PdfTableReader = ReturnType<typeof createPdfTableReader>
 
 interface TableRow {
   cells: string[]
@@ -30,7 +26,7 @@ interface OpenTable {
   between: number
 }
 
-export function createPdfTableReader(joinParted: (before: string, after: string) => string): PdfTableReader {
+export function createPdfTableReader(joinParted: (before: string, after: string) => string) {
   const headings = new Set<string>()
   let open: OpenTable | null = null
 
@@ -45,7 +41,7 @@ export function createPdfTableReader(joinParted: (before: string, after: string)
   }
 
   return {
-    read(table, page) {
+    read(table: PdfTable, page: number): ExtractedBlock[] {
       const rows = readRows(table)
       if (rows.length === 0) return []
       const blocks: ExtractedBlock[] = []
@@ -76,7 +72,8 @@ export function createPdfTableReader(joinParted: (before: string, after: string)
       for (const { cells } of rows) add(cells, (open.row += 1))
       return blocks
     },
-    pass(block) {
+    /** Reports a block that is no table: text between two tables separates them, except page headers and footers. */
+    pass(block: ExtractedBlock): void {
       const text = block.text.replace(/\d+/g, '')
       const isRunningHead = headings.has(text)
       if (block.kind === 'heading' && headings.size < documentLimits.headings) headings.add(text)
