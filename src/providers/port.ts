@@ -203,6 +203,16 @@ export type ProviderErrorClass =
   | 'capacity'
   | 'cancelled'
 
+export interface FailureFields {
+  status?: number | null
+  retryAfterSeconds?: number | null
+  param?: string | null
+  code?: string | null
+  /** True makes the error final: what was received may have been billed. */
+  afterFirstByte?: boolean
+  cause?: unknown
+}
+
 /** A failed call to a provider. `message` contains no secrets; the class decides whether clients see it. */
 export class ProviderError extends Error {
   readonly errorClass: ProviderErrorClass
@@ -215,19 +225,7 @@ export class ProviderError extends Error {
   /** True if bytes of an answer had been received: the provider may have billed the call. */
   readonly afterFirstByte: boolean
 
-  constructor(
-    errorClass: ProviderErrorClass,
-    message: string,
-    fields: {
-      retryable: boolean
-      status?: number | null
-      retryAfterSeconds?: number | null
-      param?: string | null
-      code?: string | null
-      afterFirstByte?: boolean
-      cause?: unknown
-    },
-  ) {
+  constructor(errorClass: ProviderErrorClass, message: string, fields: FailureFields & { retryable: boolean }) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause })
     this.name = 'ProviderError'
     this.errorClass = errorClass

@@ -1,6 +1,6 @@
 import { type Exchange, readWhole } from './http-exchange.ts'
-import { type FinishReason, type ProviderAnswer, ProviderError, type ProviderEvent } from './port.ts'
-import type { WireAdapter, WireStreamReader } from './wire-adapter.ts'
+import { type FinishReason, ProviderError, type ProviderEvent } from './port.ts'
+import type { WireAdapter, WireStreamReader, WireAnswer } from './wire-adapter.ts'
 import { unreadableAnswer } from './wire-failure.ts'
 
 /**
@@ -149,7 +149,7 @@ function startsWithBrace(read: Uint8Array[]): boolean {
   return /^\s*\{/.test(Buffer.concat(read).subarray(0, 1024).toString('latin1'))
 }
 
-function eventsOfWhole(answer: Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'>): ProviderEvent[] {
+function eventsOfWhole(answer: WireAnswer): ProviderEvent[] {
   const events: ProviderEvent[] = []
   if (answer.reasoningText !== '') events.push({ type: 'reasoning', text: answer.reasoningText })
   if (answer.text !== '') events.push({ type: 'text', text: answer.text })

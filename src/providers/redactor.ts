@@ -17,8 +17,10 @@ const secretShapes: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
 ]
 
-/** A function that removes this account's secrets, and anything with the pattern of a secret, from a provider's message. */
-export function createRedactor(settings: ProviderSettings): (text: string) => string {
+/** Removes an account's secrets, and anything with the pattern of a secret, from a provider's message. */
+export type Redact = (text: string) => string
+
+export function createRedactor(settings: ProviderSettings): Redact {
   const literals = literalSecrets(settings)
   return (text) => {
     let clean = asMessage(text)

@@ -1,6 +1,7 @@
 import { ProviderError, type ProviderEvent } from './port.ts'
 import type { WireStreamReader } from './wire-adapter.ts'
 import { failure } from './wire-failure.ts'
+import { asString } from './wire-json.ts'
 
 export interface StreamReaderParts<WireEvent> {
   /** Splits bytes into the wire's events; throws on invalid bytes. */
@@ -56,6 +57,12 @@ export function createStreamReader<WireEvent>(parts: StreamReaderParts<WireEvent
     end: () => collect(() => parts.parser.end(), parts.finish),
     pendingError: () => pending,
   }
+}
+
+/** An event with the text; none if there is no text. */
+export function textEvent(type: 'text' | 'reasoning', value: unknown): ProviderEvent[] {
+  const text = asString(value)
+  return text === '' ? [] : [{ type, text }]
 }
 
 /**

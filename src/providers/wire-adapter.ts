@@ -1,6 +1,7 @@
 import type { EncodedBody } from './encode-body.ts'
 import type {
   EmbeddingAnswer,
+  Provider,
   ProviderAnswer,
   ProviderCall,
   ProviderError,
@@ -17,7 +18,7 @@ export interface WireAdapter {
   /** Request line, headers and body for one call. `stream` decides path and flags. Credentials are not added here. */
   toRequest(call: ProviderCall, options: { stream: boolean }): WireRequest
   /** Maps a 2xx body to an answer. Throws ProviderError if the body is an error inside HTTP 200 or not an answer. */
-  fromResponse(body: Uint8Array): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'>
+  fromResponse(body: Uint8Array): WireAnswer
   /** A fresh reader for one streamed 2xx body. */
   createStreamReader(): WireStreamReader
   /** Maps a non-2xx answer, or an error inside a body, to a ProviderError without secrets. */
@@ -27,12 +28,7 @@ export interface WireAdapter {
   /** Header with the provider's request id. */
   requestIdHeader: string | null
   embeddings?: {
-    toRequest(call: {
-      model: WireModel
-      texts: string[]
-      dimensions?: number
-      purpose: 'document' | 'query'
-    }): WireRequest
+    toRequest(call: EmbedCall): WireRequest
     fromResponse(body: Uint8Array): EmbeddingAnswer
     /** Upper bound on the inputs of one request to this model (Titan 1, Cohere 96); larger calls are split. */
     maximumBatch(model: WireModel): number
@@ -40,6 +36,14 @@ export interface WireAdapter {
   /** `url` is absolute like WireRequest.url (Bedrock lists on another host); fetched with GET and `authorize`. */
   models?: { url: string; fromResponse(body: Uint8Array): string[] }
 }
+
+/** An answer without what the transport adds. */
+export type WireAnswer = Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'>
+
+export type EmbedCall = Pick<
+  Parameters<NonNullable<Provider['embed']>>[0],
+  'model' | 'texts' | 'dimensions' | 'purpose'
+>
 
 export interface WireRequest {
   method: 'POST' | 'GET'

@@ -1,4 +1,4 @@
-import { ProviderError, type ProviderErrorClass } from './port.ts'
+import { type FailureFields, ProviderError, type ProviderErrorClass } from './port.ts'
 
 /** Classes whose call may succeed later or at another deployment. */
 const retryableClasses: ReadonlySet<ProviderErrorClass> = new Set([
@@ -10,16 +10,6 @@ const retryableClasses: ReadonlySet<ProviderErrorClass> = new Set([
   'share_exhausted',
   'capacity',
 ])
-
-export interface FailureFields {
-  status?: number | null
-  retryAfterSeconds?: number | null
-  param?: string | null
-  code?: string | null
-  /** True makes the error final: what was received may have been billed. */
-  afterFirstByte?: boolean
-  cause?: unknown
-}
 
 /** A ProviderError whose `retryable` follows from its class, and is false once bytes of an answer were received. */
 export function failure(errorClass: ProviderErrorClass, message: string, fields: FailureFields = {}): ProviderError {

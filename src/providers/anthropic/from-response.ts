@@ -1,15 +1,13 @@
-import type { ProviderAnswer } from '../port.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asObjects, asString, decodeJsonObject } from '../wire-json.ts'
 import { mapError } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
+import type { Redact } from '../redactor.ts'
+import type { WireAnswer } from '../wire-adapter.ts'
 
 /** Maps a complete message to an answer. Throws ProviderError if the body is an error inside HTTP 200 or not a message. */
-export function fromMessage(
-  body: Uint8Array,
-  redact: (text: string) => string,
-): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
+export function fromMessage(body: Uint8Array, redact: Redact): WireAnswer {
   const message = decodeJsonObject(body)
   if (message?.type === 'error') {
     throw mapError({ status: 200, headers: {}, body: JSON.stringify(message) }, redact)

@@ -1,12 +1,13 @@
 import { SseParser, type SseEvent } from '../../kernel/index.ts'
 import type { ProviderEvent } from '../port.ts'
-import { createStreamReader } from '../stream-reader.ts'
+import { createStreamReader, textEvent } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
 import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
 import { mapError } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage, replaceUsage } from './map-usage.ts'
+import type { Redact } from '../redactor.ts'
 
 /** Largest single event; a delta has a few hundred bytes, a whole tool call far less than this. */
 const maximumEventBytes = 4 * 1024 * 1024
@@ -25,7 +26,7 @@ interface ReaderState {
 }
 
 /** Reads the event stream of `POST /v1/messages`. The answer ends with `message_stop`. */
-export function createMessageStreamReader(redact: (text: string) => string): WireStreamReader {
+export function createMessageStreamReader(redact: Redact): WireStreamReader {
   const state: ReaderState = {
     begun: false,
     ended: false,
@@ -46,7 +47,7 @@ export function createMessageStreamReader(redact: (text: string) => string): Wir
   })
 }
 
-function readEvent(state: ReaderState, event: SseEvent, redact: (text: string) => string): ProviderEvent[] {
+function readEvent(state: ReaderState, event: SseEvent, redact: Redact): ProviderEvent[] {
   if (state.ended) return []
   const data = parseJsonObject(event.data)
   if (!data) throw unreadableAnswer('an event', state.begun)
@@ -129,9 +130,4 @@ function readEnd(state: ReaderState): ProviderEvent[] {
   const usage = mapUsage(state.usage)
   if (usage) events.push({ type: 'usage', usage })
   return events
-}
-
-function textEvent(type: 'text' | 'reasoning', value: unknown): ProviderEvent[] {
-  const text = asString(value)
-  return text === '' ? [] : [{ type, text }]
 }

@@ -1,6 +1,7 @@
+import { readModelIds } from '../model-list.ts'
 import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter } from '../wire-adapter.ts'
-import { fromModelList } from './from-model-list.ts'
+import { decodeJsonObject } from '../wire-json.ts'
 import { fromMessage } from './from-response.ts'
 import { createMessageStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
@@ -19,6 +20,9 @@ export const createAnthropicAdapter: CreateWireAdapter = (settings) => {
     authorize: async () => ({ ...credentials, ...versionHeader(settings) }),
     requestIdHeader: 'request-id',
     // 1000 is the largest page; it fits all models.
-    models: { url: `${apiRoot(settings)}/v1/models?limit=1000`, fromResponse: fromModelList },
+    models: {
+      url: `${apiRoot(settings)}/v1/models?limit=1000`,
+      fromResponse: (body) => readModelIds(decodeJsonObject(body)?.data, ({ id }) => id),
+    },
   }
 }

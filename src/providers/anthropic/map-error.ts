@@ -2,6 +2,7 @@ import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asName, asObject, asString, parseJsonObject } from '../wire-json.ts'
+import type { Redact } from '../redactor.ts'
 
 const classes: Readonly<Record<string, ProviderErrorClass>> = {
   authentication_error: 'authentication',
@@ -19,7 +20,7 @@ const classes: Readonly<Record<string, ProviderErrorClass>> = {
 /** Maps an error body of the Messages API, or an `error` event inside a stream (status 200), to a ProviderError. */
 export function mapError(
   error: { status: number; headers: Record<string, string>; body: string; afterFirstByte?: boolean },
-  redact: (text: string) => string,
+  redact: Redact,
 ): ProviderError {
   const detail = asObject(parseJsonObject(error.body)?.error)
   const type = asString(detail.type)

@@ -1,3 +1,4 @@
+import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
 import { isBlank, shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { resolveTraits } from '../model-traits/index.ts'
@@ -21,17 +22,11 @@ export function toMessagesRequest(
 ): WireRequest {
   const adjustments = createAdjustments()
   const body = toMessagesBody(call, options, settings, adjustments)
-  return {
-    method: 'POST',
-    url: `${apiRoot(settings)}/v1/messages`,
-    headers: {
-      'content-type': 'application/json',
-      accept: options.stream ? 'text/event-stream' : 'application/json',
-      ...versionHeader(settings),
-    },
-    body,
+  return jsonRequest(`${apiRoot(settings)}/v1/messages`, body, {
+    accept: options.stream ? 'text/event-stream' : 'application/json',
+    headers: versionHeader(settings),
     adjusted: adjustments.names(),
-  }
+  })
 }
 
 /** The address before `/v1`; operators may configure it with or without. */

@@ -1,27 +1,18 @@
+import { jsonRequest } from '../json-request.ts'
+import { toCohereBody } from '../cohere/embeddings.ts'
 import { readVectors, rowsByKind } from '../embedding-vector.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { EmbeddingAnswer, WireModel } from '../port.ts'
-import type { WireAdapter } from '../wire-adapter.ts'
+import type { EmbedCall, WireAdapter } from '../wire-adapter.ts'
 import { asCount, asObject, decodeJsonObject, type JsonObject } from '../wire-json.ts'
-
-const inputTypes = { document: 'search_document', query: 'search_query' } as const
 
 /** InvokeModel of the Titan and Cohere embedding models; each has a separate body. */
 export function bedrockEmbeddings(root: string): NonNullable<WireAdapter['embeddings']> {
   return {
-    toRequest({ model, texts, dimensions, purpose }) {
+    toRequest({ model, ...call }) {
       const { embeddingForm } = traitsOf(model)
-      const body =
-        embeddingForm === 'texts'
-          ? toCohereBody(texts, dimensions, purpose)
-          : toTitanBody(embeddingForm, texts[0] ?? '', dimensions)
-      return {
-        method: 'POST',
-        url: `${root}/model/${encodeURIComponent(model.id)}/invoke`,
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body,
-        adjusted: [],
-      }
+      const body = embeddingForm === 'texts' ? toCohereBody(call) : toTitanBody(embeddingForm, call)
+      return jsonRequest(`${root}/model/${encodeURIComponent(model.id)}/invoke`, body)
     },
     fromResponse: fromEmbeddings,
     maximumBatch: (model) => traitsOf(model).embeddingBatch ?? 1,
@@ -35,22 +26,11 @@ function traitsOf(model: WireModel): ModelTraits {
 }
 
 /** The first Titan accepts only the text. */
-function toTitanBody(
-  form: ModelTraits['embeddingForm'],
-  inputText: string,
-  dimensions: number | undefined,
-): JsonObject {
+function toTitanBody(form: ModelTraits['embeddingForm'], call: Omit<EmbedCall, 'model'>): JsonObject {
+  const { texts, dimensions } = call
+  const inputText = texts[0] ?? ''
   if (form === 'text_only') return { inputText }
   return { inputText, normalize: true, ...(dimensions !== undefined && { dimensions }) }
-}
-
-function toCohereBody(texts: string[], dimensions: number | undefined, purpose: 'document' | 'query'): JsonObject {
-  return {
-    texts,
-    input_type: inputTypes[purpose],
-    embedding_types: ['float'],
-    ...(dimensions !== undefined && { output_dimension: dimensions }),
-  }
 }
 
 /** The second Titan, if types were requested: one array per kind. */

@@ -1,15 +1,13 @@
-import type { ProviderAnswer } from '../port.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
 import { mapError } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
+import type { Redact } from '../redactor.ts'
+import type { WireAnswer } from '../wire-adapter.ts'
 
 /** Maps a complete answer of Converse. */
-export function fromConverse(
-  body: Uint8Array,
-  redact: (text: string) => string,
-): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
+export function fromConverse(body: Uint8Array, redact: Redact): WireAnswer {
   const response = decodeJsonObject(body)
   if (response?.__type) throw mapError({ status: 200, headers: {}, body: JSON.stringify(response) }, redact)
   const message = asObject(asObject(response?.output).message)

@@ -7,6 +7,7 @@ import { createFrameParser, type EventFrame } from './frame-parser.ts'
 import { mapStreamException } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
+import type { Redact } from '../redactor.ts'
 
 interface ReaderState {
   begun: boolean
@@ -20,7 +21,7 @@ interface ReaderState {
 }
 
 /** Reads the frames of ConverseStream. The answer ends with `messageStop`; usage follows in `metadata`. */
-export function createConverseStreamReader(redact: (text: string) => string): WireStreamReader {
+export function createConverseStreamReader(redact: Redact): WireStreamReader {
   const state: ReaderState = {
     begun: false,
     stopped: false,
@@ -39,7 +40,7 @@ export function createConverseStreamReader(redact: (text: string) => string): Wi
   })
 }
 
-function readFrame(state: ReaderState, frame: EventFrame, redact: (text: string) => string): ProviderEvent[] {
+function readFrame(state: ReaderState, frame: EventFrame, redact: Redact): ProviderEvent[] {
   if (frame.messageType !== 'event') throw mapStreamException(frame.type, frame.payload, redact, state.begun)
   state.begun = true
   const { payload } = frame

@@ -1,10 +1,11 @@
 import type { ProviderSettings } from '../port.ts'
+import { readModelIds } from '../model-list.ts'
 import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter, WireAdapter } from '../wire-adapter.ts'
+import { decodeJsonObject } from '../wire-json.ts'
 import { controlRoot, runtimeRoot } from './addresses.ts'
 import { type AuthorizeOptions, createAuthorize } from './authorize.ts'
 import { bedrockEmbeddings } from './embeddings.ts'
-import { fromModelList } from './from-model-list.ts'
 import { fromConverse } from './from-response.ts'
 import { createConverseStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
@@ -25,6 +26,10 @@ export function createBedrockAdapterWith(settings: ProviderSettings, options: Au
     authorize: createAuthorize(settings, options),
     requestIdHeader: 'x-amzn-requestid',
     embeddings: bedrockEmbeddings(root),
-    models: { url: `${controlRoot(settings)}/foundation-models`, fromResponse: fromModelList },
+    // Inference profiles (`eu.…`, `us.…`) have a separate list and are not included.
+    models: {
+      url: `${controlRoot(settings)}/foundation-models`,
+      fromResponse: (body) => readModelIds(decodeJsonObject(body)?.modelSummaries, ({ modelId }) => modelId),
+    },
   }
 }

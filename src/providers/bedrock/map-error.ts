@@ -2,6 +2,7 @@ import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asName, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
+import type { Redact } from '../redactor.ts'
 
 /** Names of AWS exceptions in lower case: HTTP answers use `ThrottlingException`, streams `throttlingException`. */
 const classes: Readonly<Record<string, ProviderErrorClass>> = {
@@ -30,7 +31,7 @@ const classes: Readonly<Record<string, ProviderErrorClass>> = {
 /** A non-2xx answer of Bedrock; the kind of error is in a header, in older services in the body. */
 export function mapError(
   answer: { status: number; headers: Record<string, string>; body: string },
-  redact: (text: string) => string,
+  redact: Redact,
 ): ProviderError {
   const body = parseJsonObject(answer.body) ?? {}
   const type = answer.headers['x-amzn-errortype'] || asString(body.__type) || asString(body.code)
@@ -45,7 +46,7 @@ export function mapError(
 export function mapStreamException(
   type: string,
   body: JsonObject,
-  redact: (text: string) => string,
+  redact: Redact,
   afterFirstByte: boolean,
 ): ProviderError {
   return toFailure(type, body, redact, { status: 200, retryAfterSeconds: null, afterFirstByte })
@@ -54,7 +55,7 @@ export function mapStreamException(
 function toFailure(
   wireType: string,
   body: JsonObject,
-  redact: (text: string) => string,
+  redact: Redact,
   fields: { status: number; retryAfterSeconds: number | null; afterFirstByte: boolean },
 ): ProviderError {
   const type = plainType(wireType)

@@ -1,3 +1,4 @@
+import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
 import { isBlank, shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
@@ -29,16 +30,11 @@ export function toConverseRequest(
   const accepted = acceptCall(call, settings, traits, adjustments)
   const body = toBody(accepted, traits, settings, adjustments)
   const stream = options.stream && !(body.toolConfig && traits.streamedTools === false)
-  return {
-    method: 'POST',
-    url: `${root}/model/${encodeURIComponent(call.model.id)}/${stream ? 'converse-stream' : 'converse'}`,
-    headers: {
-      'content-type': 'application/json',
-      accept: stream ? 'application/vnd.amazon.eventstream' : 'application/json',
-    },
+  return jsonRequest(
+    `${root}/model/${encodeURIComponent(call.model.id)}/${stream ? 'converse-stream' : 'converse'}`,
     body,
-    adjusted: adjustments.names(),
-  }
+    { accept: stream ? 'application/vnd.amazon.eventstream' : 'application/json', adjusted: adjustments.names() },
+  )
 }
 
 function toBody(

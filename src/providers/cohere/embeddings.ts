@@ -1,31 +1,28 @@
+import { jsonRequest } from '../json-request.ts'
 import { readVectors, rowsByKind } from '../embedding-vector.ts'
 import type { EmbeddingAnswer } from '../port.ts'
-import type { WireAdapter } from '../wire-adapter.ts'
+import type { EmbedCall, WireAdapter } from '../wire-adapter.ts'
 import { asCount, asObject, decodeJsonObject } from '../wire-json.ts'
 
-const inputTypes = { document: 'search_document', query: 'search_query' } as const
 /** Cohere's limit of texts in one call. */
 const maximumBatch = 96
+
+const inputTypes = { document: 'search_document', query: 'search_query' } as const
+
+/** The body for a Cohere model, also on Bedrock. */
+export function toCohereBody({ texts, dimensions, purpose }: Omit<EmbedCall, 'model'>) {
+  return {
+    texts,
+    input_type: inputTypes[purpose],
+    embedding_types: ['float'],
+    ...(dimensions !== undefined && { output_dimension: dimensions }),
+  }
+}
 
 /** `POST /v2/embed`. */
 export function cohereEmbeddings(root: string): NonNullable<WireAdapter['embeddings']> {
   return {
-    toRequest({ model, texts, dimensions, purpose }) {
-      const body = {
-        model: model.id,
-        texts,
-        input_type: inputTypes[purpose],
-        embedding_types: ['float'],
-        ...(dimensions !== undefined && { output_dimension: dimensions }),
-      }
-      return {
-        method: 'POST',
-        url: `${root}/v2/embed`,
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body,
-        adjusted: [],
-      }
-    },
+    toRequest: ({ model, ...call }) => jsonRequest(`${root}/v2/embed`, { model: model.id, ...toCohereBody(call) }),
     fromResponse: fromEmbeddings,
     maximumBatch: () => maximumBatch,
   }

@@ -1,15 +1,13 @@
-import type { ProviderAnswer } from '../port.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
 import { failureOfFinish } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
+import type { Redact } from '../redactor.ts'
+import type { WireAnswer } from '../wire-adapter.ts'
 
 /** Maps a complete answer of `POST /v2/chat`. The plan before tool calls is reasoning, as thinking is. */
-export function fromChat(
-  body: Uint8Array,
-  redact: (text: string) => string,
-): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
+export function fromChat(body: Uint8Array, redact: Redact): WireAnswer {
   const response = decodeJsonObject(body)
   if (!response || !isAnswer(response)) throw unreadableAnswer('an answer', true)
   const message = asObject(response.message)

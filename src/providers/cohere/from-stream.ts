@@ -1,12 +1,13 @@
 import { SseParser, type SseEvent } from '../../kernel/index.ts'
 import type { ProviderEvent } from '../port.ts'
-import { createStreamReader } from '../stream-reader.ts'
+import { createStreamReader, textEvent } from '../stream-reader.ts'
 import type { WireStreamReader } from '../wire-adapter.ts'
 import { failure, truncatedStream, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
 import { failureOfFinish } from './map-error.ts'
 import { mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
+import type { Redact } from '../redactor.ts'
 
 /** Largest single event; one delta is a few hundred bytes. */
 const maximumEventBytes = 4 * 1024 * 1024
@@ -19,7 +20,7 @@ interface ReaderState {
 }
 
 /** Reads the event stream of `POST /v2/chat`. The answer ends with `message-end`; a `[DONE]` may follow. */
-export function createChatStreamReader(redact: (text: string) => string): WireStreamReader {
+export function createChatStreamReader(redact: Redact): WireStreamReader {
   const state: ReaderState = { begun: false, ended: false, toolCalls: new Map() }
   return createStreamReader({
     parser: new SseParser({ maximumEventBytes }),
@@ -32,7 +33,7 @@ export function createChatStreamReader(redact: (text: string) => string): WireSt
   })
 }
 
-function readEvent(state: ReaderState, event: SseEvent, redact: (text: string) => string): ProviderEvent[] {
+function readEvent(state: ReaderState, event: SseEvent, redact: Redact): ProviderEvent[] {
   if (state.ended || event.data === '[DONE]') return []
   const data = parseJsonObject(event.data)
   if (!data) throw unreadableAnswer('an event', state.begun)
@@ -83,7 +84,7 @@ function readToolCallEnd(state: ReaderState, wireIndex: unknown): ProviderEvent[
   return call && !call.sawArguments ? [{ type: 'tool_call', index: call.index, argumentsDelta: '{}' }] : []
 }
 
-function readEnd(state: ReaderState, delta: JsonObject, redact: (text: string) => string): ProviderEvent[] {
+function readEnd(state: ReaderState, delta: JsonObject, redact: Redact): ProviderEvent[] {
   const wireFinishReason = asName(delta.finish_reason)
   const failed = failureOfFinish(wireFinishReason, delta.error, redact)
   if (failed) throw failed
@@ -94,9 +95,4 @@ function readEnd(state: ReaderState, delta: JsonObject, redact: (text: string) =
   const usage = mapUsage(delta.usage)
   if (usage) events.push({ type: 'usage', usage })
   return events
-}
-
-function textEvent(type: 'text' | 'reasoning', value: unknown): ProviderEvent[] {
-  const text = asString(value)
-  return text === '' ? [] : [{ type, text }]
 }

@@ -1,7 +1,8 @@
+import { readModelIds } from '../model-list.ts'
 import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter } from '../wire-adapter.ts'
+import { decodeJsonObject } from '../wire-json.ts'
 import { cohereEmbeddings } from './embeddings.ts'
-import { fromModelList } from './from-model-list.ts'
 import { fromChat } from './from-response.ts'
 import { createChatStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
@@ -21,6 +22,9 @@ export const createCohereAdapter: CreateWireAdapter = (settings) => {
     requestIdHeader: 'x-debug-trace-id',
     embeddings: cohereEmbeddings(root),
     // The list exists only in the first version of the API; 1000 is the largest page.
-    models: { url: `${root}/v1/models?page_size=1000`, fromResponse: fromModelList },
+    models: {
+      url: `${root}/v1/models?page_size=1000`,
+      fromResponse: (body) => readModelIds(decodeJsonObject(body)?.models, ({ name }) => name),
+    },
   }
 }

@@ -2,11 +2,12 @@ import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asString, parseJsonObject } from '../wire-json.ts'
+import type { Redact } from '../redactor.ts'
 
 /** Cohere's errors are flat: `{"message"}`. The status decides the class; for 400 and 429 the message does. */
 export function mapError(
   answer: { status: number; headers: Record<string, string>; body: string },
-  redact: (text: string) => string,
+  redact: Redact,
 ): ProviderError {
   const body = parseJsonObject(answer.body) ?? {}
   const message = asMessage(body.message) || asMessage(body.error)
@@ -17,11 +18,7 @@ export function mapError(
 }
 
 /** The failure of an answer that ends with an error inside HTTP 200; null for every other finish reason. */
-export function failureOfFinish(
-  finishReason: string | null,
-  detail: unknown,
-  redact: (text: string) => string,
-): ProviderError | null {
+export function failureOfFinish(finishReason: string | null, detail: unknown, redact: Redact): ProviderError | null {
   if (finishReason === null || !/^(ERROR(?!_TOXIC)|TIMEOUT|USER_CANCEL)/.test(finishReason)) return null
   const errorClass = finishReason === 'TIMEOUT' ? 'timeout' : 'server_error'
   const message = redact(asString(detail)) || `Cohere ended the answer with ${finishReason}.`

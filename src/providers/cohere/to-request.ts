@@ -1,3 +1,5 @@
+import { toFunctionTools } from '../function-tools.ts'
+import { jsonRequest } from '../json-request.ts'
 import { acceptCall } from '../accept-call.ts'
 import { isBlank } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
@@ -24,14 +26,12 @@ export function toChatRequest(
   const adjustments = createAdjustments()
   const traits = resolveTraits('cohere', call.model)
   const body = toBody(acceptCall(call, settings, traits, adjustments), traits, settings, adjustments)
-  return {
-    method: 'POST',
-    url: `${apiRoot(settings)}/v2/chat`,
-    headers: { 'content-type': 'application/json', accept: options.stream ? 'text/event-stream' : 'application/json' },
-    // The API reference makes `stream` a required field of the request.
-    body: { ...body, stream: options.stream },
-    adjusted: adjustments.names(),
-  }
+  // The API reference makes `stream` a required field of the request.
+  return jsonRequest(
+    `${apiRoot(settings)}/v2/chat`,
+    { ...body, stream: options.stream },
+    { accept: options.stream ? 'text/event-stream' : 'application/json', adjusted: adjustments.names() },
+  )
 }
 
 /** The address before the version; operators may configure it with or without. */
@@ -117,10 +117,7 @@ function toTools(request: ProviderRequest): JsonObject {
   const choices = { auto: undefined, none: 'NONE', required: 'REQUIRED' } as const
   const choice = request.toolChoice && choices[request.toolChoice]
   return {
-    tools: request.tools.map((tool) => ({
-      type: 'function',
-      function: { name: tool.name, description: tool.description, parameters: tool.parameters },
-    })),
+    tools: toFunctionTools(request.tools),
     ...(choice && { tool_choice: choice }),
   }
 }

@@ -1,7 +1,8 @@
+import { jsonRequest } from '../json-request.ts'
 import { readVectors } from '../embedding-vector.ts'
 import { resolveTraits } from '../model-traits/index.ts'
 import type { EmbeddingAnswer, WireModel } from '../port.ts'
-import type { WireAdapter, WireRequest } from '../wire-adapter.ts'
+import type { WireAdapter } from '../wire-adapter.ts'
 import { asCount, asObject, asObjects, decodeJsonObject, type JsonObject } from '../wire-json.ts'
 import { geminiModelPath, vertexModelPath } from './addresses.ts'
 
@@ -75,15 +76,5 @@ function readContent(answer: JsonObject): EmbeddingAnswer {
   return {
     vectors: readVectors(members.map((member) => member.values)),
     promptTokens: asCount(asObject(answer.usageMetadata).promptTokenCount) ?? null,
-  }
-}
-
-function jsonRequest(url: string, body: unknown): WireRequest {
-  return {
-    method: 'POST',
-    url,
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body,
-    adjusted: [],
   }
 }

@@ -1,16 +1,14 @@
-import type { ProviderAnswer } from '../port.ts'
 import { failure, unreadableAnswer } from '../wire-failure.ts'
 import { asObjects, decodeJsonObject } from '../wire-json.ts'
 import { mapError } from './map-error.ts'
 import { isFailure, mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import { readCandidate } from './read-candidate.ts'
+import type { Redact } from '../redactor.ts'
+import type { WireAnswer } from '../wire-adapter.ts'
 
 /** Maps a complete GenerateContentResponse. A blocked prompt is an answer without text, with finish reason content_filter. */
-export function fromGenerateContent(
-  body: Uint8Array,
-  redact: (text: string) => string,
-): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
+export function fromGenerateContent(body: Uint8Array, redact: Redact): WireAnswer {
   const response = decodeJsonObject(body)
   if (response?.error) throw mapError({ status: 200, headers: {}, body: JSON.stringify(response) }, redact)
   if (!response) throw unreadableAnswer('an answer', true)

@@ -10,6 +10,7 @@ import { failureOfFinish } from './from-response.ts'
 import { isFailure, mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import { readCandidate } from './read-candidate.ts'
+import type { Redact } from '../redactor.ts'
 
 /** Largest single chunk; thought signatures make chunks of some 10 KiB, text chunks are far smaller. */
 const maximumChunkBytes = 8 * 1024 * 1024
@@ -28,7 +29,7 @@ interface ReaderState {
  * Reads `streamGenerateContent`: server-sent events with `alt=sse`, else a growing JSON array. There is no end marker: an answer is
  * complete once its finish reason (or a blocked prompt) was received. Usage may follow it, so both are emitted at the end.
  */
-export function createGenerateContentStreamReader(redact: (text: string) => string): WireStreamReader {
+export function createGenerateContentStreamReader(redact: Redact): WireStreamReader {
   const state: ReaderState = {
     begun: false,
     finishReason: null,
@@ -45,7 +46,7 @@ export function createGenerateContentStreamReader(redact: (text: string) => stri
   })
 }
 
-function readChunk(state: ReaderState, text: string, redact: (text: string) => string): ProviderEvent[] {
+function readChunk(state: ReaderState, text: string, redact: Redact): ProviderEvent[] {
   // Google never sends this end marker; some proxies do.
   if (text === '[DONE]') return []
   const chunk = parseJsonObject(text)

@@ -1,9 +1,10 @@
+import { readModelIds } from '../model-list.ts'
 import { createRedactor } from '../redactor.ts'
 import type { ProviderSettings } from '../port.ts'
 import type { CreateWireAdapter, WireAdapter } from '../wire-adapter.ts'
+import { asString, decodeJsonObject } from '../wire-json.ts'
 import { geminiModelPath, geminiRoot, vertexModelPath, vertexRoot } from './addresses.ts'
 import { geminiEmbeddings, vertexEmbeddings } from './embeddings.ts'
-import { fromModelList } from './from-model-list.ts'
 import { fromGenerateContent } from './from-response.ts'
 import { createGenerateContentStreamReader } from './from-stream.ts'
 import { createGoogleTokenLoader, type LoadGoogleToken } from './google-token.ts'
@@ -18,7 +19,11 @@ export const createGeminiAdapter: CreateWireAdapter = (settings) => {
     authorize: async () => keyHeader(settings),
     embeddings: geminiEmbeddings(root),
     // 1000 is the largest page.
-    models: { url: `${root}/models?pageSize=1000`, fromResponse: fromModelList },
+    models: {
+      url: `${root}/models?pageSize=1000`,
+      fromResponse: (body) =>
+        readModelIds(decodeJsonObject(body)?.models, ({ name }) => asString(name).replace(/^models\//, '')),
+    },
   }
 }
 

@@ -2,6 +2,7 @@ import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { boundWait, errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asCount, asMessage, asName, asObject, asObjects, asString, type JsonObject } from '../wire-json.ts'
+import type { Redact } from '../redactor.ts'
 
 /** The names of google.rpc.Code. */
 const classes: Readonly<Record<string, ProviderErrorClass>> = {
@@ -23,7 +24,7 @@ const classes: Readonly<Record<string, ProviderErrorClass>> = {
 /** Maps an error body of Google's APIs, or an error object inside a stream (status 200), to a ProviderError. */
 export function mapError(
   answer: { status: number; headers: Record<string, string>; body: string; afterFirstByte?: boolean },
-  redact: (text: string) => string,
+  redact: Redact,
 ): ProviderError {
   const error = errorOf(answer.body)
   const status = answer.status === 200 ? (asCount(error.code) ?? 200) : answer.status

@@ -1,3 +1,4 @@
+import { jsonRequest } from '../json-request.ts'
 import { acceptCall, openingText } from '../accept-call.ts'
 import { isBlank, nameOfAnsweredTool, shapeConversation, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
@@ -25,13 +26,11 @@ export function toGenerateContentRequest(
   const adjustments = createAdjustments()
   const traits = resolveTraits(settings.format, call.model)
   const body = toBody(acceptCall(call, settings, traits, adjustments), traits, settings, adjustments)
-  return {
-    method: 'POST',
-    url: options.stream ? `${modelUrl}:streamGenerateContent?alt=sse` : `${modelUrl}:generateContent`,
-    headers: { 'content-type': 'application/json', accept: options.stream ? 'text/event-stream' : 'application/json' },
+  return jsonRequest(
+    options.stream ? `${modelUrl}:streamGenerateContent?alt=sse` : `${modelUrl}:generateContent`,
     body,
-    adjusted: adjustments.names(),
-  }
+    { accept: options.stream ? 'text/event-stream' : 'application/json', adjusted: adjustments.names() },
+  )
 }
 
 function toBody(

@@ -1,3 +1,4 @@
+import { jsonRequest } from '../json-request.ts'
 import { readVectors } from '../embedding-vector.ts'
 import type { WireAdapter } from '../wire-adapter.ts'
 import { asCount, decodeJsonObject } from '../wire-json.ts'
@@ -8,17 +9,12 @@ const maximumBatch = 32
 /** `POST /api/embed`. */
 export function createOllamaEmbeddings(root: string): NonNullable<WireAdapter['embeddings']> {
   return {
-    toRequest: (call) => ({
-      method: 'POST',
-      url: `${root}/api/embed`,
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: {
-        model: call.model.id,
-        input: call.texts,
-        ...(call.dimensions !== undefined && { dimensions: call.dimensions }),
-      },
-      adjusted: [],
-    }),
+    toRequest: ({ model, texts, dimensions }) =>
+      jsonRequest(`${root}/api/embed`, {
+        model: model.id,
+        input: texts,
+        ...(dimensions !== undefined && { dimensions }),
+      }),
     fromResponse(body) {
       const answer = decodeJsonObject(body)
       // An older endpoint returns one vector.

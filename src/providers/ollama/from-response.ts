@@ -2,12 +2,11 @@ import { mapError } from '../openai/map-error.ts'
 import type { FinishReason, ProviderAnswer, TokenUsage } from '../port.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asCount, asName, asObject, asObjects, asString, decodeJsonObject, type JsonObject } from '../wire-json.ts'
+import type { Redact } from '../redactor.ts'
+import type { WireAnswer } from '../wire-adapter.ts'
 
 /** Maps a complete answer of `/api/chat`. Throws ProviderError if the body is an error inside HTTP 200 or not an answer. */
-export function fromChat(
-  body: Uint8Array,
-  redact: (text: string) => string,
-): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
+export function fromChat(body: Uint8Array, redact: Redact): WireAnswer {
   const answer = decodeJsonObject(body)
   if (answer?.error) throw mapError({ status: 200, headers: {}, body: JSON.stringify(answer) }, redact)
   if (!answer || typeof answer.message !== 'object' || answer.done !== true) throw unreadableAnswer('an answer', true)

@@ -6,12 +6,13 @@ import { truncatedStream, unreadableAnswer } from '../wire-failure.ts'
 import { asName, asObject, asString, parseJsonObject } from '../wire-json.ts'
 import { mapCounts, mapDoneReason, readToolCalls } from './from-response.ts'
 import { createLineParser } from './line-parser.ts'
+import type { Redact } from '../redactor.ts'
 
 /** Largest single line; one delta is a few hundred bytes. */
 const maximumLineBytes = 4 * 1024 * 1024
 
 /** Reads the lines of `/api/chat`, one JSON object each. The answer ends with `done: true`. */
-export function createOllamaStreamReader(redact: (text: string) => string): WireStreamReader {
+export function createOllamaStreamReader(redact: Redact): WireStreamReader {
   const state = { begun: false, ended: false, toolCalls: 0 }
   return createStreamReader<string>({
     parser: createLineParser({ maximumLineBytes }),
@@ -27,7 +28,7 @@ export function createOllamaStreamReader(redact: (text: string) => string): Wire
 function readLine(
   line: string,
   state: { begun: boolean; ended: boolean; toolCalls: number },
-  redact: (text: string) => string,
+  redact: Redact,
 ): ProviderEvent[] {
   if (line.trim() === '') return []
   const part = parseJsonObject(line)

@@ -1,8 +1,8 @@
 import { mapError } from '../openai/map-error.ts'
+import { readModelIds } from '../model-list.ts'
 import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter } from '../wire-adapter.ts'
-import { unreadableAnswer } from '../wire-failure.ts'
-import { asName, asObjects, decodeJsonObject } from '../wire-json.ts'
+import { asName, decodeJsonObject } from '../wire-json.ts'
 import { createOllamaEmbeddings } from './embeddings.ts'
 import { fromChat } from './from-response.ts'
 import { createOllamaStreamReader } from './from-stream.ts'
@@ -23,19 +23,14 @@ export const createOllamaAdapter: CreateWireAdapter = (settings) => {
     authorize: () => Promise.resolve(credentials),
     requestIdHeader: null,
     embeddings: createOllamaEmbeddings(root),
-    models: { url: `${root}/api/tags`, fromResponse: fromTags },
+    models: {
+      url: `${root}/api/tags`,
+      fromResponse: (body) => readModelIds(decodeJsonObject(body)?.models, ({ model, name }) => asName(model) ?? name),
+    },
   }
 }
 
 /** Operators may configure the address with `/v1` or `/api` at its end. */
 function apiRoot(baseUrl: string | undefined): string {
   return (baseUrl ?? defaultBaseUrl).replace(/\/+$/, '').replace(/\/(v1|api)$/, '')
-}
-
-function fromTags(body: Uint8Array): string[] {
-  const tags = decodeJsonObject(body)
-  if (!Array.isArray(tags?.models)) throw unreadableAnswer('a list of models', false)
-  return asObjects(tags.models)
-    .map((model) => asName(model.model) ?? asName(model.name))
-    .filter((id) => id !== null)
 }

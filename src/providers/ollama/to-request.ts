@@ -1,3 +1,5 @@
+import { toFunctionTools } from '../function-tools.ts'
+import { jsonRequest } from '../json-request.ts'
 import { acceptCall } from '../accept-call.ts'
 import { nameOfAnsweredTool, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
@@ -17,16 +19,10 @@ export function toOllamaRequest(
   const adjustments = createAdjustments()
   const traits = resolveTraits('ollama', call.model)
   const accepted = acceptCall(call, settings, traits, adjustments)
-  return {
-    method: 'POST',
-    url: `${root}/api/chat`,
-    headers: {
-      'content-type': 'application/json',
-      accept: options.stream ? 'application/x-ndjson' : 'application/json',
-    },
-    body: toBody(accepted, traits, options, settings, adjustments),
+  return jsonRequest(`${root}/api/chat`, toBody(accepted, traits, options, settings, adjustments), {
+    accept: options.stream ? 'application/x-ndjson' : 'application/json',
     adjusted: adjustments.names(),
-  }
+  })
 }
 
 function toBody(
@@ -58,10 +54,7 @@ function toBody(
     },
     ...mapThinking(call, traits, adjustments),
     ...(offersTools && {
-      tools: request.tools!.map((tool) => ({
-        type: 'function',
-        function: { name: tool.name, description: tool.description, parameters: tool.parameters },
-      })),
+      tools: toFunctionTools(request.tools!),
     }),
   }
 }

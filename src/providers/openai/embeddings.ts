@@ -1,18 +1,20 @@
+import { jsonRequest } from '../json-request.ts'
 import { readVector } from '../embedding-vector.ts'
 import type { EmbeddingAnswer, WireModel } from '../port.ts'
-import type { WireAdapter, WireRequest } from '../wire-adapter.ts'
+import type { WireAdapter } from '../wire-adapter.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asCount, asObject, asObjects, decodeJsonObject } from '../wire-json.ts'
 import { errorInside } from './from-response.ts'
 import { mapError } from './map-error.ts'
 import type { RequestContext } from './to-request.ts'
+import type { Redact } from '../redactor.ts'
 
 export function createEmbeddings(
   { flavour, endpoint }: RequestContext,
-  redact: (text: string) => string,
+  redact: Redact,
 ): NonNullable<WireAdapter['embeddings']> {
   return {
-    toRequest(call): WireRequest {
+    toRequest(call) {
       const { dimensionsField } = flavour
       const body = {
         model: call.model.id,
@@ -20,13 +22,7 @@ export function createEmbeddings(
         ...(flavour.base64Embeddings && { encoding_format: 'base64' }),
         ...(call.dimensions !== undefined && dimensionsField !== null && { [dimensionsField]: call.dimensions }),
       }
-      return {
-        method: 'POST',
-        url: endpoint('embeddings', call.model.id),
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body,
-        adjusted: [],
-      }
+      return jsonRequest(endpoint('embeddings', call.model.id), body)
     },
     fromResponse: (body) => fromEmbeddingList(body, redact),
     maximumBatch: (_model: WireModel) => flavour.embeddingBatch,
@@ -34,7 +30,7 @@ export function createEmbeddings(
 }
 
 /** Vectors in the order of the inputs, independent of the order on the wire. Numbers or base64. */
-function fromEmbeddingList(body: Uint8Array, redact: (text: string) => string): EmbeddingAnswer {
+function fromEmbeddingList(body: Uint8Array, redact: Redact): EmbeddingAnswer {
   const list = decodeJsonObject(body)
   const error = list && !Array.isArray(list.data) ? errorInside(list, undefined) : null
   if (error) throw mapError({ status: 200, headers: {}, body: error }, redact)

@@ -8,13 +8,11 @@ import { isBrokenOff, mapFinishReason } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import { readArguments, readTextParts } from './message-parts.ts'
 import { createReplayCollector } from './replay.ts'
+import type { Redact } from '../redactor.ts'
+import type { WireAnswer } from '../wire-adapter.ts'
 
 /** Maps a complete completion. Throws ProviderError if the body is an error inside HTTP 200 or not a completion. */
-export function fromCompletion(
-  body: Uint8Array,
-  flavour: Flavour,
-  redact: (text: string) => string,
-): Omit<ProviderAnswer, 'adjusted' | 'providerRequestId'> {
+export function fromCompletion(body: Uint8Array, flavour: Flavour, redact: Redact): WireAnswer {
   const completion = decodeJsonObject(body)
   if (!completion) throw unreadableAnswer('an answer', true)
   const choice = firstChoice(completion.choices)

@@ -12,6 +12,7 @@ import { isBrokenOff } from './map-finish-reason.ts'
 import { mapUsage } from './map-usage.ts'
 import { readArguments, readTextParts } from './message-parts.ts'
 import { createReplayCollector } from './replay.ts'
+import type { Redact } from '../redactor.ts'
 
 /** Largest single event; a delta has a few hundred bytes, a whole tool call far less than this. */
 const maximumEventBytes = 4 * 1024 * 1024
@@ -34,7 +35,7 @@ interface ReaderState {
  * Reads the event stream of `POST …/chat/completions`. The answer ends with `[DONE]` or a finish reason: not every host sends both. Finish
  * and usage are emitted at the end, because both may be sent twice.
  */
-export function createChatStreamReader(flavour: Flavour, redact: (text: string) => string): WireStreamReader {
+export function createChatStreamReader(flavour: Flavour, redact: Redact): WireStreamReader {
   const state: ReaderState = {
     begun: false,
     ended: false,
@@ -67,7 +68,7 @@ function readObject(data: string, state: ReaderState): JsonObject {
   return chunk
 }
 
-function errorOf(body: string, { begun }: ReaderState, redact: (text: string) => string): ProviderError {
+function errorOf(body: string, { begun }: ReaderState, redact: Redact): ProviderError {
   return mapError({ status: 200, headers: {}, body, afterFirstByte: begun }, redact)
 }
 
@@ -75,7 +76,7 @@ function* readChunk(
   chunk: JsonObject,
   state: ReaderState,
   flavour: Flavour,
-  redact: (text: string) => string,
+  redact: Redact,
 ): Generator<ProviderEvent, void, void> {
   const choice = firstChoice(chunk.choices)
   // Moonshot's is in the choice, Groq's in a separate field.

@@ -1,7 +1,7 @@
+import { readModelIds } from '../model-list.ts'
 import { createRedactor } from '../redactor.ts'
 import type { CreateWireAdapter } from '../wire-adapter.ts'
-import { unreadableAnswer } from '../wire-failure.ts'
-import { asName, asObjects, parseJson } from '../wire-json.ts'
+import { parseJson } from '../wire-json.ts'
 import { createEmbeddings } from './embeddings.ts'
 import { createEndpoint } from './endpoint.ts'
 import { type Flavour, flavourName, flavours } from './flavours.ts'
@@ -41,8 +41,5 @@ function toCredentials({ apiKey, format }: { apiKey?: string; format: string }):
 function fromModelList(body: Uint8Array): string[] {
   const list = parseJson(new TextDecoder().decode(body))
   const entries = Array.isArray(list) ? list : (list as { data?: unknown } | null | undefined)?.data
-  if (!Array.isArray(entries)) throw unreadableAnswer('a list of models', false)
-  return asObjects(entries)
-    .map((entry) => asName(entry.id))
-    .filter((id) => id !== null)
+  return readModelIds(entries, ({ id }) => id)
 }

@@ -2,6 +2,7 @@ import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { boundWait, errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asName, asObject, asString, type JsonObject, parseJson } from '../wire-json.ts'
+import type { Redact } from '../redactor.ts'
 
 export interface WireError {
   status: number
@@ -22,7 +23,7 @@ interface ErrorWords {
 }
 
 /** Maps an error answer, or an error inside a 2xx body (status 200), to a ProviderError. */
-export function mapError(error: WireError, redact: (text: string) => string): ProviderError {
+export function mapError(error: WireError, redact: Redact): ProviderError {
   const words = readWords(error.body)
   const status = error.status >= 400 ? error.status : words.status
   return failure(classify(status, words), redact(words.message) || fallbackMessage(error.status), {

@@ -1,3 +1,5 @@
+import { toFunctionTools } from '../function-tools.ts'
+import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, shapeMessages } from '../accept-call.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
@@ -24,17 +26,11 @@ export function toChatRequest(call: ProviderCall, options: { stream: boolean }, 
   const traits = resolveTraits(host, call.model)
   const accepted = acceptCall(call, { ...settings, quirks: { rejects } }, traits, adjustments)
   const body = toChatBody(accepted, options, { ...context, traits }, adjustments)
-  return {
-    method: 'POST',
-    url: endpoint('chat/completions', call.model.id),
-    headers: {
-      'content-type': 'application/json',
-      accept: options.stream ? 'text/event-stream' : 'application/json',
-      ...(flavour.requestIdField && { [flavour.requestIdField]: call.requestId }),
-    },
-    body,
+  return jsonRequest(endpoint('chat/completions', call.model.id), body, {
+    accept: options.stream ? 'text/event-stream' : 'application/json',
+    headers: flavour.requestIdField ? { [flavour.requestIdField]: call.requestId } : {},
     adjusted: adjustments.names(),
-  }
+  })
 }
 
 function toChatBody(
@@ -119,10 +115,7 @@ function toTools(request: ProviderRequest, flavour: Flavour): JsonObject {
   if (!request.tools || request.tools.length === 0) return {}
   const choice = request.toolChoice === 'required' ? flavour.requiredToolChoice : request.toolChoice
   return {
-    tools: request.tools.map((tool) => ({
-      type: 'function',
-      function: { name: tool.name, description: tool.description, parameters: tool.parameters },
-    })),
+    tools: toFunctionTools(request.tools),
     ...(choice !== undefined && { tool_choice: choice }),
   }
 }

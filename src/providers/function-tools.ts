@@ -1,0 +1,10 @@
+import type { ToolDefinition } from './port.ts'
+import type { JsonObject } from './wire-json.ts'
+
+/** Tools in OpenAI's form, which Cohere and Ollama accept too. */
+export function toFunctionTools(tools: readonly ToolDefinition[]): JsonObject[] {
+  return tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    function: { name, description, parameters },
+  }))
+}
