@@ -23,11 +23,10 @@ import {
   putProviderSchema,
   testProviderSchema,
 } from '../contract/models.ts'
-import type { App, Routes } from '../http/index.ts'
+import { type App, operatorRoutes, type Routes } from '../http/index.ts'
 import type { OperatorCatalogue } from './operator-catalogue.ts'
 
-const tags = ['Operator: models']
-const config = { auth: 'operator' } as const
+const described = operatorRoutes('Operator: models')
 const nothing = z.null().describe('Empty.')
 const actorOf = (request: FastifyRequest) => ({ name: 'operator', requestId: request.requestId })
 
@@ -42,61 +41,40 @@ export function modelRoutes({ catalogue }: { catalogue: OperatorCatalogue }): Ro
 }
 
 function addProviders(app: App, catalogue: OperatorCatalogue) {
-  const schema = { tags, params: providerParamsSchema }
+  const params = providerParamsSchema
   app.get(
     '/api/providers',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List providers',
-        operationId: 'listProviders',
-        response: { 200: providersSchema, ...errorResponses(401) },
-      },
-    },
+    described('listProviders', 'List providers', {
+      response: { 200: providersSchema, ...errorResponses(401) },
+    }),
     () => ({ data: catalogue.providers() }),
   )
   app.get(
     '/api/providers/:id',
-    {
-      config,
-      schema: {
-        ...schema,
-        summary: 'Get a provider',
-        operationId: 'getProvider',
-        response: { 200: providerSchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('getProvider', 'Get a provider', {
+      params,
+      response: { 200: providerSchema, ...errorResponses(401, 404) },
+    }),
     (request) => catalogue.provider(request.params.id),
   )
   app.put(
     '/api/providers/:id',
-    {
-      config,
-      schema: {
-        ...schema,
-        summary: 'Declare or replace a provider',
-        operationId: 'putProvider',
-        description:
-          'Replaces the declaration but not the secrets: an absent `apiKey`, `headers` or `credentials` keeps the stored value, null removes it. A body with only `enabled` enables or disables a provider of the configuration. In force at once here, on other instances within a second; calls in flight keep the old settings.',
-        body: putProviderSchema,
-        response: { 200: providerSchema, ...errorResponses(400, 401, 404, 409) },
-      },
-    },
+    described('putProvider', 'Declare or replace a provider', {
+      params,
+      description:
+        'Replaces the declaration but not the secrets: an absent `apiKey`, `headers` or `credentials` keeps the stored value, null removes it. A body with only `enabled` enables or disables a provider of the configuration. In force at once here, on other instances within a second; calls in flight keep the old settings.',
+      body: putProviderSchema,
+      response: { 200: providerSchema, ...errorResponses(400, 401, 404, 409) },
+    }),
     (request) => catalogue.putProvider(request.params.id, request.body, actorOf(request)),
   )
   app.delete(
     '/api/providers/:id',
-    {
-      config,
-      schema: {
-        ...schema,
-        summary: 'Remove the operator’s declaration of a provider',
-        operationId: 'deleteProvider',
-        description: 'A provider of the configuration then has its configured settings again.',
-        response: { 204: nothing, ...errorResponses(401, 404, 409) },
-      },
-    },
+    described('deleteProvider', 'Remove the operator’s declaration of a provider', {
+      params,
+      description: 'A provider of the configuration then has its configured settings again.',
+      response: { 204: nothing, ...errorResponses(401, 404, 409) },
+    }),
     async (request, reply) => {
       await catalogue.removeProvider(request.params.id, actorOf(request))
       return reply.code(204).send(null)
@@ -104,18 +82,13 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
   )
   app.post(
     '/api/providers/:id/test',
-    {
-      config,
-      schema: {
-        ...schema,
-        summary: 'Test a provider with a real call',
-        operationId: 'testProvider',
-        description:
-          'Sends one small completion (or embedding) to the cheapest model of the provider, or to `model`. The provider bills it to your account. A failed call returns 200 with `ok: false`; a rejected key also appears as the `problem` of the deployments.',
-        body: testProviderSchema.optional(),
-        response: { 200: providerTestSchema, ...errorResponses(400, 401, 404, 409) },
-      },
-    },
+    described('testProvider', 'Test a provider with a real call', {
+      params,
+      description:
+        'Sends one small completion (or embedding) to the cheapest model of the provider, or to `model`. The provider bills it to your account. A failed call returns 200 with `ok: false`; a rejected key also appears as the `problem` of the deployments.',
+      body: testProviderSchema.optional(),
+      response: { 200: providerTestSchema, ...errorResponses(400, 401, 404, 409) },
+    }),
     (request) => catalogue.testProvider(request.params.id, request.body?.model, request.requestId),
   )
 }
@@ -123,60 +96,36 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
 function addModels(app: App, catalogue: OperatorCatalogue) {
   app.get(
     '/api/models',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List models with deployments, prices and health',
-        operationId: 'listCatalogueModels',
-        description: 'All models and deployments, including those that cannot be called, with the reason.',
-        response: { 200: modelsSchema, ...errorResponses(401) },
-      },
-    },
+    described('listCatalogueModels', 'List models with deployments, prices and health', {
+      description: 'All models and deployments, including those that cannot be called, with the reason.',
+      response: { 200: modelsSchema, ...errorResponses(401) },
+    }),
     () => catalogue.models(),
   )
   app.get(
     '/api/models/:id',
-    {
-      config,
-      schema: {
-        tags,
-        params: modelParamsSchema,
-        summary: 'Get a model',
-        operationId: 'getCatalogueModel',
-        response: { 200: modelSchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('getCatalogueModel', 'Get a model', {
+      params: modelParamsSchema,
+      response: { 200: modelSchema, ...errorResponses(401, 404) },
+    }),
     (request) => catalogue.model(request.params.id),
   )
   app.put(
     '/api/models/:id',
-    {
-      config,
-      schema: {
-        tags,
-        params: newModelParamsSchema,
-        summary: 'Declare a model, or override its facts',
-        operationId: 'putCatalogueModel',
-        description: 'Replaces the operator’s earlier declaration. It can be called once a deployment serves it.',
-        body: putModelSchema,
-        response: { 200: modelSchema, ...errorResponses(400, 401, 409) },
-      },
-    },
+    described('putCatalogueModel', 'Declare a model, or override its facts', {
+      params: newModelParamsSchema,
+      description: 'Replaces the operator’s earlier declaration. It can be called once a deployment serves it.',
+      body: putModelSchema,
+      response: { 200: modelSchema, ...errorResponses(400, 401, 409) },
+    }),
     (request) => catalogue.putModel(request.params.id, request.body, actorOf(request)),
   )
   app.delete(
     '/api/models/:id',
-    {
-      config,
-      schema: {
-        tags,
-        params: modelParamsSchema,
-        summary: 'Remove the operator’s declaration of a model',
-        operationId: 'deleteCatalogueModel',
-        response: { 204: nothing, ...errorResponses(401, 404) },
-      },
-    },
+    described('deleteCatalogueModel', 'Remove the operator’s declaration of a model', {
+      params: modelParamsSchema,
+      response: { 204: nothing, ...errorResponses(401, 404) },
+    }),
     async (request, reply) => {
       await catalogue.removeModel(request.params.id, actorOf(request))
       return reply.code(204).send(null)
@@ -187,60 +136,36 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
 function addDeployments(app: App, catalogue: OperatorCatalogue) {
   app.get(
     '/api/deployments',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List deployments',
-        operationId: 'listDeployments',
-        response: { 200: deploymentsSchema, ...errorResponses(401) },
-      },
-    },
+    described('listDeployments', 'List deployments', {
+      response: { 200: deploymentsSchema, ...errorResponses(401) },
+    }),
     () => ({ data: catalogue.deployments() }),
   )
   app.get(
     '/api/deployments/:id',
-    {
-      config,
-      schema: {
-        tags,
-        params: deploymentParamsSchema,
-        summary: 'Get a deployment',
-        operationId: 'getDeployment',
-        response: { 200: deploymentSchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('getDeployment', 'Get a deployment', {
+      params: deploymentParamsSchema,
+      response: { 200: deploymentSchema, ...errorResponses(401, 404) },
+    }),
     (request) => catalogue.deployment(request.params.id),
   )
   app.put(
     '/api/deployments/:id',
-    {
-      config,
-      schema: {
-        tags,
-        params: newDeploymentParamsSchema,
-        summary: 'Declare a deployment, or override one',
-        operationId: 'putDeployment',
-        description:
-          'Where a model can be called: a provider, an id on the wire, a hosting and a weight. A new deployment requires `model` and `provider`.',
-        body: putDeploymentSchema,
-        response: { 200: deploymentSchema, ...errorResponses(400, 401) },
-      },
-    },
+    described('putDeployment', 'Declare a deployment, or override one', {
+      params: newDeploymentParamsSchema,
+      description:
+        'Where a model can be called: a provider, an id on the wire, a hosting and a weight. A new deployment requires `model` and `provider`.',
+      body: putDeploymentSchema,
+      response: { 200: deploymentSchema, ...errorResponses(400, 401) },
+    }),
     (request) => catalogue.putDeployment(request.params.id, request.body, actorOf(request)),
   )
   app.delete(
     '/api/deployments/:id',
-    {
-      config,
-      schema: {
-        tags,
-        params: deploymentParamsSchema,
-        summary: 'Remove the operator’s declaration of a deployment',
-        operationId: 'deleteDeployment',
-        response: { 204: nothing, ...errorResponses(401, 404) },
-      },
-    },
+    described('deleteDeployment', 'Remove the operator’s declaration of a deployment', {
+      params: deploymentParamsSchema,
+      response: { 204: nothing, ...errorResponses(401, 404) },
+    }),
     async (request, reply) => {
       await catalogue.removeDeployment(request.params.id, actorOf(request))
       return reply.code(204).send(null)
@@ -251,48 +176,30 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
 function addPrices(app: App, catalogue: OperatorCatalogue) {
   app.get(
     '/api/deployments/:id/prices',
-    {
-      config,
-      schema: {
-        tags,
-        params: deploymentParamsSchema,
-        summary: 'List the prices of a deployment',
-        operationId: 'listPrices',
-        response: { 200: pricesSchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('listPrices', 'List the prices of a deployment', {
+      params: deploymentParamsSchema,
+      response: { 200: pricesSchema, ...errorResponses(401, 404) },
+    }),
     (request) => ({ data: catalogue.prices(request.params.id) }),
   )
   app.post(
     '/api/deployments/:id/prices',
-    {
-      config,
-      schema: {
-        tags,
-        params: deploymentParamsSchema,
-        summary: 'Set a price from a date on',
-        operationId: 'createPrice',
-        description:
-          'Replaces the prices of the configuration and the snapshot from `validFrom` on. Calls that are already billed keep their price.',
-        body: postPriceSchema,
-        response: { 201: priceSchema, ...errorResponses(400, 401, 404, 409) },
-      },
-    },
+    described('createPrice', 'Set a price from a date on', {
+      params: deploymentParamsSchema,
+      description:
+        'Replaces the prices of the configuration and the snapshot from `validFrom` on. Calls that are already billed keep their price.',
+      body: postPriceSchema,
+      response: { 201: priceSchema, ...errorResponses(400, 401, 404, 409) },
+    }),
     async (request, reply) =>
       reply.code(201).send(await catalogue.addPrice(request.params.id, request.body, actorOf(request))),
   )
   app.delete(
     '/api/deployments/:id/prices/:priceId',
-    {
-      config,
-      schema: {
-        tags,
-        params: priceParamsSchema,
-        summary: 'Remove one of the operator’s prices',
-        operationId: 'deletePrice',
-        response: { 204: nothing, ...errorResponses(401, 404) },
-      },
-    },
+    described('deletePrice', 'Remove one of the operator’s prices', {
+      params: priceParamsSchema,
+      response: { 204: nothing, ...errorResponses(401, 404) },
+    }),
     async (request, reply) => {
       await catalogue.removePrice(request.params.id, request.params.priceId, actorOf(request))
       return reply.code(204).send(null)

@@ -10,15 +10,14 @@ import {
   spaceSchema,
   updateSpaceSchema,
 } from '../contract/operator.ts'
-import type { App, Routes } from '../http/index.ts'
+import { type App, operatorRoutes, type Routes } from '../http/index.ts'
 import { AppError, type OrganisationId } from '../kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import { describeSpace } from './describe-space.ts'
 import type { Space } from './space.ts'
 import type { Spaces } from './spaces.ts'
 
-const tags = ['Operator: Spaces']
-const config = { auth: 'operator' } as const
+const described = operatorRoutes('Operator: Spaces')
 const params = idParamsSchema
 const actorOf = (request: FastifyRequest): Actor => ({ name: 'operator', requestId: request.requestId })
 
@@ -34,17 +33,11 @@ export function spaceRoutes({ spaces }: { spaces: Spaces }): Routes {
 function addReads(app: App, spaces: Spaces) {
   app.get(
     '/api/spaces',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List Spaces',
-        operationId: 'listSpaces',
-        description: 'Newest first; of one organisation or of all.',
-        querystring: listSpacesQuerySchema,
-        response: { 200: spacePageSchema, ...errorResponses(400, 401) },
-      },
-    },
+    described('listSpaces', 'List Spaces', {
+      description: 'Newest first; of one organisation or of all.',
+      querystring: listSpacesQuerySchema,
+      response: { 200: spacePageSchema, ...errorResponses(400, 401) },
+    }),
     (request) => {
       const { limit, offset, organisationId } = request.query
       return spaces
@@ -54,16 +47,10 @@ function addReads(app: App, spaces: Spaces) {
   )
   app.get(
     '/api/spaces/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Get a Space',
-        operationId: 'getSpace',
-        params,
-        response: { 200: spaceSchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('getSpace', 'Get a Space', {
+      params,
+      response: { 200: spaceSchema, ...errorResponses(401, 404) },
+    }),
     (request) => {
       const space = spaces.get(request.params.id)
       if (!space) throw new AppError('space_not_found', `There is no Space ${request.params.id}.`)
@@ -75,16 +62,10 @@ function addReads(app: App, spaces: Spaces) {
 function addChanges(app: App, spaces: Spaces) {
   app.post(
     '/api/spaces',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Create a Space',
-        operationId: 'createSpace',
-        body: createSpaceSchema,
-        response: { 201: spaceSchema, ...errorResponses(400, 401, 404) },
-      },
-    },
+    described('createSpace', 'Create a Space', {
+      body: createSpaceSchema,
+      response: { 201: spaceSchema, ...errorResponses(400, 401, 404) },
+    }),
     async (request, reply) => {
       const { organisationId, ...given } = request.body
       const created = await spaces.create(
@@ -97,33 +78,21 @@ function addChanges(app: App, spaces: Spaces) {
   )
   app.patch(
     '/api/spaces/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Change a Space',
-        operationId: 'updateSpace',
-        description: 'Absent fields keep their values, also within `settings`.',
-        params,
-        body: updateSpaceSchema,
-        response: { 200: spaceSchema, ...errorResponses(400, 401, 404) },
-      },
-    },
+    described('updateSpace', 'Change a Space', {
+      description: 'Absent fields keep their values, also within `settings`.',
+      params,
+      body: updateSpaceSchema,
+      response: { 200: spaceSchema, ...errorResponses(400, 401, 404) },
+    }),
     (request) => spaces.update(request.params.id, request.body, actorOf(request)).then(render),
   )
   app.delete(
     '/api/spaces/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Delete a Space',
-        operationId: 'deleteSpace',
-        description: 'The Space and its endpoint answer 404 at once; its documents are removed in the background.',
-        params,
-        response: { 204: z.null().describe('Empty.'), ...errorResponses(401, 404) },
-      },
-    },
+    described('deleteSpace', 'Delete a Space', {
+      description: 'The Space and its endpoint answer 404 at once; its documents are removed in the background.',
+      params,
+      response: { 204: z.null().describe('Empty.'), ...errorResponses(401, 404) },
+    }),
     async (request, reply) => {
       await spaces.remove(request.params.id, actorOf(request))
       return reply.code(204).send(null)
@@ -134,32 +103,20 @@ function addChanges(app: App, spaces: Spaces) {
 function addPublishing(app: App, spaces: Spaces) {
   app.post(
     '/api/spaces/:id/publish',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Publish a Space',
-        operationId: 'publishSpace',
-        description: 'Creates the endpoint id when the Space is first published; later calls keep it.',
-        params,
-        response: { 200: spaceSchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('publishSpace', 'Publish a Space', {
+      description: 'Creates the endpoint id when the Space is first published; later calls keep it.',
+      params,
+      response: { 200: spaceSchema, ...errorResponses(401, 404) },
+    }),
     (request) => spaces.publish(request.params.id, actorOf(request)).then(render),
   )
   app.post(
     '/api/spaces/:id/unpublish',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Unpublish a Space',
-        operationId: 'unpublishSpace',
-        description: 'The endpoint answers 404 at once, on other instances within a second.',
-        params,
-        response: { 200: spaceSchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('unpublishSpace', 'Unpublish a Space', {
+      description: 'The endpoint answers 404 at once, on other instances within a second.',
+      params,
+      response: { 200: spaceSchema, ...errorResponses(401, 404) },
+    }),
     (request) => spaces.unpublish(request.params.id, actorOf(request)).then(render),
   )
 }
