@@ -8,7 +8,7 @@ import {
   usageQuerySchema,
   usageSchema,
 } from '../contract/usage.ts'
-import type { App, Routes } from '../http/index.ts'
+import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { AppError, type Clock } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { LedgerService } from './ledger.ts'
@@ -22,8 +22,7 @@ import {
   type UsageSubject,
 } from './usage-report.ts'
 
-const tags = ['Operator: usage']
-const config = { auth: 'operator' } as const
+const described = describeRoutes('operator', 'Operator: usage')
 
 export interface UsageRoutesDeps {
   ledger: Pick<LedgerService, 'loadReceipt' | 'loadBudget' | 'loadUsage'>
@@ -48,19 +47,13 @@ export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): 
     addBudget(app, ledger, organisationOf)
     app.get(
       '/api/organisations/:id/usage',
-      {
-        config,
-        schema: {
-          tags,
-          summary: 'Usage of an organisation',
-          operationId: 'getOrganisationUsage',
-          description:
-            'Sums by day, model, surface and Space, as JSON or, with `format=csv` or `Accept: text/csv`, as CSV. Requests count on the day on which they began, in the time zone of the organisation. The usage of a removed organisation stays readable.',
-          params: usageParamsSchema,
-          querystring: usageQuerySchema,
-          response: { 200: z.union([usageSchema, z.string()]), ...errorResponses(400, 401, 404) },
-        },
-      },
+      described('getOrganisationUsage', 'Usage of an organisation', {
+        description:
+          'Sums by day, model, surface and Space, as JSON or, with `format=csv` or `Accept: text/csv`, as CSV. Requests count on the day on which they began, in the time zone of the organisation. The usage of a removed organisation stays readable.',
+        params: usageParamsSchema,
+        querystring: usageQuerySchema,
+        response: { 200: z.union([usageSchema, z.string()]), ...errorResponses(400, 401, 404) },
+      }),
       async (request, reply) => {
         const { id } = request.params
         const organisation = organisations.get(id) ?? (await organisations.loadRemoved(id)) ?? organisationOf(id)
@@ -91,17 +84,11 @@ function formatOf(accept: string | undefined): 'json' | 'csv' {
 function addReceipt(app: App, ledger: UsageRoutesDeps['ledger']) {
   app.get(
     '/api/usage/:requestId',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'The receipt of a request',
-        operationId: 'getReceipt',
-        description: 'Tokens by class, the prices that applied, hosting, markup and total, exact or estimated.',
-        params: receiptParamsSchema,
-        response: { 200: receiptSchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('getReceipt', 'The receipt of a request', {
+      description: 'Tokens by class, the prices that applied, hosting, markup and total, exact or estimated.',
+      params: receiptParamsSchema,
+      response: { 200: receiptSchema, ...errorResponses(401, 404) },
+    }),
     (request) => loadRenderedReceipt(ledger, request.params.requestId),
   )
 }
@@ -118,16 +105,10 @@ async function loadRenderedReceipt(ledger: UsageRoutesDeps['ledger'], requestId:
 function addBudget(app: App, ledger: UsageRoutesDeps['ledger'], organisationOf: (id: string) => Organisation) {
   app.get(
     '/api/organisations/:id/budget',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'The budget of the running period',
-        operationId: 'getOrganisationBudget',
-        params: usageParamsSchema,
-        response: { 200: budgetSchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('getOrganisationBudget', 'The budget of the running period', {
+      params: usageParamsSchema,
+      response: { 200: budgetSchema, ...errorResponses(401, 404) },
+    }),
     (request) => ledger.loadBudget(organisationOf(request.params.id)).then(renderBudget),
   )
 }

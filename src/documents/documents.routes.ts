@@ -16,7 +16,7 @@ import {
   uploadQuerySchema,
 } from '../contract/documents.ts'
 import { errorResponses } from '../contract/errors.ts'
-import type { App, Routes } from '../http/index.ts'
+import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { type Clock, readJson, type SpaceId } from '../kernel/index.ts'
 import { memberText } from './document-metadata.ts'
 import type { Document } from './document.ts'
@@ -24,6 +24,7 @@ import type { Documents } from './documents.ts'
 
 const tags = ['Documents']
 const config = { auth: 'organisation' } as const
+const described = describeRoutes('organisation', 'Documents')
 
 /** A PATCH body: metadata of 16 KiB with every character written as an escape, and the name. */
 const maximumPatchBytes = 256 * 1024
@@ -55,30 +56,18 @@ export function documentRoutes({ documents, clock }: { documents: Documents; clo
     )
     app.get(
       '/v1/documents/supported-file-types',
-      {
-        config,
-        schema: {
-          tags,
-          summary: 'Supported file types',
-          operationId: 'listSupportedFileTypes',
-          response: { 200: supportedFileTypesSchema, ...errorResponses(401) },
-        },
-      },
+      described('listSupportedFileTypes', 'Supported file types', {
+        response: { 200: supportedFileTypesSchema, ...errorResponses(401) },
+      }),
       () => ({ supportedMimeTypes: [...supportedMimeTypes], supportedExtensions: [...supportedExtensions] }),
     )
     app.get(
       '/v1/documents',
-      {
-        config,
-        schema: {
-          tags,
-          summary: 'List the documents of a Space',
-          operationId: 'listDocuments',
-          description: 'Newest first.',
-          querystring: listQuerySchema,
-          response: { 200: documentPageSchema, ...errorResponses(400, 401, 404) },
-        },
-      },
+      described('listDocuments', 'List the documents of a Space', {
+        description: 'Newest first.',
+        querystring: listQuerySchema,
+        response: { 200: documentPageSchema, ...errorResponses(400, 401, 404) },
+      }),
       async (request, reply) => {
         const { spaceId, limit, offset } = request.query
         const page = await documents.list(request.organisation, spaceId as SpaceId, { limit, offset })
@@ -156,32 +145,20 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
   )
   app.get(
     '/v1/documents/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Get a document',
-        operationId: 'getDocument',
-        params,
-        response: { 200: documentSchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('getDocument', 'Get a document', {
+      params,
+      response: { 200: documentSchema, ...errorResponses(401, 404) },
+    }),
     async (request, reply) =>
       sendJson(reply, writeDocument(await documents.get(request.organisation, request.params.id))),
   )
   app.patch(
     '/v1/documents/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Rename a document or change its metadata',
-        operationId: 'updateDocument',
-        params,
-        body: updateDocumentSchema,
-        response: { 200: documentSummarySchema, ...errorResponses(400, 401, 404) },
-      },
-    },
+    described('updateDocument', 'Rename a document or change its metadata', {
+      params,
+      body: updateDocumentSchema,
+      response: { 200: documentSummarySchema, ...errorResponses(400, 401, 404) },
+    }),
     (request) => {
       const { name, metadata } = request.body
       const metadataText = metadata && memberText(request.bodyText ?? '', 'metadata')
@@ -190,17 +167,11 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
   )
   app.delete(
     '/v1/documents/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Delete a document',
-        operationId: 'deleteDocument',
-        description: 'Stops its processing and removes the file, chunks and vectors.',
-        params,
-        response: { 204: z.null().describe('No body.'), ...errorResponses(401, 404) },
-      },
-    },
+    described('deleteDocument', 'Delete a document', {
+      description: 'Stops its processing and removes the file, chunks and vectors.',
+      params,
+      response: { 204: z.null().describe('No body.'), ...errorResponses(401, 404) },
+    }),
     async (request, reply) => {
       await documents.remove(request.organisation, request.params.id)
       return reply.code(204).send(null)

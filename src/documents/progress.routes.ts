@@ -11,7 +11,7 @@ import {
   type DocumentProgressBody,
 } from '../contract/document-progress.ts'
 import { idParamsSchema } from '../contract/operator.ts'
-import { type App, type Routes, startEventStream } from '../http/index.ts'
+import { type App, describeRoutes, type Routes, startEventStream } from '../http/index.ts'
 import { AppError, describeError, isAppError, isUuid, type Log } from '../kernel/index.ts'
 import type { DocumentProgressPage, DocumentProgressRow, DocumentStatus } from './document.ts'
 import type { DocumentEvent, DocumentWatch } from './document-watch.ts'
@@ -37,8 +37,7 @@ export interface ProgressRoutesDependencies {
   log: Log
 }
 
-const tags = ['Operator: Documents']
-const config = { auth: 'operator' } as const
+const described = describeRoutes('operator', 'Operator: Documents')
 const params = idParamsSchema
 
 /** `/api/spaces/{id}/documents`, its event stream, and `/api/documents/{id}/chunks`. */
@@ -53,18 +52,12 @@ export function documentProgressRoutes(dependencies: ProgressRoutesDependencies)
 function addProgress(app: App, { documents, findSpace }: ProgressRoutesDependencies) {
   app.get(
     '/api/spaces/:id/documents',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List the documents of a Space with their progress',
-        operationId: 'listSpaceDocuments',
-        description: 'Newest first: stage, parts done, warnings, and the error of a failed document.',
-        params,
-        querystring: documentProgressQuerySchema,
-        response: { 200: documentProgressPageSchema, ...errorResponses(400, 401, 404) },
-      },
-    },
+    described('listSpaceDocuments', 'List the documents of a Space with their progress', {
+      description: 'Newest first: stage, parts done, warnings, and the error of a failed document.',
+      params,
+      querystring: documentProgressQuerySchema,
+      response: { 200: documentProgressPageSchema, ...errorResponses(400, 401, 404) },
+    }),
     ({ params: { id }, query }) => loadPage(id, query),
   )
 
@@ -79,18 +72,12 @@ function addProgress(app: App, { documents, findSpace }: ProgressRoutesDependenc
 function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependencies) {
   app.get(
     '/api/spaces/:id/documents/events',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Follow the documents of a Space',
-        operationId: 'followSpaceDocuments',
-        description:
-          'Server-sent events. First `snapshot` ({counts, items}: the newest 100), which is repeated if changes may have been missed. Then `document` (new or changed), `removed` ({id}) and `counts`. A comment line after every 15 s without an event.',
-        params,
-        response: { 200: eventStream(documentEventSchema), ...errorResponses(401, 404, 503) },
-      },
-    },
+    described('followSpaceDocuments', 'Follow the documents of a Space', {
+      description:
+        'Server-sent events. First `snapshot` ({counts, items}: the newest 100), which is repeated if changes may have been missed. Then `document` (new or changed), `removed` ({id}) and `counts`. A comment line after every 15 s without an event.',
+      params,
+      response: { 200: eventStream(documentEventSchema), ...errorResponses(401, 404, 503) },
+    }),
     async (request, reply) => {
       const space = findSpace(request.params.id) ?? noSpace()
       const events = watch.watch({ organisationId: space.organisationId, spaceId: space.id }, request.clientSignal)
@@ -114,18 +101,12 @@ function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependenci
 function addChunks(app: App, { chunks }: ProgressRoutesDependencies) {
   app.get(
     '/api/documents/:id/chunks',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Read the chunks of a document',
-        operationId: 'listChunks',
-        description: 'The extracted text in order, as it is searched and cited. Empty until the document is ready.',
-        params,
-        querystring: chunkQuerySchema,
-        response: { 200: chunkPageSchema, ...errorResponses(400, 401, 404) },
-      },
-    },
+    described('listChunks', 'Read the chunks of a document', {
+      description: 'The extracted text in order, as it is searched and cited. Empty until the document is ready.',
+      params,
+      querystring: chunkQuerySchema,
+      response: { 200: chunkPageSchema, ...errorResponses(400, 401, 404) },
+    }),
     ({ params: { id }, query }) => loadPage(id, query),
   )
 

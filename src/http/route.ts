@@ -65,10 +65,10 @@ declare module 'fastify' {
 /** A group of routes. src/service/routes.ts lists all groups in the order in which `createServer` registers them. */
 export type Routes = (app: App) => void
 
-/** Makes the options of an operator's routes with one tag; `schema` completes their entry in the API description. */
-export function operatorRoutes(tag: string) {
+/** Makes the options of routes with one tag; `schema` completes their entry in the API description. */
+export function describeRoutes(auth: RouteAuthentication, tag: string) {
   return <Schema extends object>(operationId: string, summary: string, schema: Schema) => ({
-    config: { auth: 'operator' as const },
+    config: { auth },
     schema: { tags: [tag], operationId, summary, ...schema },
   })
 }

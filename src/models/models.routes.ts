@@ -23,10 +23,10 @@ import {
   putProviderSchema,
   testProviderSchema,
 } from '../contract/models.ts'
-import { type App, operatorRoutes, type Routes } from '../http/index.ts'
+import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import type { OperatorCatalogue } from './operator-catalogue.ts'
 
-const described = operatorRoutes('Operator: models')
+const described = describeRoutes('operator', 'Operator: models')
 const nothing = z.null().describe('Empty.')
 const actorOf = (request: FastifyRequest) => ({ name: 'operator', requestId: request.requestId })
 

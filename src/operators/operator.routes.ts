@@ -5,12 +5,11 @@ import {
   listAdminLogQuerySchema,
   operatorTokenSchema,
 } from '../contract/operator.ts'
-import type { Routes } from '../http/index.ts'
+import { describeRoutes, type Routes } from '../http/index.ts'
 import type { AdminLog, AdminLogEntry } from './admin-log.ts'
 import type { OperatorTokens } from './operator-tokens.ts'
 
-const tags = ['Operator']
-const config = { auth: 'operator' } as const
+const described = describeRoutes('operator', 'Operator')
 
 /** `/api/admin-log` and the operator token. */
 export function operatorRoutes({
@@ -23,17 +22,11 @@ export function operatorRoutes({
   return (app) => {
     app.get(
       '/api/admin-log',
-      {
-        config,
-        schema: {
-          tags,
-          summary: 'List administrative changes',
-          operationId: 'listAdminLog',
-          description: 'Newest first: who changed what and when, with the changed fields before and after.',
-          querystring: listAdminLogQuerySchema,
-          response: { 200: adminLogPageSchema, ...errorResponses(400, 401) },
-        },
-      },
+      described('listAdminLog', 'List administrative changes', {
+        description: 'Newest first: who changed what and when, with the changed fields before and after.',
+        querystring: listAdminLogQuerySchema,
+        response: { 200: adminLogPageSchema, ...errorResponses(400, 401) },
+      }),
       (request) => {
         const { limit, offset, organisationId } = request.query
         return adminLog
@@ -43,16 +36,10 @@ export function operatorRoutes({
     )
     app.post(
       '/api/operator-token/rotate',
-      {
-        config,
-        schema: {
-          tags,
-          summary: 'Replace the operator token',
-          operationId: 'rotateOperatorToken',
-          description: 'The token is shown only in this response. A token set by the configuration stays valid.',
-          response: { 200: operatorTokenSchema, ...errorResponses(401) },
-        },
-      },
+      described('rotateOperatorToken', 'Replace the operator token', {
+        description: 'The token is shown only in this response. A token set by the configuration stays valid.',
+        response: { 200: operatorTokenSchema, ...errorResponses(401) },
+      }),
       async (request, reply) => {
         reply.header('cache-control', 'no-store')
         return { token: await operatorTokens.rotate({ name: 'operator', requestId: request.requestId }) }

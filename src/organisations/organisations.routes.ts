@@ -16,7 +16,7 @@ import {
   updateOrganisationSchema,
   webhookSchema,
 } from '../contract/operator.ts'
-import type { App, Routes } from '../http/index.ts'
+import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import type { Clock } from '../kernel/index.ts'
 import { AppError } from '../kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
@@ -31,8 +31,7 @@ declare module '../http/route.ts' {
   interface Caller extends Organisation {}
 }
 
-const tags = ['Operator: organisations']
-const config = { auth: 'operator' } as const
+const described = describeRoutes('operator', 'Operator: organisations')
 const params = idParamsSchema
 const nothing = z.null().describe('Empty.')
 const actorOf = (request: FastifyRequest): Actor => ({ name: 'operator', requestId: request.requestId })
@@ -59,17 +58,11 @@ function addReads(app: App, dependencies: OrganisationRoutesDependencies) {
   const load = loader(dependencies)
   app.get(
     '/api/organisations',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'List organisations',
-        operationId: 'listOrganisations',
-        description: 'Newest first.',
-        querystring: listOrganisationsQuerySchema,
-        response: { 200: organisationPageSchema, ...errorResponses(400, 401) },
-      },
-    },
+    described('listOrganisations', 'List organisations', {
+      description: 'Newest first.',
+      querystring: listOrganisationsQuerySchema,
+      response: { 200: organisationPageSchema, ...errorResponses(400, 401) },
+    }),
     (request) => {
       const { limit, offset, search } = request.query
       return organisations
@@ -84,16 +77,10 @@ function addReads(app: App, dependencies: OrganisationRoutesDependencies) {
   )
   app.get(
     '/api/organisations/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Get an organisation',
-        operationId: 'getOrganisation',
-        params,
-        response: { 200: organisationSchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('getOrganisation', 'Get an organisation', {
+      params,
+      response: { 200: organisationSchema, ...errorResponses(401, 404) },
+    }),
     (request) => load(request.params.id),
   )
 }
@@ -103,17 +90,11 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
   const load = loader(dependencies)
   app.post(
     '/api/organisations',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Create an organisation',
-        operationId: 'createOrganisation',
-        description: 'Closed by default. `POST /api/organisations/{id}/api-key` creates its API key.',
-        body: createOrganisationSchema,
-        response: { 201: organisationSchema, ...errorResponses(400, 401) },
-      },
-    },
+    described('createOrganisation', 'Create an organisation', {
+      description: 'Closed by default. `POST /api/organisations/{id}/api-key` creates its API key.',
+      body: createOrganisationSchema,
+      response: { 201: organisationSchema, ...errorResponses(400, 401) },
+    }),
     async (request, reply) => {
       const change = toChange(request.body, { canonicalModelId })
       const created = await organisations.create({ ...change, name: request.body.name }, actorOf(request))
@@ -123,19 +104,12 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
   )
   app.patch(
     '/api/organisations/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Change an organisation',
-        operationId: 'updateOrganisation',
-        description:
-          'Effective for the next request, on other instances within a second. Absent fields stay unchanged.',
-        params,
-        body: updateOrganisationSchema,
-        response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
-      },
-    },
+    described('updateOrganisation', 'Change an organisation', {
+      description: 'Effective for the next request, on other instances within a second. Absent fields stay unchanged.',
+      params,
+      body: updateOrganisationSchema,
+      response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
+    }),
     (request) => {
       const { id } = request.params
       const change = toChange(request.body, { canonicalModelId, current: organisations.get(id) })
@@ -144,17 +118,11 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
   )
   app.delete(
     '/api/organisations/:id',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Remove an organisation',
-        operationId: 'deleteOrganisation',
-        description: 'Rejected while it has Spaces. Its key becomes invalid at once; usage records stay.',
-        params,
-        response: { 204: nothing, ...errorResponses(401, 404, 409) },
-      },
-    },
+    described('deleteOrganisation', 'Remove an organisation', {
+      description: 'Rejected while it has Spaces. Its key becomes invalid at once; usage records stay.',
+      params,
+      response: { 204: nothing, ...errorResponses(401, 404, 409) },
+    }),
     async (request, reply) => {
       await organisations.remove(request.params.id, actorOf(request))
       return reply.code(204).send(null)
@@ -167,18 +135,12 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
   const load = loader(dependencies)
   app.post(
     '/api/organisations/:id/api-key',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Create or replace the API key',
-        operationId: 'rotateApiKey',
-        description:
-          'The key is shown only in this response. The former key becomes invalid at once, on other instances within a second.',
-        params,
-        response: { 201: newApiKeySchema, ...errorResponses(401, 404) },
-      },
-    },
+    described('rotateApiKey', 'Create or replace the API key', {
+      description:
+        'The key is shown only in this response. The former key becomes invalid at once, on other instances within a second.',
+      params,
+      response: { 201: newApiKeySchema, ...errorResponses(401, 404) },
+    }),
     async (request, reply): Promise<NewApiKeyBody> => {
       const made = await organisations.createKey(request.params.id, actorOf(request))
       reply.code(201).header('cache-control', 'no-store')
@@ -187,17 +149,11 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
   )
   app.put(
     '/api/organisations/:id/opt-in',
-    {
-      config,
-      schema: {
-        tags,
-        summary: "Set a team administrator's opt-in to the gateway",
-        operationId: 'setOptIn',
-        params,
-        body: optInSchema,
-        response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
-      },
-    },
+    described('setOptIn', "Set a team administrator's opt-in to the gateway", {
+      params,
+      body: optInSchema,
+      response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
+    }),
     (request) => {
       const { id } = request.params
       return organisations.update(id, { gatewayOptIn: request.body.optIn }, actorOf(request)).then(() => load(id))
@@ -208,18 +164,12 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
 function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies) {
   app.put(
     '/api/organisations/:id/webhook',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Set the webhook for budget thresholds',
-        operationId: 'putWebhook',
-        description: 'The secret is shown only in this response.',
-        params,
-        body: putWebhookSchema,
-        response: { 200: webhookSchema, ...errorResponses(400, 401, 404) },
-      },
-    },
+    described('putWebhook', 'Set the webhook for budget thresholds', {
+      description: 'The secret is shown only in this response.',
+      params,
+      body: putWebhookSchema,
+      response: { 200: webhookSchema, ...errorResponses(400, 401, 404) },
+    }),
     async (request, reply) => {
       const { url, secret } = request.body
       reply.header('cache-control', 'no-store')
@@ -229,16 +179,10 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
   )
   app.delete(
     '/api/organisations/:id/webhook',
-    {
-      config,
-      schema: {
-        tags,
-        summary: 'Remove the webhook',
-        operationId: 'deleteWebhook',
-        params,
-        response: { 204: nothing, ...errorResponses(401, 404) },
-      },
-    },
+    described('deleteWebhook', 'Remove the webhook', {
+      params,
+      response: { 204: nothing, ...errorResponses(401, 404) },
+    }),
     async (request, reply) => {
       await organisations.removeWebhook(request.params.id, actorOf(request))
       return reply.code(204).send(null)

@@ -10,14 +10,14 @@ import {
   spaceSchema,
   updateSpaceSchema,
 } from '../contract/operator.ts'
-import { type App, operatorRoutes, type Routes } from '../http/index.ts'
+import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { AppError, type OrganisationId } from '../kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import { describeSpace } from './describe-space.ts'
 import type { Space } from './space.ts'
 import type { Spaces } from './spaces.ts'
 
-const described = operatorRoutes('Operator: Spaces')
+const described = describeRoutes('operator', 'Operator: Spaces')
 const params = idParamsSchema
 const actorOf = (request: FastifyRequest): Actor => ({ name: 'operator', requestId: request.requestId })
 
