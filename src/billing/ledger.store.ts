@@ -1,6 +1,6 @@
 import type { InstanceId, OrganisationId, RequestId, SpaceId, TokenCounts } from '../kernel/index.ts'
 import type { Database, Queryable } from '../database/index.ts'
-import type { CostBasis, Receipt, Surface } from './port.ts'
+import type { Receipt, Surface } from './port.ts'
 import type { UnitPrices } from './prices.ts'
 
 /** A row of an open hold; enough to settle it after a crash. */
@@ -88,81 +88,40 @@ export async function loadOpenHoldIds(
   return new Set(rows.map((row) => row.request_id))
 }
 
-interface StoredHold {
-  request_id: string
-  organisation_id: string
-  period: string
-  amount_pico_usd: bigint
-  surface: Surface
-  space_id: string | null
-  model: string
-  started_at: Date
-  prompt_tokens: bigint
-  output_tokens: bigint
-  input_atto_usd: bigint
-  output_atto_usd: bigint
-  price_source: string
-  markup_basis_points: number
+type StoredHold = Omit<HoldRow, 'startedAt' | 'promptTokens' | 'outputTokens'> & {
+  startedAt: Date
+  promptTokens: bigint
+  outputTokens: bigint
 }
 
 /** Open holds of one instance, at most `limit`. */
 export async function loadHoldsOf(database: Queryable, instanceId: string, limit: number): Promise<HoldRow[]> {
   const rows = await database.query<StoredHold>(
-    'select * from ledger_holds where instance_id = $1 order by request_id limit $2',
+    `select request_id as "requestId", organisation_id as "organisationId", period, amount_pico_usd as "amountPicoUsd", surface,
+       space_id as "spaceId", model, started_at as "startedAt", prompt_tokens as "promptTokens", output_tokens as "outputTokens",
+       input_atto_usd as "inputAttoUsd", output_atto_usd as "outputAttoUsd", price_source as "priceSource",
+       markup_basis_points as "markupBasisPoints"
+     from ledger_holds where instance_id = $1 order by request_id limit $2`,
     [instanceId, limit],
   )
   return rows.map((row) => ({
-    requestId: row.request_id as RequestId,
-    organisationId: row.organisation_id as OrganisationId,
-    period: row.period,
-    amountPicoUsd: row.amount_pico_usd,
-    surface: row.surface,
-    spaceId: row.space_id as SpaceId | null,
-    model: row.model,
-    startedAt: row.started_at.getTime(),
-    promptTokens: Number(row.prompt_tokens),
-    outputTokens: Number(row.output_tokens),
-    inputAttoUsd: row.input_atto_usd,
-    outputAttoUsd: row.output_atto_usd,
-    priceSource: row.price_source,
-    markupBasisPoints: row.markup_basis_points,
+    ...row,
+    startedAt: row.startedAt.getTime(),
+    promptTokens: Number(row.promptTokens),
+    outputTokens: Number(row.outputTokens),
   }))
 }
 
-interface StoredEntry {
-  request_id: string
-  organisation_id: string
-  period: string
-  surface: Surface
-  space_id: string | null
-  model: string
-  deployment_id: string | null
-  provider_id: string | null
-  hosting: string | null
-  started_at: Date
-  settled_at: Date
-  prompt_tokens: bigint
-  completion_tokens: bigint
-  cached_tokens: bigint
-  cache_write_tokens: bigint
-  reasoning_tokens: bigint
-  input_atto_usd: bigint
-  output_atto_usd: bigint
-  cache_read_atto_usd: bigint
-  cache_write_atto_usd: bigint
-  reasoning_atto_usd: bigint
-  price_source: string
-  stated_atto_usd: string | null
-  cost_basis: CostBasis
-  raw_usage: Record<string, unknown> | null
-  markup_basis_points: number
-  billed_pico_usd: bigint
-  written_off_pico_usd: bigint
-  estimated: boolean
-  ending: string
-  finish_reason: string | null
-  base_pico_usd: string
-}
+type StoredEntry = Omit<Receipt, 'startedAt' | 'settledAt' | 'usage' | 'unitPrices' | 'baseCostPicoUsd'> & {
+  startedAt: Date
+  settledAt: Date
+  promptTokens: bigint
+  completionTokens: bigint
+  cachedTokens: bigint
+  cacheWriteTokens: bigint
+  reasoningTokens: bigint
+  baseCostPicoUsd: string
+} & UnitPrices
 
 /** Entries by request id; ids without one are missing from the map. */
 export async function loadEntries(
@@ -171,58 +130,44 @@ export async function loadEntries(
   signal?: AbortSignal,
 ): Promise<Map<string, Receipt>> {
   const rows = await database.query<StoredEntry>(
-    `select *, ceil(coalesce(stated_atto_usd,
+    `select request_id as "requestId", organisation_id as "organisationId", surface, space_id as "spaceId", model,
+        deployment_id as "deploymentId", provider_id as "providerId", hosting, started_at as "startedAt", settled_at as "settledAt",
+        period, price_source as "priceSource", cost_basis as "costBasis", raw_usage as "rawUsage",
+        markup_basis_points as "markupBasisPoints", billed_pico_usd as "billedPicoUsd", written_off_pico_usd as "writtenOffPicoUsd",
+        estimated, ending, finish_reason as "finishReason", prompt_tokens as "promptTokens", completion_tokens as "completionTokens",
+        cached_tokens as "cachedTokens", cache_write_tokens as "cacheWriteTokens", reasoning_tokens as "reasoningTokens",
+        input_atto_usd as input, output_atto_usd as output, cache_read_atto_usd as "cacheRead", cache_write_atto_usd as "cacheWrite",
+        reasoning_atto_usd as reasoning, ceil(coalesce(stated_atto_usd,
         (prompt_tokens - cached_tokens - cache_write_tokens)::numeric * input_atto_usd + cached_tokens::numeric * cache_read_atto_usd
         + cache_write_tokens::numeric * cache_write_atto_usd + (completion_tokens - reasoning_tokens)::numeric * output_atto_usd
-        + reasoning_tokens::numeric * reasoning_atto_usd) / 1000000)::text as base_pico_usd
+        + reasoning_tokens::numeric * reasoning_atto_usd) / 1000000)::text as "baseCostPicoUsd"
       from ledger_entries where request_id = any($1::text[])`,
     [requestIds],
     { ...(signal && { signal }) },
   )
-  return new Map(rows.map((row) => [row.request_id, receiptOf(row)]))
+  return new Map(rows.map((row) => [row.requestId, receiptOf(row)]))
 }
 
 export async function loadReceipt(database: Database, requestId: string): Promise<Receipt | undefined> {
   return (await loadEntries(database, [requestId])).get(requestId)
 }
 
-function receiptOf(row: StoredEntry): Receipt {
+function receiptOf(stored: StoredEntry): Receipt {
+  const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens, ...priced } = stored
+  const { input, output, cacheRead, cacheWrite, reasoning, ...entry } = priced
   return {
-    requestId: row.request_id as RequestId,
-    organisationId: row.organisation_id as OrganisationId,
-    surface: row.surface,
-    spaceId: row.space_id as SpaceId | null,
-    model: row.model,
-    deploymentId: row.deployment_id,
-    providerId: row.provider_id,
-    hosting: row.hosting,
-    startedAt: row.started_at.getTime(),
-    settledAt: row.settled_at.getTime(),
-    period: row.period,
+    ...entry,
+    startedAt: entry.startedAt.getTime(),
+    settledAt: entry.settledAt.getTime(),
     usage: {
-      promptTokens: Number(row.prompt_tokens),
-      completionTokens: Number(row.completion_tokens),
-      cachedTokens: Number(row.cached_tokens),
-      cacheWriteTokens: Number(row.cache_write_tokens),
-      reasoningTokens: Number(row.reasoning_tokens),
+      promptTokens: Number(promptTokens),
+      completionTokens: Number(completionTokens),
+      cachedTokens: Number(cachedTokens),
+      cacheWriteTokens: Number(cacheWriteTokens),
+      reasoningTokens: Number(reasoningTokens),
     },
-    unitPrices: {
-      input: row.input_atto_usd,
-      output: row.output_atto_usd,
-      cacheRead: row.cache_read_atto_usd,
-      cacheWrite: row.cache_write_atto_usd,
-      reasoning: row.reasoning_atto_usd,
-    },
-    priceSource: row.price_source,
-    costBasis: row.cost_basis,
-    rawUsage: row.raw_usage,
-    baseCostPicoUsd: BigInt(row.base_pico_usd),
-    markupBasisPoints: row.markup_basis_points,
-    billedPicoUsd: row.billed_pico_usd,
-    writtenOffPicoUsd: row.written_off_pico_usd,
-    estimated: row.estimated,
-    ending: row.ending,
-    finishReason: row.finish_reason,
+    unitPrices: { input, output, cacheRead, cacheWrite, reasoning },
+    baseCostPicoUsd: BigInt(entry.baseCostPicoUsd),
   }
 }
 

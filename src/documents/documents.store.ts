@@ -214,41 +214,25 @@ async function moveUploadKey(transaction: Queryable, document: NewDocument, docu
 }
 
 /** Documents as clients see them: a document with a replacement in progress is `processing`, and its content is still served. */
-const selectDocuments = `select ${publicId('d')} as id, d.organisation_id, d.space_id, d.name,
-    case when n.id is null then d.status else 'processing' end as status, d.metadata::text as metadata, d.error_code,
-    d.error_message, d.warnings, d.size_bytes, split_part(d.mime_type, ';', 1) as mime_type, d.created_at, d.updated_at
+const selectDocuments = `select ${publicId('d')} as id, d.organisation_id as "organisationId", d.space_id as "spaceId", d.name,
+    case when n.id is null then d.status else 'processing' end as status, d.metadata::text as "metadataJson",
+    d.error_code as "errorCode", d.error_message as "errorMessage", d.warnings, d.size_bytes as "sizeBytes",
+    split_part(d.mime_type, ';', 1) as "mimeType", d.created_at as "createdAt", d.updated_at as "updatedAt"
   from documents d left join documents n on ${publicId('n')} = ${publicId('d')} and not n.is_current
   where d.is_current`
 
-interface DocumentRow {
-  id: DocumentId
-  organisation_id: OrganisationId
-  space_id: SpaceId
-  name: string
-  status: DocumentStatus
-  metadata: string | null
-  error_code: DocumentFailureCode | null
-  error_message: string | null
+type DocumentRow = Omit<Document, 'error' | 'warnings' | 'sizeBytes'> & {
+  errorCode: DocumentFailureCode | null
+  errorMessage: string | null
   warnings: DocumentWarning[] | null
-  size_bytes: bigint
-  mime_type: string
-  created_at: Date
-  updated_at: Date
+  sizeBytes: bigint
 }
 
-function toDocument(row: DocumentRow): Document {
+function toDocument({ errorCode, errorMessage, warnings, sizeBytes, ...row }: DocumentRow): Document {
   return {
-    id: row.id,
-    organisationId: row.organisation_id,
-    spaceId: row.space_id,
-    name: row.name,
-    status: row.status,
-    metadataJson: row.metadata,
-    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
-    warnings: row.warnings ?? [],
-    sizeBytes: Number(row.size_bytes),
-    mimeType: row.mime_type,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    ...row,
+    error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' },
+    warnings: warnings ?? [],
+    sizeBytes: Number(sizeBytes),
   }
 }
