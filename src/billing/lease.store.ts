@@ -237,34 +237,30 @@ async function readLease(
   transaction: Queryable,
   { organisationId, period, instanceId }: Pick<LeaseRequest, 'organisationId' | 'period' | 'instanceId'>,
 ): Promise<LeaseState> {
-  const [row] = await transaction.query<{ committed: bigint; settled: bigint; others: bigint; granted: bigint }>(
-    `select p.committed_pico_usd as committed,
-       p.settled_pico_usd + coalesce(sum(l.settled_pico_usd), 0)::int8 as settled,
-       coalesce(sum(l.granted_pico_usd - l.settled_pico_usd) filter (where l.instance_id <> $3), 0)::int8 as others,
-       coalesce(sum(l.granted_pico_usd) filter (where l.instance_id = $3), 0)::int8 as granted
+  const [row] = await transaction.query<LeaseState>(
+    `select p.committed_pico_usd as "committedPicoUsd",
+       p.settled_pico_usd + coalesce(sum(l.settled_pico_usd), 0)::int8 as "settledPicoUsd",
+       coalesce(sum(l.granted_pico_usd - l.settled_pico_usd) filter (where l.instance_id <> $3), 0)::int8 as "othersLeasedPicoUsd",
+       coalesce(sum(l.granted_pico_usd) filter (where l.instance_id = $3), 0)::int8 as "grantedPicoUsd"
      from ledger_periods p left join ledger_leases l on l.organisation_id = p.organisation_id and l.period = p.period
      where p.organisation_id = $1 and p.period = $2
      group by p.organisation_id, p.period`,
     [organisationId, period, instanceId],
   )
   if (!row) throw new Error(`the period ${period} was never opened`)
-  return {
-    committedPicoUsd: row.committed,
-    settledPicoUsd: row.settled,
-    othersLeasedPicoUsd: row.others,
-    grantedPicoUsd: row.granted,
-  }
+  return row
 }
 
 /** The current state of several periods, in the order of the request. */
-export async function loadPeriodStates(
+export function loadPeriodStates(
   database: Queryable,
   instanceId: InstanceId,
   keys: readonly { organisationId: OrganisationId; period: string }[],
 ): Promise<PeriodState[]> {
-  const rows = await database.query<{ committed: bigint; settled: bigint; others: bigint }>(
-    `select coalesce(p.committed_pico_usd, 0) as committed,
-       coalesce(p.settled_pico_usd, 0) + coalesce(l.settled, 0)::int8 as settled, coalesce(l.others, 0)::int8 as others
+  return database.query<PeriodState>(
+    `select coalesce(p.committed_pico_usd, 0) as "committedPicoUsd",
+       coalesce(p.settled_pico_usd, 0) + coalesce(l.settled, 0)::int8 as "settledPicoUsd",
+       coalesce(l.others, 0)::int8 as "othersLeasedPicoUsd"
      from unnest($2::uuid[], $3::text[]) with ordinality as k (organisation_id, period, place)
      left join ledger_periods p on p.organisation_id = k.organisation_id and p.period = k.period
      left join lateral (
@@ -274,11 +270,6 @@ export async function loadPeriodStates(
      order by k.place`,
     [instanceId, keys.map((key) => key.organisationId), keys.map((key) => key.period)],
   )
-  return rows.map((row) => ({
-    committedPicoUsd: row.committed,
-    settledPicoUsd: row.settled,
-    othersLeasedPicoUsd: row.others,
-  }))
 }
 
 /** Money set aside by all instances for calls that run now. */

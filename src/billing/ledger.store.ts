@@ -115,13 +115,9 @@ export async function loadHoldsOf(database: Queryable, instanceId: string, limit
 type StoredEntry = Omit<Receipt, 'startedAt' | 'settledAt' | 'usage' | 'unitPrices' | 'baseCostPicoUsd'> & {
   startedAt: Date
   settledAt: Date
-  promptTokens: bigint
-  completionTokens: bigint
-  cachedTokens: bigint
-  cacheWriteTokens: bigint
-  reasoningTokens: bigint
   baseCostPicoUsd: string
-} & UnitPrices
+} & Record<keyof TokenCounts, bigint> &
+  UnitPrices
 
 /** Entries by request id; ids without one are missing from the map. */
 export async function loadEntries(

@@ -86,50 +86,28 @@ export function renderUsage(
 }
 
 function totalOf(sums: readonly UsageSum[]): UsageSum {
-  const total: UsageSum = {
+  const counts = countColumns.map((column) => [column, sums.reduce((total, sum) => total + sum[column], 0)])
+  return {
     day: null,
     model: null,
     surface: null,
     spaceId: null,
-    requests: 0,
-    estimatedRequests: 0,
-    promptTokens: 0,
-    completionTokens: 0,
-    cachedTokens: 0,
-    cacheWriteTokens: 0,
-    reasoningTokens: 0,
-    billedPicoUsd: 0n,
-    writtenOffPicoUsd: 0n,
+    ...(Object.fromEntries(counts) as Record<(typeof countColumns)[number], number>),
+    billedPicoUsd: sums.reduce((total, sum) => total + sum.billedPicoUsd, 0n),
+    writtenOffPicoUsd: sums.reduce((total, sum) => total + sum.writtenOffPicoUsd, 0n),
   }
-  for (const sum of sums) {
-    total.requests += sum.requests
-    total.estimatedRequests += sum.estimatedRequests
-    total.promptTokens += sum.promptTokens
-    total.completionTokens += sum.completionTokens
-    total.cachedTokens += sum.cachedTokens
-    total.cacheWriteTokens += sum.cacheWriteTokens
-    total.reasoningTokens += sum.reasoningTokens
-    total.billedPicoUsd += sum.billedPicoUsd
-    total.writtenOffPicoUsd += sum.writtenOffPicoUsd
-  }
-  return total
 }
 
 function renderRow(sum: UsageSum, by: readonly UsageDimension[]): UsageRow {
+  const { day, model, surface, spaceId, billedPicoUsd, writtenOffPicoUsd, ...counts } = sum
   return {
-    ...(by.includes('day') ? { day: sum.day ?? '' } : {}),
-    ...(by.includes('model') ? { model: sum.model ?? '' } : {}),
-    ...(by.includes('surface') && sum.surface !== null ? { surface: sum.surface } : {}),
-    ...(by.includes('space') ? { spaceId: sum.spaceId } : {}),
-    requests: sum.requests,
-    estimatedRequests: sum.estimatedRequests,
-    promptTokens: sum.promptTokens,
-    completionTokens: sum.completionTokens,
-    cachedTokens: sum.cachedTokens,
-    cacheWriteTokens: sum.cacheWriteTokens,
-    reasoningTokens: sum.reasoningTokens,
-    billedUsd: formatPicoUsd(sum.billedPicoUsd),
-    writtenOffUsd: formatPicoUsd(sum.writtenOffPicoUsd),
+    ...(by.includes('day') ? { day: day ?? '' } : {}),
+    ...(by.includes('model') ? { model: model ?? '' } : {}),
+    ...(by.includes('surface') && surface !== null ? { surface } : {}),
+    ...(by.includes('space') ? { spaceId } : {}),
+    ...counts,
+    billedUsd: formatPicoUsd(billedPicoUsd),
+    writtenOffUsd: formatPicoUsd(writtenOffPicoUsd),
   }
 }
 
@@ -139,7 +117,7 @@ const columnOf: Record<UsageDimension, keyof UsageRow> = {
   surface: 'surface',
   space: 'spaceId',
 }
-const figureColumns = [
+const countColumns = [
   'requests',
   'estimatedRequests',
   'promptTokens',
@@ -147,13 +125,16 @@ const figureColumns = [
   'cachedTokens',
   'cacheWriteTokens',
   'reasoningTokens',
-  'billedUsd',
-  'writtenOffUsd',
 ] as const
 
 /** RFC 4180, one line per row, without the totals. */
 export function renderUsageCsv({ by, rows }: UsageBody): string {
-  const columns = [...by.map((dimension) => columnOf[dimension]), ...figureColumns]
+  const columns = [
+    ...by.map((dimension) => columnOf[dimension]),
+    ...countColumns,
+    'billedUsd',
+    'writtenOffUsd',
+  ] as const
   const lines = [columns.join(','), ...rows.map((row) => columns.map((column) => csvCell(row[column])).join(','))]
   return `${lines.join('\r\n')}\r\n`
 }

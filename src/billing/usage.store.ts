@@ -1,4 +1,4 @@
-import type { OrganisationId } from '../kernel/index.ts'
+import type { OrganisationId, TokenCounts } from '../kernel/index.ts'
 import type { Queryable } from '../database/index.ts'
 import type { Surface } from './port.ts'
 
@@ -15,18 +15,13 @@ export interface UsageQuery {
 }
 
 /** Fields of dimensions that were not asked for are null, as is the Space of calls outside of Spaces. */
-export interface UsageSum {
+export interface UsageSum extends TokenCounts {
   day: string | null
   model: string | null
   surface: Surface | null
   spaceId: string | null
   requests: number
   estimatedRequests: number
-  promptTokens: number
-  completionTokens: number
-  cachedTokens: number
-  cacheWriteTokens: number
-  reasoningTokens: number
   billedPicoUsd: bigint
   writtenOffPicoUsd: bigint
 }

@@ -115,7 +115,7 @@ async function* takeChanges(
   watcher.changed.clear()
   const rows = await documents.loadProgressOf(organisationId, spaceId, ids)
   for (const document of rows) yield { type: 'document', document }
-  const found = new Set(rows.map((row) => row.id))
+  const found = new Set<string>(rows.map((row) => row.id))
   for (const id of ids) if (!found.has(id)) yield { type: 'removed', id }
   const page = { status: undefined, limit: 1, offset: 0 }
   const { counts } = await documents.loadProgressPage(organisationId, spaceId, page)

@@ -42,16 +42,11 @@ export interface Document {
 }
 
 /** An upload whose blob is stored and whose row is about to be. */
-export interface NewDocument {
-  id: DocumentId
-  organisationId: OrganisationId
-  spaceId: SpaceId
-  name: string
+export interface NewDocument extends Pick<Document, 'id' | 'organisationId' | 'spaceId' | 'name' | 'sizeBytes'> {
   metadata: Metadata | null
   format: DocumentFormat
   /** With the `charset` that the upload declared; extraction uses it. */
   mimeType: string
-  sizeBytes: number
   contentSha256: Uint8Array
   blobKey: string
   /** Idempotency-Key, null if none was sent. */
@@ -70,24 +65,17 @@ export interface DocumentProgress {
   partsTotal: number | null
 }
 
-/** The operator's view of a document: progress, and the cause of a failure. */
-export interface DocumentProgressRow {
-  id: string
-  organisationId: string
-  spaceId: string
-  name: string
-  status: DocumentStatus
-  stage: ProcessingStage
-  partsDone: number | null
-  partsTotal: number | null
+/** What queries return of a document. */
+export interface DocumentRow extends Omit<Document, 'metadataJson' | 'error' | 'warnings' | 'sizeBytes'> {
   errorCode: DocumentFailureCode | null
   errorMessage: string | null
   warnings: DocumentWarning[] | null
   sizeBytes: bigint
-  mimeType: string
+}
+
+/** The operator's view of a document: progress, and the cause of a failure. */
+export interface DocumentProgressRow extends DocumentRow, DocumentProgress {
   chunkCount: number | null
-  createdAt: Date
-  updatedAt: Date
 }
 
 /** How many documents of a Space have each status. */

@@ -1,8 +1,8 @@
-import type { DocumentWarning, OnDuplicate } from '../contract/documents.ts'
+import type { OnDuplicate } from '../contract/documents.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
-import type { Document, DocumentFailureCode, DocumentStatus, NewDocument } from './document.ts'
+import type { Document, DocumentRow, DocumentStatus, NewDocument } from './document.ts'
 import type { Metadata } from './document-metadata.ts'
 import { createHousekeepingStore } from './housekeeping.store.ts'
 import { enqueueProcessing } from './processing-job.ts'
@@ -82,7 +82,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
 function createReads(database: Database) {
   return {
     async load(organisationId: OrganisationId, id: string): Promise<Document | undefined> {
-      const [row] = await database.query<DocumentRow>(
+      const [row] = await database.query<ClientRow>(
         `${selectDocuments} and ${publicId('d')} = $1 and d.organisation_id = $2`,
         [id, organisationId],
       )
@@ -111,7 +111,7 @@ function createReads(database: Database) {
         'select count(*) as total from documents where organisation_id = $1 and space_id = $2 and is_current',
         [organisationId, spaceId],
       )
-      const rows = await database.query<DocumentRow>(
+      const rows = await database.query<ClientRow>(
         `${selectDocuments} and d.organisation_id = $1 and d.space_id = $2
          order by d.created_at desc, ${publicId('d')} desc limit $3 offset $4`,
         [organisationId, spaceId, page.limit, page.offset],
@@ -133,7 +133,7 @@ async function insertDocument(
     await lockName(transaction, document)
     const existing = await findByName(transaction, document)
     if (existing && onDuplicate === 'skip') {
-      const [row] = await transaction.query<DocumentRow>(`${selectDocuments} and ${publicId('d')} = $1`, [existing])
+      const [row] = await transaction.query<ClientRow>(`${selectDocuments} and ${publicId('d')} = $1`, [existing])
       await moveUploadKey(transaction, document, existing)
       return { kind: 'skipped', document: toDocument(row!) }
     }
@@ -178,7 +178,7 @@ async function updateDocument(
     const isRenamed = name !== undefined && name !== row.name
     if (isRenamed && row.status === 'ready') await enqueueRename(jobs, transaction, row.id)
   }
-  const [changed] = await transaction.query<DocumentRow>(
+  const [changed] = await transaction.query<ClientRow>(
     `${selectDocuments} and ${publicId('d')} = $1 and d.organisation_id = $2`,
     [id, organisationId],
   )
@@ -221,14 +221,9 @@ const selectDocuments = `select ${publicId('d')} as id, d.organisation_id as "or
   from documents d left join documents n on ${publicId('n')} = ${publicId('d')} and not n.is_current
   where d.is_current`
 
-type DocumentRow = Omit<Document, 'error' | 'warnings' | 'sizeBytes'> & {
-  errorCode: DocumentFailureCode | null
-  errorMessage: string | null
-  warnings: DocumentWarning[] | null
-  sizeBytes: bigint
-}
+type ClientRow = DocumentRow & Pick<Document, 'metadataJson'>
 
-function toDocument({ errorCode, errorMessage, warnings, sizeBytes, ...row }: DocumentRow): Document {
+function toDocument({ errorCode, errorMessage, warnings, sizeBytes, ...row }: ClientRow): Document {
   return {
     ...row,
     error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' },

@@ -1,8 +1,8 @@
 import type { DocumentWarning } from '../contract/documents.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
-import { createUuid, type DocumentId, type OrganisationId, type SpaceId } from '../kernel/index.ts'
-import type { DocumentFailureCode, DocumentProgress, DocumentStatus } from './document.ts'
+import { createUuid, type DocumentId } from '../kernel/index.ts'
+import type { DocumentFailureCode, DocumentProgress, DocumentStatus, NewDocument } from './document.ts'
 import type { RemoveRows } from './remove-rows.ts'
 import { deleteRows, lockVersions, publicId, replaceFormer } from './replacement.store.ts'
 
@@ -16,16 +16,12 @@ export async function enqueueRename(jobs: JobQueue, transaction: Queryable, docu
   await jobs.enqueue(transaction, { kind: renameDocumentJob, key, payload: { documentId } })
 }
 
-export interface ProcessingRow {
-  id: DocumentId
-  organisationId: OrganisationId
-  spaceId: SpaceId
-  name: string
+export interface ProcessingRow extends Pick<
+  NewDocument,
+  'id' | 'organisationId' | 'spaceId' | 'name' | 'mimeType' | 'blobKey'
+> {
   status: DocumentStatus
   format: string
-  /** With the charset that the upload declared, if any. */
-  mimeType: string
-  blobKey: string
   sizeBytes: bigint
   createdAt: Date
 }

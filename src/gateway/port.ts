@@ -1,7 +1,14 @@
 import type { Receipt, Surface } from '../billing/index.ts'
 import type { RequestId, SpaceId } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
-import type { FinishReason, ProviderRequest, ReasoningReplay, TokenUsage, UrlCitation } from '../providers/index.ts'
+import type {
+  FinishReason,
+  ProviderAnswer,
+  ProviderEvent,
+  ProviderRequest,
+  TokenUsage,
+  UrlCitation,
+} from '../providers/index.ts'
 
 /** One completion: routing, hold, provider call, settlement. The gateway and Space chat use it. */
 export interface CompletionCall {
@@ -26,14 +33,9 @@ export interface CompletionInfo {
   adjusted: string[]
 }
 
+/** The events of the provider, and one last event with the cost. `replay` is for the loop of Space chat and never shown to clients. */
 export type CompletionEvent =
-  | { type: 'text'; text: string }
-  | { type: 'reasoning'; text: string }
-  | { type: 'refusal'; text: string }
-  | { type: 'tool_call'; index: number; id?: string; name?: string; argumentsDelta: string }
-  | { type: 'citations'; citations: UrlCitation[] }
-  /** For the loop of Space chat; never shown to clients. */
-  | { type: 'replay'; replay: ReasoningReplay }
+  | Exclude<ProviderEvent, { type: 'finish' | 'usage' }>
   | { type: 'finish'; finishReason: FinishReason; usage: TokenUsage; estimated: boolean; receipt: Receipt }
 
 export interface StreamedCompletion extends CompletionInfo {
@@ -44,13 +46,9 @@ export interface StreamedCompletion extends CompletionInfo {
   events: AsyncIterable<CompletionEvent[]>
 }
 
-export interface WholeCompletion extends CompletionInfo {
-  text: string
-  refusal: string | null
-  reasoningText: string
-  toolCalls: { id: string; name: string; argumentsJson: string }[]
+export interface WholeCompletion
+  extends CompletionInfo, Pick<ProviderAnswer, 'text' | 'refusal' | 'reasoningText' | 'toolCalls' | 'finishReason'> {
   citations: UrlCitation[]
-  finishReason: FinishReason
   usage: TokenUsage
   receipt: Receipt
 }
