@@ -17,5 +17,6 @@ export default defineConfig({
     // Generous: the machines are shared, and a test that hangs still fails.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 })
