@@ -3,7 +3,7 @@ import { z } from 'zod'
 const words = z.record(z.string().max(40), z.string().max(40))
 const publicFields = z.array(z.string().max(60)).max(50)
 
-/** What an operator can declare about a model; the fields are those of src/providers/model-traits/traits.ts. */
+/** What an operator can declare about a model. */
 export const modelTraitsSchema = z
   .strictObject({
     fixedTemperature: z
@@ -13,7 +13,9 @@ export const modelTraitsSchema = z
       .optional()
       .describe('The only temperature that the model accepts; it is not sent.'),
     fixedTopP: z.number().min(0).max(1).optional().describe('The only `top_p` that the model accepts; it is not sent.'),
+    // The temperature of such a request is kept.
     temperatureOrTopP: z.boolean().optional().describe('The model rejects requests with both.'),
+    // Also fields whose values have no effect.
     refuses: publicFields.optional().describe('Request fields that the model rejects, by the names that clients use.'),
     refusesBlankStop: z.boolean().optional().describe('The model rejects stop sequences that are white space only.'),
     efforts: words.optional().describe('Values of `reasoning_effort`: requested → sent. A missing value is not sent.'),
@@ -21,15 +23,21 @@ export const modelTraitsSchema = z
       .record(z.string().max(40), z.int().min(-1))
       .optional()
       .describe('Gemini: tokens for each effort.'),
+    // Absent: one of the model's additional fields.
     effortField: z.literal('output_config').optional().describe('Bedrock: the field for the effort.'),
+    // Whatever the client requested.
     effortWithTools: z.string().max(40).optional().describe('Effort of every request with tools.'),
     serviceTiers: words.optional().describe('Values of `service_tier`: requested → sent.'),
+    // Tools of a request are then omitted.
     tools: z.boolean().optional().describe('false: the model does not support tools.'),
     streamedTools: z.boolean().optional().describe('false: calls with tools are not streamed.'),
+    // Field of an assistant turn that sends its reasoning back in a conversation with tools.
     reasoningReplay: z.enum(['reasoning_content', 'reasoning_details']).optional(),
     signedToolCalls: z.boolean().optional().describe('Gemini: tool calls are sent back with a signature.'),
+    // `alternating`: user and assistant must take turns, and the user begins.
     turns: z.enum(['any', 'alternating']).optional(),
     blankTurns: z.boolean().optional().describe('false: the model rejects messages without text.'),
+    // The text is then omitted.
     textWithToolCalls: z.boolean().optional().describe('false: a message has text or tool calls, not both.'),
     systemRole: z
       .enum(['system', 'developer', 'user'])
@@ -38,11 +46,15 @@ export const modelTraitsSchema = z
         'Role of instructions. `user`: the model has no such role, so instructions precede the first question.',
       ),
     capField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
+    // This and the next apply if the price list does not contain the model.
     maxOutputTokens: z.int().min(1).optional(),
     contextTokens: z.int().min(1).optional(),
+    // Absent: no markers are sent.
     cachePrefixTokens: z.int().min(1).optional().describe('Smallest prefix that a cache marker caches (Claude).'),
+    // Several texts at once, a text without options, or the content of a message; for hosts with several forms.
     embeddingForm: z.enum(['texts', 'text_only', 'content']).optional(),
     embeddingBatch: z.int().min(1).max(10_000).optional().describe('Most texts of one embedding call.'),
+    // Ids of other providers are replaced.
     toolCallIds: z
       .strictObject({
         characters: z.enum(['alphanumeric', 'word']),

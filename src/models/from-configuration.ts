@@ -1,4 +1,3 @@
-import type { Plan } from '../organisations/index.ts'
 import type { ModelTraits, ProviderSettings } from '../providers/index.ts'
 import type { Hosting } from './catalogue.ts'
 import {
@@ -30,30 +29,17 @@ export interface ConfiguredProvider extends DeepReadonly<ProviderSettings> {
   readonly discoveredPrices?: StatedPrices | undefined
 }
 
-export interface ConfiguredModel {
-  readonly id: string
-  readonly kind: 'chat' | 'embedding'
-  readonly aliases: readonly string[]
-  readonly ownedBy?: string | undefined
-  readonly tier?: 'base' | 'premium' | undefined
-  readonly plans?: readonly Plan[] | undefined
-  readonly contextTokens?: number | undefined
-  readonly maxOutputTokens?: number | undefined
-  readonly dimensions?: number | undefined
-  readonly acceptsTemperature?: boolean | undefined
-  readonly reasoning?: boolean | undefined
-  readonly baseModel?: string | undefined
+export interface ConfiguredModel
+  extends
+    Omit<ModelDeclaration, 'enabled' | 'created' | 'retiresAt'>,
+    Pick<DeploymentDeclaration, 'acceptsTemperature' | 'reasoning' | 'baseModel'> {
   readonly traits?: DeepReadonly<ModelTraits> | undefined
-  readonly deployments: readonly {
+  readonly deployments: readonly (Pick<DeploymentDeclaration, 'wireId' | 'hosting' | 'region' | 'weight'> & {
     readonly provider: string
-    readonly wireId?: string | undefined
-    readonly hosting?: Hosting | undefined
-    readonly region?: string | undefined
-    readonly weight?: number | undefined
     readonly prices?: StatedPrices | undefined
     /** Override those of the model field by field. */
     readonly traits?: DeepReadonly<ModelTraits> | undefined
-  }[]
+  })[]
 }
 
 type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T | undefined
@@ -128,32 +114,27 @@ function modelSourceOf({ format, flavour }: ProviderSettings, lists: readonly st
 
 function toModel(model: ConfiguredModel): ModelDeclaration {
   const { id, kind, aliases, ownedBy, tier, plans, contextTokens, maxOutputTokens, dimensions } = model
-  const facts = { id, kind, aliases, ownedBy, tier, plans, contextTokens, maxOutputTokens, dimensions }
-  return Object.fromEntries(
-    Object.entries(facts).filter(([, value]) => value !== undefined),
-  ) as unknown as ModelDeclaration
+  return { id, kind, aliases, ownedBy, tier, plans, contextTokens, maxOutputTokens, dimensions }
 }
 
 function toDeployments(model: ConfiguredModel): DeploymentDeclaration[] {
+  const { acceptsTemperature, reasoning, baseModel } = model
   const taken = new Set<string>()
-  return model.deployments.map((deployment) => {
-    const plain = `${deployment.provider}/${model.id}`
+  return model.deployments.map(({ provider, traits, prices, ...place }) => {
+    const plain = `${provider}/${model.id}`
     let id = plain
     for (let count = 2; taken.has(id); count++) id = `${plain}#${count}`
     taken.add(id)
     return {
       id,
       modelId: model.id,
-      providerId: deployment.provider,
-      ...(deployment.wireId === undefined ? {} : { wireId: deployment.wireId }),
-      ...(model.baseModel === undefined ? {} : { baseModel: model.baseModel }),
-      ...(model.acceptsTemperature === undefined ? {} : { acceptsTemperature: model.acceptsTemperature }),
-      ...(model.reasoning === undefined ? {} : { reasoning: model.reasoning }),
-      ...((model.traits || deployment.traits) && { traits: { ...model.traits, ...deployment.traits } as ModelTraits }),
-      ...(deployment.hosting === undefined ? {} : { hosting: deployment.hosting }),
-      ...(deployment.region === undefined ? {} : { region: deployment.region }),
-      ...(deployment.weight === undefined ? {} : { weight: deployment.weight }),
-      ...(deployment.prices ? { prices: statedSchedule(deployment.prices, 'configuration', 0) } : {}),
+      providerId: provider,
+      acceptsTemperature,
+      reasoning,
+      baseModel,
+      ...place,
+      ...((model.traits || traits) && { traits: { ...model.traits, ...traits } as ModelTraits }),
+      prices: prices && statedSchedule(prices, 'configuration', 0),
     }
   })
 }

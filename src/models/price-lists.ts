@@ -46,13 +46,7 @@ export function snapshotSchedules(model: SnapshotModel, snapshotDate: string): P
 export const freeSchedule = (source: string): PriceSchedule => statedSchedule({ input: '0', output: '0' }, source, 0)
 
 function tokenPrices(
-  prices: {
-    input: string | number
-    output: string | number
-    cacheRead?: string | number | undefined
-    cacheWrite?: string | number | undefined
-    reasoning?: string | number | undefined
-  },
+  prices: Omit<StatedPrices, 'contextSteps'> & { output: string | number },
   parse: (decimal: string | number) => bigint,
 ): TokenPrices {
   const optional = (name: 'cacheRead' | 'cacheWrite' | 'reasoning') =>

@@ -8,25 +8,9 @@ import { defaultSpaceSettings } from './space-change.ts'
 /** The topic of Spaces in the change feed. */
 export const spacesTopic = 'spaces'
 
-export interface SpaceStore {
-  loadAll(): Promise<Space[]>
-  loadMany(ids: readonly string[]): Promise<Space[]>
-  loadPage(filter: {
-    organisationId?: string
-    limit: number
-    offset: number
-  }): Promise<{ total: number; spaces: Space[] }>
-  /** Throws `organisation_not_found`. */
-  insert(space: Space, actor: Actor): Promise<void>
-  /** The same inside the caller's transaction. The organisation must exist. */
-  insertWithin(transaction: Queryable, space: Space, actor: Actor): Promise<void>
-  /** Applies `change` to the current row, which stays locked until the commit. False when there is no such Space. */
-  update(id: string, change: (current: Space) => Space, action: string, actor: Actor): Promise<boolean>
-  /** Deletes the row and, in the same transaction, records the removal of its documents. False when there is no such Space. */
-  remove(id: string, actor: Actor, nowMs: number): Promise<boolean>
-}
+export type SpaceStore = ReturnType<typeof createSpaceStore>
 
-export function createSpaceStore(database: Database, recordChange: RecordChange): SpaceStore {
+export function createSpaceStore(database: Database, recordChange: RecordChange) {
   async function insertWithin(transaction: Queryable, space: Space, actor: Actor) {
     await insertRow(transaction, space)
     await log(transaction, actor, space.createdAt, 'space.created', space, {
@@ -37,25 +21,15 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
   }
 
   return {
-    async loadAll() {
+    async loadAll(): Promise<Space[]> {
       return (await database.query<SpaceRow>(`SELECT * FROM spaces`)).map(toSpace)
     },
-    async loadMany(ids) {
+    async loadMany(ids: readonly string[]): Promise<Space[]> {
       return (await database.query<SpaceRow>(`SELECT * FROM spaces WHERE id = ANY($1::uuid[])`, [ids])).map(toSpace)
     },
-    async loadPage({ organisationId, limit, offset }) {
-      const matches = `($1::uuid IS NULL OR organisation_id = $1::uuid)`
-      const [counted] = await database.query<{ total: bigint }>(
-        `SELECT count(*) AS total FROM spaces WHERE ${matches}`,
-        [organisationId ?? null],
-      )
-      const rows = await database.query<SpaceRow>(
-        `SELECT * FROM spaces WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
-        [organisationId ?? null, limit, offset],
-      )
-      return { total: Number(counted?.total ?? 0n), spaces: rows.map(toSpace) }
-    },
-    async insert(space, actor) {
+    loadPage: (filter: PageFilter) => loadPage(database, filter),
+    /** Throws `organisation_not_found`. */
+    async insert(space: Space, actor: Actor): Promise<void> {
       try {
         await database.transaction((transaction) => insertWithin(transaction, space, actor))
       } catch (error) {
@@ -66,8 +40,10 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
         })
       }
     },
+    /** `insert` inside the caller's transaction. The organisation must exist. */
     insertWithin,
-    update: (id, change, action, actor) =>
+    /** Applies `change` to the current row, which stays locked until the commit. False when there is no such Space. */
+    update: (id: string, change: (current: Space) => Space, action: string, actor: Actor) =>
       database.transaction(async (transaction) => {
         const current = await lock(transaction, id)
         if (!current) return false
@@ -83,7 +59,8 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
         await recordChange(transaction, spacesTopic, id)
         return true
       }),
-    remove: (id, actor, nowMs) =>
+    /** Deletes the row and, in the same transaction, records the removal of its documents. False when there is no such Space. */
+    remove: (id: string, actor: Actor, nowMs: number) =>
       database.transaction(async (transaction) => {
         const current = await lock(transaction, id)
         if (!current) return false
@@ -101,6 +78,25 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
         return true
       }),
   }
+}
+
+interface PageFilter {
+  organisationId?: string
+  limit: number
+  offset: number
+}
+
+/** Newest first. */
+async function loadPage(database: Database, { organisationId, limit, offset }: PageFilter) {
+  const matches = `($1::uuid IS NULL OR organisation_id = $1::uuid)`
+  const [counted] = await database.query<{ total: bigint }>(`SELECT count(*) AS total FROM spaces WHERE ${matches}`, [
+    organisationId ?? null,
+  ])
+  const rows = await database.query<SpaceRow>(
+    `SELECT * FROM spaces WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
+    [organisationId ?? null, limit, offset],
+  )
+  return { total: Number(counted?.total ?? 0n), spaces: rows.map(toSpace) }
 }
 
 interface SpaceRow {

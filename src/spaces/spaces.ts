@@ -15,26 +15,7 @@ import type { SpaceRemovals } from './space-removals.ts'
 import { type SpaceStore, spacesTopic } from './spaces.store.ts'
 
 /** `get` and `getEndpoint` read memory. Each change is visible in it before the promise of the change resolves. */
-export interface Spaces {
-  get(id: string): Space | undefined
-  /** The Space that is published under an endpoint id; undefined where there is none at the moment. */
-  getEndpoint(endpointId: string): Space | undefined
-  /** Newest first. */
-  loadPage(filter: {
-    organisationId?: string
-    limit: number
-    offset: number
-  }): Promise<{ total: number; spaces: Space[] }>
-  /** Throws `organisation_not_found`. This and `update` throw `invalid_request` with the field that breaks a rule. */
-  create(given: Omit<NewSpace, 'model'> & { model?: string | undefined }, actor: Actor): Promise<Space>
-  /** This and the following methods throw `space_not_found`. */
-  update(id: string, change: SpaceChange, actor: Actor): Promise<Space>
-  publish(id: string, actor: Actor): Promise<Space>
-  unpublish(id: string, actor: Actor): Promise<Space>
-  /** Every interface reports the Space as missing at once. Its documents are removed in the background, also after a restart. */
-  remove(id: string, actor: Actor): Promise<void>
-  close(): void
-}
+export type Spaces = Awaited<ReturnType<typeof createSpaces>>
 
 export interface SpacesDependencies {
   store: SpaceStore
@@ -49,7 +30,7 @@ export interface SpacesDependencies {
 }
 
 /** Loads all Spaces into memory. The change feed, which must be started, keeps them current. */
-export async function createSpaces(dependencies: SpacesDependencies): Promise<Spaces> {
+export async function createSpaces(dependencies: SpacesDependencies) {
   const { store, removals, changeFeed, clock, log } = dependencies
   const snapshot = createSnapshot()
   const reloader = await createSnapshotReloader({
@@ -82,9 +63,11 @@ export async function createSpaces(dependencies: SpacesDependencies): Promise<Sp
 
   return {
     get: snapshot.get,
+    /** The Space that is published under an endpoint id; undefined where there is none at the moment. */
     getEndpoint: snapshot.getEndpoint,
     loadPage: store.loadPage,
-    async create(given, actor) {
+    /** Throws `organisation_not_found`. This and `update` throw `invalid_request` with the field that breaks a rule. */
+    async create(given: Omit<NewSpace, 'model'> & { model?: string | undefined }, actor: Actor): Promise<Space> {
       const model = given.model ?? dependencies.defaultModel
       const space = makeSpace(createSpaceId(), { ...given, model }, clock.now())
       assertModel(space)
@@ -92,23 +75,25 @@ export async function createSpaces(dependencies: SpacesDependencies): Promise<Sp
       await changeFeed.caughtUp()
       return space
     },
-    update: (id, spaceChange, actor) =>
+    /** This and the following methods throw `space_not_found`. */
+    update: (id: string, spaceChange: SpaceChange, actor: Actor) =>
       change(id, 'space.updated', actor, (current, nowMs) => {
         const changed = changeSpace(current, spaceChange, nowMs)
         // Other fields can still be changed when the Space's model is no longer available.
         if (changed.model !== current.model) assertModel(changed)
         return changed
       }),
-    publish: (id, actor) =>
+    publish: (id: string, actor: Actor) =>
       change(id, 'space.published', actor, (current, nowMs) => ({
         ...current,
         published: true,
         endpointId: current.endpointId ?? createEndpointId(),
         updatedAt: nowMs,
       })),
-    unpublish: (id, actor) =>
+    unpublish: (id: string, actor: Actor) =>
       change(id, 'space.unpublished', actor, (current, nowMs) => ({ ...current, published: false, updatedAt: nowMs })),
-    async remove(id, actor) {
+    /** Every interface reports the Space as missing at once. Its documents are removed in the background, also after a restart. */
+    async remove(id: string, actor: Actor): Promise<void> {
       if (!(await store.remove(id, actor, clock.now()))) throw notFound(id)
       await changeFeed.caughtUp()
       removals.wake()

@@ -1,4 +1,5 @@
 import { readWholeXml } from '../office-xml.ts'
+import { isOn } from './form-fields.ts'
 
 export interface DocxNumbering {
   /** Counts a paragraph and returns its displayed number or bullet; empty where it shows none. */
@@ -92,7 +93,7 @@ function readLevel(level: Level, name: string, value: string | undefined) {
   if (name === 'w:start') level.start = wholeNumber(value, 1)
   else if (name === 'w:numFmt') level.format = value ?? 'decimal'
   else if (name === 'w:lvlText') level.text = (value ?? '').slice(0, 100)
-  else if (name === 'w:isLgl') level.isLegal = value === undefined || !['0', 'false', 'off'].includes(value)
+  else if (name === 'w:isLgl') level.isLegal = isOn(value)
   else if (name === 'w:lvlRestart') level.restart = wholeNumber(value, 0)
   else if (name === 'w:pStyle') level.style = value ?? null
 }
@@ -160,25 +161,18 @@ function bullet(text: string): string {
   return /^[^\p{Co}\p{Cc}\s]$/u.test(text) && text !== 'o' && text !== '§' ? text : '•'
 }
 
+const countFormats: Readonly<Record<string, (count: number) => string>> = {
+  lowerLetter: letters,
+  upperLetter: (count) => letters(count).toUpperCase(),
+  lowerRoman: roman,
+  upperRoman: (count) => roman(count).toUpperCase(),
+  decimalZero: (count) => String(count).padStart(2, '0'),
+  ordinal: (count) => `${count}.`,
+  none: () => '',
+}
+
 function formatCount(count: number, format: string): string {
-  switch (format) {
-    case 'lowerLetter':
-      return letters(count)
-    case 'upperLetter':
-      return letters(count).toUpperCase()
-    case 'lowerRoman':
-      return roman(count)
-    case 'upperRoman':
-      return roman(count).toUpperCase()
-    case 'decimalZero':
-      return String(count).padStart(2, '0')
-    case 'ordinal':
-      return `${count}.`
-    case 'none':
-      return ''
-    default:
-      return String(count)
-  }
+  return Object.hasOwn(countFormats, format) ? countFormats[format]!(count) : String(count)
 }
 
 /** a to z, then aa, bb: as Word counts. */
