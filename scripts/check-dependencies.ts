@@ -13,6 +13,7 @@ const allowedRooms: AllowedRooms = {
   database: [],
   jobs: ['database'],
   operators: ['contract', 'database', 'http'],
+  accounts: ['contract', 'database', 'http', 'operators'],
   organisations: ['contract', 'database', 'http', 'operators'],
   billing: ['contract', 'database', 'http', 'organisations'],
   tokens: [],

@@ -78,9 +78,9 @@ export async function createService({ config, log, clock = systemClock }: Servic
 async function openParts(context: PartContext, isStopping: () => boolean) {
   const { config, clock, log } = context
   const foundation = await openFoundation(context)
-  const { control, corpus, changeFeed, metrics, tokens, secretBox, pseudonyms } = foundation
-  const access = await openAccess({ control, changeFeed, secretBox, ...context })
-  const { organisations, operatorTokens, adminLog } = access
+  const { control, corpus, changeFeed, metrics, tokens, secretBox, pseudonyms, accountsSecret } = foundation
+  const access = await openAccess({ control, changeFeed, secretBox, accountsSecret, ...context })
+  const { organisations, operatorTokens, accounts, adminLog } = access
   const models = await openModels({ control, changeFeed, secretBox, metrics, tokens, ...context })
   const { catalogue, router, operatorCatalogue } = models
   const gateway = await openGateway({
@@ -104,6 +104,7 @@ async function openParts(context: PartContext, isStopping: () => boolean) {
   const routes = createRoutes({
     organisations,
     operatorTokens,
+    accounts,
     adminLog,
     catalogue,
     operatorCatalogue,
@@ -123,7 +124,7 @@ async function openParts(context: PartContext, isStopping: () => boolean) {
     log,
   })
   const readGauges = createScrape({ control, corpus, catalogue, router, metrics, clock, log })
-  const callers = { organisations, operatorTokens }
+  const callers = { organisations, operatorTokens, people: accounts }
   const server = openServer({ config, callers, routes, metrics, readGauges, isStopping, clock, log })
 
   return {

@@ -22,7 +22,13 @@ import {
   type UsageSubject,
 } from './usage-report.ts'
 
-const described = describeRoutes('operator', 'Operator: usage')
+/** Administrators of the organisation in the path. */
+const administrators = {
+  role: 'administrator',
+  organisation: ({ params }: { params: unknown }) => (params as { id: string }).id.toLowerCase(),
+  missing: ({ params }: { params: unknown }) => noOrganisation((params as { id: string }).id),
+} as const
+const described = describeRoutes(administrators, 'Operator: usage')
 
 export interface UsageRoutesDeps {
   ledger: Pick<LedgerService, 'loadReceipt' | 'loadBudget' | 'loadUsage'>
@@ -38,7 +44,7 @@ export interface UsageRoutesDeps {
 export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): Routes {
   function organisationOf(id: string): Organisation {
     const organisation = organisations.get(id)
-    if (!organisation) throw new AppError('organisation_not_found', `There is no organisation ${id}.`)
+    if (!organisation) throw noOrganisation(id)
     return organisation
   }
 
@@ -52,7 +58,7 @@ export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): 
           'Sums by day, model, surface and Space, as JSON or, with `format=csv` or `Accept: text/csv`, as CSV. Requests count on the day on which they began, in the time zone of the organisation. The usage of a removed organisation stays readable.',
         params: usageParamsSchema,
         querystring: usageQuerySchema,
-        response: { 200: z.union([usageSchema, z.string()]), ...errorResponses(400, 401, 404) },
+        response: { 200: z.union([usageSchema, z.string()]), ...errorResponses(400, 401, 403, 404) },
       }),
       async (request, reply) => {
         const { id } = request.params
@@ -75,6 +81,10 @@ export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): 
   }
 }
 
+function noOrganisation(id: string): AppError {
+  return new AppError('organisation_not_found', `There is no organisation ${id}.`)
+}
+
 function formatOf(accept: string | undefined): 'json' | 'csv' {
   return accept !== undefined && /\btext\/csv\b/i.test(accept) && !/\bapplication\/json\b/i.test(accept)
     ? 'csv'
@@ -82,13 +92,24 @@ function formatOf(accept: string | undefined): 'json' | 'csv' {
 }
 
 function addReceipt(app: App, ledger: UsageRoutesDeps['ledger']) {
+  const administratorsOfReceipt = {
+    role: 'administrator',
+    organisation: ({ params }: { params: unknown }) =>
+      ledger.loadReceipt((params as { requestId: string }).requestId).then((receipt) => receipt?.organisationId),
+    missing: noReceipt,
+  } as const
   app.get(
     '/api/usage/:requestId',
-    described('getReceipt', 'The receipt of a request', {
-      description: 'Tokens by class, the prices that applied, hosting, markup and total, exact or estimated.',
-      params: receiptParamsSchema,
-      response: { 200: receiptSchema, ...errorResponses(401, 404) },
-    }),
+    described(
+      'getReceipt',
+      'The receipt of a request',
+      {
+        description: 'Tokens by class, the prices that applied, hosting, markup and total, exact or estimated.',
+        params: receiptParamsSchema,
+        response: { 200: receiptSchema, ...errorResponses(401, 403, 404) },
+      },
+      administratorsOfReceipt,
+    ),
     (request) => loadRenderedReceipt(ledger, request.params.requestId),
   )
 }
@@ -96,7 +117,11 @@ function addReceipt(app: App, ledger: UsageRoutesDeps['ledger']) {
 async function loadRenderedReceipt(ledger: UsageRoutesDeps['ledger'], requestId: string) {
   const receipt = await ledger.loadReceipt(requestId)
   if (receipt) return renderReceipt(receipt)
-  throw new AppError(
+  throw noReceipt()
+}
+
+function noReceipt(): AppError {
+  return new AppError(
     'not_found',
     'There is no receipt with this request id. Requests that run now, and requests that were refused, have none.',
   )
@@ -107,7 +132,7 @@ function addBudget(app: App, ledger: UsageRoutesDeps['ledger'], organisationOf: 
     '/api/organisations/:id/budget',
     described('getOrganisationBudget', 'The budget of the running period', {
       params: usageParamsSchema,
-      response: { 200: budgetSchema, ...errorResponses(401, 404) },
+      response: { 200: budgetSchema, ...errorResponses(401, 403, 404) },
     }),
     (request) => ledger.loadBudget(organisationOf(request.params.id)).then(renderBudget),
   )

@@ -174,7 +174,9 @@ const adminLogEntrySchema = z
   .object({
     id: z.uuid(),
     at: z.iso.datetime(),
-    actor: z.string(),
+    actor: z.string().describe('The email of a person, `operator` for the operator token, or `service`.'),
+    personId: z.uuid().nullable(),
+    sessionId: z.uuid().nullable(),
     requestId: z.string().nullable(),
     action: z.string().describe('For instance `organisation.updated` or `api_key.rotated`.'),
     subjectType: z.string(),

@@ -14,6 +14,8 @@ create table admin_log (
   organisation_id uuid,
   before jsonb,
   after jsonb,
+  person_id uuid,
+  session_id uuid,
   constraint admin_log_pkey PRIMARY KEY (id)
 );
 CREATE INDEX admin_log_by_organisation ON admin_log USING btree (organisation_id, at DESC, id DESC);
@@ -251,6 +253,122 @@ create table organisations (
   constraint organisations_subscription_status_check CHECK ((subscription_status = ANY (ARRAY['active'::text, 'cancelled'::text])))
 );
 CREATE INDEX organisations_newest_first ON organisations USING btree (created_at DESC, id DESC);
+
+create table people (
+  id uuid not null,
+  name text not null,
+  email text not null,
+  email_verified boolean not null,
+  image text,
+  two_factor_enabled boolean default false not null,
+  is_operator boolean default false not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint people_pkey PRIMARY KEY (id),
+  constraint people_email_check CHECK (((email = lower(email)) AND (email <> ''::text))),
+  constraint people_email_key UNIQUE (email),
+  constraint people_name_check CHECK ((name <> ''::text))
+);
+
+create table people_accounts (
+  id uuid not null,
+  person_id uuid not null,
+  provider_id text not null,
+  account_id text not null,
+  password text,
+  access_token text,
+  refresh_token text,
+  id_token text,
+  access_token_expires_at timestamp with time zone,
+  refresh_token_expires_at timestamp with time zone,
+  scope text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint people_accounts_pkey PRIMARY KEY (id),
+  constraint people_accounts_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
+  constraint people_accounts_provider_id_account_id_key UNIQUE (provider_id, account_id)
+);
+CREATE INDEX people_accounts_of_person ON people_accounts USING btree (person_id);
+
+create table people_attempts (
+  key text not null,
+  attempts integer not null,
+  window_ends_at timestamp with time zone not null,
+  constraint people_attempts_pkey PRIMARY KEY (key)
+);
+CREATE INDEX people_attempts_by_end ON people_attempts USING btree (window_ends_at);
+
+create table people_invitations (
+  id uuid not null,
+  token_hash bytea not null,
+  email text not null,
+  organisation_id uuid,
+  role text not null,
+  invited_by text not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  accepted_at timestamp with time zone,
+  constraint people_invitations_pkey PRIMARY KEY (id),
+  constraint people_invitations_check CHECK (((organisation_id IS NULL) = (role = 'operator'::text))),
+  constraint people_invitations_email_check CHECK (((email = lower(email)) AND (email <> ''::text))),
+  constraint people_invitations_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE,
+  constraint people_invitations_role_check CHECK ((role = ANY (ARRAY['operator'::text, 'administrator'::text, 'member'::text]))),
+  constraint people_invitations_token_hash_key UNIQUE (token_hash)
+);
+CREATE INDEX people_invitations_newest_first ON people_invitations USING btree (organisation_id, created_at DESC, id DESC);
+
+create table people_memberships (
+  organisation_id uuid not null,
+  person_id uuid not null,
+  role text not null,
+  created_at timestamp with time zone not null,
+  constraint people_memberships_pkey PRIMARY KEY (organisation_id, person_id),
+  constraint people_memberships_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE,
+  constraint people_memberships_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
+  constraint people_memberships_role_check CHECK ((role = ANY (ARRAY['administrator'::text, 'member'::text])))
+);
+CREATE INDEX people_memberships_of_person ON people_memberships USING btree (person_id);
+
+create table people_sessions (
+  id uuid not null,
+  person_id uuid not null,
+  token_hash text not null,
+  ip_address text,
+  user_agent text,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint people_sessions_pkey PRIMARY KEY (id),
+  constraint people_sessions_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
+  constraint people_sessions_token_hash_key UNIQUE (token_hash)
+);
+CREATE INDEX people_sessions_by_expiry ON people_sessions USING btree (expires_at);
+CREATE INDEX people_sessions_of_person ON people_sessions USING btree (person_id);
+
+create table people_two_factors (
+  id uuid not null,
+  person_id uuid not null,
+  secret text not null,
+  backup_codes text not null,
+  verified boolean,
+  failed_verification_count integer,
+  locked_until timestamp with time zone,
+  constraint people_two_factors_pkey PRIMARY KEY (id),
+  constraint people_two_factors_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE
+);
+CREATE INDEX people_two_factors_of_person ON people_two_factors USING btree (person_id);
+
+create table people_verifications (
+  id uuid not null,
+  identifier text not null,
+  value text not null,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint people_verifications_pkey PRIMARY KEY (id)
+);
+CREATE INDEX people_verifications_by_expiry ON people_verifications USING btree (expires_at);
+CREATE INDEX people_verifications_by_identifier ON people_verifications USING btree (identifier);
 
 create table portico_migrations (
   name text not null,

@@ -4,6 +4,13 @@ import type { Database } from '../database/index.ts'
 /** Reads the chunks of documents for display. */
 export function createChunkReader(database: Database) {
   return {
+    async findOrganisation(documentId: string): Promise<string | undefined> {
+      const [document] = await database.query<{ organisationId: string }>(
+        `select organisation_id as "organisationId" from documents where coalesce(public_id, id) = $1 and is_current`,
+        [documentId],
+      )
+      return document?.organisationId
+    },
     /** A page of a document's chunks in order; empty until the document is ready. Undefined: there is no such document. */
     async loadChunks(documentId: string, page: { limit: number; offset: number }) {
       const [document] = await database.query<{ rowId: string; chunks: number; searchable: boolean | null }>(

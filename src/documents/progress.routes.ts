@@ -26,6 +26,8 @@ export interface ProgressRoutesDependencies {
   }
   watch: DocumentWatch
   chunks: {
+    /** The organisation of a document; undefined if there is no such document. */
+    findOrganisation(documentId: string): Promise<string | undefined>
     /** Undefined if there is no such document. */
     loadChunks(
       documentId: string,
@@ -37,8 +39,14 @@ export interface ProgressRoutesDependencies {
   log: Log
 }
 
-const described = describeRoutes('operator', 'Operator: Documents')
+const described = describeRoutes({ role: 'operator' }, 'Operator: Documents')
 const params = idParamsSchema
+
+/** Members of the organisation that owns the resource in the path. */
+function membersOf(find: (id: string) => Promise<string | undefined> | string | undefined, missing: () => AppError) {
+  const organisation = ({ params }: { params: unknown }) => find((params as { id: string }).id)
+  return { role: 'member', organisation, missing } as const
+}
 
 /** `/api/spaces/{id}/documents`, its event stream, and `/api/documents/{id}/chunks`. */
 export function documentProgressRoutes(dependencies: ProgressRoutesDependencies): Routes {
@@ -52,17 +60,23 @@ export function documentProgressRoutes(dependencies: ProgressRoutesDependencies)
 function addProgress(app: App, { documents, findSpace }: ProgressRoutesDependencies) {
   app.get(
     '/api/spaces/:id/documents',
-    described('listSpaceDocuments', 'List the documents of a Space with their progress', {
-      description: 'Newest first: stage, parts done, warnings, and the error of a failed document.',
-      params,
-      querystring: documentProgressQuerySchema,
-      response: { 200: documentProgressPageSchema, ...errorResponses(400, 401, 404) },
-    }),
+    described(
+      'listSpaceDocuments',
+      'List the documents of a Space with their progress',
+      {
+        description: 'Newest first: stage, parts done, warnings, and the error of a failed document.',
+        params,
+        querystring: documentProgressQuerySchema,
+        response: { 200: documentProgressPageSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      membersOf((id) => findSpace(id)?.organisationId, noSpace),
+    ),
     ({ params: { id }, query }) => loadPage(id, query),
   )
 
   async function loadPage(spaceId: string, query: z.output<typeof documentProgressQuerySchema>) {
-    const space = findSpace(spaceId) ?? noSpace()
+    const space = findSpace(spaceId)
+    if (!space) throw noSpace()
     const { status, limit, offset } = query
     const page = await documents.loadProgressPage(space.organisationId, space.id, { status, limit, offset })
     return { total: page.total, limit, offset, counts: page.counts, items: page.items.map(renderProgress) }
@@ -72,14 +86,20 @@ function addProgress(app: App, { documents, findSpace }: ProgressRoutesDependenc
 function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependencies) {
   app.get(
     '/api/spaces/:id/documents/events',
-    described('followSpaceDocuments', 'Follow the documents of a Space', {
-      description:
-        'Server-sent events. First `snapshot` ({counts, items}: the newest 100), which is repeated if changes may have been missed. Then `document` (new or changed), `removed` ({id}) and `counts`. A comment line after every 15 s without an event.',
-      params,
-      response: { 200: eventStream(documentEventSchema), ...errorResponses(401, 404, 503) },
-    }),
+    described(
+      'followSpaceDocuments',
+      'Follow the documents of a Space',
+      {
+        description:
+          'Server-sent events. First `snapshot` ({counts, items}: the newest 100), which is repeated if changes may have been missed. Then `document` (new or changed), `removed` ({id}) and `counts`. A comment line after every 15 s without an event.',
+        params,
+        response: { 200: eventStream(documentEventSchema), ...errorResponses(401, 403, 404, 503) },
+      },
+      membersOf((id) => findSpace(id)?.organisationId, noSpace),
+    ),
     async (request, reply) => {
-      const space = findSpace(request.params.id) ?? noSpace()
+      const space = findSpace(request.params.id)
+      if (!space) throw noSpace()
       const events = watch.watch({ organisationId: space.organisationId, spaceId: space.id }, request.clientSignal)
       // An error before the first event is sent with its status.
       const first = await events.next()
@@ -101,18 +121,23 @@ function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependenci
 function addChunks(app: App, { chunks }: ProgressRoutesDependencies) {
   app.get(
     '/api/documents/:id/chunks',
-    described('listChunks', 'Read the chunks of a document', {
-      description: 'The extracted text in order, as it is searched and cited. Empty until the document is ready.',
-      params,
-      querystring: chunkQuerySchema,
-      response: { 200: chunkPageSchema, ...errorResponses(400, 401, 404) },
-    }),
+    described(
+      'listChunks',
+      'Read the chunks of a document',
+      {
+        description: 'The extracted text in order, as it is searched and cited. Empty until the document is ready.',
+        params,
+        querystring: chunkQuerySchema,
+        response: { 200: chunkPageSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      membersOf((id) => (isUuid(id) ? chunks.findOrganisation(id) : undefined), noDocument),
+    ),
     ({ params: { id }, query }) => loadPage(id, query),
   )
 
   async function loadPage(id: string, { limit, offset }: z.output<typeof chunkQuerySchema>) {
     const page = isUuid(id) ? await chunks.loadChunks(id, { limit, offset }) : undefined
-    if (!page) throw new AppError('document_not_found', 'There is no document with this id.', { param: 'id' })
+    if (!page) throw noDocument()
     return { ...page, limit, offset }
   }
 }
@@ -154,6 +179,10 @@ function renderProgress(row: DocumentProgressRow): DocumentProgressBody {
   }
 }
 
-function noSpace(): never {
-  throw new AppError('space_not_found', 'There is no Space with this id.', { param: 'id' })
+function noSpace(): AppError {
+  return new AppError('space_not_found', 'There is no Space with this id.', { param: 'id' })
+}
+
+function noDocument(): AppError {
+  return new AppError('document_not_found', 'There is no document with this id.', { param: 'id' })
 }

@@ -1,11 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
-import type { Caller } from './route.ts'
+import type { Caller, Person } from './route.ts'
 
-/** Looks up credentials in memory. The result is undefined or false if a credential is not valid. */
+/** Checks credentials. The result is undefined or false if a credential is not valid. The first two read memory only. */
 export interface Authenticators {
   organisations: { authenticate(key: string): Caller | undefined }
   operatorTokens: { authenticate(token: string): boolean }
+  /** The person of a session cookie. */
+  people: { authenticate(headers: Headers): Promise<Person | undefined> }
 }
 
 /**
@@ -24,14 +26,16 @@ export function authenticateOrganisation(request: FastifyRequest, { organisation
   return organisation
 }
 
-export function authenticateOperator(request: FastifyRequest, { operatorTokens }: Authenticators): void {
+/** True for a valid operator token, false without a credential in the headers. Throws for any other credential. */
+export function authenticateOperator(request: FastifyRequest, { operatorTokens }: Authenticators): boolean {
+  const { authorization, 'x-api-key': named } = request.raw.headersDistinct
+  if (authorization === undefined && named === undefined) return false
   const token = readKey(request)
-  if (token === undefined || !operatorTokens.authenticate(token)) {
-    throw new AppError(
-      'invalid_operator_token',
-      'The operator token is missing or not valid. Send it as `Authorization: Bearer <token>`; it was printed at the first start.',
-    )
-  }
+  if (token !== undefined && operatorTokens.authenticate(token)) return true
+  throw new AppError(
+    'invalid_operator_token',
+    'The operator token is not valid. Send it as `Authorization: Bearer <token>`; it was printed at the first start.',
+  )
 }
 
 /**

@@ -25,6 +25,7 @@ export function describeApi(app: App, { version, publicUrl }: { version: string;
           apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
           bearer: { type: 'http', scheme: 'bearer' },
           operator: { type: 'http', scheme: 'bearer', description: 'The operator token.' },
+          session: { type: 'apiKey', in: 'cookie', name: 'portico.session_token', description: 'A signed-in person.' },
         },
       },
     },
@@ -47,7 +48,8 @@ export function describeApi(app: App, { version, publicUrl }: { version: string;
 
 function securityOf(auth: RouteAuthentication | undefined): Json[] {
   if (auth === 'organisation') return [{ apiKey: [] }, { bearer: [] }]
-  return auth === 'operator' ? [{ operator: [] }] : []
+  if (auth === undefined || auth === 'none') return []
+  return [{ operator: [] }, { session: [] }, ...(auth.role === 'visitor' ? [{}] : [])]
 }
 
 const prefix = '#/components/schemas/'

@@ -1,12 +1,13 @@
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyRequest,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { BodyReader, OrganisationId, RateLimitState, RequestId } from '../kernel/index.ts'
+import type { AppError, BodyReader, OrganisationId, RateLimitState, RequestId } from '../kernel/index.ts'
 import type { BodyAccount } from './body-budget.ts'
 
 /** The server type of routes: zod schemas in `schema` define the types of `request.params`, `query` and `body`. */
@@ -35,8 +36,41 @@ export interface RequestLimiter {
   enter(caller: Caller, kind: LimitedKind): { leave(): void; rate: RateLimitState | null }
 }
 
-/** Who may call a route: an organisation with its API key, the operator, or everyone. Every route sets it in `config.auth`. */
-export type RouteAuthentication = 'organisation' | 'operator' | 'none'
+/** A role in one organisation. An administrator has every right of a member. */
+export type MembershipRole = 'administrator' | 'member'
+
+/** A signed-in person. */
+export interface Person {
+  readonly id: string
+  readonly email: string
+  readonly name: string
+  /** Has every right in every organisation, as the operator token has. */
+  readonly isOperator: boolean
+  readonly memberships: ReadonlyMap<string, MembershipRole>
+  readonly sessionId: string
+}
+
+/** The organisation to which a request belongs. */
+export interface OrganisationScope {
+  /** Reads `params`, `query` or `body`. Undefined if the resource does not exist. */
+  organisation(request: FastifyRequest): string | undefined | Promise<string | undefined>
+  /** The 404 for a resource that does not exist or belongs to another organisation. */
+  missing(request: FastifyRequest): AppError
+}
+
+/** Who of the people may call a route. The operator token may call all of these routes. */
+export type RoleAuthentication =
+  /** Operators. */
+  | { role: 'operator' }
+  /** People with at least this role in the organisation of the request. */
+  | ({ role: MembershipRole } & OrganisationScope)
+  /** Every signed-in person; the route restricts what it returns. */
+  | { role: 'person' }
+  /** Everyone; `request.person` is set for a signed-in person. */
+  | { role: 'visitor' }
+
+/** Who may call a route: an organisation with its API key, people by their role, or everyone. Every route sets it in `config.auth`. */
+export type RouteAuthentication = 'organisation' | RoleAuthentication | 'none'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -53,6 +87,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set on routes with `auth: 'organisation'`. */
     organisation: Caller
+    /** The signed-in person; undefined on requests with the operator token and on routes without a role. */
+    person: Person | undefined
     /** The id in `x-request-id`, the log and the usage record. */
     requestId: RequestId
     /** Aborts when the client's socket closes before the end of the response, or when the grace period of a stop is over. */
@@ -65,9 +101,17 @@ declare module 'fastify' {
 /** A group of routes. src/service/routes.ts lists all groups in the order in which `createServer` registers them. */
 export type Routes = (app: App) => void
 
-/** Makes the options of routes with one tag; `schema` completes their entry in the API description. */
-export function describeRoutes(auth: RouteAuthentication, tag: string) {
-  return <Schema extends object>(operationId: string, summary: string, schema: Schema) => ({
+/**
+ * Makes the options of routes with one tag and, where a route does not state another, one authentication. `schema` completes their
+ * entry in the API description.
+ */
+export function describeRoutes(usual: RouteAuthentication, tag: string) {
+  return <Schema extends object>(
+    operationId: string,
+    summary: string,
+    schema: Schema,
+    auth: RouteAuthentication = usual,
+  ) => ({
     config: { auth },
     schema: { tags: [tag], operationId, summary, ...schema },
   })

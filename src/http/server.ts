@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
 import type { z } from 'zod'
 import { readValue } from '../contract/validation.ts'
 import { AppError, createRequestId, type Log } from '../kernel/index.ts'
-import { type Authenticators, authenticateOperator, authenticateOrganisation } from './authentication.ts'
+import { type Authenticators, authenticateOrganisation } from './authentication.ts'
+import { authenticateRole, authoriseOrganisation } from './authorisation.ts'
 import { createBodyBudget } from './body-budget.ts'
 import { createBodyThread } from './body-thread.ts'
 import { discardBody } from './discard-body.ts'
@@ -14,7 +15,7 @@ import type { Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { answerOddRequests, answerParserError } from './parser-errors.ts'
 import { assertReadable } from './readable-request.ts'
-import type { App, Caller, RequestLimiter, Routes } from './route.ts'
+import type { App, Caller, RequestLimiter, RoleAuthentication, Routes } from './route.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { createUnknownRoutes, type UnknownRoutes } from './unknown-routes.ts'
 
@@ -77,6 +78,7 @@ export function createServer(options: ServerOptions): App {
   app.removeContentTypeParser('text/plain')
   app.decorate('stalledClientMs', options.stalledClientMs)
   app.decorateRequest('organisation', null as never)
+  app.decorateRequest('person', undefined)
   app.decorateRequest('requestId', null as never)
   app.decorateRequest('clientSignal', null as never)
   app.decorateRequest('bodyAccount', undefined)
@@ -90,8 +92,9 @@ export function createServer(options: ServerOptions): App {
   void app.register(async (scope) => {
     // A route without `auth` stops the start.
     scope.addHook('onRoute', (route) => {
-      if ((route.config as { auth?: string } | undefined)?.auth === undefined)
-        throw new Error(`no auth on ${route.url}`)
+      const auth = route.config?.auth
+      if (auth === undefined) throw new Error(`no auth on ${route.url}`)
+      if (typeof auth === 'object') addRole(route, auth, options)
     })
     scope.addHook('onRoute', (route) => {
       if (route.config?.body) route.bodyLimit = options.maximumJsonBytes
@@ -102,6 +105,18 @@ export function createServer(options: ServerOptions): App {
   // The onRequest hook has answered before, but Fastify requires a handler.
   app.setNotFoundHandler((request, reply) => unknownRoutes.refuse(request, reply))
   return app
+}
+
+/** The hooks of a route for people and the operator token. Other routes do not pay for them. */
+function addRole(route: RouteOptions, auth: RoleAuthentication, options: ServerOptions) {
+  route.onRequest = [
+    async (request: FastifyRequest) => {
+      await authenticateRole(request, auth, options)
+      assertReadable(request)
+    },
+    ...[route.onRequest ?? []].flat(),
+  ]
+  if ('organisation' in auth) route.preHandler = [authoriseOrganisation, ...[route.preHandler ?? []].flat()]
 }
 
 function addJsonBodies(app: App, options: ServerOptions) {
@@ -173,10 +188,10 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
       request.organisation = authenticateOrganisation(request, authenticators)
       enterLimits(options.limiter, request, reply)
     }
-    if (auth === 'operator') authenticateOperator(request, authenticators)
     // Before the body is read, so that the body of an unknown route is not parsed.
     if (request.is404) unknownRoutes.refuse(request, reply)
-    assertReadable(request)
+    // After the credential: see addRole.
+    if (typeof auth !== 'object') assertReadable(request)
     done()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
@@ -196,6 +211,7 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
         status: reply.statusCode,
         durationMs: Math.round(reply.elapsedTime * 10) / 10,
         organisationId: request.organisation?.id,
+        personId: request.person?.id,
         ...describeFailure(request),
       },
       'request',

@@ -18,6 +18,9 @@ export type ErrorCode =
   // the caller
   | 'invalid_api_key'
   | 'invalid_operator_token'
+  | 'not_signed_in'
+  | 'forbidden_role'
+  | 'cross_site_request'
   | 'gateway_not_enabled'
   | 'subscription_required'
   | 'insufficient_quota'

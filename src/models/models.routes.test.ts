@@ -74,6 +74,7 @@ beforeAll(async () => {
     authenticators: {
       organisations: { authenticate: () => undefined },
       operatorTokens: { authenticate: (token) => token === 'operator' },
+      people: { authenticate: async () => undefined },
     },
     metrics: createMetrics(),
     log: silentLog,

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
 import {
@@ -24,11 +23,11 @@ import {
   testProviderSchema,
 } from '../contract/models.ts'
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
+import { actorOf } from '../operators/index.ts'
 import type { OperatorCatalogue } from './operator-catalogue.ts'
 
-const described = describeRoutes('operator', 'Operator: models')
+const described = describeRoutes({ role: 'operator' }, 'Operator: models')
 const nothing = z.null().describe('Empty.')
-const actorOf = (request: FastifyRequest) => ({ name: 'operator', requestId: request.requestId })
 
 /** `/api/providers`, `/api/models`, `/api/deployments`: changes by the operator at run time. */
 export function modelRoutes({ catalogue }: { catalogue: OperatorCatalogue }): Routes {
@@ -45,7 +44,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
   app.get(
     '/api/providers',
     described('listProviders', 'List providers', {
-      response: { 200: providersSchema, ...errorResponses(401) },
+      response: { 200: providersSchema, ...errorResponses(401, 403) },
     }),
     () => ({ data: catalogue.providers() }),
   )
@@ -53,7 +52,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
     '/api/providers/:id',
     described('getProvider', 'Get a provider', {
       params,
-      response: { 200: providerSchema, ...errorResponses(401, 404) },
+      response: { 200: providerSchema, ...errorResponses(401, 403, 404) },
     }),
     (request) => catalogue.provider(request.params.id),
   )
@@ -64,7 +63,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
       description:
         'Replaces the declaration but not the secrets: an absent `apiKey`, `headers` or `credentials` keeps the stored value, null removes it. A body with only `enabled` enables or disables a provider of the configuration. In force at once here, on other instances within a second; calls in flight keep the old settings.',
       body: putProviderSchema,
-      response: { 200: providerSchema, ...errorResponses(400, 401, 404, 409) },
+      response: { 200: providerSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
     (request) => catalogue.putProvider(request.params.id, request.body, actorOf(request)),
   )
@@ -73,7 +72,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
     described('deleteProvider', 'Remove the operator’s declaration of a provider', {
       params,
       description: 'A provider of the configuration then has its configured settings again.',
-      response: { 204: nothing, ...errorResponses(401, 404, 409) },
+      response: { 204: nothing, ...errorResponses(401, 403, 404, 409) },
     }),
     async (request, reply) => {
       await catalogue.removeProvider(request.params.id, actorOf(request))
@@ -87,7 +86,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
       description:
         'Sends one small completion (or embedding) to the cheapest model of the provider, or to `model`. The provider bills it to your account. A failed call returns 200 with `ok: false`; a rejected key also appears as the `problem` of the deployments.',
       body: testProviderSchema.optional(),
-      response: { 200: providerTestSchema, ...errorResponses(400, 401, 404, 409) },
+      response: { 200: providerTestSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
     (request) => catalogue.testProvider(request.params.id, request.body?.model, request.requestId),
   )
@@ -98,7 +97,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
     '/api/models',
     described('listCatalogueModels', 'List models with deployments, prices and health', {
       description: 'All models and deployments, including those that cannot be called, with the reason.',
-      response: { 200: modelsSchema, ...errorResponses(401) },
+      response: { 200: modelsSchema, ...errorResponses(401, 403) },
     }),
     () => catalogue.models(),
   )
@@ -106,7 +105,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
     '/api/models/:id',
     described('getCatalogueModel', 'Get a model', {
       params: modelParamsSchema,
-      response: { 200: modelSchema, ...errorResponses(401, 404) },
+      response: { 200: modelSchema, ...errorResponses(401, 403, 404) },
     }),
     (request) => catalogue.model(request.params.id),
   )
@@ -116,7 +115,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
       params: newModelParamsSchema,
       description: 'Replaces the operator’s earlier declaration. It can be called once a deployment serves it.',
       body: putModelSchema,
-      response: { 200: modelSchema, ...errorResponses(400, 401, 409) },
+      response: { 200: modelSchema, ...errorResponses(400, 401, 403, 409) },
     }),
     (request) => catalogue.putModel(request.params.id, request.body, actorOf(request)),
   )
@@ -124,7 +123,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
     '/api/models/:id',
     described('deleteCatalogueModel', 'Remove the operator’s declaration of a model', {
       params: modelParamsSchema,
-      response: { 204: nothing, ...errorResponses(401, 404) },
+      response: { 204: nothing, ...errorResponses(401, 403, 404) },
     }),
     async (request, reply) => {
       await catalogue.removeModel(request.params.id, actorOf(request))
@@ -137,7 +136,7 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
   app.get(
     '/api/deployments',
     described('listDeployments', 'List deployments', {
-      response: { 200: deploymentsSchema, ...errorResponses(401) },
+      response: { 200: deploymentsSchema, ...errorResponses(401, 403) },
     }),
     () => ({ data: catalogue.deployments() }),
   )
@@ -145,7 +144,7 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
     '/api/deployments/:id',
     described('getDeployment', 'Get a deployment', {
       params: deploymentParamsSchema,
-      response: { 200: deploymentSchema, ...errorResponses(401, 404) },
+      response: { 200: deploymentSchema, ...errorResponses(401, 403, 404) },
     }),
     (request) => catalogue.deployment(request.params.id),
   )
@@ -156,7 +155,7 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
       description:
         'Where a model can be called: a provider, an id on the wire, a hosting and a weight. A new deployment requires `model` and `provider`.',
       body: putDeploymentSchema,
-      response: { 200: deploymentSchema, ...errorResponses(400, 401) },
+      response: { 200: deploymentSchema, ...errorResponses(400, 401, 403) },
     }),
     (request) => catalogue.putDeployment(request.params.id, request.body, actorOf(request)),
   )
@@ -164,7 +163,7 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
     '/api/deployments/:id',
     described('deleteDeployment', 'Remove the operator’s declaration of a deployment', {
       params: deploymentParamsSchema,
-      response: { 204: nothing, ...errorResponses(401, 404) },
+      response: { 204: nothing, ...errorResponses(401, 403, 404) },
     }),
     async (request, reply) => {
       await catalogue.removeDeployment(request.params.id, actorOf(request))
@@ -178,7 +177,7 @@ function addPrices(app: App, catalogue: OperatorCatalogue) {
     '/api/deployments/:id/prices',
     described('listPrices', 'List the prices of a deployment', {
       params: deploymentParamsSchema,
-      response: { 200: pricesSchema, ...errorResponses(401, 404) },
+      response: { 200: pricesSchema, ...errorResponses(401, 403, 404) },
     }),
     (request) => ({ data: catalogue.prices(request.params.id) }),
   )
@@ -189,7 +188,7 @@ function addPrices(app: App, catalogue: OperatorCatalogue) {
       description:
         'Replaces the prices of the configuration and the snapshot from `validFrom` on. Calls that are already billed keep their price.',
       body: postPriceSchema,
-      response: { 201: priceSchema, ...errorResponses(400, 401, 404, 409) },
+      response: { 201: priceSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
     async (request, reply) =>
       reply.code(201).send(await catalogue.addPrice(request.params.id, request.body, actorOf(request))),
@@ -198,7 +197,7 @@ function addPrices(app: App, catalogue: OperatorCatalogue) {
     '/api/deployments/:id/prices/:priceId',
     described('deletePrice', 'Remove one of the operator’s prices', {
       params: priceParamsSchema,
-      response: { 204: nothing, ...errorResponses(401, 404) },
+      response: { 204: nothing, ...errorResponses(401, 403, 404) },
     }),
     async (request, reply) => {
       await catalogue.removePrice(request.params.id, request.params.priceId, actorOf(request))

@@ -2,10 +2,25 @@ import type { OrganisationId } from '../kernel/index.ts'
 
 /** The author of a change in the admin log. */
 export interface Actor {
-  /** `operator`, `service` (the first start), later `administrator:<id>`. */
+  /** The email of a person, `operator` (the operator token) or `service` (the first start). */
   readonly name: string
   /** The HTTP request of the change; null if there was none. */
   readonly requestId: string | null
+  /** The signed-in person and the session; absent for the operator token and the service. */
+  readonly personId?: string
+  readonly sessionId?: string
+}
+
+/** The author of a change that a request makes: its person, or the operator token. */
+export function actorOf({ requestId, person }: { requestId: string; person: ActingPerson | undefined }): Actor {
+  if (!person) return { name: 'operator', requestId }
+  return { name: person.email, requestId, personId: person.id, sessionId: person.sessionId }
+}
+
+interface ActingPerson {
+  readonly id: string
+  readonly email: string
+  readonly sessionId: string
 }
 
 /** The service itself, at its first start. */
@@ -16,6 +31,8 @@ export interface AdminLogEntry {
   at: Date
   actor: string
   requestId: string | null
+  personId: string | null
+  sessionId: string | null
   /** `organisation.updated`, `api_key.rotated` … */
   action: string
   subjectType: string
@@ -26,7 +43,10 @@ export interface AdminLogEntry {
   after: Record<string, unknown> | null
 }
 
-export type NewAdminLogEntry = Omit<AdminLogEntry, 'id' | 'at' | 'actor' | 'requestId'> & { actor: Actor; atMs: number }
+export type NewAdminLogEntry = Omit<AdminLogEntry, 'id' | 'at' | 'actor' | 'requestId' | 'personId' | 'sessionId'> & {
+  actor: Actor
+  atMs: number
+}
 
 export interface AdminLog {
   /** Newest first. */

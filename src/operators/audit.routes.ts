@@ -25,14 +25,14 @@ export function auditRoutes({ checks, clock }: { checks: readonly AuditCheck[]; 
     app.get(
       '/api/audit',
       {
-        config: { auth: 'operator' },
+        config: { auth: { role: 'operator' } },
         schema: {
           tags: ['Operator'],
           summary: 'Check the consistency of the stored data',
           operationId: 'runAudit',
           description:
             'Compares ledger entries with counters, leases and holds, and documents with their index. It reads all of this data, so it can take long. The status is 200 with and without findings.',
-          response: { 200: auditSchema, ...errorResponses(401) },
+          response: { 200: auditSchema, ...errorResponses(401, 403) },
         },
       },
       () => (running ??= audit().finally(() => (running = undefined))),

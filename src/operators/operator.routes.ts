@@ -6,10 +6,10 @@ import {
   operatorTokenSchema,
 } from '../contract/operator.ts'
 import { describeRoutes, type Routes } from '../http/index.ts'
-import type { AdminLog, AdminLogEntry } from './admin-log.ts'
+import { type AdminLog, type AdminLogEntry, actorOf } from './admin-log.ts'
 import type { OperatorTokens } from './operator-tokens.ts'
 
-const described = describeRoutes('operator', 'Operator')
+const described = describeRoutes({ role: 'operator' }, 'Operator')
 
 /** `/api/admin-log` and the operator token. */
 export function operatorRoutes({
@@ -25,7 +25,7 @@ export function operatorRoutes({
       described('listAdminLog', 'List administrative changes', {
         description: 'Newest first: who changed what and when, with the changed fields before and after.',
         querystring: listAdminLogQuerySchema,
-        response: { 200: adminLogPageSchema, ...errorResponses(400, 401) },
+        response: { 200: adminLogPageSchema, ...errorResponses(400, 401, 403) },
       }),
       (request) => {
         const { limit, offset, organisationId } = request.query
@@ -38,11 +38,11 @@ export function operatorRoutes({
       '/api/operator-token/rotate',
       described('rotateOperatorToken', 'Replace the operator token', {
         description: 'The token is shown only in this response. A token set by the configuration stays valid.',
-        response: { 200: operatorTokenSchema, ...errorResponses(401) },
+        response: { 200: operatorTokenSchema, ...errorResponses(401, 403) },
       }),
       async (request, reply) => {
         reply.header('cache-control', 'no-store')
-        return { token: await operatorTokens.rotate({ name: 'operator', requestId: request.requestId }) }
+        return { token: await operatorTokens.rotate(actorOf(request)) }
       },
     )
   }

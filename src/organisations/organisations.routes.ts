@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
 import {
@@ -16,10 +15,10 @@ import {
   updateOrganisationSchema,
   webhookSchema,
 } from '../contract/operator.ts'
-import { type App, describeRoutes, type Routes } from '../http/index.ts'
+import { type App, describeRoutes, forbidden, type Routes, visibleOrganisations } from '../http/index.ts'
 import type { Clock } from '../kernel/index.ts'
 import { AppError } from '../kernel/index.ts'
-import type { Actor } from '../operators/index.ts'
+import { actorOf } from '../operators/index.ts'
 import { describeOrganisation } from './describe-organisation.ts'
 import { isSubscriptionActive } from './gate.ts'
 import type { Organisation, OrganisationRecord } from './organisation.ts'
@@ -31,10 +30,16 @@ declare module '../http/route.ts' {
   interface Caller extends Organisation {}
 }
 
-const described = describeRoutes('operator', 'Operator: organisations')
+const described = describeRoutes({ role: 'operator' }, 'Operator: organisations')
 const params = idParamsSchema
 const nothing = z.null().describe('Empty.')
-const actorOf = (request: FastifyRequest): Actor => ({ name: 'operator', requestId: request.requestId })
+
+/** Administrators of the organisation in the path. */
+const administrators = {
+  role: 'administrator',
+  organisation: ({ params }: { params: unknown }) => (params as { id: string }).id.toLowerCase(),
+  missing: ({ params }: { params: unknown }) => noOrganisation((params as { id: string }).id),
+} as const
 
 export interface OrganisationRoutesDependencies {
   organisations: Organisations
@@ -58,15 +63,21 @@ function addReads(app: App, dependencies: OrganisationRoutesDependencies) {
   const load = loader(dependencies)
   app.get(
     '/api/organisations',
-    described('listOrganisations', 'List organisations', {
-      description: 'Newest first.',
-      querystring: listOrganisationsQuerySchema,
-      response: { 200: organisationPageSchema, ...errorResponses(400, 401) },
-    }),
+    described(
+      'listOrganisations',
+      'List organisations',
+      {
+        description: 'Newest first: all for operators, else those in which the person is an administrator.',
+        querystring: listOrganisationsQuerySchema,
+        response: { 200: organisationPageSchema, ...errorResponses(400, 401, 403) },
+      },
+      { role: 'person' },
+    ),
     (request) => {
       const { limit, offset, search } = request.query
+      const ids = visibleOrganisations(request, 'administrator')
       return organisations
-        .loadPage({ limit, offset, ...(search === undefined ? {} : { search }) })
+        .loadPage({ limit, offset, ...(search === undefined ? {} : { search }), ...(ids && { ids }) })
         .then(({ total, records }) => ({
           total,
           limit,
@@ -77,10 +88,15 @@ function addReads(app: App, dependencies: OrganisationRoutesDependencies) {
   )
   app.get(
     '/api/organisations/:id',
-    described('getOrganisation', 'Get an organisation', {
-      params,
-      response: { 200: organisationSchema, ...errorResponses(401, 404) },
-    }),
+    described(
+      'getOrganisation',
+      'Get an organisation',
+      {
+        params,
+        response: { 200: organisationSchema, ...errorResponses(401, 403, 404) },
+      },
+      administrators,
+    ),
     (request) => load(request.params.id),
   )
 }
@@ -93,7 +109,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
     described('createOrganisation', 'Create an organisation', {
       description: 'Closed by default. `POST /api/organisations/{id}/api-key` creates its API key.',
       body: createOrganisationSchema,
-      response: { 201: organisationSchema, ...errorResponses(400, 401) },
+      response: { 201: organisationSchema, ...errorResponses(400, 401, 403) },
     }),
     async (request, reply) => {
       const change = toChange(request.body, { canonicalModelId })
@@ -104,15 +120,24 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
   )
   app.patch(
     '/api/organisations/:id',
-    described('updateOrganisation', 'Change an organisation', {
-      description: 'Effective for the next request, on other instances within a second. Absent fields stay unchanged.',
-      params,
-      body: updateOrganisationSchema,
-      response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
-    }),
+    described(
+      'updateOrganisation',
+      'Change an organisation',
+      {
+        description:
+          'Effective for the next request, on other instances within a second. Absent fields stay unchanged. An administrator of the organisation may change `disabledModels` only.',
+        params,
+        body: updateOrganisationSchema,
+        response: { 200: organisationSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      administrators,
+    ),
     (request) => {
       const { id } = request.params
-      const change = toChange(request.body, { canonicalModelId, current: organisations.get(id) })
+      const { person, body } = request
+      const isOperator = !person || person.isOperator
+      if (!isOperator && Object.keys(body).some((field) => field !== 'disabledModels')) throw forbidden('an operator')
+      const change = toChange(body, { canonicalModelId, current: organisations.get(id) })
       return organisations.update(id, change, actorOf(request)).then(() => load(id))
     },
   )
@@ -121,7 +146,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
     described('deleteOrganisation', 'Remove an organisation', {
       description: 'Rejected while it has Spaces. Its key becomes invalid at once; usage records stay.',
       params,
-      response: { 204: nothing, ...errorResponses(401, 404, 409) },
+      response: { 204: nothing, ...errorResponses(401, 403, 404, 409) },
     }),
     async (request, reply) => {
       await organisations.remove(request.params.id, actorOf(request))
@@ -135,12 +160,17 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
   const load = loader(dependencies)
   app.post(
     '/api/organisations/:id/api-key',
-    described('rotateApiKey', 'Create or replace the API key', {
-      description:
-        'The key is shown only in this response. The former key becomes invalid at once, on other instances within a second.',
-      params,
-      response: { 201: newApiKeySchema, ...errorResponses(401, 404) },
-    }),
+    described(
+      'rotateApiKey',
+      'Create or replace the API key',
+      {
+        description:
+          'The key is shown only in this response. The former key becomes invalid at once, on other instances within a second.',
+        params,
+        response: { 201: newApiKeySchema, ...errorResponses(401, 403, 404) },
+      },
+      administrators,
+    ),
     async (request, reply): Promise<NewApiKeyBody> => {
       const made = await organisations.createKey(request.params.id, actorOf(request))
       reply.code(201).header('cache-control', 'no-store')
@@ -149,11 +179,16 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
   )
   app.put(
     '/api/organisations/:id/opt-in',
-    described('setOptIn', "Set a team administrator's opt-in to the gateway", {
-      params,
-      body: optInSchema,
-      response: { 200: organisationSchema, ...errorResponses(400, 401, 404) },
-    }),
+    described(
+      'setOptIn',
+      "Set a team administrator's opt-in to the gateway",
+      {
+        params,
+        body: optInSchema,
+        response: { 200: organisationSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      administrators,
+    ),
     (request) => {
       const { id } = request.params
       return organisations.update(id, { gatewayOptIn: request.body.optIn }, actorOf(request)).then(() => load(id))
@@ -168,7 +203,7 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
       description: 'The secret is shown only in this response.',
       params,
       body: putWebhookSchema,
-      response: { 200: webhookSchema, ...errorResponses(400, 401, 404) },
+      response: { 200: webhookSchema, ...errorResponses(400, 401, 403, 404) },
     }),
     async (request, reply) => {
       const { url, secret } = request.body
@@ -181,7 +216,7 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
     '/api/organisations/:id/webhook',
     described('deleteWebhook', 'Remove the webhook', {
       params,
-      response: { 204: nothing, ...errorResponses(401, 404) },
+      response: { 204: nothing, ...errorResponses(401, 403, 404) },
     }),
     async (request, reply) => {
       await organisations.removeWebhook(request.params.id, actorOf(request))
@@ -193,6 +228,10 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
 /** Loads an organisation in its response form. */
 function loader({ organisations, clock }: OrganisationRoutesDependencies) {
   return async (id: string): Promise<OrganisationBody> => render(await organisations.loadRecord(id), clock.now())
+}
+
+function noOrganisation(id: string): AppError {
+  return new AppError('organisation_not_found', `There is no organisation ${id}.`)
 }
 
 /** The body in domain units. Throws `invalid_request` with the field. */

@@ -24,7 +24,7 @@ interface OrganisationsPage {
 export interface OrganisationStore {
   loadAll(): Promise<OrganisationRecord[]>
   loadMany(ids: readonly string[]): Promise<OrganisationRecord[]>
-  loadPage(filter: { search?: string; limit: number; offset: number }): Promise<OrganisationsPage>
+  loadPage(filter: { search?: string; ids?: string[]; limit: number; offset: number }): Promise<OrganisationsPage>
   /** From the admin log, which has the values at the time of removal; undefined if no such organisation was removed. */
   loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
   insert(organisation: Organisation, actor: Actor): Promise<void>
@@ -140,15 +140,16 @@ function createReads(database: Database): Reads {
       const rows = await database.query<RecordRow>(`${selectRecord} WHERE o.id = ANY($1::uuid[])`, [ids.filter(isUuid)])
       return rows.map(toRecord)
     },
-    async loadPage({ search, limit, offset }) {
-      const matches = `($1::text IS NULL OR position(lower($1::text) IN lower(o.name)) > 0)`
+    async loadPage({ search, ids, limit, offset }) {
+      const matches = `($1::text IS NULL OR position(lower($1::text) IN lower(o.name)) > 0)
+        AND ($2::uuid[] IS NULL OR o.id = ANY($2::uuid[]))`
       const [counted] = await database.query<{ total: bigint }>(
         `SELECT count(*) AS total FROM organisations o WHERE ${matches}`,
-        [search ?? null],
+        [search ?? null, ids ?? null],
       )
       const rows = await database.query<RecordRow>(
-        `${selectRecord} WHERE ${matches} ORDER BY o.created_at DESC, o.id DESC LIMIT $2 OFFSET $3`,
-        [search ?? null, limit, offset],
+        `${selectRecord} WHERE ${matches} ORDER BY o.created_at DESC, o.id DESC LIMIT $3 OFFSET $4`,
+        [search ?? null, ids ?? null, limit, offset],
       )
       return { total: Number(counted?.total ?? 0n), records: rows.map(toRecord) }
     },

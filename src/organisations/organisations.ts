@@ -39,8 +39,8 @@ export interface Organisations {
   all(): Iterable<Organisation>
   /** Throws `organisation_not_found`. */
   loadRecord(id: string): Promise<OrganisationRecord>
-  /** Newest first. `search` is a part of the name. */
-  loadPage(filter: { search?: string; limit: number; offset: number }): Promise<{
+  /** Newest first. `search` is a part of the name; `ids` limits the result to these organisations. */
+  loadPage(filter: { search?: string; ids?: string[]; limit: number; offset: number }): Promise<{
     total: number
     records: OrganisationRecord[]
   }>

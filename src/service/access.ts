@@ -1,3 +1,4 @@
+import { createAccounts } from '../accounts/index.ts'
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import type { SecretBox } from '../kernel/index.ts'
 import { createAdminLog, createOperatorTokenStore, createOperatorTokens } from '../operators/index.ts'
@@ -8,10 +9,13 @@ interface AccessDependencies extends PartContext {
   control: Database
   changeFeed: ChangeFeed
   secretBox: SecretBox
+  /** Signs cookies, and encrypts the secrets of second factors. */
+  accountsSecret: string
 }
 
-/** Organisations with their keys, operator tokens, and the log of what both change. */
-export async function openAccess({ config, control, changeFeed, secretBox, clock, log, onStop }: AccessDependencies) {
+/** Organisations with their keys, operator tokens, people, and the log of what they change. */
+export async function openAccess(dependencies: AccessDependencies) {
+  const { config, control, changeFeed, secretBox, accountsSecret, clock, log, onStop } = dependencies
   const organisationStore = createOrganisationStore(control, recordChange)
   const organisations = await createOrganisations({ store: organisationStore, changeFeed, clock, log, secretBox })
   onStop(() => organisations.close())
@@ -22,5 +26,9 @@ export async function openAccess({ config, control, changeFeed, secretBox, clock
     configuredToken: config.secrets.operatorToken,
   })
   onStop(() => operatorTokens.close())
-  return { organisationStore, organisations, operatorTokens, adminLog: createAdminLog({ database: control }) }
+  const { publicUrl } = config.settings.server
+  const accounts = createAccounts({ database: control, secret: accountsSecret, publicUrl, clock, log })
+  onStop(() => accounts.close())
+  const adminLog = createAdminLog({ database: control })
+  return { organisationStore, organisations, operatorTokens, accounts, adminLog }
 }

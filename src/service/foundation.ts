@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { createChangeFeed, openDatabases } from '../database/index.ts'
 import { createMetrics } from '../http/index.ts'
@@ -22,6 +23,7 @@ export async function openFoundation({ config, log, clock, onStop }: PartContext
   const secretKey = await openSecretKey(config)
   const secretBox = createSecretBox(secretKey)
   const pseudonyms = createPseudonyms(secretKey)
+  const accountsSecret = createHmac('sha256', secretKey).update('portico accounts v1').digest('base64url')
   const databases = await openDatabases({
     dataFolder: settings.dataFolder,
     databaseUrl: secrets.databaseUrl,
@@ -36,5 +38,5 @@ export async function openFoundation({ config, log, clock, onStop }: PartContext
   onStop(() => changeFeed.close())
   const tokens = createTokenCounting({ log })
   onStop(() => tokens.close())
-  return { control, corpus, changeFeed, tokens, metrics: createMetrics(), secretBox, pseudonyms }
+  return { control, corpus, changeFeed, tokens, metrics: createMetrics(), secretBox, pseudonyms, accountsSecret }
 }

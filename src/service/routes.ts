@@ -1,3 +1,4 @@
+import { type Accounts, authRoutes, memberRoutes, peopleRoutes } from '../accounts/index.ts'
 import { type LedgerService, usageRoutes } from '../billing/index.ts'
 import { chatRoutes } from '../chat/index.ts'
 import {
@@ -29,6 +30,7 @@ import type { TokenCounting } from '../tokens/index.ts'
 export interface RouteDependencies {
   organisations: Organisations
   operatorTokens: OperatorTokens
+  accounts: Accounts
   adminLog: AdminLog
   catalogue: LiveCatalogue
   operatorCatalogue: OperatorCatalogue
@@ -50,8 +52,9 @@ export interface RouteDependencies {
 
 /** The map of the HTTP surface: every group of routes, in the order of registration. */
 export function createRoutes(dependencies: RouteDependencies): Routes[] {
-  const { organisations, operatorTokens, adminLog, catalogue, operatorCatalogue, ledger, completions } = dependencies
-  const { documents, documentStore, watch, chunks, blobs, index, retrieval, spaces, tokens } = dependencies
+  const { organisations, operatorTokens, accounts, adminLog, catalogue, operatorCatalogue } = dependencies
+  const { ledger, completions, documents, documentStore, watch, chunks, blobs, index, retrieval, spaces, tokens } =
+    dependencies
   const { isReady, clock, log } = dependencies
   return [
     documentRoutes({ documents, clock }),
@@ -71,6 +74,9 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       now: () => clock.now(),
       log,
     }),
+    authRoutes({ accounts }),
+    peopleRoutes({ accounts }),
+    memberRoutes({ accounts, hasOrganisation: (id) => organisations.get(id) !== undefined }),
     organisationRoutes({ organisations, canonicalModelId: (id) => catalogue.canonicalId(id), clock }),
     spaceRoutes({ spaces }),
     documentProgressRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),

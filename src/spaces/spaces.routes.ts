@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
 import {
@@ -10,16 +9,35 @@ import {
   spaceSchema,
   updateSpaceSchema,
 } from '../contract/operator.ts'
-import { type App, describeRoutes, type Routes } from '../http/index.ts'
+import { type App, describeRoutes, type Routes, visibleOrganisations } from '../http/index.ts'
 import { AppError, type OrganisationId } from '../kernel/index.ts'
-import type { Actor } from '../operators/index.ts'
+import { actorOf } from '../operators/index.ts'
 import { describeSpace } from './describe-space.ts'
 import type { Space } from './space.ts'
 import type { Spaces } from './spaces.ts'
 
-const described = describeRoutes('operator', 'Operator: Spaces')
+const described = describeRoutes({ role: 'operator' }, 'Operator: Spaces')
 const params = idParamsSchema
-const actorOf = (request: FastifyRequest): Actor => ({ name: 'operator', requestId: request.requestId })
+
+/** People of the organisation of the Space in the path, with at least this role. */
+function peopleOf(spaces: Spaces, role: 'administrator' | 'member') {
+  return {
+    role,
+    organisation: ({ params }: { params: unknown }) => spaces.get((params as { id: string }).id)?.organisationId,
+    missing: ({ params }: { params: unknown }) => noSpace((params as { id: string }).id),
+  }
+}
+
+const organisationIn = (body: unknown) => (body as { organisationId: string }).organisationId
+/** Members of the organisation in the body. */
+const creators = {
+  role: 'member',
+  organisation: ({ body }: { body: unknown }) => organisationIn(body).toLowerCase(),
+  missing: ({ body }: { body: unknown }) =>
+    new AppError('organisation_not_found', `There is no organisation ${organisationIn(body)}.`, {
+      param: 'organisationId',
+    }),
+} as const
 
 /** `/api/spaces`: Spaces and their publication. */
 export function spaceRoutes({ spaces }: { spaces: Spaces }): Routes {
@@ -33,27 +51,39 @@ export function spaceRoutes({ spaces }: { spaces: Spaces }): Routes {
 function addReads(app: App, spaces: Spaces) {
   app.get(
     '/api/spaces',
-    described('listSpaces', 'List Spaces', {
-      description: 'Newest first; of one organisation or of all.',
-      querystring: listSpacesQuerySchema,
-      response: { 200: spacePageSchema, ...errorResponses(400, 401) },
-    }),
+    described(
+      'listSpaces',
+      'List Spaces',
+      {
+        description: 'Newest first; of one organisation or of all. People see the Spaces of their organisations.',
+        querystring: listSpacesQuerySchema,
+        response: { 200: spacePageSchema, ...errorResponses(400, 401, 403) },
+      },
+      { role: 'person' },
+    ),
     (request) => {
       const { limit, offset, organisationId } = request.query
+      const visible = visibleOrganisations(request, 'member')
+      const filter = { ...(organisationId === undefined ? {} : { organisationId }), ...(visible && { visible }) }
       return spaces
-        .loadPage({ limit, offset, ...(organisationId === undefined ? {} : { organisationId }) })
+        .loadPage({ limit, offset, ...filter })
         .then((page) => ({ total: page.total, limit, offset, items: page.spaces.map(render) }))
     },
   )
   app.get(
     '/api/spaces/:id',
-    described('getSpace', 'Get a Space', {
-      params,
-      response: { 200: spaceSchema, ...errorResponses(401, 404) },
-    }),
+    described(
+      'getSpace',
+      'Get a Space',
+      {
+        params,
+        response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
+      },
+      peopleOf(spaces, 'member'),
+    ),
     (request) => {
       const space = spaces.get(request.params.id)
-      if (!space) throw new AppError('space_not_found', `There is no Space ${request.params.id}.`)
+      if (!space) throw noSpace(request.params.id)
       return render(space)
     },
   )
@@ -62,10 +92,15 @@ function addReads(app: App, spaces: Spaces) {
 function addChanges(app: App, spaces: Spaces) {
   app.post(
     '/api/spaces',
-    described('createSpace', 'Create a Space', {
-      body: createSpaceSchema,
-      response: { 201: spaceSchema, ...errorResponses(400, 401, 404) },
-    }),
+    described(
+      'createSpace',
+      'Create a Space',
+      {
+        body: createSpaceSchema,
+        response: { 201: spaceSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      creators,
+    ),
     async (request, reply) => {
       const { organisationId, ...given } = request.body
       const created = await spaces.create(
@@ -78,21 +113,31 @@ function addChanges(app: App, spaces: Spaces) {
   )
   app.patch(
     '/api/spaces/:id',
-    described('updateSpace', 'Change a Space', {
-      description: 'Absent fields keep their values, also within `settings`.',
-      params,
-      body: updateSpaceSchema,
-      response: { 200: spaceSchema, ...errorResponses(400, 401, 404) },
-    }),
+    described(
+      'updateSpace',
+      'Change a Space',
+      {
+        description: 'Absent fields keep their values, also within `settings`.',
+        params,
+        body: updateSpaceSchema,
+        response: { 200: spaceSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      peopleOf(spaces, 'member'),
+    ),
     (request) => spaces.update(request.params.id, request.body, actorOf(request)).then(render),
   )
   app.delete(
     '/api/spaces/:id',
-    described('deleteSpace', 'Delete a Space', {
-      description: 'The Space and its endpoint answer 404 at once; its documents are removed in the background.',
-      params,
-      response: { 204: z.null().describe('Empty.'), ...errorResponses(401, 404) },
-    }),
+    described(
+      'deleteSpace',
+      'Delete a Space',
+      {
+        description: 'The Space and its endpoint answer 404 at once; its documents are removed in the background.',
+        params,
+        response: { 204: z.null().describe('Empty.'), ...errorResponses(401, 403, 404) },
+      },
+      peopleOf(spaces, 'member'),
+    ),
     async (request, reply) => {
       await spaces.remove(request.params.id, actorOf(request))
       return reply.code(204).send(null)
@@ -103,22 +148,36 @@ function addChanges(app: App, spaces: Spaces) {
 function addPublishing(app: App, spaces: Spaces) {
   app.post(
     '/api/spaces/:id/publish',
-    described('publishSpace', 'Publish a Space', {
-      description: 'Creates the endpoint id when the Space is first published; later calls keep it.',
-      params,
-      response: { 200: spaceSchema, ...errorResponses(401, 404) },
-    }),
+    described(
+      'publishSpace',
+      'Publish a Space',
+      {
+        description: 'Creates the endpoint id when the Space is first published; later calls keep it.',
+        params,
+        response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
+      },
+      peopleOf(spaces, 'administrator'),
+    ),
     (request) => spaces.publish(request.params.id, actorOf(request)).then(render),
   )
   app.post(
     '/api/spaces/:id/unpublish',
-    described('unpublishSpace', 'Unpublish a Space', {
-      description: 'The endpoint answers 404 at once, on other instances within a second.',
-      params,
-      response: { 200: spaceSchema, ...errorResponses(401, 404) },
-    }),
+    described(
+      'unpublishSpace',
+      'Unpublish a Space',
+      {
+        description: 'The endpoint answers 404 at once, on other instances within a second.',
+        params,
+        response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
+      },
+      peopleOf(spaces, 'administrator'),
+    ),
     (request) => spaces.unpublish(request.params.id, actorOf(request)).then(render),
   )
+}
+
+function noSpace(id: string): AppError {
+  return new AppError('space_not_found', `There is no Space ${id}.`)
 }
 
 function render(space: Space): SpaceBody {

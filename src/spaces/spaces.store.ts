@@ -82,19 +82,23 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
 
 interface PageFilter {
   organisationId?: string
+  /** Only Spaces of these organisations. */
+  visible?: string[]
   limit: number
   offset: number
 }
 
 /** Newest first. */
-async function loadPage(database: Database, { organisationId, limit, offset }: PageFilter) {
-  const matches = `($1::uuid IS NULL OR organisation_id = $1::uuid)`
+async function loadPage(database: Database, { organisationId, visible, limit, offset }: PageFilter) {
+  const matches = `($1::uuid IS NULL OR organisation_id = $1::uuid)
+    AND ($2::uuid[] IS NULL OR organisation_id = ANY($2::uuid[]))`
   const [counted] = await database.query<{ total: bigint }>(`SELECT count(*) AS total FROM spaces WHERE ${matches}`, [
     organisationId ?? null,
+    visible ?? null,
   ])
   const rows = await database.query<SpaceRow>(
-    `SELECT * FROM spaces WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
-    [organisationId ?? null, limit, offset],
+    `SELECT * FROM spaces WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`,
+    [organisationId ?? null, visible ?? null, limit, offset],
   )
   return { total: Number(counted?.total ?? 0n), spaces: rows.map(toSpace) }
 }

@@ -1,0 +1,226 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { MembershipRole } from '../contract/people.ts'
+import type { Database } from '../database/index.ts'
+import { AppError, type Clock, createUuid, describeError, isUuid, type Log } from '../kernel/index.ts'
+import type { Actor } from '../operators/index.ts'
+import { createAuthRows } from './auth-rows.store.ts'
+import { createInvitationStore } from './invitations.store.ts'
+import { createPeopleStore, type PeopleStore } from './people.store.ts'
+import type { Invitation, NewPerson, Page, Person, PersonRecord } from './person.ts'
+import { createSignIn } from './sign-in.ts'
+
+/** A link is valid for this time. */
+const invitationMs = 7 * 24 * 3600_000
+const removeExpiredEveryMs = 3600_000
+/** 256 random bits. */
+const invitationTokenBytes = 32
+
+export interface AccountsDependencies {
+  database: Database
+  /** At least 32 characters: signs cookies, and encrypts the secrets of second factors. */
+  secret: string
+  publicUrl: string | undefined
+  clock: Clock
+  log: Log
+}
+
+export type Accounts = ReturnType<typeof createAccounts>
+
+interface NewAccount {
+  email: string
+  name: string
+  password: string
+}
+
+/** People: their accounts, sessions, memberships and invitations. Every change is in the admin log. */
+export function createAccounts({ database, secret, publicUrl, clock, log }: AccountsDependencies) {
+  const store = createPeopleStore(database)
+  const invitations = createInvitationStore(database)
+  const signIn = createSignIn({ rows: createAuthRows(database), store, secret, publicUrl, clock, log })
+  const stopCleaning = clock.every(removeExpiredEveryMs, () => {
+    store.removeExpired(clock.now()).catch((error: unknown) => {
+      log.warn({ error: describeError(error) }, 'expired sessions could not be removed')
+    })
+  })
+
+  async function newPerson({ email, name, password }: NewAccount, isOperator: boolean): Promise<NewPerson> {
+    const passwordHash = await signIn.hashPassword(password)
+    return { id: createUuid(clock.now()), email, name, passwordHash, isOperator }
+  }
+
+  async function loadPerson(id: string): Promise<PersonRecord> {
+    const person = isUuid(id) ? await store.loadPerson(id) : undefined
+    if (!person) throw new AppError('not_found', 'There is no person with this id.')
+    return person
+  }
+
+  return {
+    handleSignIn: signIn.handle,
+    publicUrl,
+
+    /** The person of a session cookie; undefined without a valid session. */
+    async authenticate(headers: Headers): Promise<Person | undefined> {
+      const session = await signIn.findSession(headers)
+      const person = session && (await store.loadPerson(session.personId))
+      if (!person) return undefined
+      const memberships = await store.loadMemberships(person.id)
+      return {
+        id: person.id,
+        email: person.email,
+        name: person.name,
+        isOperator: person.isOperator,
+        memberships: new Map(memberships.map(({ organisationId, role }) => [organisationId, role])),
+        sessionId: session.sessionId,
+      }
+    },
+
+    needsSetup: async () => !(await store.hasPeople()),
+
+    /** Creates the first account, an operator. Throws `conflict` if there is an account. */
+    async setUp(given: NewAccount, actor: Actor): Promise<PersonRecord> {
+      if (await store.hasPeople()) throw alreadySetUp()
+      const person = await newPerson(given, true)
+      if (!(await store.createFirst(person, { actor, atMs: clock.now() }))) throw alreadySetUp()
+      return loadPerson(person.id)
+    },
+
+    loadPerson,
+    loadPersonPage: store.loadPersonPage,
+    loadMemberships: store.loadMemberships,
+    loadMemberPage: store.loadMemberPage,
+    loadSessions: (personId: string) => store.loadSessions(personId, clock.now()),
+
+    ...createPeopleChanges({ store, loadPerson, clock }),
+    ...createInvitations({ invitations, newPerson, clock }),
+
+    close(): void {
+      stopCleaning()
+    },
+  }
+}
+
+interface ChangeDependencies {
+  store: PeopleStore
+  loadPerson: (id: string) => Promise<PersonRecord>
+  clock: Clock
+}
+
+function createPeopleChanges({ store, loadPerson, clock }: ChangeDependencies) {
+  const change = (actor: Actor) => ({ actor, atMs: clock.now() })
+  return {
+    async endSession(personId: string, sessionId: string): Promise<void> {
+      if (!(await store.removeSession(personId, sessionId)))
+        throw new AppError('not_found', 'There is no session with this id.')
+    },
+
+    async setOperator(id: string, isOperator: boolean, actor: Actor): Promise<PersonRecord> {
+      await loadPerson(id)
+      await store.setOperator(id, isOperator, change(actor))
+      return loadPerson(id)
+    },
+
+    async removePerson(id: string, actor: Actor): Promise<void> {
+      await loadPerson(id)
+      await store.removePerson(id, change(actor))
+    },
+
+    /** Sets the role of a member, or removes the member (null). */
+    async changeMember(
+      key: { organisationId: string; personId: string },
+      role: MembershipRole | null,
+      actor: Actor,
+    ): Promise<void> {
+      if (!(await store.changeMember(key, role, change(actor))))
+        throw new AppError('not_found', 'There is no member with this id.')
+    },
+
+    recordAction: (action: string, personId: string, actor: Actor) =>
+      store.recordAction(action, personId, change(actor)),
+  }
+}
+
+interface InvitationDependencies {
+  invitations: ReturnType<typeof createInvitationStore>
+  newPerson: (given: NewAccount, isOperator: boolean) => Promise<NewPerson>
+  clock: Clock
+}
+
+function createInvitations({ invitations, newPerson, clock }: InvitationDependencies) {
+  async function findInvitation(token: string) {
+    const invitation = await invitations.findByToken(hashInvitation(token), clock.now())
+    if (!invitation) throw noInvitation()
+    return invitation
+  }
+
+  return {
+    findInvitation,
+
+    loadInvitationPage: (organisationId: string | null, page: Page) =>
+      invitations.loadPage(organisationId, page, clock.now()),
+
+    /** `organisationId` null: an invitation to become an operator. The token is returned only here. */
+    async invite(
+      { email, role, organisationId }: Pick<Invitation, 'email' | 'role' | 'organisationId'>,
+      actor: Actor,
+    ): Promise<{ invitation: Omit<Invitation, 'organisationName'>; token: string }> {
+      const token = randomBytes(invitationTokenBytes).toString('base64url')
+      const nowMs = clock.now()
+      const invitation = {
+        id: createUuid(nowMs),
+        email,
+        role,
+        organisationId,
+        invitedBy: actor.name,
+        createdAt: new Date(nowMs),
+        expiresAt: new Date(nowMs + invitationMs),
+      }
+      await invitations.insert({ ...invitation, tokenHash: hashInvitation(token) }, { actor, atMs: nowMs })
+      return { invitation, token }
+    },
+
+    async removeInvitation(organisationId: string | null, id: string, actor: Actor): Promise<void> {
+      if (!(await invitations.remove(organisationId, id, { actor, atMs: clock.now() }))) throw noInvitation()
+    },
+
+    /** Uses the link for the signed-in person, or creates the account of the invited email. Resolves to the id of the person. */
+    async acceptInvitation(
+      token: string,
+      { person, account, requestId }: { person: Person | undefined; account: Partial<NewAccount>; requestId: string },
+    ): Promise<string> {
+      const { email, accountExists } = await findInvitation(token)
+      if (!person && accountExists) throw signInFirst(email)
+      const created = person ? undefined : await newPerson({ email, ...required(account) }, false)
+      const personId = person?.id ?? created!.id
+      const actor: Actor = { name: email, requestId, personId, ...(person && { sessionId: person.sessionId }) }
+      const use = { created, personId: person?.id }
+      const outcome = await invitations.accept(hashInvitation(token), use, { actor, atMs: clock.now() })
+      if (outcome === 'missing') throw noInvitation()
+      if (outcome === 'account_exists') throw signInFirst(email)
+      if (outcome === 'other_person')
+        throw new AppError('conflict', `The invitation is for ${email}. Sign out, then open the link again.`)
+      return personId
+    },
+  }
+}
+
+function required({ name, password }: Partial<NewAccount>): { name: string; password: string } {
+  if (name !== undefined && password !== undefined) return { name, password }
+  const param = name === undefined ? 'name' : 'password'
+  throw new AppError('invalid_request', `${param}: is required to create an account.`, { param })
+}
+
+function hashInvitation(token: string): Uint8Array {
+  return hash('sha256', token, 'buffer')
+}
+
+function noInvitation(): AppError {
+  return new AppError('not_found', 'There is no such invitation, or it was used, withdrawn or has expired.')
+}
+
+function signInFirst(email: string): AppError {
+  return new AppError('conflict', `There is an account for ${email}. Sign in, then accept the invitation.`)
+}
+
+function alreadySetUp(): AppError {
+  return new AppError('conflict', 'There is an account already. Operators invite further people.')
+}

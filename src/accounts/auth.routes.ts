@@ -1,0 +1,76 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type App, assertSameSite, type Routes } from '../http/index.ts'
+import type { Accounts } from './accounts.ts'
+import { authPath } from './sign-in.ts'
+
+/** More than every field of the sign-in endpoints together. */
+const maximumBodyBytes = 16 * 1024
+
+/** `/api/auth/*`: sign-in, sign-out, the session, passwords and the second factor. */
+export function authRoutes({ accounts }: { accounts: Accounts }): Routes {
+  return (app: App) => {
+    app.route({
+      method: ['GET', 'POST'],
+      url: `${authPath}/*`,
+      config: { auth: 'none' },
+      bodyLimit: maximumBodyBytes,
+      schema: { hide: true } as object,
+      handler: (request, reply) => answer(accounts, request, reply),
+    })
+  }
+}
+
+async function answer(accounts: Accounts, request: FastifyRequest, reply: FastifyReply) {
+  // Also without a cookie: another site must not sign a person in to a foreign account.
+  assertSameSite(request, accounts.publicUrl)
+  const { response, action } = await accounts.handleSignIn({
+    method: request.method,
+    path: request.url.slice(authPath.length),
+    headers: toHeaders(request),
+    body: request.body,
+    origin: originOf(request, accounts.publicUrl),
+    clientAddress: request.ip,
+  })
+  if (action !== undefined) await recordAction(accounts, action, request, response)
+  for (const [name, value] of response.headers) if (passedHeaders.has(name)) reply.header(name, value)
+  const cookies = response.headers.getSetCookie()
+  if (cookies.length > 0) reply.header('set-cookie', cookies)
+  return reply
+    .code(response.status)
+    .type('application/json; charset=utf-8')
+    .serializer((text: string) => text)
+    .send(withoutToken(await response.text()))
+}
+
+const passedHeaders = new Set(['location'])
+
+function toHeaders({ headers }: FastifyRequest): Headers {
+  const single = Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []))
+  return new Headers(single as [string, string][])
+}
+
+/** `assertSameSite` has checked the `Origin` of a change. Behind a proxy its scheme differs from that of the connection. */
+function originOf({ method, headers, protocol }: FastifyRequest, publicUrl: string | undefined): string {
+  if (method !== 'GET' && headers.origin !== undefined) return headers.origin
+  return publicUrl === undefined ? `${protocol}://${headers.host ?? 'localhost'}` : new URL(publicUrl).origin
+}
+
+/** A new password replaces the session, so the person is read from the new cookie if there is one. */
+async function recordAction(accounts: Accounts, action: string, request: FastifyRequest, response: Response) {
+  const set = response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)
+  const cookie = set.length > 0 ? set.join('; ') : (request.headers.cookie ?? '')
+  const person = await accounts.authenticate(new Headers({ cookie }))
+  if (!person) return
+  const { id: personId, email: name, sessionId } = person
+  await accounts.recordAction(action, personId, { name, requestId: request.requestId, personId, sessionId })
+}
+
+/** The library repeats the session's token in some bodies. Scripts must not see it: the cookie is `HttpOnly`. */
+function withoutToken(text: string): string {
+  if (text === '') return 'null'
+  const body = JSON.parse(text) as { token?: unknown; session?: { token?: unknown } } | null
+  if (typeof body !== 'object' || body === null) return text
+  delete body.token
+  if (typeof body.session === 'object' && body.session !== null) delete body.session.token
+  return JSON.stringify(body)
+}

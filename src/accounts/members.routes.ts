@@ -1,0 +1,292 @@
+import { z } from 'zod'
+import { errorResponses } from '../contract/errors.ts'
+import { idParamsSchema } from '../contract/operator.ts'
+import {
+  acceptInvitationSchema,
+  createInvitationSchema,
+  createOperatorInvitationSchema,
+  type InvitationBody,
+  invitationPageSchema,
+  invitationParamsSchema,
+  invitationTokenParamsSchema,
+  memberPageSchema,
+  memberParamsSchema,
+  meSchema,
+  newInvitationSchema,
+  openInvitationSchema,
+  pageQuerySchema,
+  updateMemberSchema,
+} from '../contract/people.ts'
+import type { App, Routes } from '../http/index.ts'
+import { AppError, isUuid } from '../kernel/index.ts'
+import { type Actor, actorOf } from '../operators/index.ts'
+import type { Accounts } from './accounts.ts'
+import type { Invitation } from './person.ts'
+
+const tags = ['People']
+const nothing = z.null().describe('Empty.')
+const operators = { auth: { role: 'operator' } } as const
+const idOf = ({ params }: { params: unknown }) => (params as { id: string }).id
+/** Administrators of the organisation in the path. */
+const administrators = {
+  auth: {
+    role: 'administrator',
+    organisation: (request: { params: unknown }) => idOf(request).toLowerCase(),
+    missing: (request: { params: unknown }) => noOrganisation(idOf(request)),
+  },
+} as const
+
+export interface MemberRoutesDependencies {
+  accounts: Accounts
+  hasOrganisation: (id: string) => boolean
+}
+
+/** Members and invitations of an organisation, invitations of operators, and the acceptance of an invitation. */
+export function memberRoutes({ accounts, hasOrganisation }: MemberRoutesDependencies): Routes {
+  const organisationOf = (id: string) => {
+    if (isUuid(id) && hasOrganisation(id)) return id
+    throw noOrganisation(id)
+  }
+  return (app) => {
+    addMembers(app, accounts, organisationOf)
+    addInvitations(app, accounts, organisationOf)
+    addOperatorInvitations(app, accounts)
+    addAcceptance(app, accounts)
+  }
+}
+
+type OrganisationOf = (id: string) => string
+
+function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf) {
+  app.get(
+    '/api/organisations/:id/members',
+    {
+      config: administrators,
+      schema: {
+        tags,
+        summary: 'List the members of an organisation',
+        operationId: 'listMembers',
+        description: 'By email.',
+        params: idParamsSchema,
+        querystring: pageQuerySchema,
+        response: { 200: memberPageSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async ({ params, query: { limit, offset } }) => {
+      const { total, members } = await accounts.loadMemberPage(organisationOf(params.id), { limit, offset })
+      const items = members.map((member) => ({ ...member, createdAt: member.createdAt.toISOString() }))
+      return { total, limit, offset, items }
+    },
+  )
+  app.patch(
+    '/api/organisations/:id/members/:personId',
+    {
+      config: administrators,
+      schema: {
+        tags,
+        summary: 'Change the role of a member',
+        operationId: 'updateMember',
+        params: memberParamsSchema,
+        body: updateMemberSchema,
+        response: { 204: nothing, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { id, personId } = request.params
+      const key = { organisationId: organisationOf(id), personId }
+      await accounts.changeMember(key, request.body.role, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+  app.delete(
+    '/api/organisations/:id/members/:personId',
+    {
+      config: administrators,
+      schema: {
+        tags,
+        summary: 'Remove a member',
+        operationId: 'removeMember',
+        description: 'The account stays. In effect for the next request of the person.',
+        params: memberParamsSchema,
+        response: { 204: nothing, ...errorResponses(401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { id, personId } = request.params
+      await accounts.changeMember({ organisationId: organisationOf(id), personId }, null, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addInvitations(app: App, accounts: Accounts, organisationOf: OrganisationOf) {
+  app.get(
+    '/api/organisations/:id/invitations',
+    {
+      config: administrators,
+      schema: {
+        tags,
+        summary: 'List the open invitations of an organisation',
+        operationId: 'listInvitations',
+        params: idParamsSchema,
+        querystring: pageQuerySchema,
+        response: { 200: invitationPageSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    ({ params, query }) => loadPage(accounts, organisationOf(params.id), query),
+  )
+  app.post(
+    '/api/organisations/:id/invitations',
+    {
+      config: administrators,
+      schema: {
+        tags,
+        summary: 'Invite a person to an organisation',
+        operationId: 'createInvitation',
+        description: 'The link is shown only in this response. It can be used once, within seven days.',
+        params: idParamsSchema,
+        body: createInvitationSchema,
+        response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const organisationId = organisationOf(request.params.id)
+      reply.code(201)
+      return invite(accounts, { ...request.body, organisationId }, actorOf(request))
+    },
+  )
+  app.delete(
+    '/api/organisations/:id/invitations/:invitationId',
+    {
+      config: administrators,
+      schema: {
+        tags,
+        summary: 'Withdraw an invitation',
+        operationId: 'removeInvitation',
+        params: invitationParamsSchema,
+        response: { 204: nothing, ...errorResponses(401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { id, invitationId } = request.params
+      await accounts.removeInvitation(organisationOf(id), invitationId, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addOperatorInvitations(app: App, accounts: Accounts) {
+  app.get(
+    '/api/operator-invitations',
+    {
+      config: operators,
+      schema: {
+        tags,
+        summary: 'List the open invitations of operators',
+        operationId: 'listOperatorInvitations',
+        querystring: pageQuerySchema,
+        response: { 200: invitationPageSchema, ...errorResponses(400, 401, 403) },
+      },
+    },
+    ({ query }) => loadPage(accounts, null, query),
+  )
+  app.post(
+    '/api/operator-invitations',
+    {
+      config: operators,
+      schema: {
+        tags,
+        summary: 'Invite a person to become an operator',
+        operationId: 'createOperatorInvitation',
+        description: 'The link is shown only in this response. It can be used once, within seven days.',
+        body: createOperatorInvitationSchema,
+        response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403) },
+      },
+    },
+    async (request, reply) => {
+      reply.code(201)
+      return invite(accounts, { ...request.body, role: 'operator', organisationId: null }, actorOf(request))
+    },
+  )
+  app.delete(
+    '/api/operator-invitations/:id',
+    {
+      config: operators,
+      schema: {
+        tags,
+        summary: 'Withdraw an invitation of an operator',
+        operationId: 'removeOperatorInvitation',
+        params: idParamsSchema,
+        response: { 204: nothing, ...errorResponses(401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      await accounts.removeInvitation(null, request.params.id, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addAcceptance(app: App, accounts: Accounts) {
+  app.get(
+    '/api/invitations/:token',
+    {
+      config: { auth: 'none' },
+      schema: {
+        tags,
+        summary: 'Read an invitation',
+        operationId: 'getInvitation',
+        params: invitationTokenParamsSchema,
+        response: { 200: openInvitationSchema, ...errorResponses(404) },
+      },
+    },
+    async ({ params }) => {
+      const { email, role, organisationName, expiresAt, accountExists } = await accounts.findInvitation(params.token)
+      return { email, role, organisationName, expiresAt: expiresAt.toISOString(), accountExists }
+    },
+  )
+  app.post(
+    '/api/invitations/:token/accept',
+    {
+      config: { auth: { role: 'visitor' } },
+      schema: {
+        tags,
+        summary: 'Accept an invitation',
+        operationId: 'acceptInvitation',
+        description: 'Creates the account, or adds the membership to the signed-in person. The link can be used once.',
+        params: invitationTokenParamsSchema,
+        body: acceptInvitationSchema,
+        response: { 200: meSchema.pick({ organisations: true }), ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async ({ params, body, person, requestId }) => {
+      const personId = await accounts.acceptInvitation(params.token, { person, account: body, requestId })
+      const memberships = await accounts.loadMemberships(personId)
+      return {
+        organisations: memberships.map(({ organisationId: id, organisationName: name, role }) => ({ id, name, role })),
+      }
+    },
+  )
+}
+
+async function loadPage(accounts: Accounts, organisationId: string | null, page: { limit: number; offset: number }) {
+  const { limit, offset } = page
+  const { total, invitations } = await accounts.loadInvitationPage(organisationId, { limit, offset })
+  return { total, limit, offset, items: invitations.map(render) }
+}
+
+async function invite(accounts: Accounts, given: Pick<Invitation, 'email' | 'role' | 'organisationId'>, actor: Actor) {
+  const { invitation, token } = await accounts.invite(given, actor)
+  const path = `/console/invitations/${token}`
+  const url = accounts.publicUrl === undefined ? path : new URL(path, accounts.publicUrl).href
+  return { ...render(invitation), token, url }
+}
+
+function render(invitation: Omit<Invitation, 'organisationName'>): InvitationBody {
+  const { id, email, role, invitedBy, createdAt, expiresAt } = invitation
+  return { id, email, role, invitedBy, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() }
+}
+
+function noOrganisation(id: string): AppError {
+  return new AppError('organisation_not_found', `There is no organisation ${id}.`)
+}

@@ -1,0 +1,265 @@
+import type { MembershipRole } from '../contract/people.ts'
+import type { Database, Queryable } from '../database/index.ts'
+import { createUuid, isUuid } from '../kernel/index.ts'
+import { type Actor, recordAdminChange } from '../operators/index.ts'
+import type { Member, Membership, NewPerson, Page, PersonRecord, SessionRecord } from './person.ts'
+
+export interface AttemptRule {
+  maximum: number
+  windowMs: number
+}
+
+/** The actor and the time of a change. */
+export interface Change {
+  actor: Actor
+  atMs: number
+}
+
+const personColumns = `p.id, p.email, p.name, p.is_operator AS "isOperator", p.two_factor_enabled AS "twoFactorEnabled",
+  p.created_at AS "createdAt"`
+
+export function createPeopleStore(database: Database) {
+  return {
+    ...createReads(database),
+    ...createSessionChanges(database),
+    ...createAttempts(database),
+    ...createMemberChanges(database),
+
+    /** Creates the first account. Resolves to false if there is one, also when several instances do this at the same time. */
+    createFirst: (person: NewPerson, change: Change): Promise<boolean> =>
+      database.transaction(async (transaction) => {
+        await transaction.execute(`LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE`)
+        const [existing] = await transaction.query(`SELECT 1 FROM people LIMIT 1`)
+        if (existing) return false
+        await insertPerson(transaction, person, change)
+        return true
+      }),
+
+    /** Resolves to false if there is no such person. */
+    setOperator: (id: string, isOperator: boolean, change: Change): Promise<boolean> =>
+      database.transaction(async (transaction) => {
+        const [before] = await transaction.query<{ isOperator: boolean; email: string }>(
+          `SELECT is_operator AS "isOperator", email FROM people WHERE id = $1 FOR UPDATE`,
+          [id],
+        )
+        if (!before) return false
+        if (before.isOperator === isOperator) return true
+        await transaction.execute(`UPDATE people SET is_operator = $2, updated_at = $3 WHERE id = $1`, [
+          id,
+          isOperator,
+          new Date(change.atMs),
+        ])
+        await record(transaction, change, 'person.updated', id, null, {
+          before: { email: before.email, isOperator: before.isOperator },
+          after: { email: before.email, isOperator },
+        })
+        return true
+      }),
+
+    /** Removes the account with its sessions and memberships. Resolves to false if there is no such person. */
+    removePerson: (id: string, change: Change): Promise<boolean> =>
+      database.transaction(async (transaction) => {
+        const [removed] = await transaction.query<{ email: string; name: string }>(
+          `DELETE FROM people WHERE id = $1 RETURNING email, name`,
+          [id],
+        )
+        if (!removed) return false
+        await record(transaction, change, 'person.removed', id, null, { before: removed, after: null })
+        return true
+      }),
+
+    /** Records a change that the sign-in library has made. */
+    recordAction: (action: string, personId: string, change: Change): Promise<void> =>
+      record(database, change, action, personId, null, { before: null, after: null }),
+  }
+}
+
+export type PeopleStore = ReturnType<typeof createPeopleStore>
+
+/** Inserts the account with its password, and records it. */
+export async function insertPerson(transaction: Queryable, person: NewPerson, change: Change): Promise<void> {
+  const at = new Date(change.atMs)
+  await transaction.execute(
+    `INSERT INTO people (id, name, email, email_verified, is_operator, created_at, updated_at)
+     VALUES ($1, $2, $3, false, $4, $5, $5)`,
+    [person.id, person.name, person.email, person.isOperator, at],
+  )
+  await transaction.execute(
+    `INSERT INTO people_accounts (id, person_id, provider_id, account_id, password, created_at, updated_at)
+     VALUES ($1, $2, 'credential', $3, $4, $5, $5)`,
+    [createUuid(change.atMs), person.id, person.id, person.passwordHash, at],
+  )
+  await record(transaction, change, 'person.created', person.id, null, {
+    before: null,
+    after: { email: person.email, name: person.name, isOperator: person.isOperator },
+  })
+}
+
+/** Adds or changes a membership, and records it. */
+export async function putMembership(
+  transaction: Queryable,
+  { organisationId, personId, role }: { organisationId: string; personId: string; role: MembershipRole },
+  change: Change,
+): Promise<void> {
+  const [before] = await transaction.query<{ role: string }>(
+    `SELECT role FROM people_memberships WHERE organisation_id = $1 AND person_id = $2 FOR UPDATE`,
+    [organisationId, personId],
+  )
+  await transaction.execute(
+    `INSERT INTO people_memberships (organisation_id, person_id, role, created_at) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (organisation_id, person_id) DO UPDATE SET role = excluded.role`,
+    [organisationId, personId, role, new Date(change.atMs)],
+  )
+  const action = before ? 'member.updated' : 'member.added'
+  await record(transaction, change, action, personId, organisationId, { before: before ?? null, after: { role } })
+}
+
+function record(
+  transaction: Queryable,
+  { actor, atMs }: Change,
+  action: string,
+  subjectId: string,
+  organisationId: string | null,
+  values: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
+): Promise<void> {
+  return recordAdminChange(transaction, {
+    actor,
+    atMs,
+    action,
+    subjectType: 'person',
+    subjectId,
+    organisationId: organisationId as never,
+    ...values,
+  })
+}
+
+function createReads(database: Database) {
+  return {
+    async hasPeople(): Promise<boolean> {
+      return (await database.query(`SELECT 1 FROM people LIMIT 1`)).length > 0
+    },
+    async loadPerson(id: string): Promise<PersonRecord | undefined> {
+      const [person] = await database.query<PersonRecord>(`SELECT ${personColumns} FROM people p WHERE p.id = $1`, [id])
+      return person
+    },
+    async loadPersonPage({ limit, offset }: Page): Promise<{ total: number; people: PersonRecord[] }> {
+      const [counted] = await database.query<{ total: bigint }>(`SELECT count(*) AS total FROM people`)
+      const people = await database.query<PersonRecord>(
+        `SELECT ${personColumns} FROM people p ORDER BY p.email LIMIT $1 OFFSET $2`,
+        [limit, offset],
+      )
+      return { total: Number(counted?.total ?? 0n), people }
+    },
+    loadMemberships(personId: string): Promise<Membership[]> {
+      return database.query<Membership>(
+        `SELECT m.organisation_id AS "organisationId", o.name AS "organisationName", m.role
+           FROM people_memberships m JOIN organisations o ON o.id = m.organisation_id
+          WHERE m.person_id = $1 ORDER BY o.name, o.id`,
+        [personId],
+      )
+    },
+    async loadMemberPage(organisationId: string, { limit, offset }: Page) {
+      const [counted] = await database.query<{ total: bigint }>(
+        `SELECT count(*) AS total FROM people_memberships WHERE organisation_id = $1`,
+        [organisationId],
+      )
+      const members = await database.query<Member>(
+        `SELECT m.person_id AS "personId", p.email, p.name, m.role, m.created_at AS "createdAt"
+           FROM people_memberships m JOIN people p ON p.id = m.person_id
+          WHERE m.organisation_id = $1 ORDER BY p.email LIMIT $2 OFFSET $3`,
+        [organisationId, limit, offset],
+      )
+      return { total: Number(counted?.total ?? 0n), members }
+    },
+    /** Newest first; at most 100. */
+    loadSessions(personId: string, nowMs: number): Promise<SessionRecord[]> {
+      return database.query<SessionRecord>(
+        `SELECT id, ip_address AS "ipAddress", user_agent AS "userAgent", created_at AS "createdAt", expires_at AS "expiresAt"
+           FROM people_sessions WHERE person_id = $1 AND expires_at > $2 ORDER BY created_at DESC, id DESC LIMIT 100`,
+        [personId, new Date(nowMs)],
+      )
+    },
+  }
+}
+
+function createMemberChanges(database: Database) {
+  return {
+    /** Changes the role, or removes the member (null). Resolves to false if there is no such member. */
+    changeMember: (
+      { organisationId, personId }: { organisationId: string; personId: string },
+      role: MembershipRole | null,
+      change: Change,
+    ): Promise<boolean> =>
+      database.transaction(async (transaction) => {
+        if (!isUuid(organisationId) || !isUuid(personId)) return false
+        const [before] = await transaction.query<{ role: string; email: string }>(
+          `SELECT m.role, p.email FROM people_memberships m JOIN people p ON p.id = m.person_id
+            WHERE m.organisation_id = $1 AND m.person_id = $2 FOR UPDATE OF m`,
+          [organisationId, personId],
+        )
+        if (!before) return false
+        const key = [organisationId, personId]
+        if (role === null) {
+          await transaction.execute(`DELETE FROM people_memberships WHERE organisation_id = $1 AND person_id = $2`, key)
+        } else {
+          await transaction.execute(
+            `UPDATE people_memberships SET role = $3 WHERE organisation_id = $1 AND person_id = $2`,
+            [...key, role],
+          )
+        }
+        await record(
+          transaction,
+          change,
+          role === null ? 'member.removed' : 'member.updated',
+          personId,
+          organisationId,
+          {
+            before,
+            after: role === null ? null : { role, email: before.email },
+          },
+        )
+        return true
+      }),
+  }
+}
+
+function createSessionChanges(database: Database) {
+  return {
+    /** Resolves to false if the person has no such session. */
+    async removeSession(personId: string, sessionId: string): Promise<boolean> {
+      if (!isUuid(sessionId)) return false
+      const removed = await database.execute(`DELETE FROM people_sessions WHERE id = $1 AND person_id = $2`, [
+        sessionId,
+        personId,
+      ])
+      return removed > 0
+    },
+    /** Removes what can no longer be used. */
+    async removeExpired(nowMs: number): Promise<void> {
+      const now = new Date(nowMs)
+      await database.execute(`DELETE FROM people_sessions WHERE expires_at < $1`, [now], { background: true })
+      await database.execute(`DELETE FROM people_verifications WHERE expires_at < $1`, [now], { background: true })
+      await database.execute(`DELETE FROM people_attempts WHERE window_ends_at < $1`, [now], { background: true })
+    },
+  }
+}
+
+function createAttempts(database: Database) {
+  return {
+    /** Counts an attempt in one statement, so that concurrent attempts on several instances cannot exceed the limit. */
+    async consumeAttempt(key: string, { maximum, windowMs }: AttemptRule, nowMs: number) {
+      const [row] = await database.query<{ attempts: number; windowEndsAt: Date }>(
+        `INSERT INTO people_attempts AS a (key, attempts, window_ends_at) VALUES ($1, 1, $3)
+         ON CONFLICT (key) DO UPDATE SET
+           attempts = CASE WHEN a.window_ends_at <= $2 THEN 1 ELSE least(a.attempts + 1, 1000000) END,
+           window_ends_at = CASE WHEN a.window_ends_at <= $2 THEN excluded.window_ends_at ELSE a.window_ends_at END
+         RETURNING attempts, window_ends_at AS "windowEndsAt"`,
+        [key, new Date(nowMs), new Date(nowMs + windowMs)],
+      )
+      return { allowed: row!.attempts <= maximum, retryAfterMs: row!.windowEndsAt.getTime() - nowMs }
+    },
+    async forgetAttempts(key: string): Promise<void> {
+      await database.execute(`DELETE FROM people_attempts WHERE key = $1`, [key])
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import type { MembershipRole } from '../contract/people.ts'
+
+/** A signed-in person, as src/http/route.ts expects it. */
+export interface Person {
+  id: string
+  email: string
+  name: string
+  isOperator: boolean
+  /** By id of the organisation. */
+  memberships: ReadonlyMap<string, MembershipRole>
+  sessionId: string
+}
+
+/** A person's account without secrets. */
+export interface PersonRecord {
+  id: string
+  email: string
+  name: string
+  isOperator: boolean
+  twoFactorEnabled: boolean
+  createdAt: Date
+}
+
+export interface NewPerson {
+  id: string
+  email: string
+  name: string
+  passwordHash: string
+  isOperator: boolean
+}
+
+export interface Membership {
+  organisationId: string
+  organisationName: string
+  role: MembershipRole
+}
+
+export interface Member {
+  personId: string
+  email: string
+  name: string
+  role: MembershipRole
+  createdAt: Date
+}
+
+export interface SessionRecord {
+  id: string
+  ipAddress: string | null
+  userAgent: string | null
+  createdAt: Date
+  expiresAt: Date
+}
+
+export interface Invitation {
+  id: string
+  email: string
+  role: MembershipRole | 'operator'
+  /** null: an invitation to become an operator. */
+  organisationId: string | null
+  organisationName: string | null
+  /** Name of the actor in the admin log. */
+  invitedBy: string
+  createdAt: Date
+  expiresAt: Date
+}
+
+export interface Page {
+  limit: number
+  offset: number
+}

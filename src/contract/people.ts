@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { queryInteger } from './query-integer.ts'
+
+/** The API of people: set-up, the signed-in person, members and invitations. Unknown fields are rejected. */
+
+export const passwordLength = { minimum: 12, maximum: 200 } as const
+
+const email = z
+  .email()
+  .max(254)
+  .transform((text) => text.toLowerCase())
+const name = z.string().trim().min(1).max(200)
+const password = z.string().min(passwordLength.minimum).max(passwordLength.maximum)
+const membershipRole = z.enum(['administrator', 'member'])
+const paging = { offset: queryInteger(0, 1_000_000).default(0), limit: queryInteger(1, 100).default(50) }
+
+export const pageQuerySchema = z.object(paging)
+
+export const setupStateSchema = z
+  .object({ required: z.boolean().describe('True until the first account exists.') })
+  .meta({ id: 'SetupState' })
+
+export const setupSchema = z.strictObject({ email, name, password }).meta({ id: 'Setup' })
+
+export const personSchema = z
+  .object({
+    id: z.uuid(),
+    email: z.string(),
+    name: z.string(),
+    isOperator: z.boolean(),
+    twoFactorEnabled: z.boolean(),
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Person' })
+
+export const meSchema = z
+  .object({
+    person: personSchema.nullable().describe('null for the operator token.'),
+    isOperator: z.boolean(),
+    sessionId: z.uuid().nullable(),
+    organisations: z
+      .array(z.object({ id: z.uuid(), name: z.string(), role: membershipRole }))
+      .describe('Memberships of the person. Operators can reach every organisation, whatever is listed here.'),
+  })
+  .meta({ id: 'Me' })
+
+export const sessionsSchema = z
+  .object({
+    items: z.array(
+      z.object({
+        id: z.uuid(),
+        current: z.boolean().describe('The session of this request.'),
+        ipAddress: z.string().nullable(),
+        userAgent: z.string().nullable(),
+        createdAt: z.iso.datetime(),
+        expiresAt: z.iso.datetime(),
+      }),
+    ),
+  })
+  .meta({ id: 'Sessions' })
+
+export const personPageSchema = z
+  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(personSchema) })
+  .meta({ id: 'PersonPage' })
+
+export const updatePersonSchema = z.strictObject({ isOperator: z.boolean() }).meta({ id: 'UpdatePerson' })
+
+export const memberParamsSchema = z.object({ id: z.string(), personId: z.string() })
+
+export const memberSchema = z
+  .object({
+    personId: z.uuid(),
+    email: z.string(),
+    name: z.string(),
+    role: membershipRole,
+    createdAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Member' })
+
+export const memberPageSchema = z
+  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(memberSchema) })
+  .meta({ id: 'MemberPage' })
+
+export const updateMemberSchema = z.strictObject({ role: membershipRole }).meta({ id: 'UpdateMember' })
+
+const invitationFields = {
+  id: z.uuid(),
+  email: z.string(),
+  role: z.enum(['operator', 'administrator', 'member']),
+  invitedBy: z.string(),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+}
+
+export const createInvitationSchema = z.strictObject({ email, role: membershipRole }).meta({ id: 'CreateInvitation' })
+
+export const createOperatorInvitationSchema = z.strictObject({ email }).meta({ id: 'CreateOperatorInvitation' })
+
+export const invitationSchema = z.object(invitationFields).meta({ id: 'Invitation' })
+
+export const invitationPageSchema = z
+  .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(invitationSchema) })
+  .meta({ id: 'InvitationPage' })
+
+export const newInvitationSchema = z
+  .object({
+    ...invitationFields,
+    token: z.string().describe('Shown only now.'),
+    url: z.string().describe('The link for the invited person; a path if the server has no `server.publicUrl`.'),
+  })
+  .meta({ id: 'NewInvitation' })
+
+export const invitationParamsSchema = z.object({ id: z.string(), invitationId: z.string() })
+export const invitationTokenParamsSchema = z.object({ token: z.string() })
+
+export const openInvitationSchema = z
+  .object({
+    email: z.string(),
+    role: invitationFields.role,
+    organisationName: z.string().nullable().describe('null for an invitation to become an operator.'),
+    expiresAt: z.iso.datetime(),
+    accountExists: z.boolean().describe('True: sign in as `email`, then accept without name and password.'),
+  })
+  .meta({ id: 'OpenInvitation' })
+
+export const acceptInvitationSchema = z
+  .strictObject({ name: name.optional(), password: password.optional() })
+  .describe('Both are required to create an account. A signed-in person sends neither.')
+  .meta({ id: 'AcceptInvitation' })
+
+export type MembershipRole = z.output<typeof membershipRole>
+export type PersonBody = z.output<typeof personSchema>
+export type MemberBody = z.output<typeof memberSchema>
+export type InvitationBody = z.output<typeof invitationSchema>

@@ -1,0 +1,74 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../kernel/index.ts'
+import { type Authenticators, authenticateOperator } from './authentication.ts'
+import type { OrganisationScope, Person, RoleAuthentication } from './route.ts'
+
+const safeMethods = new Set(['GET', 'HEAD'])
+
+/**
+ * Finds the operator token or the person of a request to a route with a role. Throws 401 without a valid credential, and 403 if only
+ * operators may call the route and the person is none, or if another site sent the request.
+ */
+export async function authenticateRole(
+  request: FastifyRequest,
+  auth: RoleAuthentication,
+  { authenticators, publicUrl }: { authenticators: Authenticators; publicUrl: string | undefined },
+): Promise<void> {
+  if (authenticateOperator(request, authenticators)) return
+  if (request.headers.cookie !== undefined) {
+    request.person = await authenticators.people.authenticate(new Headers({ cookie: request.headers.cookie }))
+    if (request.person) assertSameSite(request, publicUrl)
+  }
+  if (auth.role === 'visitor') return
+  if (!request.person)
+    throw new AppError('not_signed_in', 'Sign in, or send the operator token as `Authorization: Bearer <token>`.')
+  if (auth.role === 'operator' && !request.person.isOperator) throw forbidden('an operator')
+}
+
+/** Runs before the handler, because the organisation may be in the body. */
+export async function authoriseOrganisation(request: FastifyRequest, _reply: FastifyReply): Promise<void> {
+  const auth = request.routeOptions.config.auth
+  const { person } = request
+  // No person: authenticateRole has accepted the operator token.
+  if (typeof auth !== 'object' || !('organisation' in auth) || !person || person.isOperator) return
+  const role = await roleIn(person, auth, request)
+  if (role === undefined) throw auth.missing(request)
+  if (auth.role === 'administrator' && role !== 'administrator') throw forbidden('an administrator of the organisation')
+}
+
+async function roleIn(person: Person, scope: OrganisationScope, request: FastifyRequest) {
+  const organisationId = await scope.organisation(request)
+  return organisationId === undefined ? undefined : person.memberships.get(organisationId)
+}
+
+/** The organisations whose data a list may show: all (undefined) for operators, else those in which the person has this role. */
+export function visibleOrganisations(
+  { person }: Pick<FastifyRequest, 'person'>,
+  role: 'administrator' | 'member',
+): string[] | undefined {
+  if (!person || person.isOperator) return undefined
+  return [...person.memberships].flatMap(([id, held]) => (role === 'member' || held === role ? [id] : []))
+}
+
+/**
+ * Rejects a change that another site sends with the person's cookie. Browsers state the origin of every request that is neither GET
+ * nor HEAD; a request without this statement is rejected too.
+ */
+export function assertSameSite(request: FastifyRequest, publicUrl: string | undefined): void {
+  if (safeMethods.has(request.method)) return
+  const { origin, host, 'sec-fetch-site': site } = request.headers
+  const isOwn = origin !== undefined && URL.canParse(origin) && isOwnOrigin(new URL(origin), host, publicUrl)
+  if (origin === undefined ? site === 'same-origin' : isOwn && (site === undefined || site === 'same-origin')) return
+  throw new AppError(
+    'cross_site_request',
+    'The request does not come from this site. Send it from a page of this server, or use the operator token.',
+  )
+}
+
+function isOwnOrigin(origin: URL, host: string | undefined, publicUrl: string | undefined): boolean {
+  return origin.host === host || (publicUrl !== undefined && origin.origin === new URL(publicUrl).origin)
+}
+
+export function forbidden(who: string): AppError {
+  return new AppError('forbidden_role', `This needs the role of ${who}.`)
+}
