@@ -107,8 +107,6 @@ export function createSignIn(dependencies: SignInDependencies) {
   }
 }
 
-export type SignIn = ReturnType<typeof createSignIn>
-
 function createAuth({ rows, secret, publicUrl, log }: SignInDependencies) {
   return betterAuth({
     appName: 'Portico',

@@ -130,5 +130,4 @@ export const acceptInvitationSchema = z
 
 export type MembershipRole = z.output<typeof membershipRole>
 export type PersonBody = z.output<typeof personSchema>
-export type MemberBody = z.output<typeof memberSchema>
 export type InvitationBody = z.output<typeof invitationSchema>

@@ -2,8 +2,6 @@ import { once } from 'node:events'
 import type { FastifyReply } from 'fastify'
 import { raceSignal } from '../kernel/index.ts'
 
-export type EventStream = ReturnType<typeof startEventStream>
-
 /** Idle time after which a comment line is sent, so that proxies and clients keep the connection open. */
 const heartbeatMs = 15_000
 

@@ -1,5 +1,5 @@
 export { sideOf } from './catalogue.ts'
-export type { Catalogue, Deployment, Hosting, ListedModel, Model, ResolvedModel } from './catalogue.ts'
+export type { Catalogue, Deployment, ListedModel, ResolvedModel } from './catalogue.ts'
 export { createCatalogueStore } from './catalogue.store.ts'
 export { createCatalogue } from './create-catalogue.ts'
 export type { LiveCatalogue } from './create-catalogue.ts'
