@@ -91,6 +91,8 @@ function createAcceptance(database: Database) {
           [tokenHash, at],
         )
         if (!invitation) return 'missing'
+        // Two invitations of one new e-mail, accepted at once: the second finds the account of the first.
+        await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [invitation.email])
         const [existing] = await transaction.query<{ id: string }>(`SELECT id FROM people WHERE email = $1`, [
           invitation.email,
         ])

@@ -49,6 +49,22 @@ describe('set-up', () => {
   })
 })
 
+describe('two invitations of one new e-mail', () => {
+  test('accepted at the same moment create one account', async () => {
+    const email = 'twice@example.org'
+    const links = await Promise.all([1, 2].map(() => portico.operator('POST', '/api/operator-invitations', { email })))
+    const answers = await Promise.all(
+      links.map(({ body }) =>
+        openBrowser(portico.url).call('POST', `/api/invitations/${body.token}/accept`, {
+          name: 'Twice',
+          password: testPassword,
+        }),
+      ),
+    )
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+  })
+})
+
 describe('signing in', () => {
   test('sets a cookie that scripts and other sites cannot use, and opens /api/me', async () => {
     await createPerson(portico, { email: 'ann@example.org', organisationId: organisation.id, role: 'administrator' })
