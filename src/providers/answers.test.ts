@@ -11,8 +11,6 @@ import { createOpenAiAdapter } from './openai/index.ts'
 import type { ProviderEvent, ProviderSettings } from './port.ts'
 import type { WireAdapter } from './wire-adapter.ts'
 
-/** Special answers of hosts. */
-
 const settings = { id: 'x', apiKey: 'test-key', region: 'eu-central-1' }
 const openai = (flavour = 'generic') =>
   createOpenAiAdapter({ ...settings, format: 'openai', flavour, baseUrl: 'http://host.test/v1' } as ProviderSettings)
