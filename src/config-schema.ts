@@ -30,7 +30,9 @@ const server = z.strictObject({
   publicUrl: z
     .url()
     .optional()
-    .describe('Address under which clients reach this service, for printed text and OpenAPI.'),
+    .describe(
+      'Address under which clients reach this service: for printed text, OpenAPI, invitation links and the cookies of sessions.',
+    ),
   maximumJsonBytes: integer(1024, 1024 * megabyte)
     .default(33 * megabyte)
     .describe('Largest JSON body of completions and Space chats.'),
