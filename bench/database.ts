@@ -106,7 +106,7 @@ async function assertWritten(database: Database, table: string, claimed: number)
   if (row!.count !== BigInt(claimed)) throw new Error(`${table} has ${row!.count} rows, the figures claim ${claimed}`)
 }
 
-/** Without both a commit is not on the disk when it is acknowledged, and its figure says nothing about durable commits. */
+/** Without both a commit is not on the disk when it is acknowledged, and its figure is not one of durable commits. */
 async function describeDurability(database: Database): Promise<string> {
   const [row] = await database.query<{ fsync: string; synchronous: string }>(
     `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous`,

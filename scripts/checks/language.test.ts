@@ -22,6 +22,12 @@ describe('a replaced term is found', () => {
     expect(find("throw new Error('a truth')", 'scripts/example.ts')).toEqual(['1: truth'])
   })
 
+  test('after a comment with one backtick or an address, across code', () => {
+    const code =
+      "// one ` backtick, see https://example.com/a\nconst a = 1\ntest('it tells all', () => {})\n// a ` again"
+    expect(find(code)).toEqual(['3: tells'])
+  })
+
   test('in declared names and in the names of files', () => {
     expect(find('function tellAll() {}\nconst { wordScore } = found\ninterface A { adopt(): void }')).toEqual([
       '1: tellAll',

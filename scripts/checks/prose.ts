@@ -169,11 +169,11 @@ function hideFences(markdown: string): string {
 
 /** Inline code, targets of links and addresses: they name what exists elsewhere. */
 function hideCode(prose: string): string {
-  return hideAddresses(prose.replaceAll(/`[^`\n]+`|\]\([^)\s]*\)/g, hide))
+  return hideAddresses(prose.replaceAll(/`[^`\n\0]+`|\]\([^)\s\0]*\)/g, hide))
 }
 
 export function hideAddresses(prose: string): string {
-  return prose.replaceAll(/\bhttps?:\/\/[^\s)'"`]+/g, hide)
+  return prose.replaceAll(/\bhttps?:\/\/[^\s)'"`\0]+/g, hide)
 }
 
 function hide(text: string): string {

@@ -78,15 +78,15 @@ const knownDifferences: Record<string, { why: string; ours: Partial<Reading> }> 
     ours: { text: '', finish: 'stop' },
   },
   'groq/stream/x-groq-usage': {
-    why: 'usage stands in `x_groq`, which the general reading of the AI SDK does not know',
+    why: 'usage is in `x_groq`, which the general adapter of the AI SDK does not read',
     ours: { promptTokens: 12, completionTokens: 26 },
   },
   'groq/stream/x-groq-usage-longer': {
-    why: 'usage stands in `x_groq`, as above',
+    why: 'usage is in `x_groq`, as above',
     ours: { promptTokens: 18, completionTokens: 73 },
   },
   'xai/nonstream/grok-reasoning': {
-    why: 'xAI leaves reasoning out of completion_tokens, and bills it; the general reading of the AI SDK takes the wire as it is',
+    why: 'xAI leaves reasoning out of completion_tokens, and bills it; the general adapter of the AI SDK reports the number as sent',
     ours: { completionTokens: 229 },
   },
 }

@@ -165,7 +165,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
       ['Korean', '회의실 예약', '회의실을 예약하려면 관리자에게 문의하세요.'],
       ['Thai', 'คืนเงิน', 'บริษัทจะคืนเงินภายในสิบสี่วัน'],
       ['Arabic', 'سياسة الخصوصية', 'تشرح سياسة الخصوصية كيف نستخدم البيانات.'],
-      ['an emoji beside words', 'pizza 🍕', 'Pizza is baked at four hundred degrees.'],
+      ['an emoji next to words', 'pizza 🍕', 'Pizza is baked at four hundred degrees.'],
       ['a part number', 'XJ-9000/B', 'Replace the filter XJ-9000/B once a year.'],
       ['full-width letters', 'ＰＩＺＺＡ', 'Pizza is baked at four hundred degrees.'],
       ['a misspelled word', 'refrigeratr maintenence', 'Refrigerator maintenance is done by the janitor.'],

@@ -126,7 +126,7 @@ describe('the upload limit', () => {
   it.each([
     ['with a content-length', true],
     ['without one', false],
-  ])('is told to a client that goes on sending, %s', async (_name, declared) => {
+  ])('reaches a client that continues to send, %s', async (_name, declared) => {
     const bytes = 40 * mebibyte
     const over = startUpload(target(), organisation.apiKey, bytes, { declared })
     // Sends the whole body and then reads the response, as simple clients do.
@@ -221,7 +221,7 @@ describe('an interrupted upload', () => {
 })
 
 describe('a full disk', () => {
-  it.skipIf(!existsSync('/dev/full'))('is a 503 that says when to try again, and nothing is left', async () => {
+  it.skipIf(!existsSync('/dev/full'))('is a 503 that states when to try again, and nothing is left', async () => {
     const place = await freshDatabasePlace()
     const { createWriteStream } = await import('node:fs')
     const store = await createFolderBlobStore(path.join(place.dataFolder, 'full'), {

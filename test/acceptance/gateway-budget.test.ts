@@ -14,7 +14,7 @@ beforeAll(async () => {
   stage = await startGatewayStage({
     settings: (baseUrl) => ({
       providers: [{ id: 'main', baseUrl, apiKey: 'key', hosting: 'us' }],
-      models: ['plain', 'streamed', 'detailed', 'small', 'crowd', 'heedless'].map((id) => ({
+      models: ['plain', 'streamed', 'detailed', 'small', 'crowd', 'unbounded'].map((id) => ({
         id,
         contextTokens: 8000,
         maxOutputTokens: 2000,
@@ -116,14 +116,14 @@ describe('a budget', () => {
 
   it('is not overrun by a provider that ignores its cap: the excess is written off', async () => {
     const words = Array.from({ length: 400 }, (_, index) => ` word${index}`)
-    stage.play('heedless', (call) =>
+    stage.play('unbounded', (call) =>
       call === 0
         ? chatAnswer(words.join(''), { usage: { prompt_tokens: 20, completion_tokens: 4000 } })
         : chatStream(words, { usage: { prompt_tokens: 20, completion_tokens: 4000 } }),
     )
     for (const way of ['complete', 'stream'] as const) {
       const organisation = await organisationWith({ monthlyBudgetUsd: '0.001' })
-      const answer = await stage[way]('heedless', {}, organisation)
+      const answer = await stage[way]('unbounded', {}, organisation)
       expect(answer.status).toBe(200)
       const receipt = await stage.receipt(answer)
       expect(Number(receipt.billedUsd)).toBeLessThanOrEqual(0.001)
