@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
 import type { Caller, Person } from './route.ts'
 
-/** Checks credentials. The result is undefined or false if a credential is not valid. The first two read memory only. */
+/** Checks credentials. The result is undefined or false if a credential is not valid. `organisations` and `operatorTokens` read memory only. */
 export interface Authenticators {
-  organisations: { authenticate(key: string): Caller | undefined }
+  organisations: { authenticate(key: string): Caller | undefined; get(id: string): Caller | undefined }
   operatorTokens: { authenticate(token: string): boolean }
   /** The person of a session cookie. */
   people: { authenticate(headers: Headers): Promise<Person | undefined> }

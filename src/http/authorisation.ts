@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
 import { type Authenticators, authenticateOperator } from './authentication.ts'
-import type { OrganisationScope, Person, RoleAuthentication } from './route.ts'
+import type { Caller, OrganisationAuthentication, Person, RoleAuthentication } from './route.ts'
 
 const safeMethods = new Set(['GET', 'HEAD'])
 
@@ -28,17 +28,32 @@ export async function authenticateRole(
 /** Runs before the handler, because the organisation may be in the body. */
 export async function authoriseOrganisation(request: FastifyRequest, _reply: FastifyReply): Promise<void> {
   const auth = request.routeOptions.config.auth
-  const { person } = request
-  // No person: authenticateRole has accepted the operator token.
-  if (typeof auth !== 'object' || !('organisation' in auth) || !person || person.isOperator) return
-  const role = await roleIn(person, auth, request)
-  if (role === undefined) throw auth.missing(request)
-  if (auth.role === 'administrator' && role !== 'administrator') throw forbidden('an administrator of the organisation')
+  if (typeof auth !== 'object' || !('organisation' in auth) || hasEveryRight(request.person)) return
+  assertRole(request, auth, await auth.organisation(request))
 }
 
-async function roleIn(person: Person, scope: OrganisationScope, request: FastifyRequest) {
-  const organisationId = await scope.organisation(request)
-  return organisationId === undefined ? undefined : person.memberships.get(organisationId)
+/** The organisation for which a person with the role, or the operator token, makes the request. Runs before the body is read. */
+export async function findActingOrganisation(
+  request: FastifyRequest,
+  auth: OrganisationAuthentication,
+  { organisations }: Authenticators,
+): Promise<Caller> {
+  const organisationId = await auth.organisation(request)
+  if (!hasEveryRight(request.person)) assertRole(request, auth, organisationId)
+  const organisation = organisationId === undefined ? undefined : organisations.get(organisationId)
+  if (!organisation) throw auth.missing(request)
+  return organisation
+}
+
+/** No person: authenticateRole has accepted the operator token. */
+function hasEveryRight(person: Person | undefined): boolean {
+  return person === undefined || person.isOperator
+}
+
+function assertRole(request: FastifyRequest, auth: OrganisationAuthentication, organisationId: string | undefined) {
+  const role = organisationId === undefined ? undefined : request.person?.memberships.get(organisationId)
+  if (role === undefined) throw auth.missing(request)
+  if (auth.role === 'administrator' && role !== 'administrator') throw forbidden('an administrator of the organisation')
 }
 
 /** The organisations whose data a list may show: all (undefined) for operators, else those in which the person has this role. */

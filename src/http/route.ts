@@ -50,20 +50,25 @@ export interface Person {
   readonly sessionId: string
 }
 
-/** The organisation to which a request belongs. */
-export interface OrganisationScope {
+/** People with at least this role in the organisation to which a request belongs. */
+export interface OrganisationAuthentication {
+  role: MembershipRole
   /** Reads `params`, `query` or `body`. Undefined if the resource does not exist. */
   organisation(request: FastifyRequest): string | undefined | Promise<string | undefined>
   /** The 404 for a resource that does not exist or belongs to another organisation. */
   missing(request: FastifyRequest): AppError
+  /**
+   * The request acts for the organisation, as with its API key: `request.organisation` is set, and `config.limited` counts it.
+   * `organisation` then runs before the body is read, so it reads `params` or `query` only.
+   */
+  acting?: true
 }
 
 /** Who of the people may call a route. The operator token may call all of these routes. */
 export type RoleAuthentication =
   /** Operators. */
   | { role: 'operator' }
-  /** People with at least this role in the organisation of the request. */
-  | ({ role: MembershipRole } & OrganisationScope)
+  | OrganisationAuthentication
   /** Every signed-in person; the route restricts what it returns. */
   | { role: 'person' }
   /** Everyone; `request.person` is set for a signed-in person. */
@@ -75,7 +80,7 @@ export type RouteAuthentication = 'organisation' | RoleAuthentication | 'none'
 declare module 'fastify' {
   interface FastifyContextConfig {
     auth?: RouteAuthentication
-    /** Counts towards the organisation's limits while it runs. */
+    /** Counts towards the organisation's limits while it runs. For routes that set `request.organisation`. */
     limited?: LimitedKind
     /** Parses the JSON body of routes with large bodies; its result is `request.body`. */
     body?: BodyReader
@@ -85,7 +90,7 @@ declare module 'fastify' {
     stalledClientMs: number
   }
   interface FastifyRequest {
-    /** Set on routes with `auth: 'organisation'`. */
+    /** Set on routes with `auth: 'organisation'` or with `acting`. */
     organisation: Caller
     /** The signed-in person; undefined on requests with the operator token and on routes without a role. */
     person: Person | undefined
@@ -103,7 +108,7 @@ export type Routes = (app: App) => void
 
 /**
  * Makes the options of routes with one tag and, where a route does not state another, one authentication. `schema` completes their
- * entry in the API description.
+ * entry in the API description; `more` completes their `config`.
  */
 export function describeRoutes(usual: RouteAuthentication, tag: string) {
   return <Schema extends object>(
@@ -111,8 +116,9 @@ export function describeRoutes(usual: RouteAuthentication, tag: string) {
     summary: string,
     schema: Schema,
     auth: RouteAuthentication = usual,
+    more: { limited?: LimitedKind; body?: BodyReader } = {},
   ) => ({
-    config: { auth },
+    config: { auth, ...more },
     schema: { tags: [tag], operationId, summary, ...schema },
   })
 }

@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import { readValue } from '../contract/validation.ts'
 import { AppError, createRequestId, type Log } from '../kernel/index.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
-import { authenticateRole, authoriseOrganisation } from './authorisation.ts'
+import { authenticateRole, authoriseOrganisation, findActingOrganisation } from './authorisation.ts'
 import { createBodyBudget } from './body-budget.ts'
 import { createBodyThread } from './body-thread.ts'
 import { discardBody } from './discard-body.ts'
@@ -15,7 +15,15 @@ import type { Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { answerOddRequests, answerParserError } from './parser-errors.ts'
 import { assertReadable } from './readable-request.ts'
-import type { App, Caller, RequestLimiter, RoleAuthentication, Routes } from './route.ts'
+import type {
+  App,
+  Caller,
+  OrganisationAuthentication,
+  RequestLimiter,
+  RoleAuthentication,
+  RouteAuthentication,
+  Routes,
+} from './route.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { createUnknownRoutes, type UnknownRoutes } from './unknown-routes.ts'
 
@@ -95,6 +103,8 @@ export function createServer(options: ServerOptions): App {
       const auth = route.config?.auth
       if (auth === undefined) throw new Error(`no auth on ${route.url}`)
       if (typeof auth === 'object') addRole(route, auth, options)
+      if (route.config?.limited && auth !== 'organisation' && !isActing(auth))
+        throw new Error(`limited without an organisation on ${route.url}`)
     })
     scope.addHook('onRoute', (route) => {
       if (route.config?.body) route.bodyLimit = options.maximumJsonBytes
@@ -110,14 +120,24 @@ export function createServer(options: ServerOptions): App {
 /** The hooks of a route for people and the operator token. Other routes do not pay for them. */
 function addRole(route: RouteOptions, auth: RoleAuthentication, options: ServerOptions) {
   route.onRequest = [
-    async (request: FastifyRequest) => {
+    async (request: FastifyRequest, reply: FastifyReply) => {
       await authenticateRole(request, auth, options)
+      if (isActing(auth)) {
+        request.organisation = await findActingOrganisation(request, auth, options.authenticators)
+        // A client that has left in the meantime has no `close` event left that would end its count.
+        request.clientSignal.throwIfAborted()
+        enterLimits(options.limiter, request, reply)
+      }
       assertReadable(request)
     },
     ...[route.onRequest ?? []].flat(),
   ]
-  if ('organisation' in auth) route.preHandler = [authoriseOrganisation, ...[route.preHandler ?? []].flat()]
+  if ('organisation' in auth && !isActing(auth))
+    route.preHandler = [authoriseOrganisation, ...[route.preHandler ?? []].flat()]
 }
+
+const isActing = (auth: RouteAuthentication): auth is OrganisationAuthentication =>
+  typeof auth === 'object' && 'organisation' in auth && auth.acting === true
 
 function addJsonBodies(app: App, options: ServerOptions) {
   const threads = { large: createBodyThread(), huge: createBodyThread() }

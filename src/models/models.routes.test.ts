@@ -72,7 +72,7 @@ beforeAll(async () => {
   instances = [await startInstance(), await startInstance()]
   const app = createServer({
     authenticators: {
-      organisations: { authenticate: () => undefined },
+      organisations: { authenticate: () => undefined, get: () => undefined },
       operatorTokens: { authenticate: (token) => token === 'operator' },
       people: { authenticate: async () => undefined },
     },
