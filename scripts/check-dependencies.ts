@@ -13,7 +13,7 @@ const allowedRooms: AllowedRooms = {
   database: [],
   jobs: ['database'],
   operators: ['contract', 'database', 'http'],
-  accounts: ['contract', 'database', 'http', 'operators'],
+  accounts: ['contract', 'database', 'http', 'operators', 'organisations'],
   organisations: ['contract', 'database', 'http', 'operators'],
   billing: ['contract', 'database', 'http', 'organisations'],
   tokens: [],

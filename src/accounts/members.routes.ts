@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
-import { idParamsSchema } from '../contract/operator.ts'
+import { emptySchema, idParamsSchema } from '../contract/operator.ts'
 import {
   acceptInvitationSchema,
   createInvitationSchema,
@@ -17,24 +16,14 @@ import {
   pageQuerySchema,
   updateMemberSchema,
 } from '../contract/people.ts'
-import type { App, Routes } from '../http/index.ts'
-import { AppError, isUuid } from '../kernel/index.ts'
+import { type App, describeRoutes, type Routes } from '../http/index.ts'
+import { isUuid } from '../kernel/index.ts'
 import { type Actor, actorOf } from '../operators/index.ts'
+import { administrators, noOrganisation } from '../organisations/index.ts'
 import type { Accounts } from './accounts.ts'
 import type { Invitation } from './person.ts'
 
-const tags = ['People']
-const nothing = z.null().describe('Empty.')
-const operators = { auth: { role: 'operator' } } as const
-const idOf = ({ params }: { params: unknown }) => (params as { id: string }).id
-/** Administrators of the organisation in the path. */
-const administrators = {
-  auth: {
-    role: 'administrator',
-    organisation: (request: { params: unknown }) => idOf(request).toLowerCase(),
-    missing: (request: { params: unknown }) => noOrganisation(idOf(request)),
-  },
-} as const
+const described = describeRoutes({ role: 'operator' }, 'People')
 
 export interface MemberRoutesDependencies {
   accounts: Accounts
@@ -60,18 +49,17 @@ type OrganisationOf = (id: string) => string
 function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf) {
   app.get(
     '/api/organisations/:id/members',
-    {
-      config: administrators,
-      schema: {
-        tags,
-        summary: 'List the members of an organisation',
-        operationId: 'listMembers',
+    described(
+      'listMembers',
+      'List the members of an organisation',
+      {
         description: 'By email.',
         params: idParamsSchema,
         querystring: pageQuerySchema,
         response: { 200: memberPageSchema, ...errorResponses(400, 401, 403, 404) },
       },
-    },
+      administrators,
+    ),
     async ({ params, query: { limit, offset } }) => {
       const { total, members } = await accounts.loadMemberPage(organisationOf(params.id), { limit, offset })
       const items = members.map((member) => ({ ...member, createdAt: member.createdAt.toISOString() }))
@@ -80,17 +68,16 @@ function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf
   )
   app.patch(
     '/api/organisations/:id/members/:personId',
-    {
-      config: administrators,
-      schema: {
-        tags,
-        summary: 'Change the role of a member',
-        operationId: 'updateMember',
+    described(
+      'updateMember',
+      'Change the role of a member',
+      {
         params: memberParamsSchema,
         body: updateMemberSchema,
-        response: { 204: nothing, ...errorResponses(400, 401, 403, 404) },
+        response: { 204: emptySchema, ...errorResponses(400, 401, 403, 404) },
       },
-    },
+      administrators,
+    ),
     async (request, reply) => {
       const { id, personId } = request.params
       const key = { organisationId: organisationOf(id), personId }
@@ -100,17 +87,16 @@ function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf
   )
   app.delete(
     '/api/organisations/:id/members/:personId',
-    {
-      config: administrators,
-      schema: {
-        tags,
-        summary: 'Remove a member',
-        operationId: 'removeMember',
+    described(
+      'removeMember',
+      'Remove a member',
+      {
         description: 'The account stays. In effect for the next request of the person.',
         params: memberParamsSchema,
-        response: { 204: nothing, ...errorResponses(401, 403, 404) },
+        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
       },
-    },
+      administrators,
+    ),
     async (request, reply) => {
       const { id, personId } = request.params
       await accounts.changeMember({ organisationId: organisationOf(id), personId }, null, actorOf(request))
@@ -122,33 +108,31 @@ function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf
 function addInvitations(app: App, accounts: Accounts, organisationOf: OrganisationOf) {
   app.get(
     '/api/organisations/:id/invitations',
-    {
-      config: administrators,
-      schema: {
-        tags,
-        summary: 'List the open invitations of an organisation',
-        operationId: 'listInvitations',
+    described(
+      'listInvitations',
+      'List the open invitations of an organisation',
+      {
         params: idParamsSchema,
         querystring: pageQuerySchema,
         response: { 200: invitationPageSchema, ...errorResponses(400, 401, 403, 404) },
       },
-    },
+      administrators,
+    ),
     ({ params, query }) => loadPage(accounts, organisationOf(params.id), query),
   )
   app.post(
     '/api/organisations/:id/invitations',
-    {
-      config: administrators,
-      schema: {
-        tags,
-        summary: 'Invite a person to an organisation',
-        operationId: 'createInvitation',
+    described(
+      'createInvitation',
+      'Invite a person to an organisation',
+      {
         description: 'The link is shown only in this response. It can be used once, within seven days.',
         params: idParamsSchema,
         body: createInvitationSchema,
         response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403, 404) },
       },
-    },
+      administrators,
+    ),
     async (request, reply) => {
       const organisationId = organisationOf(request.params.id)
       reply.code(201)
@@ -157,16 +141,15 @@ function addInvitations(app: App, accounts: Accounts, organisationOf: Organisati
   )
   app.delete(
     '/api/organisations/:id/invitations/:invitationId',
-    {
-      config: administrators,
-      schema: {
-        tags,
-        summary: 'Withdraw an invitation',
-        operationId: 'removeInvitation',
+    described(
+      'removeInvitation',
+      'Withdraw an invitation',
+      {
         params: invitationParamsSchema,
-        response: { 204: nothing, ...errorResponses(401, 403, 404) },
+        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
       },
-    },
+      administrators,
+    ),
     async (request, reply) => {
       const { id, invitationId } = request.params
       await accounts.removeInvitation(organisationOf(id), invitationId, actorOf(request))
@@ -178,31 +161,19 @@ function addInvitations(app: App, accounts: Accounts, organisationOf: Organisati
 function addOperatorInvitations(app: App, accounts: Accounts) {
   app.get(
     '/api/operator-invitations',
-    {
-      config: operators,
-      schema: {
-        tags,
-        summary: 'List the open invitations of operators',
-        operationId: 'listOperatorInvitations',
-        querystring: pageQuerySchema,
-        response: { 200: invitationPageSchema, ...errorResponses(400, 401, 403) },
-      },
-    },
+    described('listOperatorInvitations', 'List the open invitations of operators', {
+      querystring: pageQuerySchema,
+      response: { 200: invitationPageSchema, ...errorResponses(400, 401, 403) },
+    }),
     ({ query }) => loadPage(accounts, null, query),
   )
   app.post(
     '/api/operator-invitations',
-    {
-      config: operators,
-      schema: {
-        tags,
-        summary: 'Invite a person to become an operator',
-        operationId: 'createOperatorInvitation',
-        description: 'The link is shown only in this response. It can be used once, within seven days.',
-        body: createOperatorInvitationSchema,
-        response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403) },
-      },
-    },
+    described('createOperatorInvitation', 'Invite a person to become an operator', {
+      description: 'The link is shown only in this response. It can be used once, within seven days.',
+      body: createOperatorInvitationSchema,
+      response: { 201: newInvitationSchema, ...errorResponses(400, 401, 403) },
+    }),
     async (request, reply) => {
       reply.code(201)
       return invite(accounts, { ...request.body, role: 'operator', organisationId: null }, actorOf(request))
@@ -210,16 +181,10 @@ function addOperatorInvitations(app: App, accounts: Accounts) {
   )
   app.delete(
     '/api/operator-invitations/:id',
-    {
-      config: operators,
-      schema: {
-        tags,
-        summary: 'Withdraw an invitation of an operator',
-        operationId: 'removeOperatorInvitation',
-        params: idParamsSchema,
-        response: { 204: nothing, ...errorResponses(401, 403, 404) },
-      },
-    },
+    described('removeOperatorInvitation', 'Withdraw an invitation of an operator', {
+      params: idParamsSchema,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) => {
       await accounts.removeInvitation(null, request.params.id, actorOf(request))
       return reply.code(204).send(null)
@@ -230,16 +195,15 @@ function addOperatorInvitations(app: App, accounts: Accounts) {
 function addAcceptance(app: App, accounts: Accounts) {
   app.get(
     '/api/invitations/:token',
-    {
-      config: { auth: 'none' },
-      schema: {
-        tags,
-        summary: 'Read an invitation',
-        operationId: 'getInvitation',
+    described(
+      'getInvitation',
+      'Read an invitation',
+      {
         params: invitationTokenParamsSchema,
         response: { 200: openInvitationSchema, ...errorResponses(404) },
       },
-    },
+      'none',
+    ),
     async ({ params }) => {
       const { email, role, organisationName, expiresAt, accountExists } = await accounts.findInvitation(params.token)
       return { email, role, organisationName, expiresAt: expiresAt.toISOString(), accountExists }
@@ -247,24 +211,20 @@ function addAcceptance(app: App, accounts: Accounts) {
   )
   app.post(
     '/api/invitations/:token/accept',
-    {
-      config: { auth: { role: 'visitor' } },
-      schema: {
-        tags,
-        summary: 'Accept an invitation',
-        operationId: 'acceptInvitation',
+    described(
+      'acceptInvitation',
+      'Accept an invitation',
+      {
         description: 'Creates the account, or adds the membership to the signed-in person. The link can be used once.',
         params: invitationTokenParamsSchema,
         body: acceptInvitationSchema,
         response: { 200: meSchema.pick({ organisations: true }), ...errorResponses(400, 401, 403, 404, 409) },
       },
-    },
+      { role: 'visitor' },
+    ),
     async ({ params, body, person, requestId }) => {
       const personId = await accounts.acceptInvitation(params.token, { person, account: body, requestId })
-      const memberships = await accounts.loadMemberships(personId)
-      return {
-        organisations: memberships.map(({ organisationId: id, organisationName: name, role }) => ({ id, name, role })),
-      }
+      return { organisations: await accounts.loadMemberships(personId) }
     },
   )
 }
@@ -285,8 +245,4 @@ async function invite(accounts: Accounts, given: Pick<Invitation, 'email' | 'rol
 function render(invitation: Omit<Invitation, 'organisationName'>): InvitationBody {
   const { id, email, role, invitedBy, createdAt, expiresAt } = invitation
   return { id, email, role, invitedBy, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() }
-}
-
-function noOrganisation(id: string): AppError {
-  return new AppError('organisation_not_found', `There is no organisation ${id}.`)
 }

@@ -10,7 +10,7 @@ import {
 } from '../contract/usage.ts'
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { AppError, type Clock } from '../kernel/index.ts'
-import type { Organisation } from '../organisations/index.ts'
+import { administrators, noOrganisation, type Organisation } from '../organisations/index.ts'
 import type { LedgerService } from './ledger.ts'
 import {
   renderBudget,
@@ -22,12 +22,6 @@ import {
   type UsageSubject,
 } from './usage-report.ts'
 
-/** Administrators of the organisation in the path. */
-const administrators = {
-  role: 'administrator',
-  organisation: ({ params }: { params: unknown }) => (params as { id: string }).id.toLowerCase(),
-  missing: ({ params }: { params: unknown }) => noOrganisation((params as { id: string }).id),
-} as const
 const described = describeRoutes(administrators, 'Operator: usage')
 
 export interface UsageRoutesDeps {
@@ -79,10 +73,6 @@ export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): 
       },
     )
   }
-}
-
-function noOrganisation(id: string): AppError {
-  return new AppError('organisation_not_found', `There is no organisation ${id}.`)
 }
 
 function formatOf(accept: string | undefined): 'json' | 'csv' {

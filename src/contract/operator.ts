@@ -9,6 +9,8 @@ const pageOf = <Item extends z.ZodType>(item: Item) =>
 
 /** An id that is not a UUID is a resource that does not exist. */
 export const idParamsSchema = z.object({ id: z.string() })
+/** The body of a 204. */
+export const emptySchema = z.null().describe('Empty.')
 
 const plan = z.enum(['free', 'team', 'enterprise'])
 const isoTime = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-12-31T23:00:00Z' })

@@ -1,5 +1,5 @@
-import { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
+import { emptySchema } from '../contract/operator.ts'
 import {
   deploymentParamsSchema,
   deploymentSchema,
@@ -27,7 +27,6 @@ import { actorOf } from '../operators/index.ts'
 import type { OperatorCatalogue } from './operator-catalogue.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'Operator: models')
-const nothing = z.null().describe('Empty.')
 
 /** `/api/providers`, `/api/models`, `/api/deployments`: changes by the operator at run time. */
 export function modelRoutes({ catalogue }: { catalogue: OperatorCatalogue }): Routes {
@@ -72,7 +71,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
     described('deleteProvider', 'Remove the operator’s declaration of a provider', {
       params,
       description: 'A provider of the configuration then has its configured settings again.',
-      response: { 204: nothing, ...errorResponses(401, 403, 404, 409) },
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404, 409) },
     }),
     async (request, reply) => {
       await catalogue.removeProvider(request.params.id, actorOf(request))
@@ -123,7 +122,7 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
     '/api/models/:id',
     described('deleteCatalogueModel', 'Remove the operator’s declaration of a model', {
       params: modelParamsSchema,
-      response: { 204: nothing, ...errorResponses(401, 403, 404) },
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
     async (request, reply) => {
       await catalogue.removeModel(request.params.id, actorOf(request))
@@ -163,7 +162,7 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
     '/api/deployments/:id',
     described('deleteDeployment', 'Remove the operator’s declaration of a deployment', {
       params: deploymentParamsSchema,
-      response: { 204: nothing, ...errorResponses(401, 403, 404) },
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
     async (request, reply) => {
       await catalogue.removeDeployment(request.params.id, actorOf(request))
@@ -197,7 +196,7 @@ function addPrices(app: App, catalogue: OperatorCatalogue) {
     '/api/deployments/:id/prices/:priceId',
     described('deletePrice', 'Remove one of the operator’s prices', {
       params: priceParamsSchema,
-      response: { 204: nothing, ...errorResponses(401, 403, 404) },
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
     async (request, reply) => {
       await catalogue.removePrice(request.params.id, request.params.priceId, actorOf(request))

@@ -1,3 +1,4 @@
+export { administrators, noOrganisation } from './administrators.ts'
 export { assertGatewayAccess, assertSubscription } from './gate.ts'
 export type { Organisation, Plan } from './organisation.ts'
 export { createOrganisationLimiter } from './organisation-limiter.ts'

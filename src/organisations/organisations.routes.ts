@@ -1,10 +1,10 @@
-import { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
 import {
   type NewApiKeyBody,
   type OrganisationBody,
   type UpdateOrganisationBody,
   createOrganisationSchema,
+  emptySchema,
   idParamsSchema,
   listOrganisationsQuerySchema,
   newApiKeySchema,
@@ -19,6 +19,7 @@ import { type App, describeRoutes, forbidden, type Routes, visibleOrganisations 
 import type { Clock } from '../kernel/index.ts'
 import { AppError } from '../kernel/index.ts'
 import { actorOf } from '../operators/index.ts'
+import { administrators } from './administrators.ts'
 import { describeOrganisation } from './describe-organisation.ts'
 import { isSubscriptionActive } from './gate.ts'
 import type { Organisation, OrganisationRecord } from './organisation.ts'
@@ -32,14 +33,6 @@ declare module '../http/route.ts' {
 
 const described = describeRoutes({ role: 'operator' }, 'Operator: organisations')
 const params = idParamsSchema
-const nothing = z.null().describe('Empty.')
-
-/** Administrators of the organisation in the path. */
-const administrators = {
-  role: 'administrator',
-  organisation: ({ params }: { params: unknown }) => (params as { id: string }).id.toLowerCase(),
-  missing: ({ params }: { params: unknown }) => noOrganisation((params as { id: string }).id),
-} as const
 
 export interface OrganisationRoutesDependencies {
   organisations: Organisations
@@ -146,7 +139,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
     described('deleteOrganisation', 'Remove an organisation', {
       description: 'Rejected while it has Spaces. Its key becomes invalid at once; usage records stay.',
       params,
-      response: { 204: nothing, ...errorResponses(401, 403, 404, 409) },
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404, 409) },
     }),
     async (request, reply) => {
       await organisations.remove(request.params.id, actorOf(request))
@@ -216,7 +209,7 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
     '/api/organisations/:id/webhook',
     described('deleteWebhook', 'Remove the webhook', {
       params,
-      response: { 204: nothing, ...errorResponses(401, 403, 404) },
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
     }),
     async (request, reply) => {
       await organisations.removeWebhook(request.params.id, actorOf(request))
@@ -228,10 +221,6 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
 /** Loads an organisation in its response form. */
 function loader({ organisations, clock }: OrganisationRoutesDependencies) {
   return async (id: string): Promise<OrganisationBody> => render(await organisations.loadRecord(id), clock.now())
-}
-
-function noOrganisation(id: string): AppError {
-  return new AppError('organisation_not_found', `There is no organisation ${id}.`)
 }
 
 /** The body in domain units. Throws `invalid_request` with the field. */

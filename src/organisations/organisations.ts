@@ -13,6 +13,7 @@ import {
   storedLookupHash,
 } from '../kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
+import { noOrganisation } from './administrators.ts'
 import type { Organisation, OrganisationRecord, RemovedOrganisation } from './organisation.ts'
 import {
   type NewOrganisation,
@@ -92,7 +93,7 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
   log.info({ organisations: snapshot.size() }, 'organisations loaded')
 
   async function finishChange(id: string, found: boolean) {
-    if (!found) throw notFound(id)
+    if (!found) throw noOrganisation(id)
     await changeFeed.caughtUp()
   }
   const webhookContext = (id: string) => `webhook:${id}`
@@ -105,7 +106,7 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
     all: snapshot.all,
     async loadRecord(id) {
       const [record] = await store.loadMany([id])
-      if (!record) throw notFound(id)
+      if (!record) throw noOrganisation(id)
       return record
     },
     loadPage: store.loadPage,
@@ -188,10 +189,6 @@ function createSnapshot() {
       for (const record of records) put(record)
     },
   }
-}
-
-function notFound(id: string): AppError {
-  return new AppError('organisation_not_found', `There is no organisation ${id}.`)
 }
 
 /** `whsec_` and 256 random bits. */

@@ -1,8 +1,8 @@
-import { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
 import {
   type SpaceBody,
   createSpaceSchema,
+  emptySchema,
   idParamsSchema,
   listSpacesQuerySchema,
   spacePageSchema,
@@ -134,7 +134,7 @@ function addChanges(app: App, spaces: Spaces) {
       {
         description: 'The Space and its endpoint answer 404 at once; its documents are removed in the background.',
         params,
-        response: { 204: z.null().describe('Empty.'), ...errorResponses(401, 403, 404) },
+        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
       },
       peopleOf(spaces, 'member'),
     ),
