@@ -50,7 +50,7 @@ export function createAccounts({ database, secret, publicUrl, clock, log }: Acco
 
   async function loadPerson(id: string): Promise<PersonRecord> {
     const person = isUuid(id) ? await store.loadPerson(id) : undefined
-    if (!person) throw new AppError('not_found', 'There is no person with this id.')
+    if (!person) throw noPerson()
     return person
   }
 
@@ -59,20 +59,7 @@ export function createAccounts({ database, secret, publicUrl, clock, log }: Acco
     publicUrl,
 
     /** The person of a session cookie; undefined without a valid session. */
-    async authenticate(headers: Headers): Promise<Person | undefined> {
-      const session = await signIn.findSession(headers)
-      const person = session && (await store.loadPerson(session.personId))
-      if (!person) return undefined
-      const memberships = await store.loadMemberships(person.id)
-      return {
-        id: person.id,
-        email: person.email,
-        name: person.name,
-        isOperator: person.isOperator,
-        memberships: new Map(memberships.map(({ organisationId, role }) => [organisationId, role])),
-        sessionId: session.sessionId,
-      }
-    },
+    authenticate: signIn.findPerson,
 
     needsSetup: async () => !(await store.hasPeople()),
 
@@ -108,20 +95,19 @@ interface ChangeDependencies {
 function createPeopleChanges({ store, loadPerson, clock }: ChangeDependencies) {
   const change = (actor: Actor) => ({ actor, atMs: clock.now() })
   return {
-    async endSession(personId: string, sessionId: string): Promise<void> {
-      if (!(await store.removeSession(personId, sessionId)))
+    /** Throws `not_found`, also without a person: the operator token has no sessions. */
+    async endSession(personId: string | undefined, sessionId: string): Promise<void> {
+      if (personId === undefined || !(await store.removeSession(personId, sessionId)))
         throw new AppError('not_found', 'There is no session with this id.')
     },
 
     async setOperator(id: string, isOperator: boolean, actor: Actor): Promise<PersonRecord> {
-      await loadPerson(id)
-      await store.setOperator(id, isOperator, change(actor))
+      if (!isUuid(id) || !(await store.setOperator(id, isOperator, change(actor)))) throw noPerson()
       return loadPerson(id)
     },
 
     async removePerson(id: string, actor: Actor): Promise<void> {
-      await loadPerson(id)
-      await store.removePerson(id, change(actor))
+      if (!isUuid(id) || !(await store.removePerson(id, change(actor)))) throw noPerson()
     },
 
     /** Sets the role of a member, or removes the member (null). */
@@ -190,10 +176,10 @@ function createInvitations({ invitations, newPerson, clock }: InvitationDependen
       const { email, accountExists } = await findInvitation(token)
       if (!person && accountExists) throw signInFirst(email)
       const created = person ? undefined : await newPerson({ email, ...required(account) }, false)
-      const personId = person?.id ?? created!.id
+      const by = created ? { created } : { personId: person!.id }
+      const personId = created?.id ?? person!.id
       const actor: Actor = { name: email, requestId, personId, ...(person && { sessionId: person.sessionId }) }
-      const use = { created, personId: person?.id }
-      const outcome = await invitations.accept(hashInvitation(token), use, { actor, atMs: clock.now() })
+      const outcome = await invitations.accept(hashInvitation(token), by, { actor, atMs: clock.now() })
       if (outcome === 'missing') throw noInvitation()
       if (outcome === 'account_exists') throw signInFirst(email)
       if (outcome === 'other_person')
@@ -211,6 +197,10 @@ function required({ name, password }: Partial<NewAccount>): { name: string; pass
 
 function hashInvitation(token: string): Uint8Array {
   return hash('sha256', token, 'buffer')
+}
+
+function noPerson(): AppError {
+  return new AppError('not_found', 'There is no person with this id.')
 }
 
 function noInvitation(): AppError {

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto'
 import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters'
+import { lookupHash } from '../kernel/index.ts'
 import type { AuthRows, Condition } from './auth-rows.store.ts'
 
 /** The names of the sign-in library's models in the control database. */
@@ -85,11 +85,6 @@ interface IncrementOne {
   set?: Fields | undefined
 }
 
-/** The form in which the token of a session is stored. */
-export function hashToken(token: string): string {
-  return hash('sha256', token, 'base64url')
-}
-
 function table(model: string): string {
   const name = tableOf[model]
   if (name === undefined) throw new Error(`no table for ${model}`)
@@ -115,7 +110,7 @@ function toRow(model: string, fields: Fields): Row {
   return Object.fromEntries(
     entries.map(([field, value]) => [
       toColumn(model, field),
-      isToken(model, field) ? hashToken(value as string) : value,
+      isToken(model, field) ? lookupHash(value as string) : value,
     ]),
   ) as Row
 }
@@ -131,8 +126,8 @@ function toConditions(model: string, where: CleanedWhere[]): Condition[] {
     value: !isToken(model, field)
       ? value
       : Array.isArray(value)
-        ? value.map((token) => hashToken(String(token)))
-        : hashToken(String(value)),
+        ? value.map((token) => lookupHash(String(token)))
+        : lookupHash(String(value)),
     connector,
     ignoreCase: mode === 'insensitive',
   }))

@@ -80,7 +80,7 @@ function createAcceptance(database: Database) {
     /** Uses the invitation once, for the new account or for the signed-in person. */
     accept: (
       tokenHash: Uint8Array,
-      { created, personId }: { created: NewPerson | undefined; personId: string | undefined },
+      by: { created: NewPerson } | { personId: string },
       change: Change,
     ): Promise<Acceptance> =>
       database.transaction(async (transaction) => {
@@ -91,17 +91,14 @@ function createAcceptance(database: Database) {
           [tokenHash, at],
         )
         if (!invitation) return 'missing'
-        // Two invitations of one new e-mail, accepted at once: the second finds the account of the first.
-        await transaction.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [invitation.email])
-        const [existing] = await transaction.query<{ id: string }>(`SELECT id FROM people WHERE email = $1`, [
-          invitation.email,
-        ])
-        const accepting = personId ?? created?.id
-        if (personId !== undefined && existing?.id !== personId) return 'other_person'
-        if (personId === undefined && existing) return 'account_exists'
-        if (accepting === undefined) return 'missing'
-        if (created) await insertPerson(transaction, created, change)
-        await grant(transaction, invitation, accepting, change)
+        if ('created' in by) {
+          if (!(await insertPerson(transaction, by.created, change))) return 'account_exists'
+        } else {
+          const invited = `SELECT 1 FROM people WHERE id = $1 AND email = $2`
+          const found = await transaction.query(invited, [by.personId, invitation.email])
+          if (found.length === 0) return 'other_person'
+        }
+        await grant(transaction, invitation, 'created' in by ? by.created.id : by.personId, change)
         await transaction.execute(`UPDATE people_invitations SET accepted_at = $2 WHERE id = $1`, [invitation.id, at])
         return 'accepted'
       }),

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
-import { idParamsSchema } from '../contract/operator.ts'
+import { emptySchema, idParamsSchema } from '../contract/operator.ts'
 import {
   meSchema,
   pageQuerySchema,
@@ -12,15 +11,12 @@ import {
   setupStateSchema,
   updatePersonSchema,
 } from '../contract/people.ts'
-import type { App, Routes } from '../http/index.ts'
+import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { actorOf } from '../operators/index.ts'
 import type { Accounts } from './accounts.ts'
 import type { PersonRecord } from './person.ts'
 
-const tags = ['People']
-const operators = { auth: { role: 'operator' } } as const
-const everyone = { auth: { role: 'person' } } as const
-const nothing = z.null().describe('Empty.')
+const described = describeRoutes({ role: 'operator' }, 'People')
 
 /** `/api/setup`, `/api/me` and `/api/people`. */
 export function peopleRoutes({ accounts }: { accounts: Accounts }): Routes {
@@ -34,30 +30,23 @@ export function peopleRoutes({ accounts }: { accounts: Accounts }): Routes {
 function addSetup(app: App, accounts: Accounts) {
   app.get(
     '/api/setup',
-    {
-      config: { auth: 'none' },
-      schema: {
-        tags,
-        summary: 'Does the first account have to be created?',
-        operationId: 'getSetup',
+    described(
+      'getSetup',
+      'Does the first account have to be created?',
+      {
         response: { 200: setupStateSchema },
       },
-    },
+      'none',
+    ),
     async () => ({ required: await accounts.needsSetup() }),
   )
   app.post(
     '/api/setup',
-    {
-      config: operators,
-      schema: {
-        tags,
-        summary: 'Create the first account',
-        operationId: 'setUp',
-        description: 'Once, with the operator token. The account is an operator.',
-        body: setupSchema,
-        response: { 201: personSchema, ...errorResponses(400, 401, 403, 409) },
-      },
-    },
+    described('setUp', 'Create the first account', {
+      description: 'Once, with the operator token. The account is an operator.',
+      body: setupSchema,
+      response: { 201: personSchema, ...errorResponses(400, 401, 403, 409) },
+    }),
     async (request, reply) => {
       const person = await accounts.setUp(request.body, actorOf(request))
       return reply.code(201).send(render(person))
@@ -68,38 +57,35 @@ function addSetup(app: App, accounts: Accounts) {
 function addMe(app: App, accounts: Accounts) {
   app.get(
     '/api/me',
-    {
-      config: everyone,
-      schema: {
-        tags,
-        summary: 'The signed-in person',
-        operationId: 'getMe',
+    described(
+      'getMe',
+      'The signed-in person',
+      {
         response: { 200: meSchema, ...errorResponses(401) },
       },
-    },
+      { role: 'person' },
+    ),
     async ({ person }) => {
       if (!person) return { person: null, isOperator: true, sessionId: null, organisations: [] }
-      const memberships = await accounts.loadMemberships(person.id)
       return {
         person: render(await accounts.loadPerson(person.id)),
         isOperator: person.isOperator,
         sessionId: person.sessionId,
-        organisations: memberships.map(({ organisationId: id, organisationName: name, role }) => ({ id, name, role })),
+        organisations: await accounts.loadMemberships(person.id),
       }
     },
   )
   app.get(
     '/api/me/sessions',
-    {
-      config: everyone,
-      schema: {
-        tags,
-        summary: 'List the sessions of the signed-in person',
-        operationId: 'listSessions',
+    described(
+      'listSessions',
+      'List the sessions of the signed-in person',
+      {
         description: 'Newest first. Empty for the operator token.',
         response: { 200: sessionsSchema, ...errorResponses(401) },
       },
-    },
+      { role: 'person' },
+    ),
     async ({ person }) => {
       const sessions = person ? await accounts.loadSessions(person.id) : []
       const items = sessions.map((session) => ({
@@ -113,19 +99,18 @@ function addMe(app: App, accounts: Accounts) {
   )
   app.delete(
     '/api/me/sessions/:id',
-    {
-      config: everyone,
-      schema: {
-        tags,
-        summary: 'End a session of the signed-in person',
-        operationId: 'endSession',
+    described(
+      'endSession',
+      'End a session of the signed-in person',
+      {
         description: 'Its cookie is invalid at once, on every instance.',
         params: idParamsSchema,
-        response: { 204: nothing, ...errorResponses(401, 403, 404) },
+        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
       },
-    },
+      { role: 'person' },
+    ),
     async ({ person, params }, reply) => {
-      await accounts.endSession(person?.id ?? '00000000-0000-0000-0000-000000000000', params.id)
+      await accounts.endSession(person?.id, params.id)
       return reply.code(204).send(null)
     },
   )
@@ -134,17 +119,11 @@ function addMe(app: App, accounts: Accounts) {
 function addPeople(app: App, accounts: Accounts) {
   app.get(
     '/api/people',
-    {
-      config: operators,
-      schema: {
-        tags,
-        summary: 'List all accounts',
-        operationId: 'listPeople',
-        description: 'By email.',
-        querystring: pageQuerySchema,
-        response: { 200: personPageSchema, ...errorResponses(400, 401, 403) },
-      },
-    },
+    described('listPeople', 'List all accounts', {
+      description: 'By email.',
+      querystring: pageQuerySchema,
+      response: { 200: personPageSchema, ...errorResponses(400, 401, 403) },
+    }),
     async ({ query: { limit, offset } }) => {
       const { total, people } = await accounts.loadPersonPage({ limit, offset })
       return { total, limit, offset, items: people.map(render) }
@@ -152,33 +131,21 @@ function addPeople(app: App, accounts: Accounts) {
   )
   app.patch(
     '/api/people/:id',
-    {
-      config: operators,
-      schema: {
-        tags,
-        summary: 'Make a person an operator, or no operator',
-        operationId: 'updatePerson',
-        description: 'In effect for the next request of the person.',
-        params: idParamsSchema,
-        body: updatePersonSchema,
-        response: { 200: personSchema, ...errorResponses(400, 401, 403, 404) },
-      },
-    },
+    described('updatePerson', 'Make a person an operator, or no operator', {
+      description: 'In effect for the next request of the person.',
+      params: idParamsSchema,
+      body: updatePersonSchema,
+      response: { 200: personSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
     (request) => accounts.setOperator(request.params.id, request.body.isOperator, actorOf(request)).then(render),
   )
   app.delete(
     '/api/people/:id',
-    {
-      config: operators,
-      schema: {
-        tags,
-        summary: 'Remove an account',
-        operationId: 'deletePerson',
-        description: 'Its sessions end at once. The admin log keeps its entries.',
-        params: idParamsSchema,
-        response: { 204: nothing, ...errorResponses(401, 403, 404) },
-      },
-    },
+    described('deletePerson', 'Remove an account', {
+      description: 'Its sessions end at once. The admin log keeps its entries.',
+      params: idParamsSchema,
+      response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+    }),
     async (request, reply) => {
       await accounts.removePerson(request.params.id, actorOf(request))
       return reply.code(204).send(null)

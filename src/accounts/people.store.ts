@@ -2,7 +2,7 @@ import type { MembershipRole } from '../contract/people.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import { createUuid, isUuid } from '../kernel/index.ts'
 import { type Actor, recordAdminChange } from '../operators/index.ts'
-import type { Member, Membership, NewPerson, Page, PersonRecord, SessionRecord } from './person.ts'
+import type { Member, Membership, NewPerson, Page, Person, PersonRecord, SessionRecord } from './person.ts'
 
 export interface AttemptRule {
   maximum: number
@@ -31,8 +31,7 @@ export function createPeopleStore(database: Database) {
         await transaction.execute(`LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE`)
         const [existing] = await transaction.query(`SELECT 1 FROM people LIMIT 1`)
         if (existing) return false
-        await insertPerson(transaction, person, change)
-        return true
+        return insertPerson(transaction, person, change)
       }),
 
     /** Resolves to false if there is no such person. */
@@ -76,14 +75,15 @@ export function createPeopleStore(database: Database) {
 
 export type PeopleStore = ReturnType<typeof createPeopleStore>
 
-/** Inserts the account with its password, and records it. */
-export async function insertPerson(transaction: Queryable, person: NewPerson, change: Change): Promise<void> {
+/** Inserts the account with its password, and records it. Resolves to false if the email has an account, also one made meanwhile. */
+export async function insertPerson(transaction: Queryable, person: NewPerson, change: Change): Promise<boolean> {
   const at = new Date(change.atMs)
-  await transaction.execute(
+  const inserted = await transaction.execute(
     `INSERT INTO people (id, name, email, email_verified, is_operator, created_at, updated_at)
-     VALUES ($1, $2, $3, false, $4, $5, $5)`,
+     VALUES ($1, $2, $3, false, $4, $5, $5) ON CONFLICT (email) DO NOTHING`,
     [person.id, person.name, person.email, person.isOperator, at],
   )
+  if (inserted === 0) return false
   await transaction.execute(
     `INSERT INTO people_accounts (id, person_id, provider_id, account_id, password, created_at, updated_at)
      VALUES ($1, $2, 'credential', $3, $4, $5, $5)`,
@@ -93,6 +93,7 @@ export async function insertPerson(transaction: Queryable, person: NewPerson, ch
     before: null,
     after: { email: person.email, name: person.name, isOperator: person.isOperator },
   })
+  return true
 }
 
 /** Adds or changes a membership, and records it. */
@@ -142,6 +143,18 @@ function createReads(database: Database) {
       const [person] = await database.query<PersonRecord>(`SELECT ${personColumns} FROM people p WHERE p.id = $1`, [id])
       return person
     },
+    /** The person of a valid session, with all roles. */
+    async loadSessionPerson(tokenHash: string, nowMs: number): Promise<Person | undefined> {
+      const [row] = await database.query<Omit<Person, 'memberships'> & { memberships: Record<string, MembershipRole> }>(
+        `SELECT p.id, p.email, p.name, p.is_operator AS "isOperator", s.id AS "sessionId",
+           (SELECT coalesce(jsonb_object_agg(m.organisation_id, m.role), '{}')
+              FROM people_memberships m WHERE m.person_id = p.id) AS memberships
+           FROM people_sessions s JOIN people p ON p.id = s.person_id
+          WHERE s.token_hash = $1 AND s.expires_at > $2`,
+        [tokenHash, new Date(nowMs)],
+      )
+      return row && { ...row, memberships: new Map(Object.entries(row.memberships)) }
+    },
     async loadPersonPage({ limit, offset }: Page): Promise<{ total: number; people: PersonRecord[] }> {
       const [counted] = await database.query<{ total: bigint }>(`SELECT count(*) AS total FROM people`)
       const people = await database.query<PersonRecord>(
@@ -152,7 +165,7 @@ function createReads(database: Database) {
     },
     loadMemberships(personId: string): Promise<Membership[]> {
       return database.query<Membership>(
-        `SELECT m.organisation_id AS "organisationId", o.name AS "organisationName", m.role
+        `SELECT o.id, o.name, m.role
            FROM people_memberships m JOIN organisations o ON o.id = m.organisation_id
           WHERE m.person_id = $1 ORDER BY o.name, o.id`,
         [personId],

@@ -29,9 +29,10 @@ export interface NewPerson {
   isOperator: boolean
 }
 
+/** The role of a person in the organisation with this id and name. */
 export interface Membership {
-  organisationId: string
-  organisationName: string
+  id: string
+  name: string
   role: MembershipRole
 }
 

@@ -1,11 +1,13 @@
-import { hash } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { parseCookies } from 'better-auth/cookies'
 import { betterAuth } from 'better-auth/minimal'
 import { twoFactor } from 'better-auth/plugins/two-factor'
 import { passwordLength } from '../contract/people.ts'
-import { AppError, type Clock, createUuid, describeError, type Log } from '../kernel/index.ts'
+import { AppError, type Clock, createUuid, describeError, type Log, lookupHash } from '../kernel/index.ts'
 import type { AuthRows } from './auth-rows.store.ts'
 import { createAuthAdapter } from './auth-adapter.ts'
 import type { AttemptRule, PeopleStore } from './people.store.ts'
+import type { Person } from './person.ts'
 import { createSlots } from './slots.ts'
 
 export const authPath = '/api/auth'
@@ -62,14 +64,15 @@ export function createSignIn(dependencies: SignInDependencies) {
   const auth = createAuth(dependencies)
   const passwords = createSlots(passwordChecks)
 
-  /** The session of the cookies; undefined without a valid one. */
-  async function findSession(headers: Headers): Promise<{ sessionId: string; personId: string } | undefined> {
-    const found = await auth.api.getSession({ headers, query: { disableRefresh: true } })
-    return found ? { sessionId: found.session.id, personId: found.user.id } : undefined
+  /** The person of the session cookie, in one query: every request of the console needs it. */
+  async function findPerson(headers: Headers): Promise<Person | undefined> {
+    const { authCookies } = await auth.$context
+    const token = readSignedCookie(headers.get('cookie') ?? '', authCookies.sessionToken.name, dependencies.secret)
+    return token === undefined ? undefined : store.loadSessionPerson(lookupHash(token), clock.now())
   }
 
   async function consume(subject: string, rule: AttemptRule): Promise<string> {
-    const key = hash('sha256', subject, 'base64url')
+    const key = lookupHash(subject)
     const { allowed, retryAfterMs } = await store.consumeAttempt(key, rule, clock.now())
     if (allowed) return key
     throw new AppError('rate_limit_exceeded', 'There were too many attempts. Try again later.', {
@@ -80,12 +83,11 @@ export function createSignIn(dependencies: SignInDependencies) {
   /** The email whose password the request states; attempts are counted for unknown emails too. */
   async function emailOf({ path, headers, body }: SignInRequest): Promise<string> {
     if (path.startsWith('/sign-in/')) return String((body as { email?: unknown } | null)?.email).toLowerCase()
-    const session = await findSession(headers)
-    return (session && (await store.loadPerson(session.personId)))?.email ?? ''
+    return (await findPerson(headers))?.email ?? ''
   }
 
   return {
-    findSession,
+    findPerson,
 
     /** Answers a request below `/api/auth`. Throws `not_found` and `rate_limit_exceeded`. */
     async handle(request: SignInRequest): Promise<{ response: Response; action: string | undefined }> {
@@ -105,6 +107,17 @@ export function createSignIn(dependencies: SignInDependencies) {
       return passwords.run(() => hashing.hash(password))
     },
   }
+}
+
+/** The value of a cookie that better-auth has signed; undefined without a valid signature. */
+function readSignedCookie(header: string, name: string, secret: string): string | undefined {
+  const signed = parseCookies(header).get(name) ?? ''
+  const end = signed.lastIndexOf('.')
+  if (end < 1) return undefined
+  const value = signed.slice(0, end)
+  const expected = createHmac('sha256', secret).update(value).digest()
+  const given = Buffer.from(signed.slice(end + 1), 'base64')
+  return given.length === expected.length && timingSafeEqual(given, expected) ? value : undefined
 }
 
 function createAuth({ rows, secret, publicUrl, log }: SignInDependencies) {

@@ -128,6 +128,7 @@ export const acceptInvitationSchema = z
   .describe('Both are required to create an account. A signed-in person sends neither.')
   .meta({ id: 'AcceptInvitation' })
 
+/** A role in one organisation. An administrator has every right of a member. */
 export type MembershipRole = z.output<typeof membershipRole>
 export type PersonBody = z.output<typeof personSchema>
 export type InvitationBody = z.output<typeof invitationSchema>

@@ -7,6 +7,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { MembershipRole } from '../contract/people.ts'
 import type { AppError, BodyReader, OrganisationId, RateLimitState, RequestId } from '../kernel/index.ts'
 import type { BodyAccount } from './body-budget.ts'
 
@@ -35,9 +36,6 @@ export interface RequestLimiter {
   /** Throws `rate_limit_exceeded`. `leave` is called once, when the request has ended. `rate` is null without a rate limit. */
   enter(caller: Caller, kind: LimitedKind): { leave(): void; rate: RateLimitState | null }
 }
-
-/** A role in one organisation. An administrator has every right of a member. */
-export type MembershipRole = 'administrator' | 'member'
 
 /** A signed-in person. */
 export interface Person {

@@ -45,8 +45,8 @@ export function isWellFormed(secret: string, prefix: CredentialPrefix): boolean 
 }
 
 /**
- * The key of a secret for lookups in memory. A Map lookup by a SHA-256 needs no constant-time comparison: its timing depends on a
- * hash that the caller cannot choose.
+ * The key of a secret for lookups, in memory or in a table. A lookup by a SHA-256 needs no constant-time comparison: its timing
+ * depends on a hash that the caller cannot choose.
  */
 export function lookupHash(secret: string): string {
   return hash('sha256', secret, 'base64url')
