@@ -22,5 +22,20 @@ export async function loadItems<Item>(client: ApiClient, path: string, limit: nu
   return { total, items }
 }
 
+/** Loads up to `limit` items of a list whose pages name the cursor of the next one. `path` may contain a query. */
+export async function loadNewest<Item>(client: ApiClient, path: string, limit: number): Promise<{ items: Item[] }> {
+  const items: Item[] = []
+  const joint = path.includes('?') ? '&' : '?'
+  let cursor: string | null = ''
+  while (cursor !== null && items.length < limit) {
+    const size = Math.min(pageSize, limit - items.length)
+    const after: string = cursor === '' ? '' : `&cursor=${cursor}`
+    const page: { items: Item[]; nextCursor: string | null } = await client.get(`${path}${joint}limit=${size}${after}`)
+    items.push(...page.items)
+    cursor = page.nextCursor
+  }
+  return { items }
+}
+
 /** Items that a listing shows without --limit. */
 export const defaultLimit = 100

@@ -1,9 +1,9 @@
 import type { AuditBody } from '../../src/contract/audit.ts'
-import type { AdminLogEntryBody } from '../../src/contract/operator.ts'
+import type { AdminLogEntryBody } from '../../src/contract/admin-log.ts'
 import { type CliCommand, assertConfirmed, parseWhole } from '../define.ts'
 import { FailedError } from '../errors.ts'
 import { findOrganisationId } from '../find-organisation.ts'
-import { loadItems } from '../paging.ts'
+import { loadNewest } from '../paging.ts'
 
 /** `portico audit`, `portico log` and `portico token` */
 export function addServiceCommands(program: CliCommand): void {
@@ -32,11 +32,17 @@ export function addServiceCommands(program: CliCommand): void {
     .run(async ({ output, operator }, options: { org?: string; limit: number }) => {
       const client = operator()
       const query = options.org === undefined ? '' : `?organisationId=${await findOrganisationId(client, options.org)}`
-      const page = await loadItems<AdminLogEntryBody>(client, `/api/admin-log${query}`, options.limit)
+      const page = await loadNewest<AdminLogEntryBody>(client, `/api/admin-log${query}`, options.limit)
       output.result(page, () =>
         output.table(
           ['AT', 'ACTOR', 'ACTION', 'SUBJECT', 'CHANGE'],
-          page.items.map((entry) => [entry.at, entry.actor, entry.action, entry.subjectId, describeChange(entry)]),
+          page.items.map((entry) => [
+            entry.at,
+            entry.actor,
+            entry.action,
+            entry.subjectName ?? entry.subjectId,
+            describeChange(entry),
+          ]),
           'Nothing has been changed yet.',
         ),
       )

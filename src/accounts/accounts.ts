@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
+import type { AdminAction } from '../contract/admin-log.ts'
 import type { MembershipRole } from '../contract/people.ts'
 import type { Database } from '../database/index.ts'
 import { AppError, type Clock, createUuid, describeError, isUuid, type Log } from '../kernel/index.ts'
@@ -96,8 +97,8 @@ function createPeopleChanges({ store, loadPerson, clock }: ChangeDependencies) {
   const change = (actor: Actor) => ({ actor, atMs: clock.now() })
   return {
     /** Throws `not_found`, also without a person: the operator token has no sessions. */
-    async endSession(personId: string | undefined, sessionId: string): Promise<void> {
-      if (personId === undefined || !(await store.removeSession(personId, sessionId)))
+    async endSession(personId: string | undefined, sessionId: string, actor: Actor): Promise<void> {
+      if (personId === undefined || !(await store.removeSession(personId, sessionId, change(actor))))
         throw new AppError('not_found', 'There is no session with this id.')
     },
 
@@ -120,7 +121,7 @@ function createPeopleChanges({ store, loadPerson, clock }: ChangeDependencies) {
         throw new AppError('not_found', 'There is no member with this id.')
     },
 
-    recordAction: (action: string, personId: string, actor: Actor) =>
+    recordAction: (action: AdminAction, personId: string, actor: Actor) =>
       store.recordAction(action, personId, change(actor)),
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AdminAction } from '../contract/admin-log.ts'
 import { type App, assertSameSite, type Routes } from '../http/index.ts'
 import type { Accounts } from './accounts.ts'
 import { authPath } from './sign-in.ts'
@@ -56,7 +57,7 @@ function originOf({ method, headers, protocol }: FastifyRequest, publicUrl: stri
 }
 
 /** A new password replaces the session, so the person is read from the new cookie if there is one. */
-async function recordAction(accounts: Accounts, action: string, request: FastifyRequest, response: Response) {
+async function recordAction(accounts: Accounts, action: AdminAction, request: FastifyRequest, response: Response) {
   const set = response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)
   const cookie = set.length > 0 ? set.join('; ') : (request.headers.cookie ?? '')
   const person = await accounts.authenticate(new Headers({ cookie }))

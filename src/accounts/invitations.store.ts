@@ -1,3 +1,4 @@
+import type { AdminAction } from '../contract/admin-log.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import { isUuid } from '../kernel/index.ts'
 import { recordAdminChange } from '../operators/index.ts'
@@ -130,7 +131,7 @@ async function grant(
 function record(
   transaction: Queryable,
   change: Change,
-  action: string,
+  action: AdminAction,
   { id, organisationId }: { id: string; organisationId: string | null },
   values: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
 ): Promise<void> {

@@ -109,8 +109,8 @@ function addMe(app: App, accounts: Accounts) {
       },
       { role: 'person' },
     ),
-    async ({ person, params }, reply) => {
-      await accounts.endSession(person?.id, params.id)
+    async (request, reply) => {
+      await accounts.endSession(request.person?.id, request.params.id, actorOf(request))
       return reply.code(204).send(null)
     },
   )

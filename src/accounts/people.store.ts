@@ -1,3 +1,4 @@
+import type { AdminAction } from '../contract/admin-log.ts'
 import type { MembershipRole } from '../contract/people.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import { createUuid, isUuid } from '../kernel/index.ts'
@@ -68,8 +69,11 @@ export function createPeopleStore(database: Database) {
       }),
 
     /** Records a change that the sign-in library has made. */
-    recordAction: (action: string, personId: string, change: Change): Promise<void> =>
-      record(database, change, action, personId, null, { before: null, after: null }),
+    recordAction: (action: AdminAction, personId: string, change: Change): Promise<void> =>
+      record(database, change, action, personId, null, {
+        before: null,
+        after: action === 'person.two_factor_disabled' ? { twoFactorEnabled: false } : null,
+      }),
   }
 }
 
@@ -106,19 +110,23 @@ export async function putMembership(
     `SELECT role FROM people_memberships WHERE organisation_id = $1 AND person_id = $2 FOR UPDATE`,
     [organisationId, personId],
   )
+  const [person] = await transaction.query<{ email: string }>(`SELECT email FROM people WHERE id = $1`, [personId])
   await transaction.execute(
     `INSERT INTO people_memberships (organisation_id, person_id, role, created_at) VALUES ($1, $2, $3, $4)
      ON CONFLICT (organisation_id, person_id) DO UPDATE SET role = excluded.role`,
     [organisationId, personId, role, new Date(change.atMs)],
   )
   const action = before ? 'member.updated' : 'member.added'
-  await record(transaction, change, action, personId, organisationId, { before: before ?? null, after: { role } })
+  await record(transaction, change, action, personId, organisationId, {
+    before: before ? { ...before, ...person } : null,
+    after: { role, ...person },
+  })
 }
 
 function record(
   transaction: Queryable,
   { actor, atMs }: Change,
-  action: string,
+  action: AdminAction,
   subjectId: string,
   organisationId: string | null,
   values: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
@@ -239,14 +247,19 @@ function createMemberChanges(database: Database) {
 function createSessionChanges(database: Database) {
   return {
     /** Resolves to false if the person has no such session. */
-    async removeSession(personId: string, sessionId: string): Promise<boolean> {
-      if (!isUuid(sessionId)) return false
-      const removed = await database.execute(`DELETE FROM people_sessions WHERE id = $1 AND person_id = $2`, [
-        sessionId,
-        personId,
-      ])
-      return removed > 0
-    },
+    removeSession: (personId: string, sessionId: string, change: Change): Promise<boolean> =>
+      database.transaction(async (transaction) => {
+        if (!isUuid(sessionId)) return false
+        const [removed] = await transaction.query<{ createdAt: Date; userAgent: string | null }>(
+          `DELETE FROM people_sessions WHERE id = $1 AND person_id = $2
+           RETURNING created_at AS "createdAt", user_agent AS "userAgent"`,
+          [sessionId, personId],
+        )
+        if (!removed) return false
+        const before = { sessionId, userAgent: removed.userAgent, createdAt: removed.createdAt.toISOString() }
+        await record(transaction, change, 'person.session_ended', personId, null, { before, after: null })
+        return true
+      }),
     /** Removes what can no longer be used. */
     async removeExpired(nowMs: number): Promise<void> {
       const now = new Date(nowMs)

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { parseCookies } from 'better-auth/cookies'
 import { betterAuth } from 'better-auth/minimal'
 import { twoFactor } from 'better-auth/plugins/two-factor'
+import type { AdminAction } from '../contract/admin-log.ts'
 import { passwordLength } from '../contract/people.ts'
 import { AppError, type Clock, createUuid, describeError, type Log, lookupHash } from '../kernel/index.ts'
 import type { AuthRows } from './auth-rows.store.ts'
@@ -25,7 +26,7 @@ const perAddress: AttemptRule = { maximum: 1000, windowMs: 5 * 60_000 }
 const passwordChecks = { concurrent: 2, waiting: 100 }
 
 /** The endpoints of the library that clients may call. `password`: the body has a password to check. */
-const endpoints: Record<string, { password: boolean; action?: string }> = {
+const endpoints: Record<string, { password: boolean; action?: AdminAction }> = {
   'POST /sign-in/email': { password: true },
   'POST /sign-out': { password: false },
   'GET /get-session': { password: false },
@@ -90,7 +91,7 @@ export function createSignIn(dependencies: SignInDependencies) {
     findPerson,
 
     /** Answers a request below `/api/auth`. Throws `not_found` and `rate_limit_exceeded`. */
-    async handle(request: SignInRequest): Promise<{ response: Response; action: string | undefined }> {
+    async handle(request: SignInRequest): Promise<{ response: Response; action: AdminAction | undefined }> {
       const endpoint = endpoints[`${request.method} ${request.path.split('?')[0]}`]
       if (!endpoint) throw new AppError('not_found', 'There is no such sign-in endpoint. docs/accounts.md lists all.')
       if (request.method !== 'GET') await consume(`address ${request.clientAddress}`, perAddress)

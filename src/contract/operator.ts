@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { queryInteger } from './query-integer.ts'
 
-/** The operator API of organisations, keys, Spaces and the admin log. Unknown fields are rejected, so that a typo is an error. */
+/** The operator API of organisations, keys and Spaces. Unknown fields are rejected, so that a typo is an error. */
 
 const paging = { offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0), limit: queryInteger(1, 100).default(20) }
 const pageOf = <Item extends z.ZodType>(item: Item) =>
@@ -170,29 +170,7 @@ export const spaceSchema = z
 
 export const spacePageSchema = pageOf(spaceSchema).meta({ id: 'SpacePage' })
 
-export const listAdminLogQuerySchema = z.object({ ...paging, organisationId: z.uuid().optional() })
-
-const adminLogEntrySchema = z
-  .object({
-    id: z.uuid(),
-    at: z.iso.datetime(),
-    actor: z.string().describe('The email of a person, `operator` for the operator token, or `service`.'),
-    personId: z.uuid().nullable(),
-    sessionId: z.uuid().nullable(),
-    requestId: z.string().nullable(),
-    action: z.string().describe('For instance `organisation.updated` or `api_key.rotated`.'),
-    subjectType: z.string(),
-    subjectId: z.string(),
-    organisationId: z.uuid().nullable(),
-    before: z.record(z.string(), z.unknown()).nullable().describe('The changed fields before. Without secrets.'),
-    after: z.record(z.string(), z.unknown()).nullable(),
-  })
-  .meta({ id: 'AdminLogEntry' })
-
-export const adminLogPageSchema = pageOf(adminLogEntrySchema).meta({ id: 'AdminLogPage' })
-
 export type UpdateOrganisationBody = z.output<typeof updateOrganisationSchema>
 export type OrganisationBody = z.output<typeof organisationSchema>
 export type NewApiKeyBody = z.output<typeof newApiKeySchema>
 export type SpaceBody = z.output<typeof spaceSchema>
-export type AdminLogEntryBody = z.output<typeof adminLogEntrySchema>

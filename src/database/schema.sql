@@ -18,7 +18,10 @@ create table admin_log (
   session_id uuid,
   constraint admin_log_pkey PRIMARY KEY (id)
 );
+CREATE INDEX admin_log_by_action ON admin_log USING btree (action, at DESC, id DESC);
+CREATE INDEX admin_log_by_actor ON admin_log USING btree (actor, at DESC, id DESC);
 CREATE INDEX admin_log_by_organisation ON admin_log USING btree (organisation_id, at DESC, id DESC);
+CREATE INDEX admin_log_by_subject ON admin_log USING btree (subject_id, at DESC, id DESC);
 CREATE INDEX admin_log_newest_first ON admin_log USING btree (at DESC, id DESC);
 
 create table api_keys (

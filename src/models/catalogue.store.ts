@@ -215,11 +215,11 @@ function remove(
 ): Promise<boolean> {
   return dependencies.database.transaction(async (transaction) => {
     const [row] = await transaction.query<DeclarationRow>(
-      `DELETE FROM ${tables[subjectType]} WHERE id = $1 RETURNING id, declaration`,
+      `DELETE FROM ${tables[subjectType]} WHERE id = $1 RETURNING *`,
       [id],
     )
     if (!row) return false
-    const before = asRecord(row.declaration)
+    const before = subjectType === 'provider' ? describeRow(row as ProviderRow) : asRecord(row.declaration)
     await record(dependencies, transaction, { actor, subjectType, subjectId: id, before, after: null })
     return true
   })
@@ -303,7 +303,7 @@ async function record(
   await recordAdminChange(transaction, {
     actor,
     atMs: clock.now(),
-    action: `${subjectType}.${verb}`,
+    action: `${subjectType}.${verb}` as const,
     subjectType,
     subjectId,
     organisationId: null,

@@ -1,6 +1,6 @@
-import type { Database, Queryable } from '../database/index.ts'
-import { createUuid } from '../kernel/index.ts'
-import type { AdminLog, AdminLogEntry, NewAdminLogEntry } from './admin-log.ts'
+import type { Database, Queryable, SqlValue } from '../database/index.ts'
+import { createUuid, isUuid } from '../kernel/index.ts'
+import type { AdminLog, AdminLogEntry, AdminLogFilter, NewAdminLogEntry } from './admin-log.ts'
 
 /** Writes one entry. Call it inside the transaction of the change, so that both are committed or neither. */
 export async function recordAdminChange(transaction: Queryable, entry: NewAdminLogEntry): Promise<void> {
@@ -24,23 +24,78 @@ export async function recordAdminChange(transaction: Queryable, entry: NewAdminL
   )
 }
 
+type Row = Omit<AdminLogEntry, 'subjectName' | 'organisationName'>
+
+/** A filter whose entries are rare may read much of the log. */
+const pageTimeoutMs = 10_000
+
 export function createAdminLog({ database }: { database: Database }): AdminLog {
   return {
-    async loadPage({ organisationId, limit, offset }) {
-      const [counted] = await database.query<{ total: bigint }>(
-        `SELECT count(*) AS total FROM admin_log WHERE ($1::uuid IS NULL OR organisation_id = $1::uuid)`,
-        [organisationId ?? null],
-      )
-      const entries = await database.query<AdminLogEntry>(
+    async loadPage(filter) {
+      const { where, parameters } = conditionsOf(filter)
+      const rows = await database.query<Row>(
         `SELECT id, at, actor, request_id AS "requestId", action, subject_type AS "subjectType",
                 subject_id AS "subjectId", organisation_id AS "organisationId", before, after,
                 person_id AS "personId", session_id AS "sessionId"
-           FROM admin_log
-          WHERE ($1::uuid IS NULL OR organisation_id = $1::uuid)
-          ORDER BY at DESC, id DESC LIMIT $2 OFFSET $3`,
-        [organisationId ?? null, limit, offset],
+           FROM admin_log ${where}
+          ORDER BY at DESC, id DESC LIMIT ${filter.limit + 1}`,
+        parameters,
+        { timeoutMs: pageTimeoutMs },
       )
-      return { total: Number(counted?.total ?? 0n), entries }
+      const entries = rows.slice(0, filter.limit)
+      const last = entries.at(-1)
+      return {
+        entries: await withNames(database, entries),
+        nextCursor: rows.length > filter.limit && last ? `${last.at.getTime()}.${last.id}` : null,
+      }
     },
   }
+}
+
+/** Only the given conditions, so that the planner can choose the index of the narrowest one. */
+function conditionsOf(filter: AdminLogFilter): { where: string; parameters: SqlValue[] } {
+  const parameters: SqlValue[] = []
+  const conditions: string[] = []
+  const add = (condition: (name: string) => string, value: SqlValue | undefined) => {
+    if (value === undefined) return
+    parameters.push(value)
+    conditions.push(condition(`$${parameters.length}`))
+  }
+  add((value) => `organisation_id = ${value}::uuid`, filter.organisationId)
+  add((value) => `actor = ${value}`, filter.actor)
+  add((value) => `action = ${value}`, filter.action)
+  add((value) => `subject_type = ${value}`, filter.subjectType)
+  add((value) => `subject_id = ${value}`, filter.subjectId)
+  add((value) => `at >= ${value}`, filter.from === undefined ? undefined : new Date(filter.from))
+  add((value) => `at < ${value}`, filter.to === undefined ? undefined : new Date(filter.to))
+  const [atMs, id] = filter.cursor?.split('.') ?? []
+  if (atMs !== undefined && id !== undefined) {
+    parameters.push(new Date(Number(atMs)), id)
+    conditions.push(`(at, id) < ($${parameters.length - 1}, $${parameters.length}::uuid)`)
+  }
+  return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, parameters }
+}
+
+/** Adds the current names of organisations, Spaces and people. */
+async function withNames(database: Queryable, rows: readonly Row[]): Promise<AdminLogEntry[]> {
+  const idsOf = (type: string) =>
+    rows.flatMap(({ subjectType, subjectId }) => (subjectType === type && isUuid(subjectId) ? [subjectId] : []))
+  const organisations = [...idsOf('organisation'), ...rows.flatMap(({ organisationId }) => organisationId ?? [])]
+  const found = await database.query<{ id: string; name: string }>(
+    `SELECT id, name FROM organisations WHERE id = ANY($1::uuid[])
+     UNION ALL SELECT id, name FROM spaces WHERE id = ANY($2::uuid[])
+     UNION ALL SELECT id, email FROM people WHERE id = ANY($3::uuid[])`,
+    [[...new Set(organisations)], [...new Set(idsOf('space'))], [...new Set(idsOf('person'))]],
+  )
+  const names = new Map(found.map(({ id, name }) => [id, name]))
+  return rows.map((row) => ({
+    ...row,
+    subjectName: names.get(row.subjectId) ?? nameIn(row),
+    organisationName: (row.organisationId && names.get(row.organisationId)) ?? null,
+  }))
+}
+
+function nameIn({ before, after }: Row): string | null {
+  const name = after?.['email'] ?? before?.['email'] ?? after?.['name'] ?? before?.['name']
+  return typeof name === 'string' ? name : null
 }

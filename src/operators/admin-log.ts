@@ -1,3 +1,4 @@
+import type { AdminAction } from '../contract/admin-log.ts'
 import type { OrganisationId } from '../kernel/index.ts'
 
 /** The author of a change in the admin log. */
@@ -26,15 +27,7 @@ interface ActingPerson {
 /** The service itself, at its first start. */
 export const serviceActor: Actor = { name: 'service', requestId: null }
 
-export interface AdminLogEntry {
-  id: string
-  at: Date
-  actor: string
-  requestId: string | null
-  personId: string | null
-  sessionId: string | null
-  /** `organisation.updated`, `api_key.rotated` … */
-  action: string
+interface AdminLogChange {
   subjectType: string
   subjectId: string
   organisationId: OrganisationId | null
@@ -43,17 +36,43 @@ export interface AdminLogEntry {
   after: Record<string, unknown> | null
 }
 
-export type NewAdminLogEntry = Omit<AdminLogEntry, 'id' | 'at' | 'actor' | 'requestId' | 'personId' | 'sessionId'> & {
+export interface AdminLogEntry extends AdminLogChange {
+  id: string
+  at: Date
+  actor: string
+  requestId: string | null
+  personId: string | null
+  sessionId: string | null
+  /** One of `adminActions`, or an action of an earlier version. */
+  action: string
+  /** The current name of the subject, else its name in this entry. */
+  subjectName: string | null
+  organisationName: string | null
+}
+
+export interface NewAdminLogEntry extends AdminLogChange {
   actor: Actor
   atMs: number
+  action: AdminAction
+}
+
+export interface AdminLogFilter {
+  organisationId?: string | undefined
+  actor?: string | undefined
+  action?: string | undefined
+  subjectType?: string | undefined
+  subjectId?: string | undefined
+  /** ISO 8601: from included, to not. */
+  from?: string | undefined
+  to?: string | undefined
+  /** `nextCursor` of the page before. */
+  cursor?: string | undefined
+  limit: number
 }
 
 export interface AdminLog {
   /** Newest first. */
-  loadPage(filter: { organisationId?: string; limit: number; offset: number }): Promise<{
-    total: number
-    entries: AdminLogEntry[]
-  }>
+  loadPage(filter: AdminLogFilter): Promise<{ entries: AdminLogEntry[]; nextCursor: string | null }>
 }
 
 /** The fields that differ, with both values; null if there are none. Values must be JSON. */

@@ -1,3 +1,4 @@
+import type { AdminAction } from '../contract/admin-log.ts'
 import type { Database, RecordChange } from '../database/index.ts'
 import type { StoredCredential } from '../kernel/index.ts'
 import type { Actor } from './admin-log.ts'
@@ -20,9 +21,16 @@ export function createOperatorTokenStore(database: Database, recordChange: Recor
     token: StoredCredential,
     actor: Actor,
     nowMs: number,
-    { onConflict, action, beforeCommit }: { onConflict: string; action: string; beforeCommit?: () => Promise<void> },
+    {
+      onConflict,
+      action,
+      beforeCommit,
+    }: { onConflict: string; action: AdminAction; beforeCommit?: () => Promise<void> },
   ) {
     return database.transaction(async (transaction) => {
+      const [before = null] = await transaction.query<{ prefix: string; lastFour: string }>(
+        `SELECT prefix, last_four AS "lastFour" FROM operator_token FOR UPDATE`,
+      )
       const written = await transaction.execute(
         `INSERT INTO operator_token (token_hash, prefix, last_four, created_at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (only_row) ${onConflict}`,
@@ -36,7 +44,7 @@ export function createOperatorTokenStore(database: Database, recordChange: Recor
         subjectType: 'operator_token',
         subjectId: onlyId,
         organisationId: null,
-        before: null,
+        before,
         after: { prefix: token.prefix, lastFour: token.lastFour },
       })
       await recordChange(transaction, operatorTokenTopic, onlyId)

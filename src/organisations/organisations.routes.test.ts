@@ -210,7 +210,7 @@ describe('the admin log', () => {
     const { id } = await create({ name: 'Logged' })
     const changed = await portico.operator('PATCH', `/api/organisations/${id}`, { plan: 'enterprise' })
     const page = expectStatus(await portico.operator('GET', `/api/admin-log?organisationId=${id}`), 200)
-    expect(page.total).toBe(2)
+    expect(page.items).toHaveLength(2)
     expect(page.items[0]).toMatchObject({
       actor: 'operator',
       requestId: changed.headers.get('x-request-id'),

@@ -1,3 +1,4 @@
+import type { AdminAction } from '../contract/admin-log.ts'
 import { type Database, isForeignKeyViolation, type Queryable, type RecordChange } from '../database/index.ts'
 import { AppError, type OrganisationId, isUuid, type StoredCredential } from '../kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../operators/index.ts'
@@ -85,20 +86,26 @@ export function createOrganisationStore(database: Database, recordChange: Record
       }),
     setWebhook: (id, webhook, actor, nowMs) =>
       change(id, async (transaction, current) => {
+        if (!webhook && current.webhookUrl === null) return
         await transaction.execute(
           `UPDATE organisations SET webhook_url = $2, webhook_secret_sealed = $3, updated_at = $4 WHERE id = $1`,
           [id, webhook?.url ?? null, webhook?.secretSealed ?? null, new Date(nowMs)],
         )
         await log(transaction, actor, nowMs, webhook ? 'webhook.set' : 'webhook.removed', current.id, {
           before: { webhookOrigin: originOf(current.webhookUrl) },
-          after: { webhookOrigin: originOf(webhook?.url) },
+          after: {
+            webhookOrigin: originOf(webhook?.url),
+            // The log has neither the address nor the secret, so it states that they changed.
+            ...(webhook && { addressChanged: webhook.url !== current.webhookUrl, secretChanged: true }),
+          },
         })
       }),
     remove: (id, actor, nowMs) =>
       change(id, async (transaction, current) => {
+        const [apiKey = null] = await loadKeyDisplay(transaction, id)
         await transaction.execute(`DELETE FROM organisations WHERE id = $1`, [id])
         await log(transaction, actor, nowMs, 'organisation.removed', current.id, {
-          before: describeOrganisation(current),
+          before: { ...describeOrganisation(current), apiKey, webhookOrigin: originOf(current.webhookUrl) },
           after: null,
         })
       }).catch((error: unknown) => {
@@ -176,10 +183,7 @@ function createKeyChanges(change: RowChange): Pick<OrganisationStore, 'replaceKe
   return {
     replaceKey: (id, key, actor, nowMs) =>
       change(id, async (transaction, current) => {
-        const [old] = await transaction.query<KeyDisplay>(
-          `SELECT prefix, last_four AS "lastFour" FROM api_keys WHERE organisation_id = $1`,
-          [id],
-        )
+        const [old] = await loadKeyDisplay(transaction, id)
         await transaction.execute(
           `${insertKey} ON CONFLICT (organisation_id) DO UPDATE SET key_hash = excluded.key_hash, prefix = excluded.prefix,
              last_four = excluded.last_four, created_at = excluded.created_at`,
@@ -207,6 +211,13 @@ function createKeyChanges(change: RowChange): Pick<OrganisationStore, 'replaceKe
 
 type KeyDisplay = { prefix: string; lastFour: string }
 
+function loadKeyDisplay(transaction: Queryable, id: string): Promise<KeyDisplay[]> {
+  return transaction.query<KeyDisplay>(
+    `SELECT prefix, last_four AS "lastFour" FROM api_keys WHERE organisation_id = $1`,
+    [id],
+  )
+}
+
 function keyValues(organisationId: string, { hash, prefix, lastFour }: StoredCredential, nowMs: number) {
   return [organisationId, hash, prefix, lastFour, new Date(nowMs)]
 }
@@ -220,7 +231,7 @@ function log(
   transaction: Queryable,
   actor: Actor,
   atMs: number,
-  action: string,
+  action: AdminAction,
   id: OrganisationId,
   change: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
 ) {

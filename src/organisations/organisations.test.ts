@@ -252,5 +252,5 @@ describe('the admin log', () => {
 
 async function loadLog(organisationId: string) {
   const log = createAdminLog({ database: databases.control })
-  return (await log.loadPage({ organisationId, limit: 100, offset: 0 })).entries
+  return (await log.loadPage({ organisationId, limit: 100 })).entries
 }

@@ -83,7 +83,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     modelRoutes({ catalogue: operatorCatalogue }),
     usageRoutes({ ledger, organisations, clock }),
     operationsRoutes({ isReady }),
-    operatorRoutes({ adminLog, operatorTokens }),
+    operatorRoutes({ adminLog, operatorTokens, hasOrganisation: (id) => organisations.get(id) !== undefined }),
     auditRoutes({
       checks: [
         { area: 'ledger', run: async () => (await ledger.audit()).findings },

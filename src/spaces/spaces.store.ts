@@ -1,3 +1,4 @@
+import type { AdminAction } from '../contract/admin-log.ts'
 import { type Database, isForeignKeyViolation, type Queryable, type RecordChange } from '../database/index.ts'
 import { AppError, type EndpointId, type OrganisationId, type SpaceId, isUuid } from '../kernel/index.ts'
 import { type Actor, changedFields, recordAdminChange } from '../operators/index.ts'
@@ -43,7 +44,7 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
     /** `insert` inside the caller's transaction. The organisation must exist. */
     insertWithin,
     /** Applies `change` to the current row, which stays locked until the commit. False when there is no such Space. */
-    update: (id: string, change: (current: Space) => Space, action: string, actor: Actor) =>
+    update: (id: string, change: (current: Space) => Space, action: AdminAction, actor: Actor) =>
       database.transaction(async (transaction) => {
         const current = await lock(transaction, id)
         if (!current) return false
@@ -179,7 +180,7 @@ function log(
   transaction: Queryable,
   actor: Actor,
   atMs: number,
-  action: string,
+  action: AdminAction,
   space: Space,
   change: { before: Record<string, unknown> | null; after: Record<string, unknown> | null },
 ) {

@@ -160,7 +160,7 @@ describe('a Space', () => {
     const space = await createSpace(instance, { instructions: 'Secret sauce A' })
     await instance.spaces.update(space.id, { instructions: 'Secret sauce B' }, actor)
     const log = createAdminLog({ database: databases.control })
-    const { entries } = await log.loadPage({ organisationId: space.organisationId, limit: 10, offset: 0 })
+    const { entries } = await log.loadPage({ organisationId: space.organisationId, limit: 10 })
     expect(entries[0]).toMatchObject({ action: 'space.updated', after: { instructionsChanged: true } })
     expect(JSON.stringify(entries)).not.toContain('sauce')
   })

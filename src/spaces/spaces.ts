@@ -1,3 +1,4 @@
+import type { AdminAction } from '../contract/admin-log.ts'
 import {
   AppError,
   type ChangeSource,
@@ -43,7 +44,12 @@ export async function createSpaces(dependencies: SpacesDependencies) {
   })
   log.info({ spaces: snapshot.size() }, 'Spaces loaded')
 
-  async function change(id: string, action: string, actor: Actor, makeNext: (current: Space, nowMs: number) => Space) {
+  async function change(
+    id: string,
+    action: AdminAction,
+    actor: Actor,
+    makeNext: (current: Space, nowMs: number) => Space,
+  ) {
     const nowMs = clock.now()
     let updated: Space | undefined
     const found = await store.update(id, (current) => (updated = makeNext(current, nowMs)), action, actor)

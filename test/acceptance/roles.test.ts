@@ -38,6 +38,7 @@ const table: Record<string, Lowest> = {
   'GET /api/organisations/{id}/invitations': 'administrator',
   'POST /api/organisations/{id}/invitations': 'administrator',
   'DELETE /api/organisations/{id}/invitations/{invitationId}': 'administrator',
+  'GET /api/organisations/{id}/admin-log': 'administrator',
   'GET /api/organisations/{id}/usage': 'administrator',
   'GET /api/organisations/{id}/budget': 'administrator',
   'GET /api/usage/{requestId}': 'administrator',

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { queryInteger } from './query-integer.ts'
+
+/** The admin log: who changed what and when. */
+
+/** Every action that the log can have. The console has a name for each, in every language. */
+export const adminActions = [
+  'api_key.created',
+  'api_key.rotated',
+  'deployment.created',
+  'deployment.removed',
+  'deployment.updated',
+  'invitation.created',
+  'invitation.removed',
+  'member.added',
+  'member.removed',
+  'member.updated',
+  'model.created',
+  'model.removed',
+  'model.updated',
+  'operator_token.created',
+  'operator_token.rotated',
+  'organisation.created',
+  'organisation.removed',
+  'organisation.updated',
+  'person.backup_codes_replaced',
+  'person.created',
+  'person.password_changed',
+  'person.removed',
+  'person.session_ended',
+  'person.two_factor_disabled',
+  'person.two_factor_prepared',
+  'person.updated',
+  'price.created',
+  'price.removed',
+  'price.updated',
+  'provider.created',
+  'provider.removed',
+  'provider.updated',
+  'space.created',
+  'space.published',
+  'space.removed',
+  'space.unpublished',
+  'space.updated',
+  'webhook.removed',
+  'webhook.set',
+] as const
+
+export type AdminAction = (typeof adminActions)[number]
+
+const isoTime = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-12-31T23:00:00Z' })
+const text = (maximum: number) => z.string().min(1).max(maximum)
+
+const filterFields = {
+  limit: queryInteger(1, 100).default(20),
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be the nextCursor of an earlier page')
+    .optional()
+    .describe('`nextCursor` of the page before.'),
+  actor: text(320).optional().describe('The email of a person, `operator` or `service`.'),
+  action: z.enum(adminActions).optional(),
+  subjectType: text(50).optional().describe('For instance `organisation`, `space` or `provider`.'),
+  subjectId: text(300).optional().describe('What was changed.'),
+  from: isoTime.optional().describe('Changes at this time or later.'),
+  to: isoTime.optional().describe('Changes before this time.'),
+}
+
+export const organisationAdminLogQuerySchema = z.object(filterFields)
+export const adminLogQuerySchema = z.object({ ...filterFields, organisationId: z.uuid().optional() })
+
+const adminLogEntrySchema = z
+  .object({
+    id: z.uuid(),
+    at: z.iso.datetime(),
+    actor: z.string().describe('The email of a person, `operator` for the operator token, or `service`.'),
+    personId: z.uuid().nullable(),
+    sessionId: z.uuid().nullable(),
+    requestId: z.string().nullable(),
+    action: z.string().describe('For instance `organisation.updated` or `api_key.rotated`.'),
+    subjectType: z.string(),
+    subjectId: z.string(),
+    subjectName: z.string().nullable().describe('The current name of what was changed, else its name in this entry.'),
+    organisationId: z.uuid().nullable(),
+    organisationName: z.string().nullable().describe('The current name; null after the organisation was removed.'),
+    before: z.record(z.string(), z.unknown()).nullable().describe('The changed fields before. Without secrets.'),
+    after: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'AdminLogEntry' })
+
+export const adminLogPageSchema = z
+  .object({
+    items: z.array(adminLogEntrySchema).describe('Newest first.'),
+    nextCursor: z.string().nullable().describe('The `cursor` of the next page; null at the end.'),
+  })
+  .meta({ id: 'AdminLogPage' })
+
+export type AdminLogQuery = z.output<typeof adminLogQuerySchema>
+export type AdminLogEntryBody = z.output<typeof adminLogEntrySchema>
+export type AdminLogPageBody = z.output<typeof adminLogPageSchema>
