@@ -8,11 +8,19 @@ import {
   modelListSchema,
   modelSchema,
 } from '../contract/gateway.ts'
-import type { FastifyRequest } from 'fastify'
-import { type App, headerList, type Routes, renderErrorBody, startEventStream, toAppError } from '../http/index.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import {
+  type App,
+  describeRoutes,
+  headerList,
+  type Routes,
+  renderErrorBody,
+  startEventStream,
+  toAppError,
+} from '../http/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import type { Catalogue, ListedModel } from '../models/index.ts'
-import { assertGatewayAccess } from '../organisations/index.ts'
+import { administrators, assertGatewayAccess } from '../organisations/index.ts'
 import { completionBody } from './completion-body.ts'
 import type { ParsedCompletion } from './parse-completion.ts'
 import type { CompletionCall, CompletionInfo, Completions } from './port.ts'
@@ -21,18 +29,19 @@ import { createChunkRenderer, renderCompletion } from './render-completion.ts'
 
 const tags = ['Gateway']
 
-/** `/v1/gateway`: the models list and chat completions in the compatible API's format. */
+interface CompletionDependencies {
+  completions: Completions
+  clock: Clock
+  log: Log
+}
+
+/** `/v1/gateway`: the models list and chat completions in the compatible API's format; the latter for the console, too. */
 export function gatewayRoutes({
   completions,
   catalogue,
   clock,
   log,
-}: {
-  completions: Completions
-  catalogue: Catalogue
-  clock: Clock
-  log: Log
-}): Routes {
+}: CompletionDependencies & { catalogue: Catalogue }): Routes {
   return (app) => {
     app.get(
       '/v1/gateway/models',
@@ -53,7 +62,7 @@ export function gatewayRoutes({
       }),
     )
     addModel(app, catalogue, clock)
-    addCompletions(app, completions, clock, log)
+    addCompletions(app, { completions, clock, log })
   }
 }
 
@@ -89,74 +98,103 @@ function addModel(app: App, catalogue: Catalogue, clock: Clock) {
   )
 }
 
-function addCompletions(app: App, completions: Completions, clock: Clock, log: Log) {
+/** The completion for clients with the key, and for the console, where a person acts for the organisation: one handler. */
+function addCompletions(app: App, dependencies: CompletionDependencies) {
+  const answer = answerCompletions(dependencies)
+  // completionBody has read it; the schema here is for the API page.
+  const validatorCompiler = () => (value: unknown) => ({ value })
+  const described = describeRoutes('organisation', 'Gateway')
+  const limits = { limited: 'call', body: completionBody } as const
+  const schema = {
+    body: completionRequestSchema,
+    response: {
+      200: jsonOrEvents(completionSchema, completionChunkSchema),
+      ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
+    },
+  }
+  const description =
+    'Plain or streamed (`stream: true`). `x-portico-deployment` and `x-portico-hosting` prove where the answer was made.'
   app.post(
     '/v1/gateway/chat/completions',
     {
-      config: { auth: 'organisation', limited: 'call', body: completionBody },
+      ...described(
+        'createChatCompletion',
+        'Create a chat completion',
+        { ...schema, description },
+        'organisation',
+        limits,
+      ),
       onRequest: gate,
-      // completionBody has read it; the schema here is for the API page.
-      validatorCompiler: () => (body) => ({ value: body }),
-      schema: {
-        tags,
-        summary: 'Create a chat completion',
-        operationId: 'createChatCompletion',
-        description:
-          'Plain or streamed (`stream: true`). `x-portico-deployment` and `x-portico-hosting` prove where the answer was made.',
-        body: completionRequestSchema,
-        response: {
-          200: jsonOrEvents(completionSchema, completionChunkSchema),
-          ...errorResponses(400, 401, 402, 403, 404, 429, 502, 503, 504),
-        },
-      },
+      validatorCompiler,
     },
-    async (request, reply) => {
-      const parsed = request.body as unknown as ParsedCompletion
-      if (parsed.ignored.length > 0) reply.header('x-ignored-params', headerList(parsed.ignored))
-      const call: CompletionCall = {
-        requestId: request.requestId,
-        organisation: request.organisation,
-        surface: 'gateway',
-        spaceId: null,
-        model: parsed.model,
-        request: parsed.request,
-        stream: parsed.stream,
-        signal: request.clientSignal,
-      }
-      const identity = { id: `chatcmpl-${request.requestId.slice(4)}`, createdSeconds: Math.floor(clock.now() / 1000) }
-      if (!parsed.stream) {
-        const completion = await completions.complete(call)
-        reply.headers(answerHeaders(completion))
-        return renderCompletion(completion, { ...identity, model: completion.model })
-      }
-
-      const streamed = await completions.stream(call)
-      reply.headers(answerHeaders(streamed))
-      const renderer = createChunkRenderer(
-        { ...identity, model: streamed.model },
-        { includeUsage: parsed.includeUsage },
-      )
-      // No heartbeat: the compatible API sends no comment lines, and strict clients fail on them.
-      const stream = startEventStream(reply, request.clientSignal, { heartbeat: null })
-      let lastText = ''
-      // The role is sent with the first text: nothing may be awaited before the iteration, which settles the hold.
-      let text = renderer.role()
-      try {
-        for await (const events of streamed.events) {
-          for (const event of events) text += renderer.event(event)
-          if (text !== '') await stream.write(text)
-          text = ''
-        }
-      } catch (thrown) {
-        const error = toAppError(thrown)
-        log.warn({ requestId: request.requestId, code: error.code, internal: error.internal }, 'a stream failed')
-        lastText = `data: ${JSON.stringify(renderErrorBody(error))}\n\n`
-      } finally {
-        stream.end(lastText)
-      }
-      return reply
-    },
+    answer,
   )
+  app.post(
+    '/api/organisations/:id/chat/completions',
+    {
+      ...described(
+        'createOrganisationChatCompletion',
+        'Create a chat completion for the organisation',
+        {
+          ...schema,
+          description:
+            'As `POST /v1/gateway/chat/completions`, for a signed-in administrator: same checks, limits and cost.',
+          params: z.object({ id: z.string() }),
+        },
+        { ...administrators, acting: true },
+        limits,
+      ),
+      onRequest: gate,
+      validatorCompiler,
+    },
+    answer,
+  )
+}
+
+function answerCompletions({ completions, clock, log }: CompletionDependencies) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const parsed = request.body as ParsedCompletion
+    if (parsed.ignored.length > 0) reply.header('x-ignored-params', headerList(parsed.ignored))
+    const call: CompletionCall = {
+      requestId: request.requestId,
+      organisation: request.organisation,
+      surface: 'gateway',
+      spaceId: null,
+      model: parsed.model,
+      request: parsed.request,
+      stream: parsed.stream,
+      signal: request.clientSignal,
+    }
+    const identity = { id: `chatcmpl-${request.requestId.slice(4)}`, createdSeconds: Math.floor(clock.now() / 1000) }
+    if (!parsed.stream) {
+      const completion = await completions.complete(call)
+      reply.headers(answerHeaders(completion))
+      return renderCompletion(completion, { ...identity, model: completion.model })
+    }
+
+    const streamed = await completions.stream(call)
+    reply.headers(answerHeaders(streamed))
+    const renderer = createChunkRenderer({ ...identity, model: streamed.model }, { includeUsage: parsed.includeUsage })
+    // No heartbeat: the compatible API sends no comment lines, and strict clients fail on them.
+    const stream = startEventStream(reply, request.clientSignal, { heartbeat: null })
+    let lastText = ''
+    // The role is sent with the first text: nothing may be awaited before the iteration, which settles the hold.
+    let text = renderer.role()
+    try {
+      for await (const events of streamed.events) {
+        for (const event of events) text += renderer.event(event)
+        if (text !== '') await stream.write(text)
+        text = ''
+      }
+    } catch (thrown) {
+      const error = toAppError(thrown)
+      log.warn({ requestId: request.requestId, code: error.code, internal: error.internal }, 'a stream failed')
+      lastText = `data: ${JSON.stringify(renderErrorBody(error))}\n\n`
+    } finally {
+      stream.end(lastText)
+    }
+    return reply
+  }
 }
 
 /** Plan, operator's enablement, opt-in: before the body is even read. */

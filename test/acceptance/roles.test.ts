@@ -30,6 +30,7 @@ const table: Record<string, Lowest> = {
   'DELETE /api/organisations/{id}': 'operator',
   'POST /api/organisations/{id}/api-key': 'administrator',
   'PUT /api/organisations/{id}/opt-in': 'administrator',
+  'POST /api/organisations/{id}/chat/completions': 'administrator',
   'PUT /api/organisations/{id}/webhook': 'operator',
   'DELETE /api/organisations/{id}/webhook': 'operator',
   'GET /api/organisations/{id}/members': 'administrator',
@@ -79,6 +80,10 @@ const bodies: Record<string, (ids: Ids) => unknown> = {
   'PATCH /api/spaces/{id}': () => ({ name: 'Another name' }),
   'PATCH /api/organisations/{id}': () => ({ disabledModels: [] }),
   'PUT /api/organisations/{id}/opt-in': () => ({ optIn: true }),
+  'POST /api/organisations/{id}/chat/completions': () => ({
+    model: 'portico/offline',
+    messages: [{ role: 'user', content: 'Hello' }],
+  }),
   'PATCH /api/organisations/{id}/members/{personId}': () => ({ role: 'member' }),
   'POST /api/organisations/{id}/invitations': () => ({ email: 'somebody@example.org', role: 'member' }),
   'POST /api/invitations/{token}/accept': () => ({}),
