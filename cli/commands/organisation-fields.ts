@@ -79,6 +79,8 @@ export function printOrganisation(output: Output, organisation: OrganisationBody
     ['disabled models', organisation.disabledModels.join(', ') || 'none'],
     ['webhook', organisation.webhookUrl ?? 'none'],
     ['API key', apiKey ? `${apiKey.prefix}…${apiKey.lastFour} since ${apiKey.createdAt}` : 'none'],
+    ['  created by', apiKey?.createdBy ?? 'unknown'],
+    ['  last used', apiKey?.lastUsedAt ?? 'never'],
     ['created', organisation.createdAt],
   ])
 }

@@ -66,7 +66,18 @@ export const listOrganisationsQuerySchema = z.object({
   search: z.string().max(200).optional().describe('A part of the name, not case-sensitive.'),
 })
 
-const keyDisplay = z.object({ prefix: z.string(), lastFour: z.string(), createdAt: z.iso.datetime() })
+const keyDisplay = z.object({
+  prefix: z.string(),
+  lastFour: z.string(),
+  createdAt: z.iso.datetime(),
+  createdBy: z
+    .string()
+    .nullable()
+    .describe(
+      'The email of a person, `operator` for the operator token, or `service`; null for keys of older versions.',
+    ),
+  lastUsedAt: z.iso.datetime().nullable().describe('In whole minutes, some seconds after the use; null: not used yet.'),
+})
 
 export const organisationSchema = z
   .object({

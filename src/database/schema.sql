@@ -30,6 +30,8 @@ create table api_keys (
   prefix text not null,
   last_four text not null,
   created_at timestamp with time zone not null,
+  created_by text,
+  last_used_at timestamp with time zone,
   constraint api_keys_pkey PRIMARY KEY (organisation_id),
   constraint api_keys_key_hash_key UNIQUE (key_hash),
   constraint api_keys_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE

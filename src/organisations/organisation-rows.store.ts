@@ -4,7 +4,8 @@ import type { Organisation, OrganisationRecord, Plan, Subscription } from './org
 
 /** Maps rows of `organisations` and `api_keys` to values and back. */
 
-export const selectRecord = `SELECT o.*, k.key_hash, k.prefix, k.last_four, k.created_at AS key_created_at
+export const selectRecord = `SELECT o.*, k.key_hash, k.prefix, k.last_four, k.created_at AS key_created_at,
+    k.created_by AS key_created_by, k.last_used_at AS key_last_used_at
   FROM organisations o LEFT JOIN api_keys k ON k.organisation_id = o.id`
 
 export interface OrganisationRow {
@@ -34,6 +35,8 @@ export interface RecordRow extends OrganisationRow {
   prefix: string | null
   last_four: string | null
   key_created_at: Date | null
+  key_created_by: string | null
+  key_last_used_at: Date | null
 }
 
 export function toOrganisation(row: OrganisationRow): Organisation {
@@ -69,7 +72,13 @@ export function toRecord(row: RecordRow): OrganisationRecord {
     organisation: toOrganisation(row),
     apiKey:
       prefix !== null && lastFour !== null && keyCreatedAt !== null
-        ? { prefix, lastFour, createdAt: keyCreatedAt.getTime() }
+        ? {
+            prefix,
+            lastFour,
+            createdAt: keyCreatedAt.getTime(),
+            createdBy: row.key_created_by,
+            lastUsedAt: row.key_last_used_at?.getTime() ?? null,
+          }
         : null,
     keyHash,
     updatedAt: row.updated_at.getTime(),

@@ -55,6 +55,10 @@ interface ApiKeySummary {
   readonly prefix: string
   readonly lastFour: string
   readonly createdAt: number
+  /** The email of a person, `operator` (the operator token) or `service` (the first start); null for older keys. */
+  readonly createdBy: string | null
+  /** In whole minutes; null: not used yet. */
+  readonly lastUsedAt: number | null
 }
 
 /** The fields of a removed organisation that usage reports use. */

@@ -167,7 +167,7 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
     async (request, reply): Promise<NewApiKeyBody> => {
       const made = await organisations.createKey(request.params.id, actorOf(request))
       reply.code(201).header('cache-control', 'no-store')
-      return { ...made, createdAt: toIso(made.createdAt) }
+      return { ...made, createdAt: toIso(made.createdAt), lastUsedAt: null }
     },
   )
   app.put(
@@ -271,7 +271,11 @@ function render({ organisation, apiKey, updatedAt }: OrganisationRecord, nowMs: 
     ...described,
     subscription: { ...described.subscription, active: isSubscriptionActive(organisation.subscription, nowMs) },
     webhookUrl: organisation.webhookUrl,
-    apiKey: apiKey && { ...apiKey, createdAt: toIso(apiKey.createdAt) },
+    apiKey: apiKey && {
+      ...apiKey,
+      createdAt: toIso(apiKey.createdAt),
+      lastUsedAt: apiKey.lastUsedAt === null ? null : toIso(apiKey.lastUsedAt),
+    },
     createdAt: toIso(organisation.createdAt),
     updatedAt: toIso(updatedAt),
   }

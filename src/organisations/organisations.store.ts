@@ -51,12 +51,21 @@ export interface OrganisationStore {
     nowMs: number,
     beforeCommit: () => Promise<void>,
   ): Promise<boolean>
+  /** Stores the last use of each key that is still the organisation's key, unless a later or the same one is stored. */
+  noteKeyUses(uses: readonly KeyUse[]): Promise<void>
   /** Throws `conflict` while the organisation has Spaces. */
   remove(id: string, actor: Actor, nowMs: number): Promise<boolean>
 }
 
-const insertKey = `INSERT INTO api_keys (organisation_id, key_hash, prefix, last_four, created_at)
-  VALUES ($1, $2, $3, $4, $5)`
+/** When a key was used. */
+export interface KeyUse {
+  readonly organisationId: OrganisationId
+  readonly hash: Uint8Array
+  readonly usedAtMs: number
+}
+
+const insertKey = `INSERT INTO api_keys (organisation_id, key_hash, prefix, last_four, created_at, created_by)
+  VALUES ($1, $2, $3, $4, $5, $6)`
 
 export function createOrganisationStore(database: Database, recordChange: RecordChange): OrganisationStore {
   const change = createRowChange(database, recordChange)
@@ -73,6 +82,7 @@ export function createOrganisationStore(database: Database, recordChange: Record
   return {
     ...createReads(database),
     ...createKeyChanges(change),
+    noteKeyUses: (uses) => noteKeyUses(database, uses),
     insert: (organisation, actor) =>
       database.transaction((transaction) => insertWithin(transaction, organisation, actor)),
     insertWithin,
@@ -186,8 +196,9 @@ function createKeyChanges(change: RowChange): Pick<OrganisationStore, 'replaceKe
         const [old] = await loadKeyDisplay(transaction, id)
         await transaction.execute(
           `${insertKey} ON CONFLICT (organisation_id) DO UPDATE SET key_hash = excluded.key_hash, prefix = excluded.prefix,
-             last_four = excluded.last_four, created_at = excluded.created_at`,
-          keyValues(id, key, nowMs),
+             last_four = excluded.last_four, created_at = excluded.created_at, created_by = excluded.created_by,
+             last_used_at = NULL`,
+          keyValues(id, key, actor, nowMs),
         )
         await log(transaction, actor, nowMs, old ? 'api_key.rotated' : 'api_key.created', current.id, {
           before: old ? { ...old } : null,
@@ -197,7 +208,7 @@ function createKeyChanges(change: RowChange): Pick<OrganisationStore, 'replaceKe
     async insertFirstKey(id, key, actor, nowMs, beforeCommit) {
       let inserted = false
       await change(id, async (transaction, current) => {
-        const keyRow = keyValues(id, key, nowMs)
+        const keyRow = keyValues(id, key, actor, nowMs)
         inserted = (await transaction.execute(`${insertKey} ON CONFLICT (organisation_id) DO NOTHING`, keyRow)) > 0
         if (!inserted) return
         const after = { prefix: key.prefix, lastFour: key.lastFour }
@@ -218,8 +229,33 @@ function loadKeyDisplay(transaction: Queryable, id: string): Promise<KeyDisplay[
   )
 }
 
-function keyValues(organisationId: string, { hash, prefix, lastFour }: StoredCredential, nowMs: number) {
-  return [organisationId, hash, prefix, lastFour, new Date(nowMs)]
+function keyValues(
+  organisationId: string,
+  { hash, prefix, lastFour }: StoredCredential,
+  { name }: Actor,
+  nowMs: number,
+) {
+  return [organisationId, hash, prefix, lastFour, new Date(nowMs), name]
+}
+
+/** So that a lost database does not hold up a stop. */
+const noteTimeoutMs = 5_000
+
+/** Does not record a change: no instance holds the last use in memory. */
+async function noteKeyUses(database: Database, uses: readonly KeyUse[]): Promise<void> {
+  await database.execute(
+    `UPDATE api_keys k SET last_used_at = u.used_at
+       FROM (SELECT id, decode(hash, 'hex') AS hash, to_timestamp(ms / 1000.0) AS used_at
+               FROM unnest($1::uuid[], $2::text[], $3::int8[]) AS u (id, hash, ms)) u
+      WHERE k.organisation_id = u.id AND k.key_hash = u.hash
+        AND (k.last_used_at IS NULL OR k.last_used_at < u.used_at)`,
+    [
+      uses.map(({ organisationId }) => organisationId),
+      uses.map(({ hash }) => Buffer.from(hash).toString('hex')),
+      uses.map(({ usedAtMs }) => usedAtMs),
+    ],
+    { timeoutMs: noteTimeoutMs },
+  )
 }
 
 /** Path and query of a webhook's address often contain a secret. */

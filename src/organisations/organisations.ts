@@ -21,6 +21,7 @@ import {
   changeOrganisation,
   makeOrganisation,
 } from './organisation-change.ts'
+import { createKeyUses, type UsedKey } from './key-use.ts'
 import { type OrganisationStore, organisationsTopic } from './organisations.store.ts'
 
 /** An API key in clear text. Only its hash is stored. */
@@ -29,6 +30,7 @@ interface NewApiKey {
   prefix: string
   lastFour: string
   createdAt: number
+  createdBy: string
 }
 
 /** `authenticate`, `get` and `all` read memory. A change is visible on this instance before its promise resolves. */
@@ -67,7 +69,7 @@ export interface Organisations {
   removeWebhook(id: string, actor: Actor): Promise<void>
   /** The signing secret in clear text; null if the organisation has no webhook. */
   loadWebhookSecret(id: string): Promise<string | null>
-  close(): void
+  close(): Promise<void>
 }
 
 export interface OrganisationsDependencies {
@@ -80,7 +82,7 @@ export interface OrganisationsDependencies {
 
 /** Loads all organisations into memory and reloads those that change. The change feed must be started. */
 export async function createOrganisations(dependencies: OrganisationsDependencies): Promise<Organisations> {
-  const { store, changeFeed, clock, log, secretBox } = dependencies
+  const { store, changeFeed, clock, log } = dependencies
   const snapshot = createSnapshot()
   const reloader = await createSnapshotReloader({
     changeFeed,
@@ -91,16 +93,18 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
     replaceMany: snapshot.replaceMany,
   })
   log.info({ organisations: snapshot.size() }, 'organisations loaded')
+  const keyUses = createKeyUses({ write: store.noteKeyUses, clock, log })
 
   async function finishChange(id: string, found: boolean) {
     if (!found) throw noOrganisation(id)
     await changeFeed.caughtUp()
   }
-  const webhookContext = (id: string) => `webhook:${id}`
 
   return {
     authenticate(key) {
-      return isWellFormed(key, 'ptc_') ? snapshot.getByKeyHash(lookupHash(key)) : undefined
+      const found = isWellFormed(key, 'ptc_') ? snapshot.getByKeyHash(lookupHash(key)) : undefined
+      if (found) keyUses.note(found.key)
+      return found?.organisation
     },
     get: snapshot.get,
     all: snapshot.all,
@@ -136,7 +140,7 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
       const { secret, stored } = createCredential('ptc_')
       const createdAt = clock.now()
       await finishChange(id, await store.replaceKey(id, stored, actor, createdAt))
-      return { key: secret, prefix: stored.prefix, lastFour: stored.lastFour, createdAt }
+      return { key: secret, prefix: stored.prefix, lastFour: stored.lastFour, createdAt, createdBy: actor.name }
     },
     async createFirstKey(id, actor, show) {
       const { secret, stored } = createCredential('ptc_')
@@ -144,8 +148,22 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
       await changeFeed.caughtUp()
       return made
     },
+    ...createWebhookChanges(dependencies, finishChange),
+    async close() {
+      reloader.close()
+      await keyUses.close()
+    },
+  }
+}
+
+function createWebhookChanges(
+  { store, secretBox, clock }: OrganisationsDependencies,
+  finishChange: (id: string, found: boolean) => Promise<void>,
+): Pick<Organisations, 'setWebhook' | 'removeWebhook' | 'loadWebhookSecret'> {
+  const contextOf = (id: string) => `webhook:${id}`
+  return {
     async setWebhook(id, { url, secret = createWebhookSecret() }, actor) {
-      const webhook = { url: checkWebhookUrl(url), secretSealed: secretBox.seal(secret, webhookContext(id)) }
+      const webhook = { url: checkWebhookUrl(url), secretSealed: secretBox.seal(secret, contextOf(id)) }
       await finishChange(id, await store.setWebhook(id, webhook, actor, clock.now()))
       return { url: webhook.url, secret }
     },
@@ -154,20 +172,22 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
     },
     async loadWebhookSecret(id) {
       const sealed = await store.loadWebhookSecret(id)
-      return sealed === null ? null : secretBox.open(sealed, webhookContext(id))
+      return sealed === null ? null : secretBox.open(sealed, contextOf(id))
     },
-    close: reloader.close,
   }
 }
 
 /** The rows in memory, by id and by the hash of the current key. */
 function createSnapshot() {
   let byId = new Map<string, OrganisationRecord>()
-  let byKeyHash = new Map<string, Organisation>()
+  let byKeyHash = new Map<string, { organisation: Organisation; key: UsedKey }>()
 
   function put(record: OrganisationRecord) {
     byId.set(record.organisation.id, record)
-    if (record.keyHash) byKeyHash.set(storedLookupHash(record.keyHash), record.organisation)
+    const { organisation, keyHash } = record
+    if (!keyHash) return
+    const key = { organisationId: organisation.id, hash: keyHash, usedMinute: 0 }
+    byKeyHash.set(storedLookupHash(keyHash), { organisation, key })
   }
   function drop(id: string) {
     const keyHash = byId.get(id)?.keyHash
