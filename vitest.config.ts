@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
@@ -9,7 +9,10 @@ export default defineConfig({
       'cli/**/*.test.ts',
       'bench/**/*.test.ts',
       'scripts/**/*.test.ts',
+      'web/**/*.test.ts',
     ],
+    // Tests in the browser: vitest.console.config.ts.
+    exclude: [...configDefaults.exclude, 'test/console/**'],
     globalSetup: ['test/harness/global-setup.ts'],
     pool: 'forks',
     // Each test file may open two embedded databases of 180 MB each; CI has two cores.

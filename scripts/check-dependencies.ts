@@ -26,6 +26,7 @@ const allowedRooms: AllowedRooms = {
   ingestion: ['contract', 'database', 'jobs', 'documents', 'retrieval', 'tokens'],
   spaces: ['contract', 'database', 'http', 'operators'],
   chat: ['contract', 'http', 'organisations', 'billing', 'gateway', 'retrieval', 'providers', 'tokens', 'spaces'],
+  console: ['http'],
   http: ['contract'],
 }
 

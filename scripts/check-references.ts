@@ -5,8 +5,16 @@ import { listPaths, readSourceFiles, repositoryRoot } from './checks/source-file
 
 /** Breaks when a comment, a message or a document refers to a file, a folder or a heading that does not exist. */
 
-const folders = ['src', 'cli', 'bench', 'scripts', 'test', 'docs', 'bin', '.ci']
-const rootFiles = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'package.json', 'vitest.config.ts', 'knip.json']
+const folders = ['src', 'cli', 'bench', 'scripts', 'test', 'docs', 'bin', 'web', '.ci']
+const rootFiles = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'package.json',
+  'vitest.config.ts',
+  'vitest.console.config.ts',
+  'knip.json',
+]
 
 const files = readSourceFiles([...folders, ...rootFiles], /\.(?:tsx?|md|sh)$|^bin\/|^\.ci\//)
 const broken = findBrokenReferences(files, {

@@ -44,7 +44,9 @@ function readImports({ path: from, text }: SourceFile): Import[] {
   const { module, program } = parseSync(from, text)
   const found: Import[] = []
   const add = (specifier: string, typeOnly: boolean) => {
-    const to = specifier.startsWith('.') ? path.posix.join(path.posix.dirname(from), specifier) : specifier
+    // The console's alias: web/vite.config.ts.
+    const named = specifier.replace(/^@contract\//, 'src/contract/')
+    const to = named.startsWith('.') ? path.posix.join(path.posix.dirname(from), named) : named
     found.push({ to, typeOnly })
   }
   for (const { start, moduleRequest } of module.staticImports) {
@@ -73,6 +75,11 @@ function checkImport(from: string, { to, typeOnly }: Import, allowed: AllowedRoo
   if (room === 'contract' && target !== 'contract' && to !== 'zod') return broken('contract imports only zod (rule 1)')
   if (from.startsWith('cli/') && to.startsWith('src/') && target !== 'contract')
     return broken('the command line imports contract only (rule 5)')
+  if (from.startsWith('web/')) {
+    return to.startsWith('src/') && !(target === 'contract' && typeOnly)
+      ? broken('the console imports types of contract only (rule 5)')
+      : []
+  }
   if (!/^(?:src|cli|web)\//.test(to) && !to.endsWith('package.json')) {
     const isFastify = /^(@fastify\/swagger|fastify)/.test(to)
     return isFastify && room !== 'http' && !from.endsWith('.routes.ts')

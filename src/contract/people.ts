@@ -132,3 +132,5 @@ export const acceptInvitationSchema = z
 export type MembershipRole = z.output<typeof membershipRole>
 export type PersonBody = z.output<typeof personSchema>
 export type InvitationBody = z.output<typeof invitationSchema>
+
+export type MeBody = z.output<typeof meSchema>

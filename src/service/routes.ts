@@ -1,6 +1,8 @@
+import path from 'node:path'
 import { type Accounts, authRoutes, memberRoutes, peopleRoutes } from '../accounts/index.ts'
 import { type LedgerService, usageRoutes } from '../billing/index.ts'
 import { chatRoutes } from '../chat/index.ts'
+import { staticRoutes } from '../console/index.ts'
 import {
   type BlobStore,
   type ChunkReader,
@@ -50,6 +52,9 @@ export interface RouteDependencies {
   log: Log
 }
 
+/** Where `npm run build:console` puts the console. */
+const consoleFolder = path.resolve(import.meta.dirname, '../../dist/console')
+
 /** The map of the HTTP surface: every group of routes, in the order of registration. */
 export function createRoutes(dependencies: RouteDependencies): Routes[] {
   const { organisations, operatorTokens, accounts, adminLog, catalogue, operatorCatalogue } = dependencies
@@ -83,6 +88,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     modelRoutes({ catalogue: operatorCatalogue }),
     usageRoutes({ ledger, organisations, clock }),
     operationsRoutes({ isReady }),
+    staticRoutes({ folder: consoleFolder }),
     operatorRoutes({ adminLog, operatorTokens, hasOrganisation: (id) => organisations.get(id) !== undefined }),
     auditRoutes({
       checks: [

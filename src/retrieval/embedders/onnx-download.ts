@@ -3,6 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
 import { userAgent } from '../../kernel/index.ts'
 
 /** Downloads the files of a model once from the hub into `cacheFolder/MODEL`, in the hub's layout. */
@@ -62,7 +63,7 @@ async function downloadFile(url: string, target: string, required: boolean): Pro
   // Renamed when complete: a start that is killed leaves no half file under the final name.
   const partial = `${target}.${process.pid}.partial`
   try {
-    await pipeline(Readable.fromWeb(response.body), limitBytes(url), createWriteStream(partial))
+    await pipeline(Readable.fromWeb(response.body as ReadableStream), limitBytes(url), createWriteStream(partial))
     await rename(partial, target)
   } finally {
     await rm(partial, { force: true })

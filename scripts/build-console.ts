@@ -1,0 +1,38 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+/**
+ * Builds the console from web/ into dist/console, and compresses every text file next to itself, so that the server sends it as it
+ * is. `npm ci` runs it with --if-possible: an installation without development packages has no Vite and goes without the console.
+ */
+
+const root = path.resolve(import.meta.dirname, '..')
+const target = path.join(root, 'dist/console')
+/** Smaller files do not gain from compression. */
+const minimumBytes = 1024
+
+async function build(): Promise<void> {
+  const { build: buildWithVite } = await import('vite')
+  await buildWithVite({ configFile: path.join(root, 'web/vite.config.ts'), logLevel: 'warn' })
+  const files = await readdir(target, { recursive: true, withFileTypes: true })
+  const texts = files.filter((file) => file.isFile() && /\.(?:js|mjs|css|svg|json|wasm)$/.test(file.name))
+  await Promise.all(texts.map((file) => compress(path.join(file.parentPath, file.name))))
+}
+
+async function compress(file: string): Promise<void> {
+  const bytes = await readFile(file)
+  if (bytes.length < minimumBytes) return
+  const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }
+  await writeFile(`${file}.br`, await promisify(brotliCompress)(bytes, brotli))
+  await writeFile(`${file}.gz`, await promisify(gzip)(bytes, { level: 9 }))
+}
+
+try {
+  await build()
+} catch (error) {
+  const isMissing = (error as { code?: string }).code === 'ERR_MODULE_NOT_FOUND'
+  if (!isMissing || !process.argv.includes('--if-possible')) throw error
+  console.log('The console is not built, because the development packages are not installed. The APIs work without it.')
+}

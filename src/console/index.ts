@@ -1,0 +1,1 @@
+export { staticRoutes } from './static.routes.ts'

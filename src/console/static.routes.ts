@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyReply } from 'fastify'
+import type { App, Routes } from '../http/index.ts'
+
+/** Stands for the nonce in the built index.html; web/vite.config.ts states it. */
+const noncePlaceholder = '__CSP_NONCE__'
+const config = { auth: 'none' } as const
+const schema = { hide: true } as object
+
+/**
+ * The built console at /console. Its scripts, styles and images have names with a hash of their content, so browsers keep them for
+ * a year. Every other address below /console is the page itself, in which the console's router shows the view.
+ *
+ * @param folder where `npm run build:console` has put the console. Without it the page states the command.
+ */
+export function staticRoutes({ folder }: { folder: string }): Routes {
+  return (app) => {
+    const index = readIndex(folder)
+    const sendPage = index === undefined ? sendMissingPage : (reply: FastifyReply) => sendIndex(reply, index)
+    void app.register(async (scope) => {
+      await scope.register(fastifyStatic, { root: folder, serve: false, preCompressed: true })
+      scope.get('/console/assets/*', { config, schema }, (request, reply) => {
+        const { '*': name } = request.params as { '*': string }
+        return sendFile(reply, path.join('assets', name), 31_536_000)
+      })
+      // Their names have no hash.
+      for (const name of ['color-scheme.js', 'icon.svg'])
+        scope.get(`/console/${name}`, { config, schema }, (_request, reply) => sendFile(reply, name, 3_600))
+      for (const url of ['/console', '/console/*'])
+        (scope as unknown as App).get(url, { config, schema }, (_request, reply) => sendPage(reply))
+    })
+  }
+}
+
+function sendFile(reply: FastifyReply, name: string, maximumAgeSeconds: number) {
+  reply.removeHeader('cache-control')
+  return reply.sendFile(name, { maxAge: maximumAgeSeconds * 1000, immutable: maximumAgeSeconds > 3_600 })
+}
+
+function readIndex(folder: string): string | undefined {
+  try {
+    return readFileSync(path.join(folder, 'index.html'), 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function sendIndex(reply: FastifyReply, index: string) {
+  const nonce = randomBytes(16).toString('base64url')
+  return reply
+    .header('content-security-policy', createPolicy(nonce))
+    .type('text/html; charset=utf-8')
+    .send(index.replaceAll(noncePlaceholder, nonce))
+}
+
+/**
+ * Scripts come from this server only. Mantine and the charts create style elements, which carry the nonce. The pdf viewer draws
+ * images from memory (blob:) and runs in a worker of this server; `wasm-unsafe-eval` lets it compile its image decoders, and
+ * allows no JavaScript from strings.
+ */
+function createPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data: blob:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+const missingPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Portico</title>
+<h1>The console has not been built</h1>
+<p>Run <code>npm run build:console</code> in the folder of Portico, with the development packages installed, and start Portico again.</p>
+</html>
+`
+
+function sendMissingPage(reply: FastifyReply) {
+  return reply.code(503).type('text/html; charset=utf-8').send(missingPage)
+}

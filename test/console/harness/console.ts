@@ -1,0 +1,158 @@
+import { existsSync, mkdtempSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { readFileSync } from 'node:fs'
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { createPerson, testPassword } from '../../harness/people.ts'
+import { removeFolder, startPortico, type StartOptions, type TestPortico } from '../../harness/portico.ts'
+
+const executablePath = '/usr/bin/chromium'
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Browser suites are skipped with this reason where Chromium is missing. */
+export const hasBrowser = existsSync(executablePath)
+export const skipReason = hasBrowser ? '' : ' (skipped: there is no Chromium at /usr/bin/chromium)'
+
+export interface Window {
+  page: Page
+  context: BrowserContext
+  /** Signs in on the sign-in page. */
+  signIn(email: string): Promise<void>
+}
+
+export interface TestConsole {
+  portico: TestPortico
+  /** The address of the console. */
+  url: string
+  /** Opens a separate browser profile. */
+  openWindow(options?: BrowserContextOptions): Promise<Window>
+  /** Creates an account and opens a window in which it is signed in. Without an organisation it is an operator. */
+  openAs(
+    person: { email: string; organisationId?: string; role?: 'administrator' | 'member' },
+    options?: BrowserContextOptions,
+  ): Promise<Window>
+  /** Errors of pages since the start: exceptions, violations of the Content-Security-Policy, requests to other servers. */
+  problems: string[]
+  stop(): Promise<void>
+}
+
+/** Starts the service and one browser. Every window has a 1280 × 800 page, unless its options state another size. */
+export async function startConsole(options: StartOptions = {}): Promise<TestConsole> {
+  const portico = await startPortico(options)
+  const profiles: string[] = []
+  const contexts: BrowserContext[] = []
+  const problems: string[] = []
+  const openWindow = async (contextOptions: BrowserContextOptions = {}): Promise<Window> => {
+    const profile = mkdtempSync(path.join(tmpdir(), 'portico-browser-'))
+    profiles.push(profile)
+    const context = await chromium.launchPersistentContext(profile, {
+      executablePath,
+      headless: true,
+      args: flags,
+      locale: 'en-GB',
+      viewport: { width: 1280, height: 800 },
+      ...contextOptions,
+    })
+    contexts.push(context)
+    const page = context.pages()[0] ?? (await context.newPage())
+    page.setDefaultTimeout(30_000)
+    watchProblems(page, portico.url, problems)
+    return { page, context, signIn: (email) => signInOnPage(page, portico.url, email) }
+  }
+  return {
+    portico,
+    url: `${portico.url}/console`,
+    openWindow,
+    async openAs(person, contextOptions) {
+      const account = await createPerson(portico, person)
+      const window = await openWindow(contextOptions)
+      const cookies = account.cookie().split('; ')
+      await window.context.addCookies(
+        cookies.map((pair) => ({
+          name: pair.slice(0, pair.indexOf('=')),
+          value: pair.slice(pair.indexOf('=') + 1),
+          url: portico.url,
+        })),
+      )
+      return window
+    },
+    problems,
+    async stop() {
+      for (const context of contexts) await context.close()
+      for (const profile of profiles) await removeFolder(profile)
+      await portico.stop()
+    },
+  }
+}
+
+function watchProblems(page: Page, url: string, problems: string[]): void {
+  page.on('pageerror', (error) => problems.push(`exception: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && /Content.Security.Policy/i.test(message.text())) problems.push(message.text())
+  })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !/^(?:data|blob):/.test(request.url()))
+      problems.push(`foreign request: ${request.url()}`)
+  })
+}
+
+async function signInOnPage(page: Page, url: string, email: string): Promise<void> {
+  await page.goto(`${url}/console/sign-in`)
+  await page.locator('input[name=email]').fill(email)
+  await page.locator('input[name=password]').fill(testPassword)
+  await page.locator('button[type=submit]').click()
+  await page.getByRole('navigation').first().waitFor()
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface AxeResult {
+  violations: { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] }[]
+}
+
+/** Fails on every serious or critical accessibility finding of axe on the page as it is now. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axeSource)
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResult
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  expect(
+    serious.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes.map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`).join('; ')}`,
+    ),
+  ).toEqual([])
+}
+
+/** Fails if the page scrolls sideways. */
+export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  const { content, window } = await page.evaluate(() => ({
+    content: document.documentElement.scrollWidth,
+    window: document.documentElement.clientWidth,
+  }))
+  expect(content).toBeLessThanOrEqual(window)
+}
+
+/** The data requests (below /api and /v1) that a page sends while `act` runs and until the network is quiet. */
+export async function countRequests(page: Page, act: () => Promise<unknown>): Promise<string[]> {
+  const seen: string[] = []
+  const note = (request: { url(): string }) => {
+    const { pathname } = new URL(request.url())
+    if (/^\/(?:api|v1)\//.test(pathname)) seen.push(pathname)
+  }
+  page.on('request', note)
+  await act()
+  await page.waitForLoadState('networkidle')
+  page.off('request', note)
+  return seen
+}

@@ -1,0 +1,16 @@
+import { defineConfig } from 'vitest/config'
+
+/** `npm run test:console`: the console in a real browser against the real service. */
+export default defineConfig({
+  test: {
+    environment: 'node',
+    include: ['test/console/**/*.test.ts'],
+    globalSetup: ['test/harness/global-setup.ts', 'test/console/harness/build-once.ts'],
+    pool: 'forks',
+    // Each file runs a service and a browser; CI has two cores.
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
+  },
+})

@@ -1,0 +1,33 @@
+import { MantineProvider } from '@mantine/core'
+import { ModalsProvider } from '@mantine/modals'
+import { Notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { queryClient } from './query-client.ts'
+import { router } from './router.ts'
+import { cssVariables, theme } from './theme.ts'
+
+/** The nonce of this page, which the Content-Security-Policy requires on the style elements that Mantine creates. */
+function readNonce(): string {
+  return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
+}
+
+export function App() {
+  const { t } = useTranslation()
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={readNonce}
+    >
+      <QueryClientProvider client={queryClient}>
+        <ModalsProvider labels={{ confirm: t('confirm'), cancel: t('cancel') }}>
+          <Notifications position="bottom-right" />
+          <RouterProvider router={router} />
+        </ModalsProvider>
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+}

@@ -1,0 +1,35 @@
+import { createRouter } from '@tanstack/react-router'
+import { ApiError } from '../api/client.ts'
+import { ErrorState } from '../ui/error-state.tsx'
+import { LoadingState } from '../ui/loading-state.tsx'
+import { NotFoundState } from '../ui/not-found-state.tsx'
+import { queryClient } from './query-client.ts'
+import { routeTree } from './routes.tsx'
+
+export const router = createRouter({
+  routeTree,
+  basepath: '/console',
+  context: { queryClient },
+  // Query decides whether data is fresh.
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultPendingMs: 300,
+  defaultPendingComponent: LoadingState,
+  defaultErrorComponent: ErrorState,
+  defaultNotFoundComponent: NotFoundState,
+  scrollRestoration: true,
+})
+
+/** A session that has ended leads to the sign-in page, and from there back. */
+queryClient.getQueryCache().config.onError = (error) => {
+  const { pathname, href } = router.state.location
+  if (!(error instanceof ApiError) || error.status !== 401 || pathname === '/sign-in') return
+  queryClient.clear()
+  void router.navigate({ to: '/sign-in' as '/', search: { returnTo: href } as never, replace: true })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,26 @@
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import type { MeBody } from '@contract/people.ts'
+import { getJson } from '../api/client.ts'
+
+/** The signed-in person with roles; loaded once, and again after a change of roles. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => getJson<MeBody>('/api/me', { signal }),
+  staleTime: 60_000,
+})
+
+export type Role = 'operator' | 'administrator' | 'member'
+
+export function useSession(): MeBody {
+  return useSuspenseQuery(sessionQuery).data
+}
+
+/** The rights of the signed-in person in one organisation. Operators have every right everywhere. */
+export function useRights(organisationId: string | undefined): { isOperator: boolean; isAdministrator: boolean } {
+  const session = useSession()
+  const membership = session.organisations.find(({ id }) => id === organisationId)
+  return {
+    isOperator: session.isOperator,
+    isAdministrator: session.isOperator || membership?.role === 'administrator',
+  }
+}

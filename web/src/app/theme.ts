@@ -1,0 +1,37 @@
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core'
+
+/** Ten shades, light to dark. Shade 7 on white and shade 4 on the dark background have a contrast above 4.5. */
+const teal: MantineColorsTuple = [
+  '#eef6f6',
+  '#dcebeb',
+  '#b5d6d7',
+  '#8bc0c2',
+  '#69aeb0',
+  '#4f9fa2',
+  '#3d8c90',
+  '#2f6f73',
+  '#265a5e',
+  '#1b4649',
+]
+
+export const theme = createTheme({
+  primaryColor: 'portico',
+  primaryShade: { light: 7, dark: 6 },
+  colors: { portico: teal },
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
+  fontFamilyMonospace: 'ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, monospace',
+  defaultRadius: 'sm',
+  autoContrast: true,
+  headings: {
+    fontWeight: '600',
+    sizes: { h1: { fontSize: '1.5rem' }, h2: { fontSize: '1.125rem' }, h3: { fontSize: '1rem' } },
+  },
+  cursorType: 'pointer',
+})
+
+/** Secondary text with a contrast above 4.5 on every background of the console; Mantine's own shades are below. */
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: { '--mantine-color-dimmed': '#59636b' },
+  dark: { '--mantine-color-dimmed': '#a6aeb4' },
+})

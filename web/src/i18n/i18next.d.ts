@@ -1,0 +1,27 @@
+import type accounts from '../pages/accounts/en.json'
+import type devtools from '../pages/devtools/en.json'
+import type files from '../pages/files/en.json'
+import type models from '../pages/models/en.json'
+import type operator from '../pages/operator/en.json'
+import type spaces from '../pages/spaces/en.json'
+import type usage from '../pages/usage/en.json'
+import type viewer from '../pages/viewer/en.json'
+import type common from './en.json'
+
+/** Makes a missing key a type error. */
+declare module 'i18next' {
+  interface CustomTypeOptions {
+    defaultNS: 'common'
+    resources: {
+      common: typeof common
+      accounts: typeof accounts
+      devtools: typeof devtools
+      files: typeof files
+      models: typeof models
+      operator: typeof operator
+      spaces: typeof spaces
+      usage: typeof usage
+      viewer: typeof viewer
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import i18next from 'i18next'
+import { initReactI18next } from 'react-i18next'
+import de from './de.json' with { type: 'json' }
+import en from './en.json' with { type: 'json' }
+
+export const languages = [
+  { code: 'en', name: 'English' },
+  { code: 'de', name: 'Deutsch' },
+] as const
+export type Language = (typeof languages)[number]['code']
+
+const storageKey = 'portico-language'
+
+/** Loads the texts of the frame. The language is the last choice in this browser, else the browser's own. */
+export async function startTranslations(): Promise<void> {
+  await i18next.use(initReactI18next).init({
+    lng: preferredLanguage(),
+    fallbackLng: 'en',
+    defaultNS: 'common',
+    resources: { en: { common: en }, de: { common: de } },
+    interpolation: { escapeValue: false },
+    returnNull: false,
+  })
+  document.documentElement.lang = i18next.language
+}
+
+/** Adds the texts of one slice of pages. Call it at the top of the module of each page, so that they load with its code. */
+export function addTexts(namespace: string, texts: Record<Language, object>): void {
+  for (const { code } of languages) i18next.addResourceBundle(code, namespace, texts[code])
+}
+
+export async function changeLanguage(language: Language): Promise<void> {
+  await i18next.changeLanguage(language)
+  document.documentElement.lang = language
+  try {
+    localStorage.setItem(storageKey, language)
+  } catch {
+    // Storage is blocked: the choice lasts until the page is closed.
+  }
+}
+
+function preferredLanguage(): Language {
+  let stored: string | null = null
+  try {
+    stored = localStorage.getItem(storageKey)
+  } catch {
+    // Storage is blocked.
+  }
+  const wanted = [stored, ...navigator.languages].map((tag) => tag?.slice(0, 2))
+  return (
+    languages.find(({ code }) => code === wanted.find((one) => languages.some((known) => known.code === one)))?.code ??
+    'en'
+  )
+}

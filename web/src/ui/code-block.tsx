@@ -1,0 +1,36 @@
+import { Box, Code, Tabs } from '@mantine/core'
+import { CopyButton } from './copy-button.tsx'
+
+/** Code to copy. It scrolls inside its frame. */
+export function CodeBlock({ code, label }: { code: string; label?: string }) {
+  return (
+    <Box pos="relative">
+      <Code block pr={44} fz="xs" tabIndex={0} aria-label={label} role={label ? 'region' : undefined}>
+        {code}
+      </Code>
+      <Box pos="absolute" top={6} right={6}>
+        <CopyButton value={code} />
+      </Box>
+    </Box>
+  )
+}
+
+/** The same example in several languages. */
+export function CodeSnippets({ snippets }: { snippets: { label: string; code: string }[] }) {
+  return (
+    <Tabs defaultValue={snippets[0]?.label} keepMounted={false}>
+      <Tabs.List mb="xs">
+        {snippets.map(({ label }) => (
+          <Tabs.Tab key={label} value={label}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {snippets.map(({ label, code }) => (
+        <Tabs.Panel key={label} value={label}>
+          <CodeBlock code={code} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  )
+}

@@ -1,0 +1,26 @@
+import { Box, Group, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+
+/** The frame of a page: its title (also of the browser's tab), one line about it, its actions at the right, and the content. */
+export function Page(props: { title: string; description?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  const { title, description, actions, children } = props
+  useEffect(() => {
+    document.title = `${title} · Portico`
+  }, [title])
+  return (
+    <Stack gap="lg" maw={1600} mx="auto">
+      <Group justify="space-between" align="flex-start" gap="sm">
+        <Box miw={0}>
+          <Title order={1}>{title}</Title>
+          {description && (
+            <Text c="dimmed" size="sm" maw={720}>
+              {description}
+            </Text>
+          )}
+        </Box>
+        {actions && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  )
+}

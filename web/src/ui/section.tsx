@@ -1,0 +1,26 @@
+import { Group, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useId } from 'react'
+
+/** A part of a page with a heading. */
+export function Section(props: { title: string; description?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+  const { title, description, actions, children } = props
+  const id = useId()
+  return (
+    <Stack component="section" gap="sm" aria-labelledby={id}>
+      <Group justify="space-between" align="flex-end" gap="sm">
+        <div>
+          <Title order={2} id={id}>
+            {title}
+          </Title>
+          {description && (
+            <Text c="dimmed" size="sm" maw={720}>
+              {description}
+            </Text>
+          )}
+        </div>
+        {actions && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Stack>
+  )
+}

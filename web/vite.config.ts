@@ -1,0 +1,24 @@
+import path from 'node:path'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+/** The address below which Portico serves the console. */
+const base = '/console/'
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base,
+  plugins: [react()],
+  resolve: { alias: { '@contract': path.resolve(import.meta.dirname, '../src/contract') } },
+  // The server replaces it with a fresh value in every index.html (src/console/static.routes.ts).
+  html: { cspNonce: '__CSP_NONCE__' },
+  build: {
+    outDir: path.resolve(import.meta.dirname, '../dist/console'),
+    emptyOutDir: true,
+    // Data URIs would need an exception in the Content-Security-Policy.
+    assetsInlineLimit: 0,
+    target: 'es2023',
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 1500,
+  },
+})
