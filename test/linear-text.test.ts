@@ -12,6 +12,7 @@ import { analyseChunks, analyseQuery } from '../src/retrieval/lexical/analyse-te
 import { tokenize } from '../src/retrieval/lexical/tokenize.ts'
 import type { Passage } from '../src/retrieval/index.ts'
 import { createCitationRewriter } from '../src/chat/citations/citation-rewriter.ts'
+import { selectQuote } from '../src/chat/citations/select-quote.ts'
 import { fencePassages } from '../src/chat/context/prompt.ts'
 import { createTokenCounter, estimateTokens, loadVocabulary } from '../src/tokens/index.ts'
 
@@ -175,8 +176,10 @@ const readers: Record<string, (text: string) => unknown> = {
   'citation markers of an answer': (text) => {
     const rewriter = createCitationRewriter([{ documentId: '1', title: 'a', url: null }], { inline: true })
     for (let start = 0; start < text.length; start += 20) rewriter.push(text.slice(start, start + 20))
-    return rewriter.end()
+    rewriter.end()
+    return rewriter.cited().map(({ passages }) => passages.map(({ sentence }) => sentence()))
   },
+  'the quote of a passage': (text) => selectQuote(text, text),
 }
 
 async function fastestMs(read: (text: string) => unknown, text: string): Promise<number> {

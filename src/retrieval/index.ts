@@ -8,6 +8,7 @@ export { createProviderEmbedder, type ProviderEmbedderOptions } from './embedder
 export type { SearchEngine } from './engine.ts'
 export { createMemoryEngine } from './engines/memory/memory-engine.ts'
 export { createPostgresEngine } from './engines/postgres/postgres-engine.ts'
+export { tokenize } from './lexical/tokenize.ts'
 export { reindexStep } from './reindex.ts'
 export { createRetrieval, type Passage, type Retrieval } from './retrieval.ts'
 export { createSearchIndex, type IndexWriter, type SearchIndex } from './search-index.ts'

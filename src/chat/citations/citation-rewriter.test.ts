@@ -9,7 +9,7 @@ const sources = [a!, b!, a!, c!]
 function rewrite(text: string, { inline = true, pieces = [text] }: { inline?: boolean; pieces?: string[] } = {}) {
   const rewriter = createCitationRewriter(sources, { inline })
   const output = pieces.map((piece) => rewriter.push(piece)).join('') + rewriter.end()
-  return { output, cited: rewriter.cited().map((source) => source.documentId) }
+  return { output, cited: rewriter.cited().map(({ source }) => source.documentId) }
 }
 
 const shown = (text: string) => rewrite(text).output

@@ -1,3 +1,4 @@
+import { createSentenceTracker, type CitedSentence } from './cited-sentence.ts'
 import { createCodeSpans } from './code-spans.ts'
 import { createNumberingWriter, ErasingWriter, type MarkerWriter } from './marker-writers.ts'
 import { Scanner } from './scanner.ts'
@@ -13,13 +14,19 @@ export interface CitedSource {
   url: string | null
 }
 
+export interface Citation {
+  source: CitedSource
+  /** The passages of the document that markers name, in order of first use: each number in the prompt, and where it is first cited. */
+  passages: { sourceNumber: number; sentence: CitedSentence }[]
+}
+
 export interface CitationRewriter {
   /** Returns the part of the text so far that is decided; a marker that may be incomplete is held back. */
   push(text: string): string
   /** Returns the text that was held back. */
   end(): string
   /** Cited documents in order of first use; the marker's number is the index + 1. */
-  cited(): CitedSource[]
+  cited(): Citation[]
 }
 
 /**
@@ -29,20 +36,39 @@ export function createCitationRewriter(
   sources: readonly CitedSource[],
   { inline }: { inline: boolean },
 ): CitationRewriter {
-  const numbers = new Map<string, number>()
-  const cited: CitedSource[] = []
-
-  function numberOf(sourceNumber: number): number {
-    const source = sources[sourceNumber - 1]!
-    const known = numbers.get(source.documentId)
-    if (known !== undefined) return known
-    numbers.set(source.documentId, cited.push(source))
-    return cited.length
-  }
-
-  const writer = inline ? createNumberingWriter(numberOf) : new ErasingWriter()
+  const citations = createCitationList(sources)
+  const writer = inline ? citations.follow(createNumberingWriter(citations.numberOf)) : new ErasingWriter()
   const pipeline = createPipeline(writer, (given) => given.every((sourceNumber) => sourceNumber <= sources.length))
-  return { ...pipeline, cited: () => [...cited] }
+  return { ...pipeline, cited: citations.all }
+}
+
+/** Numbers documents in order of first use, and records which of their passages are cited, and by which sentence. */
+function createCitationList(sources: readonly CitedSource[]) {
+  const numbers = new Map<string, number>()
+  const cited: Citation[] = []
+  const known = new Set<number>()
+  const sentences = createSentenceTracker()
+  return {
+    numberOf(sourceNumber: number): number {
+      const source = sources[sourceNumber - 1]!
+      const number = numbers.get(source.documentId) ?? cited.push({ source, passages: [] })
+      numbers.set(source.documentId, number)
+      if (!known.has(sourceNumber)) {
+        known.add(sourceNumber)
+        cited[number - 1]!.passages.push({ sourceNumber, sentence: sentences.atMarker() })
+      }
+      return number
+    },
+    /** The writer, with its text followed. */
+    follow: (writer: MarkerWriter): MarkerWriter => ({
+      take(token) {
+        if (token.type === 'text') sentences.push(token.text)
+        return writer.take(token)
+      },
+      end: () => writer.end(),
+    }),
+    all: () => [...cited],
+  }
 }
 
 /** UTF-16 units that are processed before the event loop gets a turn: a few milliseconds. */

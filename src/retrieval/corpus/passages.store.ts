@@ -15,6 +15,9 @@ export interface StoredPassage {
   chunkIndex: number
   pageFrom: number | null
   pageTo: number | null
+  /** Range in the extracted text, in Unicode code points. */
+  characterFrom: number
+  characterTo: number
   rowFrom: number | null
   rowTo: number | null
 }
@@ -29,8 +32,8 @@ export function loadPassages(
   return database.query(
     `select c.id as "chunkId", coalesce(d.public_id, d.id) as "documentId", d.name as "documentName", d.source_url as url,
        c.content as text, c.heading_path as "headingPath", c.table_header as "tableHeader",
-       c.chunk_index as "chunkIndex", c.page_from as "pageFrom", c.page_to as "pageTo", c.row_from as "rowFrom",
-       c.row_to as "rowTo"
+       c.chunk_index as "chunkIndex", c.page_from as "pageFrom", c.page_to as "pageTo",
+       c.character_from as "characterFrom", c.character_to as "characterTo", c.row_from as "rowFrom", c.row_to as "rowTo"
      from chunks c join indexed_documents i on i.document_id = c.document_id and i.searchable
        join documents d on d.id = c.document_id
      where c.space_id = $1 and c.organisation_id = $2 and c.id = any($3::uuid[])`,

@@ -1,0 +1,46 @@
+/** UTF-16 units of a sentence before its marker, and after it. */
+const maximumBefore = 600
+const maximumAfter = 300
+
+/** Returns the sentence that a marker supports. Call it after the end of the answer. */
+export type CitedSentence = () => string
+
+/** Follows the text of an answer and finds the sentence of each marker, whatever pieces the text arrives in. Time is linear in the text. */
+export function createSentenceTracker() {
+  let tail = ''
+  /** Texts after markers that are still shorter than `maximumAfter`. */
+  let growing: { after: string }[] = []
+
+  return {
+    push(text: string): void {
+      const begin = text.slice(0, maximumAfter)
+      for (const marker of growing) marker.after = (marker.after + begin).slice(0, maximumAfter)
+      growing = growing.filter(({ after }) => after.length < maximumAfter)
+      tail += text.slice(-maximumBefore)
+      // Cutting at twice the length keeps the time linear for a text that arrives in single characters.
+      if (tail.length > 2 * maximumBefore) tail = tail.slice(-maximumBefore)
+    },
+    /** The sentence of a marker at the end of the text so far. */
+    atMarker(): CitedSentence {
+      const before = tail.slice(-maximumBefore)
+      const marker = { after: '' }
+      growing.push(marker)
+      return () => joinSentence(before, marker.after)
+    },
+  }
+}
+
+/** A stop with closing quotes, before white space or at the end; a CJK stop; the end of a line. */
+const stopPattern = /[.!?…]["'”’»)]{0,4}(?=\s|$)|[。！？\n]/u
+
+/** A marker after a stop belongs to the sentence before it, a marker within a sentence to all of that sentence. */
+function joinSentence(before: string, after: string): string {
+  const body = before.trimEnd()
+  const isComplete = /(?:[.!?…]["'”’»)]{0,4}|[。！？])$/u.test(body)
+  const inner = isComplete ? body.replace(/[.!?…。！？"'”’»)]{1,20}$/u, '') : body
+  let start = 0
+  for (const stop of inner.matchAll(new RegExp(stopPattern, 'gu'))) start = stop.index + stop[0].length
+  const rest = isComplete ? '' : after.slice(0, stopPattern.exec(after)?.index)
+  // A stop at the very end of `inner` belongs to an abbreviation or to nothing.
+  return (inner.slice(start === inner.length ? 0 : start) + rest).trim()
+}
