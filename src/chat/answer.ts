@@ -1,4 +1,4 @@
-import type { Reference } from '../contract/chat.ts'
+import type { Receipt } from '../billing/index.ts'
 import { AppError, type RequestId } from '../kernel/index.ts'
 import type { ProviderMessage } from '../providers/index.ts'
 import type { Passage } from '../retrieval/index.ts'
@@ -6,32 +6,47 @@ import { createCitationRewriter } from './citations/citation-rewriter.ts'
 import { maximumPassageBytes } from './context/context-window.ts'
 import { createBoundary, fencePassages, toCitedSource } from './context/prompt.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
+import { type DocumentReference, referencesOfCitations, referencesOfPassages } from './references.ts'
 import { composeQuery } from './search-query.ts'
 import { createModelTurn } from './tools/model-turn.ts'
 import { maximumCallsPerRound, maximumToolRounds, readToolCall, searchTool } from './tools/search-tool.ts'
 import type { ToolCall } from './tools/tool-call.ts'
-import { toVisitorError } from './visitor-error.ts'
 
 /** The parts of an answer, in order. The stream sends them one by one; the JSON answer is folded from them. */
 export type AnswerEvent =
-  | { type: 'message_source'; source: 'UPLOADED_FILES'; status: 'RETRIEVED'; count: number }
+  | { type: 'message_source'; source: 'UPLOADED_FILES'; status: 'RETRIEVED'; count: number; search: SearchReport }
   | { type: 'assistant_write'; delta: string }
-  | { type: 'references'; references: (Reference & { documentId: string })[] }
+  | { type: 'references'; references: DocumentReference[] }
+  /** One receipt for each call of the model. */
+  | { type: 'cost'; receipts: Receipt[] }
 
-/** Answers one conversation from a Space's instructions and files. Throws AppError with a text for visitors; tokens generated before are billed. */
-export async function* answer(
+/** What one search did, for the preview of a Space. */
+export interface SearchReport {
+  /** Null for a tool call without a valid query. */
+  query: string | null
+  documents: { id: string; title: string }[]
+  milliseconds: number
+}
+
+/** Answers one conversation from a Space's instructions and files. Throws AppError; tokens generated before are billed. */
+export function answer(
   dependencies: AnswerDependencies,
   call: AnswerCall,
   prepared: PreparedAnswer,
 ): AsyncGenerator<AnswerEvent, void, void> {
-  try {
-    yield* generate({ dependencies, call, prepared, boundary: createBoundary(), sources: [], conversation: [] })
-  } catch (error) {
-    throw toVisitorError(error)
-  }
+  const boundary = createBoundary()
+  return generate({
+    dependencies,
+    call,
+    prepared,
+    boundary,
+    passages: [],
+    sources: [],
+    conversation: [],
+    receipts: [],
+    text: '',
+  })
 }
-
-type SourceList = ReturnType<typeof toCitedSource>[]
 
 /** State of one answer. */
 interface Run {
@@ -39,18 +54,25 @@ interface Run {
   call: AnswerCall
   prepared: PreparedAnswer
   boundary: string
-  /** Documents of the passages that the model has received, in the order of their numbers. */
-  sources: SourceList
+  /** The passages that the model has received, in the order of their numbers. */
+  passages: Passage[]
+  /** Their documents. */
+  sources: ReturnType<typeof toCitedSource>[]
   /** The messages of the next completion. */
   conversation: ProviderMessage[]
+  receipts: Receipt[]
+  /** The answer so far. */
+  text: string
 }
 
 async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   const { call, prepared, sources, conversation } = run
-  const passages = await prepared.window.pack(await search(run, composeQuery(call.messages)), 1)
-  yield retrieved(passages)
+  const query = composeQuery(call.messages)
+  const startMs = performance.now()
+  const passages = await prepared.window.pack(await search(run, query), 1)
+  yield retrieved(passages, query, startMs)
 
-  sources.push(...passages.map(toCitedSource))
+  addPassages(run, passages)
   const rewriter = createCitationRewriter(sources, { inline: call.inlineSources })
   const question = call.messages.at(-1)!.content
   conversation.push({ role: 'system', content: prepared.system, cacheUpToHere: true }, ...prepared.earlier, {
@@ -64,10 +86,11 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
     const streamed = await complete(run, { round, mayCall })
     const turn = createModelTurn()
     for await (const events of streamed.events) {
+      for (const event of events) if (event.type === 'finish') run.receipts.push(event.receipt)
       const delta = rewriter.push(turn.take(events))
       if (delta === '') continue
       isBlank &&= delta.trim() === ''
-      yield { type: 'assistant_write', delta }
+      yield write(run, delta)
     }
     // Where no tools are allowed, calls are ignored: the answer ends.
     if (!mayCall || turn.toolCalls().length === 0) break
@@ -78,14 +101,27 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
     yield* runTools(run, turn.toolCalls())
   }
   const rest = rewriter.end()
-  if (rest !== '') yield { type: 'assistant_write', delta: rest }
+  if (rest !== '') yield write(run, rest)
   if (isBlank && rest.trim() === '') {
     throw new AppError('upstream_error', 'The model ended without an answer.', {
       internal: `${prepared.model} ended without text`,
     })
   }
-  const references = call.inlineSources ? rewriter.cited() : uniqueDocuments(sources)
-  yield { type: 'references', references: toReferences(references) }
+  const references = call.inlineSources
+    ? referencesOfCitations(rewriter.cited(), run.passages, call.passageReferences)
+    : referencesOfPassages(run.passages, run.text, call.passageReferences)
+  yield { type: 'references', references }
+  yield { type: 'cost', receipts: run.receipts }
+}
+
+function write(run: Run, delta: string): AnswerEvent {
+  run.text += delta
+  return { type: 'assistant_write', delta }
+}
+
+function addPassages({ passages, sources }: Run, added: readonly Passage[]) {
+  passages.push(...added)
+  sources.push(...added.map(toCitedSource))
 }
 
 function complete(
@@ -125,13 +161,14 @@ function search({ dependencies, call }: Run, query: string): Promise<Passage[]> 
 
 /** Runs the calls of one turn and adds their results to the conversation. */
 async function* runTools(run: Run, toolCalls: readonly ToolCall[]): AsyncGenerator<AnswerEvent, void, void> {
-  const { prepared, sources, conversation } = run
+  const { prepared, conversation } = run
   for (const [index, toolCall] of toolCalls.entries()) {
-    const { content, found } = await runTool(run, toolCall, index < maximumCallsPerRound)
+    const startMs = performance.now()
+    const { content, found, query } = await runTool(run, toolCall, index < maximumCallsPerRound)
     // The room for passages was taken when they were packed.
     if (found.length === 0) await prepared.window.add(content)
-    yield retrieved(found)
-    sources.push(...found.map(toCitedSource))
+    yield retrieved(found, query, startMs)
+    addPassages(run, found)
     conversation.push({ role: 'tool', toolCallId: toolCall.id, content })
   }
 }
@@ -141,37 +178,36 @@ async function runTool(
   run: Run,
   toolCall: ToolCall,
   maySearch: boolean,
-): Promise<{ content: string; found: Passage[] }> {
+): Promise<{ content: string; found: Passage[]; query: string | null }> {
   const read = readToolCall(toolCall)
-  if ('problem' in read) return { content: read.problem, found: [] }
+  if ('problem' in read) return { content: read.problem, found: [], query: null }
   if (!maySearch) {
     return {
       content: `Only ${maximumCallsPerRound} searches at a time are allowed. Repeat this one if needed.`,
       found: [],
+      query: null,
     }
   }
-  const firstNumber = run.sources.length + 1
+  const firstNumber = run.passages.length + 1
   const found = await run.prepared.window.pack(await search(run, read.query), firstNumber)
   const content = found.length === 0 ? 'Nothing was found.' : fencePassages(found, run.boundary, firstNumber)
-  return { content, found }
+  return { content, found, query: read.query }
 }
 
-const retrieved = ({ length }: readonly Passage[]): AnswerEvent => ({
-  type: 'message_source',
-  source: 'UPLOADED_FILES',
-  status: 'RETRIEVED',
-  count: length,
-})
+/** Longest query in a report, UTF-16 units: a question may have 200,000 characters. */
+const maximumReportedQuery = 1_000
 
-function uniqueDocuments(sources: SourceList): SourceList {
-  return [...new Map(sources.map((source) => [source.documentId, source])).values()]
-}
-
-function toReferences(sources: SourceList): Extract<AnswerEvent, { type: 'references' }>['references'] {
-  return sources.map((source, index) => ({
-    id: index + 1,
-    title: source.title,
-    documentId: source.documentId,
-    ...(source.url === null ? {} : { url: source.url }),
-  }))
+function retrieved(passages: readonly Passage[], query: string | null, startMs: number): AnswerEvent {
+  const titles = new Map(passages.map(({ documentId, documentName }) => [documentId as string, documentName]))
+  return {
+    type: 'message_source',
+    source: 'UPLOADED_FILES',
+    status: 'RETRIEVED',
+    count: passages.length,
+    search: {
+      query: query?.slice(0, maximumReportedQuery).toWellFormed() ?? null,
+      documents: [...titles].map(([id, title]) => ({ id, title })),
+      milliseconds: Math.round(performance.now() - startMs),
+    },
+  }
 }

@@ -11,7 +11,6 @@ import { removeMarkers } from './citations/citation-rewriter.ts'
 import { type ContextWindow, openContextWindow } from './context/context-window.ts'
 import { composeSystemPrompt } from './context/prompt.ts'
 import { searchTool } from './tools/search-tool.ts'
-import { toVisitorError } from './visitor-error.ts'
 
 export interface AnswerCall {
   requestId: RequestId
@@ -19,6 +18,8 @@ export interface AnswerCall {
   space: Space
   messages: ChatRequest['messages']
   inlineSources: boolean
+  /** References name the passages of their documents. */
+  passageReferences: boolean
   agentic: boolean
   signal: AbortSignal
 }
@@ -51,7 +52,7 @@ export interface PreparedAnswer {
  */
 export async function prepareAnswer(dependencies: AnswerDependencies, call: AnswerCall): Promise<PreparedAnswer> {
   const { settings, instructions } = call.space
-  const { model, whenExhausted, limits } = forVisitors(() => chooseModel(dependencies, call))
+  const { model, whenExhausted, limits } = chooseModel(dependencies, call)
   const system = composeSystemPrompt({ instructions, inline: call.inlineSources })
   const window = await openContextWindow(
     dependencies.tokens,
@@ -78,12 +79,4 @@ function chooseModel({ ledger, fallbackModel, findModel, now }: AnswerDependenci
     throw new AppError('model_not_found', `The Space's model ${model} is not available to its organisation.`)
   }
   return { model, limits, whenExhausted: hasCredit ? ('refuse' as const) : ('write_off' as const) }
-}
-
-function forVisitors<T>(run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw toVisitorError(error)
-  }
 }

@@ -27,14 +27,33 @@ export const chatRequestSchema = z
 
 export type ChatRequest = z.infer<typeof chatRequestSchema>
 
+const passageReferenceSchema = z
+  .object({
+    page: z.int().optional().describe('The first page of the passage, 1-based; for PDF.'),
+    rows: z.object({ from: z.int(), to: z.int() }).optional().describe('The rows of a table, 1-based; for CSV.'),
+    heading: z.string().optional().describe('The headings above the passage, outermost first, joined with ` > `.'),
+    quote: z
+      .string()
+      .describe('The part of the passage that shares most words with the cited sentence; at most 300 characters.'),
+    start: z.int().describe("Start of the passage in the document's extracted text, in Unicode code points."),
+    end: z.int().describe('End of the passage, exclusive.'),
+  })
+  .meta({ id: 'PassageReference' })
+
 export const referenceSchema = z
   .object({
     id: z.int().describe('The number in the marker.'),
     title: z.string().describe("The document's name."),
-    documentId: z.string().optional().describe('Absent in streams.'),
+    documentId: z.string().optional().describe('Absent in streams without passage references.'),
     url: z.string().optional().describe("The document's `metadata.url`; absent if it has none."),
+    passages: z
+      .array(passageReferenceSchema)
+      .optional()
+      .describe('With `service-enable-passage-references: true`: the passages of the document that markers name.'),
   })
   .meta({ id: 'Reference' })
+
+export type PassageReference = z.infer<typeof passageReferenceSchema>
 
 export type Reference = z.infer<typeof referenceSchema>
 
@@ -47,19 +66,54 @@ export const chatAnswerSchema = z
   })
   .meta({ id: 'SpaceChatAnswer' })
 
+const messageSourceSchema = z
+  .object({ source: z.string(), status: z.string(), count: z.int() })
+  .describe('`message_source`: a retrieval or another tool call.')
+const errorEventSchema = z
+  .object({ error: z.string() })
+  .describe('`error`: the answer failed; the stream ends without `done`.')
+const otherEvents = [
+  z.object({ delta: z.string() }).describe('`assistant_write`: a piece of the answer.'),
+  z.object({ references: z.array(referenceSchema) }).describe('`references`: the cited sources.'),
+  z.object({ done: z.literal(true) }).describe('`done`: the stream is complete.'),
+] as const
+
 /** The data of the events of a streamed answer, by event name. */
 export const chatEventSchema = z
-  .union([
-    z
-      .object({ source: z.string(), status: z.string(), count: z.int() })
-      .describe('`message_source`: a retrieval or another tool call.'),
-    z.object({ delta: z.string() }).describe('`assistant_write`: a piece of the answer.'),
-    z
-      .object({ references: z.array(referenceSchema.omit({ documentId: true })) })
-      .describe('`references`: the cited sources.'),
-    z.object({ error: z.string() }).describe('`error`: the answer failed; the stream ends without `done`.'),
-    z.object({ done: z.literal(true) }).describe('`done`: the stream is complete.'),
-  ])
+  .union([messageSourceSchema, errorEventSchema, ...otherEvents])
   .meta({ id: 'SpaceChatEvent' })
 
 export type ChatAnswer = z.infer<typeof chatAnswerSchema>
+
+/** What people receive in addition when they try a Space in the console. */
+const previewSourceSchema = messageSourceSchema.extend({
+  query: z.string().nullable().describe('The searched text; null for a tool call without a valid query.'),
+  documents: z.array(z.object({ id: z.uuid(), title: z.string() })).describe('Documents of the passages found.'),
+  milliseconds: z.int().describe('Time of the search.'),
+})
+
+const previewCostSchema = z
+  .object({
+    billedUsd: z.string().describe('US dollars as an exact decimal, for all calls of the model.'),
+    requests: z
+      .array(z.object({ requestId: z.string(), model: z.string(), billedUsd: z.string() }))
+      .describe('One entry with a receipt for each call of the model.'),
+  })
+  .describe('`cost`: sent to administrators before `done`.')
+
+export const chatPreviewSchema = chatAnswerSchema
+  .extend({ sources: z.array(previewSourceSchema).optional(), cost: previewCostSchema.optional() })
+  .meta({ id: 'SpaceChatPreview' })
+
+export const chatPreviewEventSchema = z
+  .union([
+    previewSourceSchema,
+    errorEventSchema.extend({ code: z.string().describe('The code of the error.') }),
+    ...otherEvents,
+    previewCostSchema,
+  ])
+  .meta({ id: 'SpaceChatPreviewEvent' })
+
+export type ChatPreview = z.infer<typeof chatPreviewSchema>
+export type PreviewSource = z.infer<typeof previewSourceSchema>
+export type PreviewCost = z.infer<typeof previewCostSchema>

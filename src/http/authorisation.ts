@@ -56,6 +56,11 @@ function assertRole(request: FastifyRequest, auth: OrganisationAuthentication, o
   if (auth.role === 'administrator' && role !== 'administrator') throw forbidden('an administrator of the organisation')
 }
 
+/** Whether the request has every right in this organisation. */
+export function isAdministratorOf({ person }: Pick<FastifyRequest, 'person'>, organisationId: string): boolean {
+  return hasEveryRight(person) || person?.memberships.get(organisationId) === 'administrator'
+}
+
 /** The organisations whose data a list may show: all (undefined) for operators, else those in which the person has this role. */
 export function visibleOrganisations(
   { person }: Pick<FastifyRequest, 'person'>,

@@ -1,5 +1,5 @@
 export { type Authenticators } from './authentication.ts'
-export { assertSameSite, forbidden, visibleOrganisations } from './authorisation.ts'
+export { assertSameSite, forbidden, isAdministratorOf, visibleOrganisations } from './authorisation.ts'
 export { renderErrorBody, toAppError } from './error-renderer.ts'
 export { startEventStream } from './event-stream.ts'
 export { headerList } from './header-list.ts'

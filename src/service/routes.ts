@@ -76,6 +76,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       },
       fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
       getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
+      getSpace: (id) => spaces.get(id),
       now: () => clock.now(),
       log,
     }),

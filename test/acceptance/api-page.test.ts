@@ -72,7 +72,12 @@ describe('the OpenAPI description', () => {
     const streams = operations
       .filter(({ responses }) => responses['200']?.content?.['text/event-stream'])
       .map(({ operationId }) => operationId)
-    expect(streams.toSorted()).toEqual(['chatWithSpace', 'createChatCompletion', 'followSpaceDocuments'])
+    expect(streams.toSorted()).toEqual([
+      'chatWithSpace',
+      'createChatCompletion',
+      'followSpaceDocuments',
+      'previewSpaceChat',
+    ])
   })
 
   it('has every route with its authentication', async () => {

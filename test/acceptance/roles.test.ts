@@ -48,6 +48,7 @@ const table: Record<string, Lowest> = {
   'GET /api/spaces/{id}': 'member',
   'PATCH /api/spaces/{id}': 'member',
   'DELETE /api/spaces/{id}': 'member',
+  'POST /api/spaces/{id}/chat': 'member',
   'POST /api/spaces/{id}/publish': 'administrator',
   'POST /api/spaces/{id}/unpublish': 'administrator',
   'GET /api/spaces/{id}/documents': 'member',
@@ -78,6 +79,7 @@ const table: Record<string, Lowest> = {
 const bodies: Record<string, (ids: Ids) => unknown> = {
   'POST /api/spaces': ({ organisationId }) => ({ organisationId, name: 'A Space', model: 'portico/offline' }),
   'PATCH /api/spaces/{id}': () => ({ name: 'Another name' }),
+  'POST /api/spaces/{id}/chat': () => ({ messages: [{ role: 'user', content: 'Hello' }] }),
   'PATCH /api/organisations/{id}': () => ({ disabledModels: [] }),
   'PUT /api/organisations/{id}/opt-in': () => ({ optIn: true }),
   'POST /api/organisations/{id}/chat/completions': () => ({

@@ -60,9 +60,10 @@ export async function openContextWindow(
   const systemTokens = await count(system, windowTokens)
   const room = windowTokens - systemTokens - fenceTokens
   if (room <= 0) {
-    throw new AppError('upstream_error', 'This assistant is not configured correctly.', {
-      internal: `the instructions of the Space take ${systemTokens} tokens, its model has room for ${windowTokens} alongside an answer`,
-    })
+    throw new AppError(
+      'upstream_error',
+      `The instructions of the Space take ${systemTokens} tokens; its model has room for ${windowTokens} alongside an answer. Shorten them, or use a model with a larger context.`,
+    )
   }
   const questionTokens = await count(question.content, room)
   if (questionTokens > room) {

@@ -1,0 +1,79 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { headerList, startEventStream } from '../http/index.ts'
+import { AppError, type Log } from '../kernel/index.ts'
+import type { Space } from '../spaces/index.ts'
+import { answer } from './answer.ts'
+import type { ReadChat } from './chat-body.ts'
+import { type AnswerCall, type AnswerDependencies, prepareAnswer } from './prepare-answer.ts'
+import { foldAnswer, type Reader, renderDone, renderError, renderEvent } from './render-answer.ts'
+import { toVisitorError } from './visitor-error.ts'
+
+export type SendDependencies = AnswerDependencies & { log: Log }
+
+/** Answers a request to a Space as one JSON object or as server-sent events. `request.organisation` owns the Space. */
+export async function sendAnswer(
+  dependencies: SendDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { space, isPreview, isAdministrator }: { space: Space } & Pick<Reader, 'isPreview' | 'isAdministrator'>,
+) {
+  const body = request.body as ReadChat
+  if (body.ignored.length > 0) reply.header('x-ignored-params', headerList(body.ignored))
+  const passageReferences = isOn(request.headers['service-enable-passage-references'])
+  const reader: Reader = { isPreview, isAdministrator, passageReferences }
+  const call: AnswerCall = {
+    requestId: request.requestId,
+    organisation: request.organisation,
+    space,
+    messages: body.messages,
+    inlineSources: isOn(request.headers['service-enable-inline-sources']),
+    agentic: isOn(request.headers['service-enable-agentic-workflow']),
+    passageReferences,
+    signal: request.clientSignal,
+  }
+  const prepared = await prepareAnswer(dependencies, call).catch((error: unknown) => {
+    // An error in the request names its field; visitors can correct it.
+    throw error instanceof AppError && error.param !== null ? error : toReaderError(error, reader)
+  })
+  const events = answer(dependencies, call, prepared)
+  if (body.streaming === true) return streamAnswer(dependencies.log, { request, reply, events, reader })
+  return foldAnswer(events, `msg_${request.requestId.slice(4)}`, reader).catch((error: unknown) => {
+    throw toReaderError(error, reader)
+  })
+}
+
+async function streamAnswer(
+  log: Log,
+  {
+    request,
+    reply,
+    events,
+    reader,
+  }: { request: FastifyRequest; reply: FastifyReply; events: ReturnType<typeof answer>; reader: Reader },
+) {
+  const stream = startEventStream(reply, request.clientSignal)
+  let lastText = ''
+  try {
+    for await (const event of events) {
+      const text = renderEvent(event, reader)
+      if (text !== '') await stream.write(text)
+    }
+    await stream.write(renderDone())
+  } catch (thrown) {
+    const error = toReaderError(thrown, reader)
+    const { internal } = toVisitorError(thrown)
+    log.warn({ requestId: request.requestId, code: error.code, internal }, 'a streamed answer failed')
+    lastText = renderError(error, reader)
+  } finally {
+    stream.end(lastText)
+  }
+  return reply
+}
+
+/** Administrators receive the reason of a failure, all others a text for visitors. */
+function toReaderError(thrown: unknown, { isPreview, isAdministrator }: Reader): AppError {
+  return isPreview && isAdministrator && thrown instanceof AppError ? thrown : toVisitorError(thrown)
+}
+
+const isOn = (header: string | string[] | undefined) =>
+  typeof header === 'string' && header.trim().toLowerCase() === 'true'
