@@ -120,6 +120,7 @@ async function openParts(context: PartContext, isStopping: () => boolean) {
     spaces,
     tokens,
     isReady: createReadiness({ databases: [control, corpus], ledger, isStopping }),
+    publicUrl: config.settings.server.publicUrl,
     clock,
     log,
   })

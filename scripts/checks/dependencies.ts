@@ -82,15 +82,13 @@ function checkImport(from: string, { to, typeOnly }: Import, allowed: AllowedRoo
   }
   if (!/^(?:src|cli|web)\//.test(to) && !to.endsWith('package.json')) {
     const isFastify = /^(@fastify\/swagger|fastify)/.test(to)
-    return isFastify && room !== 'http' && !from.endsWith('.routes.ts')
-      ? broken('only http and routes import fastify (rule 2)')
-      : []
+    return isFastify && room !== 'http' && !isRoutes(from) ? broken('only http and routes import fastify (rule 2)') : []
   }
   if (isComposition(from) || from.startsWith('cli/') || from.startsWith('src/config')) return []
   if (target === undefined || isComposition(to))
     return broken('main, first-start, service and config are above the rooms (rule 2)')
   if (room === target || target === 'kernel') {
-    return from.endsWith('.routes.ts') && to.endsWith('.store.ts') ? broken('routes never import stores (rule 2)') : []
+    return isRoutes(from) && to.endsWith('.store.ts') ? broken('routes never import stores (rule 2)') : []
   }
   if (!allowed[room ?? '']?.includes(target)) return broken(`${room} may not import ${target} (rule 4)`)
   if (to !== `src/${target}/index.ts` && target !== 'contract')
@@ -99,7 +97,7 @@ function checkImport(from: string, { to, typeOnly }: Import, allowed: AllowedRoo
     ...(target === 'database' && !typeOnly && !mayUseDatabase(from)
       ? broken('only stores, jobs and ingestion import the database at run time (rule 3)')
       : []),
-    ...(target === 'http' && !from.endsWith('.routes.ts') ? broken('only routes import http (rule 2)') : []),
+    ...(target === 'http' && !isRoutes(from) ? broken('only routes import http (rule 2)') : []),
   ]
 }
 
@@ -184,6 +182,11 @@ function runtimeEdges(modules: readonly Module[]): Map<string, string[]> {
 /** Composition is above all rooms: it may import every room, and no room imports it. */
 function isComposition(file: string): boolean {
   return /^src\/(?:(?:main|first-start|process-log|service)\.ts$|(?:first-start|process-log|service)\/)/.test(file)
+}
+
+/** Page views are routes as well. */
+function isRoutes(file: string): boolean {
+  return /\.(?:routes|view)\.ts$/.test(file)
 }
 
 /** Tests and their fixtures: test/README.md. */

@@ -29,6 +29,9 @@ const limits = {
   concurrentUploads: z.int().describe('Concurrent uploads. Default 16.'),
 }
 
+/** Canonical ids or aliases. */
+export const modelIdsSchema = z.array(z.string().min(1).max(300)).max(1000)
+
 const organisationFields = {
   plan: plan.optional().describe('Only `enterprise` may use the gateway.'),
   subscription: subscription.optional(),
@@ -39,9 +42,7 @@ const organisationFields = {
   markupPercent: decimal.optional().describe('Added to the base cost: `"12.5"`. At most 2 decimals, at most 1000.'),
   timeZone: z.string().max(100).optional().describe('IANA zone of the budget’s period, for instance `Europe/Berlin`.'),
   periodAnchorDay: z.int().optional().describe('Day of the month, 1 to 28, on which the budget renews.'),
-  disabledModels: z
-    .array(z.string().min(1).max(300))
-    .max(1000)
+  disabledModels: modelIdsSchema
     .optional()
     .describe('Models that this organisation may not use; aliases become canonical ids.'),
   limits: z
@@ -66,7 +67,7 @@ export const listOrganisationsQuerySchema = z.object({
   search: z.string().max(200).optional().describe('A part of the name, not case-sensitive.'),
 })
 
-const keyDisplay = z.object({
+export const keyDisplaySchema = z.object({
   prefix: z.string(),
   lastFour: z.string(),
   createdAt: z.iso.datetime(),
@@ -99,7 +100,7 @@ export const organisationSchema = z
     disabledModels: z.array(z.string()),
     limits: z.object(limits),
     webhookUrl: z.string().nullable(),
-    apiKey: keyDisplay.nullable().describe('The current key, without its secret part.'),
+    apiKey: keyDisplaySchema.nullable().describe('The current key, without its secret part.'),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -109,7 +110,7 @@ export const organisationPageSchema = pageOf(organisationSchema).meta({ id: 'Org
 
 export const optInSchema = z.strictObject({ optIn: z.boolean() }).meta({ id: 'OptIn' })
 
-export const newApiKeySchema = keyDisplay
+export const newApiKeySchema = keyDisplaySchema
   .extend({ key: z.string().describe('Shown only now.') })
   .meta({ id: 'NewApiKey' })
 

@@ -63,6 +63,14 @@ export interface ListedModel {
   ownedBy: string
 }
 
+/** A chat model of the organisation's plan, and the deployments of each side that have a price now. One side may be empty. */
+export interface OfferedModel {
+  readonly model: Model
+  readonly sides: { readonly eu: readonly Deployment[]; readonly other: readonly Deployment[] }
+  /** The organisation has disabled it: neither listed nor callable. */
+  readonly isDisabled: boolean
+}
+
 export interface ResolvedModel {
   readonly model: Model
   readonly eu: boolean

@@ -2,10 +2,11 @@ import type { PriceSchedule } from '../billing/index.ts'
 import type { ChangeSource, Clock, Log } from '../kernel/index.ts'
 import type { Provider, ProviderSettings } from '../providers/index.ts'
 import { type BuiltCatalogue, buildCatalogue } from './build-catalogue.ts'
-import type { Catalogue } from './catalogue.ts'
+import type { Organisation } from '../organisations/index.ts'
+import type { Catalogue, OfferedModel } from './catalogue.ts'
 import { type Declarations, noDeclarations } from './declarations.ts'
 import { createDiscovery } from './discovery.ts'
-import { baseTierModels, findListed, findModel, listModels, resolveModel } from './find-model.ts'
+import { baseTierModels, findListed, findModel, listModels, offeredModels, resolveModel } from './find-model.ts'
 import { type CatalogueConfiguration, builtInDeclarations, fromConfiguration } from './from-configuration.ts'
 import { createProviderPool } from './provider-pool.ts'
 import type { PriceSnapshot } from './snapshot.ts'
@@ -31,6 +32,8 @@ export interface LiveCatalogue extends Catalogue {
   start(): Promise<void>
   /** The id of the model with this id or alias, in any organisation. */
   canonicalId(name: string): string | undefined
+  /** What `list` would have if the organisation had disabled nothing, with deployments. By id. */
+  offered(organisation: Organisation, nowMs: number): OfferedModel[]
   /** The whole catalogue, for the operator's view. */
   built(): BuiltCatalogue
   /** The id of one of the operator's prices; null for other prices. */
@@ -106,6 +109,7 @@ export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalo
     resolve: (organisation, requestedId, nowMs) => resolveModel(built, organisation, requestedId, nowMs),
     baseTierModels: (organisation, nowMs) => baseTierModels(built, organisation, nowMs),
     provider: ({ providerId }) => pool.get(providerId),
+    offered: (organisation, nowMs) => offeredModels(built, organisation, nowMs),
     built: () => built,
     operatorPriceId: (deploymentId, schedule) =>
       operator.prices.find((price) => price.deploymentId === deploymentId && price.schedule === schedule)?.id ?? null,

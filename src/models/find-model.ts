@@ -1,7 +1,14 @@
 import type { PriceSchedule } from '../billing/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { BuiltCatalogue, BuiltModel } from './build-catalogue.ts'
-import { type Deployment, type ListedModel, type Model, type ResolvedModel, euPrefix } from './catalogue.ts'
+import {
+  type Deployment,
+  type ListedModel,
+  type Model,
+  type OfferedModel,
+  type ResolvedModel,
+  euPrefix,
+} from './catalogue.ts'
 
 /**
  * Which organisation may call which model, as pure functions. The list and the calls share them, so the list contains exactly what a call
@@ -58,6 +65,16 @@ export function findListed(
   return { id: resolved.eu ? euPrefix + id : id, created, ownedBy }
 }
 
+/** The chat models that the organisation's plan offers now, those that the organisation has disabled included. */
+export function offeredModels(catalogue: BuiltCatalogue, organisation: Organisation, nowMs: number): OfferedModel[] {
+  return [...catalogue.models.values()].flatMap((model) => {
+    if (model.kind !== 'chat' || !isOffered(model, organisation, nowMs)) return []
+    const sides = { eu: callable(model.sides.eu, nowMs), other: callable(model.sides.other, nowMs) }
+    if (sides.eu.length + sides.other.length === 0) return []
+    return [{ model, sides, isDisabled: organisation.disabledModels.includes(model.id) }]
+  })
+}
+
 export function baseTierModels(catalogue: BuiltCatalogue, organisation: Organisation, nowMs: number): Model[] {
   return [...catalogue.models.values()]
     .filter(
@@ -71,11 +88,12 @@ export function baseTierModels(catalogue: BuiltCatalogue, organisation: Organisa
 }
 
 function isAllowed(model: BuiltModel, organisation: Organisation, nowMs: number): boolean {
+  return isOffered(model, organisation, nowMs) && !organisation.disabledModels.includes(model.id)
+}
+
+function isOffered(model: BuiltModel, organisation: Organisation, nowMs: number): boolean {
   return (
-    model.enabled &&
-    model.plans.includes(organisation.plan) &&
-    (model.retiresAt === null || nowMs < model.retiresAt) &&
-    !organisation.disabledModels.includes(model.id)
+    model.enabled && model.plans.includes(organisation.plan) && (model.retiresAt === null || nowMs < model.retiresAt)
   )
 }
 

@@ -68,6 +68,19 @@ export function changeOrganisation(current: Organisation, change: OrganisationCh
   return next
 }
 
+/** The disabled models after a switch of some. Throws `invalid_request` for a model that is switched both ways. */
+export function switchModels(
+  current: readonly string[],
+  { enable, disable }: { enable: readonly string[]; disable: readonly string[] },
+): string[] {
+  const disabled = new Set(disable)
+  const both = enable.find((id) => disabled.has(id))
+  if (both !== undefined)
+    throw new AppError('invalid_request', `enable and disable both name the model ${both}.`, { param: 'enable' })
+  const enabled = new Set(enable)
+  return [...current.filter((id) => !enabled.has(id)), ...disabled]
+}
+
 const maximumLimits: Record<keyof OrganisationLimits, number> = {
   concurrentCalls: 100_000,
   requestsPerMinute: 10_000_000,

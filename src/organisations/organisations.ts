@@ -20,6 +20,7 @@ import {
   type OrganisationChange,
   changeOrganisation,
   makeOrganisation,
+  switchModels,
 } from './organisation-change.ts'
 import { createKeyUses, type UsedKey } from './key-use.ts'
 import { type OrganisationStore, organisationsTopic } from './organisations.store.ts'
@@ -51,6 +52,8 @@ export interface Organisations {
   loadRemoved(id: string): Promise<RemovedOrganisation | undefined>
   create(given: NewOrganisation, actor: Actor): Promise<Organisation>
   update(id: string, change: OrganisationChange, actor: Actor): Promise<Organisation>
+  /** Enables and disables models by canonical id; the others keep their state, also when calls are concurrent. */
+  switchModels(id: string, ids: { enable: readonly string[]; disable: readonly string[] }, actor: Actor): Promise<void>
   /** Throws `conflict` while the organisation has Spaces. Usage records stay. */
   remove(id: string, actor: Actor): Promise<void>
   /** Replaces the organisation's key. The former key is invalid here at once and on other instances within a second. */
@@ -132,6 +135,12 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
       )
       await finishChange(id, found)
       return snapshot.get(id) ?? updated!
+    },
+    async switchModels(id, ids, actor) {
+      const nowMs = clock.now()
+      const change = (current: Organisation) =>
+        changeOrganisation(current, { disabledModels: switchModels(current.disabledModels, ids) }, nowMs)
+      await finishChange(id, await store.update(id, change, actor, nowMs))
     },
     async remove(id, actor) {
       await finishChange(id, await store.remove(id, actor, clock.now()))

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { type Accounts, authRoutes, memberRoutes, peopleRoutes } from '../accounts/index.ts'
 import { type LedgerService, usageRoutes } from '../billing/index.ts'
 import { chatRoutes } from '../chat/index.ts'
-import { staticRoutes } from '../console/index.ts'
+import { developerToolsViewRoutes, staticRoutes } from '../console/index.ts'
 import {
   type BlobStore,
   type ChunkReader,
@@ -24,7 +24,7 @@ import {
   operatorRoutes,
   type OperatorTokens,
 } from '../operators/index.ts'
-import { organisationRoutes, type Organisations } from '../organisations/index.ts'
+import { modelSwitchRoutes, organisationRoutes, type Organisations } from '../organisations/index.ts'
 import type { Retrieval, SearchIndex } from '../retrieval/index.ts'
 import { spaceRoutes, type Spaces } from '../spaces/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
@@ -48,6 +48,7 @@ export interface RouteDependencies {
   spaces: Spaces
   tokens: TokenCounting
   isReady: () => Promise<boolean>
+  publicUrl: string | undefined
   clock: Clock
   log: Log
 }
@@ -60,7 +61,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
   const { organisations, operatorTokens, accounts, adminLog, catalogue, operatorCatalogue } = dependencies
   const { ledger, completions, documents, documentStore, watch, chunks, blobs, index, retrieval, spaces, tokens } =
     dependencies
-  const { isReady, clock, log } = dependencies
+  const { isReady, publicUrl, clock, log } = dependencies
   return [
     documentRoutes({ documents, clock }),
     gatewayRoutes({ completions, catalogue, clock, log }),
@@ -84,6 +85,14 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     peopleRoutes({ accounts }),
     memberRoutes({ accounts, hasOrganisation: (id) => organisations.get(id) !== undefined }),
     organisationRoutes({ organisations, canonicalModelId: (id) => catalogue.canonicalId(id), clock }),
+    modelSwitchRoutes({ organisations, canonicalModelId: (id) => catalogue.canonicalId(id) }),
+    developerToolsViewRoutes({
+      organisations,
+      offeredModels: (organisation, nowMs) => catalogue.offered(organisation, nowMs),
+      hasCredit: (organisation) => ledger.hasCredit(organisation),
+      publicUrl,
+      clock,
+    }),
     spaceRoutes({ spaces }),
     documentProgressRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
     modelRoutes({ catalogue: operatorCatalogue }),

@@ -33,6 +33,8 @@ const table: Record<string, Lowest> = {
   'POST /api/organisations/{id}/chat/completions': 'administrator',
   'PUT /api/organisations/{id}/webhook': 'operator',
   'DELETE /api/organisations/{id}/webhook': 'operator',
+  'PATCH /api/organisations/{id}/models': 'administrator',
+  'GET /api/console/organisations/{id}/developer-tools': 'administrator',
   'GET /api/organisations/{id}/members': 'administrator',
   'PATCH /api/organisations/{id}/members/{personId}': 'administrator',
   'DELETE /api/organisations/{id}/members/{personId}': 'administrator',
@@ -81,6 +83,7 @@ const bodies: Record<string, (ids: Ids) => unknown> = {
   'PATCH /api/spaces/{id}': () => ({ name: 'Another name' }),
   'POST /api/spaces/{id}/chat': () => ({ messages: [{ role: 'user', content: 'Hello' }] }),
   'PATCH /api/organisations/{id}': () => ({ disabledModels: [] }),
+  'PATCH /api/organisations/{id}/models': () => ({ enable: ['portico/offline'] }),
   'PUT /api/organisations/{id}/opt-in': () => ({ optIn: true }),
   'POST /api/organisations/{id}/chat/completions': () => ({
     model: 'portico/offline',
