@@ -6,10 +6,13 @@ import {
   publicAccountRoutes,
 } from '../pages/accounts/routes.tsx'
 import { devtoolsRoutes } from '../pages/devtools/routes.tsx'
+import { filesRoutes } from '../pages/files/routes.tsx'
 import { modelRoutes } from '../pages/models/routes.tsx'
 import { operatorRoutes } from '../pages/operator/routes.tsx'
-import { spacesRoutes } from '../pages/spaces/routes.tsx'
+import { spacePageRoutes, spacesRoutes } from '../pages/spaces/routes.tsx'
+import { spaceRoute } from '../pages/spaces/space-route.tsx'
 import { usageRoutes } from '../pages/usage/routes.tsx'
+import { viewerRoutes } from '../pages/viewer/routes.tsx'
 import { HomeRedirect } from './home-redirect.tsx'
 import { operatorRoute, organisationRoute, publicRoute, rootRoute, shellRoute } from './layout-routes.tsx'
 
@@ -21,7 +24,13 @@ export const routeTree = rootRoute.addChildren([
   shellRoute.addChildren([
     homeRoute,
     ...accountShellRoutes,
-    organisationRoute.addChildren([...devtoolsRoutes, ...spacesRoutes, ...usageRoutes, ...memberRoutes]),
+    organisationRoute.addChildren([
+      ...devtoolsRoutes,
+      ...spacesRoutes,
+      spaceRoute.addChildren([...spacePageRoutes, ...filesRoutes, ...viewerRoutes]),
+      ...usageRoutes,
+      ...memberRoutes,
+    ]),
     operatorRoute.addChildren([...operatorRoutes, ...modelRoutes, ...operatorPeopleRoutes]),
   ]),
 ])

@@ -6,7 +6,7 @@ import en from './en.json' with { type: 'json' }
 
 addTexts('spaces', { en, de })
 
-export function PlannedPage() {
+export function SpacesPage() {
   const { t } = useTranslation('spaces')
   return <Page title={t('title')}>{null}</Page>
 }

@@ -1,0 +1,62 @@
+import { Anchor, Box, Group, Stack, Text } from '@mantine/core'
+import { IconFiles, IconMessage, IconSearch, IconSettings } from '@tabler/icons-react'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { addTexts } from '../../i18n/translations.ts'
+import de from './de.json' with { type: 'json' }
+import en from './en.json' with { type: 'json' }
+import styles from './space-layout.module.css'
+import { useSpace } from './space-query.ts'
+import { spaceRoute } from './space-route.tsx'
+
+addTexts('spaces', { en, de })
+
+const tabs = [
+  { name: 'files', icon: IconFiles },
+  { name: 'chat', icon: IconMessage },
+  { name: 'search', icon: IconSearch },
+  { name: 'settings', icon: IconSettings },
+] as const
+
+/** The name of the Space and the links between its pages, above each of them. */
+export function SpaceLayout() {
+  const { t } = useTranslation('spaces')
+  const { organisationId, spaceId } = spaceRoute.useParams()
+  const { name } = useSpace(spaceId)
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  const base = `/organisations/${organisationId}/spaces/${spaceId}`
+  return (
+    <Stack gap="lg" maw={1600} mx="auto">
+      <Box>
+        <Group gap={6} wrap="nowrap" component="nav" aria-label={t('layout.breadcrumb')} mb={6}>
+          <Anchor component={Link} to={`/organisations/${organisationId}/spaces` as '/'} size="sm" c="dimmed">
+            {t('title')}
+          </Anchor>
+          <Text size="sm" c="dimmed" aria-hidden>
+            /
+          </Text>
+          <Text size="sm" fw={600} truncate>
+            {name}
+          </Text>
+        </Group>
+        <nav aria-label={t('layout.tabs')} className={styles['tabs']}>
+          {tabs.map(({ name: tab, icon: Icon }) => {
+            const isActive = path.startsWith(`${base}/${tab}`)
+            return (
+              <Link
+                key={tab}
+                to={`${base}/${tab}` as '/'}
+                className={styles['tab']}
+                aria-current={isActive ? 'page' : undefined}
+              >
+                <Icon size={16} stroke={1.6} aria-hidden />
+                {t(`layout.${tab}`)}
+              </Link>
+            )
+          })}
+        </nav>
+      </Box>
+      <Outlet />
+    </Stack>
+  )
+}
