@@ -11,16 +11,18 @@ export async function runFirstStart(
   service: Service,
   { url, print }: { url: string; print: (text: string) => Promise<void> },
 ): Promise<void> {
-  await service.operatorTokens.ensureFirst((token) => print(describeOperatorToken(token)))
+  await service.operatorTokens.ensureFirst((token) => print(describeOperatorToken(url, token)))
   if (service.config.settings.demo) await ensureDemo(service, (demo) => print(describeDemo(url, demo)))
 }
 
-function describeOperatorToken(token: string): string {
+function describeOperatorToken(url: string, token: string): string {
   return `
-This is the first start. Keep the operator token: it is shown only now. The command line (bin/portico) reads it from
-PORTICO_OPERATOR_TOKEN; /api takes it as a bearer token.
+This is the first start. Keep the operator token: it is shown only now.
 
   ${token}
+
+Open ${url}/console/setup in a browser and enter it to create your account. The command line (bin/portico) reads it from
+PORTICO_OPERATOR_TOKEN; /api takes it as a bearer token.
 `
 }
 
