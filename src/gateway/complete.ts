@@ -140,7 +140,7 @@ async function open(
     model: resolved.model.id,
     deployments: resolved.deployments,
     provider: catalogue.provider,
-    reportFailure: router.reportFailure,
+    router,
     hold,
     work,
     working: null,

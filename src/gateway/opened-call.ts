@@ -14,7 +14,7 @@ export interface OpenedCall {
   model: string
   deployments: readonly Deployment[]
   provider: Catalogue['provider']
-  reportFailure: Router['reportFailure']
+  router: Pick<Router, 'reportBrokenStream' | 'reportAnswer'>
   hold: Hold
   /**
    * Ends the provider's call. It is not the client's signal: after the client has left, the gateway reads on for a while what the
@@ -107,9 +107,16 @@ export function usageByTime(opened: OpenedCall, prompt: TokenUsage, seenTokens: 
   return { ...prompt, completionTokens, reasoningTokens }
 }
 
-/** Records a whole call's speed, for `usageByTime` of other calls. */
-export function measureRate({ working, readOn, clock }: OpenedCall, usage: TokenUsage): void {
-  if (working) readOn.measure(working.deployment.id, usage.completionTokens, clock.monotonicMs() - working.sinceMs)
+/** Records a whole call's speed, for `usageByTime` of other calls and for the operator's view of the deployment. */
+export function measureRate({ call, working, readOn, router, clock }: OpenedCall, usage: TokenUsage): void {
+  if (!working) return
+  const durationMs = clock.monotonicMs() - working.sinceMs
+  readOn.measure(working.deployment.id, usage.completionTokens, durationMs)
+  router.reportAnswer(working.deployment.id, {
+    outputTokens: usage.completionTokens,
+    durationMs,
+    isStream: call.stream,
+  })
 }
 
 export function hasLeft({ call }: OpenedCall): boolean {

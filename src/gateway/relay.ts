@@ -65,7 +65,7 @@ export async function* relay(
     assertRecorded(receipt)
     yield [{ type: 'finish', finishReason, usage, estimated, receipt }]
   } catch (error) {
-    if (error instanceof ProviderError) opened.reportFailure(deployment.id, error)
+    if (error instanceof ProviderError) opened.router.reportBrokenStream(deployment.id, error)
     isFailed = !opened.call.signal.aborted
     ending = endingOf(error, opened.call.signal)
     throw toAppError(error, opened.call.signal)

@@ -1,5 +1,5 @@
 import { AppError, type Clock, type Log, describeError } from '../kernel/index.ts'
-import type { Provider, ProviderEvent, ProviderSettings } from '../providers/index.ts'
+import type { ConnectionsView, Provider, ProviderEvent, ProviderSettings } from '../providers/index.ts'
 
 /** How long a replaced provider waits for its calls; longer than any answer takes. */
 const maximumDrainMs = 30 * 60_000
@@ -41,6 +41,8 @@ export function createProviderPool({
       entry.leased ??= leaseProvider(createProvider(entry.settings))
       return entry.leased
     },
+    /** Connections in use; null before the first call. */
+    connections: (id: string): ConnectionsView | null => entries.get(id)?.leased?.connections?.() ?? null,
     /** Replaces the providers of the pool. A provider with unchanged settings keeps its instance and its connections. */
     replace(settings: readonly ProviderSettings[]): void {
       const kept = new Set(settings.map((one) => one.id))
@@ -103,7 +105,7 @@ function leaseProvider(provider: Provider): LeasedProvider {
       end()
     }
   }
-  const { embed, listModels } = provider
+  const { embed, listModels, connections } = provider
   return {
     id: provider.id,
     complete: (call) => during(() => provider.complete(call)),
@@ -130,6 +132,7 @@ function leaseProvider(provider: Provider): LeasedProvider {
     },
     ...(embed ? { embed: (call) => during(() => embed.call(provider, call)) } : {}),
     ...(listModels ? { listModels: (signal) => during(() => listModels.call(provider, signal)) } : {}),
+    ...(connections ? { connections: () => connections.call(provider) } : {}),
     close: () => provider.close(),
     idle: () => (inFlight === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   }

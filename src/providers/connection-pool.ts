@@ -43,6 +43,7 @@ export interface ConnectionPool {
   readonly dispatcher: Dispatcher
   /** See ConnectionShares.enter. */
   enter: ConnectionShares['enter']
+  view: ConnectionShares['view']
   /** Closes every socket; calls in flight end with an error. */
   close(): Promise<void>
 }
@@ -50,8 +51,8 @@ export interface ConnectionPool {
 export function createConnectionPool({ limits, proxies, certificateAuthority }: PoolOptions): ConnectionPool {
   const maximumConnections = limits?.maximumConnections ?? defaultLimits.maximumConnections
   const dispatcher = createDispatcher({ limits, proxies, certificateAuthority }, maximumConnections)
-  const { enter } = createConnectionShares(maximumConnections)
-  return { dispatcher, enter, close: () => dispatcher.destroy() }
+  const { enter, view } = createConnectionShares(maximumConnections)
+  return { dispatcher, enter, view, close: () => dispatcher.destroy() }
 }
 
 function createDispatcher(options: PoolOptions, connections: number): Dispatcher {

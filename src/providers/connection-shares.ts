@@ -21,6 +21,19 @@ interface Tenant {
   waiting: Set<Waiter>
 }
 
+/** Connections of one provider at one moment. */
+export interface ConnectionsView {
+  maximum: number
+  inUse: number
+  /** Calls that wait for a connection. */
+  waiting: number
+  /** Organisations with the most connections, most first; `''` is the service itself. */
+  tenants: { id: string; held: number; waiting: number }[]
+}
+
+/** Upper bound on the tenants of a view. */
+const shownTenants = 5
+
 export function createConnectionShares(total: number) {
   const tenants = new Map<string, Tenant>()
   let taken = 0
@@ -82,6 +95,15 @@ export function createConnectionShares(total: number) {
         timedOut: () => refusal(tenant, total),
         onGivenUp: () => forget(id, tenant),
       })
+    },
+    view(): ConnectionsView {
+      const all = [...tenants].map(([id, { held, waiting }]) => ({ id, held, waiting: waiting.size }))
+      return {
+        maximum: total,
+        inUse: taken,
+        waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
+        tenants: all.toSorted((left, right) => right.held - left.held).slice(0, shownTenants),
+      }
     },
   }
 }

@@ -90,6 +90,7 @@ export function createHttpProvider({
         return readAnswer(() => models.fromResponse(body))
       },
     }),
+    connections: () => pool.view(),
     close: () => pool.close(),
   }
 }

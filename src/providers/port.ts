@@ -179,6 +179,8 @@ export interface Provider {
   }): Promise<EmbeddingAnswer>
   /** Ids in the provider's listing; absent if it has none. */
   listModels?(signal: AbortSignal): Promise<string[]>
+  /** Absent if the provider needs no network. */
+  connections?(): ConnectionsView
   /** Closes the connection pool. */
   close(): Promise<void>
 }

@@ -18,6 +18,8 @@ const defaultRestMs = 1_000
 const maximumRestMs = 3_600_000
 /** After an account error (key, credit, unknown model), other deployments are preferred for this long. */
 const accountRestMs = 30_000
+/** Longest message of a last error, in characters: enough for an operator to act on. */
+const maximumMessageCharacters = 500
 /** Most deployments with a circuit breaker; the oldest is dropped first. */
 const maximumTracked = 10_000
 
@@ -72,6 +74,9 @@ class CircuitBreaker {
   /** 0: closed. */
   #openUntilMs = 0
   #openForMs = firstOpenMs
+  /** Wall time. */
+  #openedAt: number | null = null
+  #closedAt: number | null = null
   #probing = false
   #restUntilMs = 0
   #avoidUntilMs = 0
@@ -96,7 +101,11 @@ class CircuitBreaker {
   }
 
   succeeded() {
-    if (this.#openUntilMs > 0) this.#outcomes = []
+    if (this.#openUntilMs > 0) {
+      this.#outcomes = []
+      this.#openedAt = null
+      this.#closedAt = this.#clock.now()
+    }
     this.#record(true)
     this.#openUntilMs = 0
     this.#openForMs = firstOpenMs
@@ -109,7 +118,8 @@ class CircuitBreaker {
     const wasProbe = this.#probing
     this.#probing = false
     if (health === 'none') return false
-    this.#lastError = { class: error.errorClass, status: error.status, at: this.#clock.now() }
+    const message = error.message.slice(0, maximumMessageCharacters)
+    this.#lastError = { class: error.errorClass, status: error.status, message, at: this.#clock.now() }
     const nowMs = this.#clock.monotonicMs()
     switch (health) {
       case 'account':
@@ -138,10 +148,17 @@ class CircuitBreaker {
   view(): HealthView {
     const nowMs = this.#clock.monotonicMs()
     const recent = this.#outcomes.filter((outcome) => nowMs - outcome.atMs <= outcomeLifetimeMs)
-    const blockedMs = Math.max(this.#openUntilMs, this.#restUntilMs) - nowMs
+    const circuit = this.#openUntilMs === 0 ? 'closed' : nowMs < this.#openUntilMs ? 'open' : 'half_open'
+    const wallTime = (monotonicMs: number) => Math.ceil(this.#clock.now() + monotonicMs - nowMs)
+    const ifLater = (monotonicMs: number) => (monotonicMs > nowMs ? wallTime(monotonicMs) : null)
     return {
-      circuit: this.#openUntilMs === 0 ? 'closed' : nowMs < this.#openUntilMs ? 'open' : 'half_open',
-      blockedUntil: blockedMs > 0 ? Math.ceil(this.#clock.now() + blockedMs) : null,
+      circuit,
+      since:
+        circuit === 'closed' ? this.#closedAt : circuit === 'open' ? this.#openedAt : wallTime(this.#openUntilMs),
+      blockedUntil: ifLater(Math.max(this.#openUntilMs, this.#restUntilMs)),
+      openUntil: ifLater(this.#openUntilMs),
+      rateLimitedUntil: ifLater(this.#restUntilMs),
+      avoidedUntil: ifLater(this.#avoidUntilMs),
       recentFailures: recent.filter((outcome) => !outcome.ok).length,
       recentCalls: recent.length,
       lastError: this.#lastError,
@@ -153,6 +170,7 @@ class CircuitBreaker {
     const failures = this.#outcomes.filter((outcome) => !outcome.ok).length
     if (!wasProbe && (failures < failuresToOpen || this.#openUntilMs > nowMs)) return false
     if (wasProbe) this.#openForMs = Math.min(this.#openForMs * 2, maximumOpenMs)
+    this.#openedAt ??= this.#clock.now()
     this.#openUntilMs = nowMs + this.#openForMs
     return true
   }

@@ -4,6 +4,7 @@ import { ProviderError } from '../providers/index.ts'
 import { backoffMs, chooseByWeight } from './choose-deployment.ts'
 import { type CircuitBreakers, createCircuitBreakers } from './circuit-breaker.ts'
 import { type Deadlines, createDeadlines } from './deadlines.ts'
+import { type DeploymentTraffic, type TrafficOutcome, createDeploymentTraffic } from './deployment-traffic.ts'
 import { judgeFailure } from './retry-policy.ts'
 
 /** Sends one call to the deployments of one model and side until one answers or a retry would be wrong. */
@@ -16,6 +17,10 @@ export interface Router extends DeploymentHealth {
   run<T>(call: RoutedCall, attempt: Attempt<T>): Promise<RoutedAnswer<T>>
   /** The deployments that may be called now. */
   available(deployments: readonly Deployment[]): Deployment[]
+  /** Records that a stream failed after `run` had resolved. */
+  reportBrokenStream(deploymentId: string, error: ProviderError): void
+  /** Records the speed of a complete answer. */
+  reportAnswer(deploymentId: string, answer: { outputTokens: number; durationMs: number; isStream: boolean }): void
 }
 
 type Attempt<T> = (deployment: Deployment, signal: AbortSignal) => Promise<T>
@@ -85,19 +90,28 @@ interface RouterDependencies {
 
 interface RouterState extends RouterDependencies {
   breakers: CircuitBreakers
+  traffic: DeploymentTraffic
   deadlines: Deadlines
 }
 
 export function createRouter(dependencies: RouterDependencies): Router {
   const { clock, metrics } = dependencies
   const breakers = createCircuitBreakers({ clock })
-  const state: RouterState = { ...dependencies, breakers, deadlines: createDeadlines({ clock }) }
+  const traffic = createDeploymentTraffic({ clock })
+  const state: RouterState = { ...dependencies, breakers, traffic, deadlines: createDeadlines({ clock }) }
   return {
     run: (call, attempt) => run(state, call, attempt),
     available: (deployments) => deployments.filter((deployment) => breakers.check(deployment.id).admitted),
-    reportFailure(deploymentId, error) {
+    reportFailure: (deploymentId, error) => recordFailure(state, deploymentId, error),
+    reportBrokenStream(deploymentId, error) {
       recordFailure(state, deploymentId, error)
+      if (judgeFailure(error).health === 'fault') traffic.brokenStream(deploymentId)
       metrics?.attempt(deploymentId, `stream_${error.errorClass}`)
+    },
+    reportAnswer(deploymentId, { outputTokens, durationMs, isStream }) {
+      if (outputTokens > 0) traffic.generated(deploymentId, outputTokens, durationMs)
+      // The duration of a whole answer is known from its attempt.
+      if (isStream) traffic.finished(deploymentId, durationMs)
     },
     reportSuccess(deploymentId, others) {
       breakers.succeeded(deploymentId)
@@ -106,6 +120,7 @@ export function createRouter(dependencies: RouterDependencies): Router {
       }
     },
     health: (deploymentId) => breakers.view(deploymentId),
+    traffic: (deploymentId) => traffic.view(deploymentId),
     reset: (deploymentIds) => breakers.reset(deploymentIds),
   }
 }
@@ -172,11 +187,15 @@ async function tryAndRecord<T>(
     const durationMs = state.clock.monotonicMs() - startedMs
     progress.attempts.push({ deploymentId: deployment.id, durationMs, outcome, status })
     state.metrics?.attempt(deployment.id, outcome)
+    return durationMs
   }
   try {
     const timeoutMs = Math.min(call.perAttemptTimeoutMs ?? defaultAttemptTimeoutMs, progress.deadlineMs - startedMs)
     const value = await tryOnce(state, deployment, timeoutMs, call, attempt)
-    record('answered', null)
+    const durationMs = record('answered', null)
+    state.traffic.attempt(deployment.id, 'answered')
+    if (call.streamed === false) state.traffic.finished(deployment.id, durationMs)
+    else state.traffic.firstBytes(deployment.id, durationMs)
     return { value }
   } catch (error) {
     call.signal.throwIfAborted()
@@ -184,7 +203,9 @@ async function tryAndRecord<T>(
     record(error.errorClass, error.status)
     progress.errors.set(deployment.id, error)
     progress.lastError = error
-    const { retry } = judgeFailure(error)
+    const { retry, health } = judgeFailure(error)
+    // A call that was not sent is no observation of the deployment.
+    if (health !== 'none') state.traffic.attempt(deployment.id, outcomesOfHealth[health])
     state.log.info(
       { deployment: deployment.id, errorClass: error.errorClass, status: error.status, retry },
       'an attempt failed',
@@ -193,6 +214,13 @@ async function tryAndRecord<T>(
     return retry === 'stop' ? 'stop' : 'retry'
   }
 }
+
+const outcomesOfHealth = {
+  fault: 'failed',
+  account: 'failed',
+  rate_limit: 'limited',
+  answered: 'rejected',
+} as const satisfies Record<string, TrafficOutcome>
 
 /** One attempt with its time limit; reports the outcome to the circuit breaker. */
 async function tryOnce<T>(
