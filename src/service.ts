@@ -81,8 +81,8 @@ async function openParts(context: PartContext, isStopping: () => boolean) {
   const { control, corpus, changeFeed, metrics, tokens, secretBox, pseudonyms, accountsSecret } = foundation
   const access = await openAccess({ control, changeFeed, secretBox, accountsSecret, ...context })
   const { organisations, operatorTokens, accounts, adminLog } = access
-  const models = await openModels({ control, changeFeed, secretBox, metrics, tokens, ...context })
-  const { catalogue, router, operatorCatalogue } = models
+  const models = await openModels({ control, changeFeed, organisations, secretBox, metrics, tokens, ...context })
+  const { catalogue, router, operatorCatalogue, catalogueViews } = models
   const gateway = await openGateway({
     control,
     organisations,
@@ -108,6 +108,7 @@ async function openParts(context: PartContext, isStopping: () => boolean) {
     adminLog,
     catalogue,
     operatorCatalogue,
+    catalogueViews,
     ledger,
     completions,
     documents,

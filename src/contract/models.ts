@@ -136,6 +136,14 @@ export const putProviderSchema = providerDeclarationSchema
   })
   .meta({ id: 'PutProvider' })
 
+export const patchProviderSchema = providerDeclarationSchema
+  .omit({ format: true })
+  .partial()
+  .extend({ enabled: z.boolean().optional(), ...secrets })
+  .refine((body) => Object.keys(body).length > 0, { error: 'at least one field is required' })
+  .describe('Absent fields keep their value. A provider of the configuration accepts only `enabled`.')
+  .meta({ id: 'PatchProvider' })
+
 export const putModelSchema = z
   .strictObject({
     enabled: z.boolean().optional().describe('false: not listed and not callable for any organisation.'),
@@ -172,6 +180,36 @@ export const putDeploymentSchema = z
   })
   .meta({ id: 'PutDeployment' })
 
+export const patchModelSchema = putModelSchema
+  .refine((body) => Object.keys(body).length > 0, { error: 'at least one field is required' })
+  .describe('Absent fields keep the operator’s earlier value.')
+  .meta({ id: 'PatchModel' })
+
+export const patchDeploymentSchema = putDeploymentSchema
+  .omit({ model: true, provider: true })
+  .refine((body) => Object.keys(body).length > 0, { error: 'at least one field is required' })
+  .describe('Absent fields keep the operator’s earlier value.')
+  .meta({ id: 'PatchDeployment' })
+
+/** Most deployments that one request adds. */
+export const maximumAddedDeployments = 100
+
+export const addDeploymentsSchema = z
+  .strictObject({
+    deployments: z
+      .array(
+        z.strictObject({
+          wireId: z.string().min(1).max(500).describe('Id on the wire, as the provider lists it.'),
+          model: modelId.optional().describe('Id for clients. Default: the id on the wire.'),
+          kind: z.enum(['chat', 'embedding']).optional().describe('Of a model that no price list contains.'),
+          prices: statedPricesSchema.optional().describe('In force from now on. Default: those of the price list.'),
+        }),
+      )
+      .min(1)
+      .max(maximumAddedDeployments),
+  })
+  .meta({ id: 'AddDeployments' })
+
 export const postPriceSchema = statedPricesSchema
   .extend({ validFrom: z.iso.datetime().optional().describe('Not in the past; default now.') })
   .meta({ id: 'NewPrice' })
@@ -203,7 +241,7 @@ export const providerSchema = providerDeclarationSchema
   })
   .meta({ id: 'Provider' })
 
-const shownPrices = z.object({
+export const shownPrices = z.object({
   input: z.string(),
   output: z.string(),
   cacheRead: z.string().optional(),
@@ -274,19 +312,59 @@ export const testProviderSchema = z
   })
   .meta({ id: 'TestProvider' })
 
+const providerErrorSchema = z
+  .object({
+    class: z.string(),
+    status: z.int().nullable(),
+    message: z.string(),
+    code: z.string().nullable().describe('Code of a failed connection, such as `ENOTFOUND` or `ECONNREFUSED`.'),
+  })
+  .describe('The response of the provider, without secrets.')
+
 export const providerTestSchema = z
   .object({
-    ok: z.boolean(),
+    ok: z.boolean().describe('No step failed.'),
     provider: z.string(),
-    deployment: z.string(),
-    model: z.string(),
+    deployment: z.string().nullable().describe('null: the provider has no deployment, so no answer was requested.'),
+    model: z.string().nullable(),
     durationMs: z.int(),
-    error: z
-      .object({ class: z.string(), status: z.int().nullable(), message: z.string() })
-      .nullable()
-      .describe('The response of the provider, without secrets.'),
+    steps: z
+      .array(
+        z.object({
+          step: z.enum(['connection', 'credentials', 'listing', 'answer']),
+          result: z
+            .enum(['passed', 'failed', 'skipped'])
+            .describe('`skipped`: not tried, or the earlier steps prove nothing about it.'),
+          durationMs: z.int().nullable(),
+          models: z.int().nullable().describe('Models of the listing.'),
+        }),
+      )
+      .describe(
+        'The server answers; it accepts the credentials; it lists its models (if the format has a listing); it answers a small call.',
+      ),
+    error: providerErrorSchema.nullable(),
   })
   .meta({ id: 'ProviderTest' })
+
+export const discoveredModelsSchema = z
+  .object({
+    data: z
+      .array(
+        z.object({
+          wireId: z.string(),
+          kind: z.enum(['chat', 'embedding']).describe('From the price list, else guessed from the name.'),
+          model: z.string().describe('The id that clients would use.'),
+          contextTokens: z.int().nullable(),
+          prices: shownPrices.nullable().describe('Of the provider’s price lists; null: none of them has the model.'),
+          deployments: z.array(z.string()).max(20).describe('Deployments of this provider that serve it.'),
+        }),
+      )
+      .max(1000),
+    total: z.int().describe('Models of the listing; at most 1,000 are returned.'),
+    durationMs: z.int(),
+    error: providerErrorSchema.nullable().describe('Why there is no listing.'),
+  })
+  .meta({ id: 'DiscoveredModels' })
 
 export const providersSchema = z.object({ data: z.array(providerSchema) })
 export const modelsSchema = z.object({
@@ -299,6 +377,9 @@ export const pricesSchema = z.object({ data: z.array(priceSchema) })
 
 export type PutProvider = z.output<typeof putProviderSchema>
 export type ProviderDeclarationBody = z.output<typeof providerDeclarationSchema>
+export type PatchProvider = z.output<typeof patchProviderSchema>
+export type AddDeployments = z.output<typeof addDeploymentsSchema>
+export type DiscoveredModels = z.output<typeof discoveredModelsSchema>
 export type PutModel = z.output<typeof putModelSchema>
 export type PutDeployment = z.output<typeof putDeploymentSchema>
 export type StatedPricesBody = z.output<typeof statedPricesSchema>

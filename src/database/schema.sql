@@ -64,6 +64,13 @@ create table catalogue_prices (
   constraint catalogue_prices_deployment_id_valid_from_key UNIQUE (deployment_id, valid_from)
 );
 
+create table catalogue_provider_tests (
+  provider_id text not null,
+  tested_at timestamp with time zone not null,
+  result jsonb not null,
+  constraint catalogue_provider_tests_pkey PRIMARY KEY (provider_id)
+);
+
 create table catalogue_providers (
   id text not null,
   enabled boolean not null,

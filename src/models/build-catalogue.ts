@@ -17,7 +17,12 @@ export interface BuiltCatalogue {
 }
 
 export interface DeclaredProvider extends ProviderDeclaration {
+  /** The source with the highest precedence, including one that only enables or disables. */
   readonly origin: Declarations['origin']
+  /** The source of the settings. */
+  readonly declaredIn: Declarations['origin']
+  /** The source of the settings that the operator's declaration replaces. */
+  readonly replaces: Declarations['origin'] | null
 }
 
 interface DeclaredDeployment {
@@ -25,6 +30,9 @@ interface DeclaredDeployment {
   /** What the model accepts, as far as it is known. */
   readonly traits: ResolvedTraits
   readonly origin: Declarations['origin'] | 'snapshot'
+  /** The source that has declared it; the operator may only have changed fields of it. */
+  readonly declaredIn: Declarations['origin'] | 'snapshot'
+  readonly enabled: boolean
   /** Why the deployment cannot serve; null: it can. */
   readonly problem: string | null
 }
@@ -66,9 +74,10 @@ export function buildCatalogue(snapshot: PriceSnapshot, sources: readonly Declar
     const entry = buildDeployment(snapshot, declared, providers, operatorPrices.get(declared.id) ?? [])
     if (entry.problem !== null && layers[0]!.deployments.every(({ id }) => id !== declared.id))
       problems.push(`deployment ${declared.id}: ${entry.problem}`)
-    const origin = layers.findLast((layer) => layer.deployments.some(({ id }) => id === declared.id))!.origin
+    const declaring = layers.filter((layer) => layer.deployments.some(({ id }) => id === declared.id))
+    const [declaredIn, origin] = [declaring[0]!.origin, declaring.at(-1)!.origin]
     const list = byModel.get(declared.modelId) ?? []
-    list.push({ ...entry, origin })
+    list.push({ ...entry, origin, declaredIn, enabled: declared.enabled !== false })
     byModel.set(declared.modelId, list)
   }
 
@@ -91,7 +100,10 @@ export function buildCatalogue(snapshot: PriceSnapshot, sources: readonly Declar
 function mergeProviders(sources: readonly Declarations[]): Map<string, DeclaredProvider> {
   const providers = new Map<string, DeclaredProvider>()
   for (const { origin, providers: declared, switches } of sources) {
-    for (const provider of declared) providers.set(provider.settings.id, { ...provider, origin })
+    for (const provider of declared) {
+      const replaces = providers.get(provider.settings.id)?.declaredIn ?? null
+      providers.set(provider.settings.id, { ...provider, origin, declaredIn: origin, replaces })
+    }
     for (const { providerId, enabled } of switches) {
       const provider = providers.get(providerId)
       if (provider) providers.set(providerId, { ...provider, enabled, origin })

@@ -1,8 +1,11 @@
 import {
+  type AddDeployments,
   type NewPrice,
+  type PatchProvider,
   type ProviderDeclarationBody,
   type PutDeployment,
   type PutModel,
+  type ProviderTest,
   providerDeclarationSchema,
   putDeploymentSchema,
   putModelSchema,
@@ -65,10 +68,21 @@ export function createCatalogueStore(dependencies: StoreDependencies) {
   return {
     /** Rows that cannot be read (another secret key, a shape of another version) are omitted and logged. */
     loadDeclarations: (): Promise<Declarations> => loadDeclarations(dependencies),
-    putProvider: (id: string, provider: ProviderChange, actor: Actor) => putProvider(dependencies, id, provider, actor),
-    putModel: (id: string, model: PutModel, actor: Actor) => putDeclaration(dependencies, 'model', id, model, actor),
+    putProvider: (id: string, provider: ProviderChange, actor: Actor) =>
+      changeProvider(dependencies, id, () => provider, actor),
+    /** Throws `conflict` if the operator has not declared the provider and something else than `enabled` changes. */
+    patchProvider: (id: string, patch: PatchProvider, actor: Actor) =>
+      changeProvider(dependencies, id, (before) => patchedProvider(id, before, patch), actor),
+    putModel: (id: string, model: PutModel, actor: Actor) =>
+      changeDeclaration(dependencies, 'model', id, () => model, actor),
     putDeployment: (id: string, deployment: PutDeployment, actor: Actor) =>
-      putDeclaration(dependencies, 'deployment', id, deployment, actor),
+      changeDeclaration(dependencies, 'deployment', id, () => deployment, actor),
+    patchModel: (id: string, patch: PutModel, actor: Actor) =>
+      changeDeclaration(dependencies, 'model', id, (before) => ({ ...before, ...patch }), actor),
+    patchDeployment: (id: string, patch: PutDeployment, actor: Actor) =>
+      changeDeclaration(dependencies, 'deployment', id, (before) => ({ ...before, ...patch }), actor),
+    /** All or none. */
+    addDeployments: (added: readonly AddedDeployment[], actor: Actor) => addDeployments(dependencies, added, actor),
     /** Returns the price's id. Throws `conflict` if the deployment has a price with the same `validFromMs`. */
     addPrice: (
       deploymentId: string,
@@ -82,6 +96,34 @@ export function createCatalogueStore(dependencies: StoreDependencies) {
     removeDeployment: (id: string, actor: Actor): Promise<boolean> => remove(dependencies, 'deployment', id, actor),
     removePrice: (deploymentId: string, priceId: string, actor: Actor): Promise<boolean> =>
       removePrice(dependencies, deploymentId, priceId, actor),
+    ...providerTests(dependencies),
+  }
+}
+
+/** A deployment with what goes with it, where the catalogue does not have it already. */
+export interface AddedDeployment {
+  id: string
+  deployment: PutDeployment & { model: string }
+  kind: 'chat' | 'embedding' | undefined
+  prices: AddDeployments['deployments'][number]['prices']
+}
+
+function providerTests({ database, clock }: StoreDependencies) {
+  return {
+    /** Replaces the result of the earlier test. */
+    saveTest: (result: ProviderTest) =>
+      database.execute(
+        `INSERT INTO catalogue_provider_tests (provider_id, tested_at, result) VALUES ($1, $2, $3::jsonb)
+         ON CONFLICT (provider_id) DO UPDATE SET tested_at = excluded.tested_at, result = excluded.result`,
+        [result.provider, new Date(clock.now()), JSON.stringify(result)],
+      ),
+    async loadTests(providerIds: readonly string[]): Promise<Map<string, { at: number; result: ProviderTest }>> {
+      const rows = await database.query<{ provider_id: string; tested_at: Date; result: ProviderTest }>(
+        `SELECT provider_id, tested_at, result FROM catalogue_provider_tests WHERE provider_id = ANY($1::text[])`,
+        [providerIds],
+      )
+      return new Map(rows.map((row) => [row.provider_id, { at: row.tested_at.getTime(), result: row.result }]))
+    },
   }
 }
 
@@ -132,10 +174,10 @@ function readRows<Row extends { id: string }, Value>(
   })
 }
 
-function putProvider(
+function changeProvider(
   dependencies: StoreDependencies,
   id: string,
-  { enabled, declaration, secrets }: ProviderChange,
+  change: (before: ProviderRow | undefined) => ProviderChange,
   actor: Actor,
 ): Promise<void> {
   const { database, secretBox, clock } = dependencies
@@ -144,6 +186,7 @@ function putProvider(
       `SELECT * FROM catalogue_providers WHERE id = $1 FOR UPDATE`,
       [id],
     )
+    const { enabled, declaration, secrets } = change(before)
     const kept = before ? openOrDropSecrets(secretBox, before) : {}
     const merged = mergeSecrets(kept, secrets)
     const row: ProviderRow = { id, enabled, declaration, ...secretColumns(secretBox, id, merged) }
@@ -178,32 +221,88 @@ function putProvider(
   })
 }
 
-function putDeclaration(
+function patchedProvider(id: string, before: ProviderRow | undefined, patch: PatchProvider): ProviderChange {
+  const { enabled, apiKey, headers, credentials, ...fields } = patch
+  const secrets = { apiKey, headers, credentials }
+  const isOnlySwitch = Object.keys(patch).every((name) => name === 'enabled')
+  const declared = before?.declaration ?? null
+  if (declared === null && !isOnlySwitch)
+    throw new AppError('conflict', `The provider ${id} is declared in the configuration; change it there.`)
+  const declaration = declared === null ? null : { ...(declared as ProviderDeclarationBody), ...fields }
+  return {
+    enabled: enabled ?? before?.enabled ?? true,
+    declaration: declaration as ProviderDeclarationBody | null,
+    secrets,
+  }
+}
+
+function changeDeclaration(
   dependencies: StoreDependencies,
   subjectType: 'model' | 'deployment',
   id: string,
-  declaration: PutModel | PutDeployment,
+  change: (before: Record<string, unknown>) => PutModel | PutDeployment,
   actor: Actor,
 ): Promise<void> {
-  const { database, clock } = dependencies
+  return dependencies.database.transaction((transaction) =>
+    writeDeclaration(dependencies, transaction, { subjectType, id, change, actor }),
+  )
+}
+
+async function writeDeclaration(
+  dependencies: StoreDependencies,
+  transaction: Queryable,
+  {
+    subjectType,
+    id,
+    change,
+    actor,
+  }: {
+    subjectType: 'model' | 'deployment'
+    id: string
+    change: (before: Record<string, unknown>) => PutModel | PutDeployment
+    actor: Actor
+  },
+): Promise<void> {
   const table = tables[subjectType]
-  return database.transaction(async (transaction) => {
-    const [before] = await transaction.query<DeclarationRow>(
-      `SELECT id, declaration FROM ${table} WHERE id = $1 FOR UPDATE`,
-      [id],
-    )
-    await transaction.execute(
-      `INSERT INTO ${table} (id, declaration, created_at, updated_at) VALUES ($1, $2::jsonb, $3, $3)
-       ON CONFLICT (id) DO UPDATE SET declaration = excluded.declaration, updated_at = excluded.updated_at`,
-      [id, JSON.stringify(declaration), new Date(clock.now())],
-    )
-    await record(dependencies, transaction, {
-      actor,
-      subjectType,
-      subjectId: id,
-      before: before ? asRecord(before.declaration) : null,
-      after: { ...declaration },
-    })
+  const [before] = await transaction.query<DeclarationRow>(
+    `SELECT id, declaration FROM ${table} WHERE id = $1 FOR UPDATE`,
+    [id],
+  )
+  const declaration = change(asRecord(before?.declaration))
+  await transaction.execute(
+    `INSERT INTO ${table} (id, declaration, created_at, updated_at) VALUES ($1, $2::jsonb, $3, $3)
+     ON CONFLICT (id) DO UPDATE SET declaration = excluded.declaration, updated_at = excluded.updated_at`,
+    [id, JSON.stringify(declaration), new Date(dependencies.clock.now())],
+  )
+  await record(dependencies, transaction, {
+    actor,
+    subjectType,
+    subjectId: id,
+    before: before ? asRecord(before.declaration) : null,
+    after: { ...declaration },
+  })
+}
+
+function addDeployments(
+  dependencies: StoreDependencies,
+  added: readonly AddedDeployment[],
+  actor: Actor,
+): Promise<void> {
+  const nowMs = dependencies.clock.now()
+  return dependencies.database.transaction(async (transaction) => {
+    for (const { id, deployment, kind, prices } of added) {
+      const change = () => deployment
+      await writeDeclaration(dependencies, transaction, { subjectType: 'deployment', id, change, actor })
+      if (kind !== undefined)
+        await writeDeclaration(dependencies, transaction, {
+          subjectType: 'model',
+          id: deployment.model,
+          change: (before) => ({ ...before, kind }),
+          actor,
+        })
+      if (prices)
+        await writePrice(dependencies, transaction, { deploymentId: id, price: prices, validFromMs: nowMs, actor })
+    }
   })
 }
 
@@ -232,29 +331,44 @@ function addPrice(
   validFromMs: number,
   actor: Actor,
 ): Promise<string> {
-  const { database, clock } = dependencies
-  return database.transaction(async (transaction) => {
-    const id = createUuid(clock.now())
-    const added = await transaction.execute(
-      `INSERT INTO catalogue_prices (id, deployment_id, valid_from, prices, created_at)
-       VALUES ($1, $2, $3, $4::jsonb, $5) ON CONFLICT (deployment_id, valid_from) DO NOTHING`,
-      [id, deploymentId, new Date(validFromMs), JSON.stringify(price), new Date(clock.now())],
+  return dependencies.database.transaction((transaction) =>
+    writePrice(dependencies, transaction, { deploymentId, price, validFromMs, actor }),
+  )
+}
+
+async function writePrice(
+  dependencies: StoreDependencies,
+  transaction: Queryable,
+  {
+    deploymentId,
+    price,
+    validFromMs,
+    actor,
+  }: { deploymentId: string; price: Omit<NewPrice, 'validFrom'>; validFromMs: number; actor: Actor },
+): Promise<string> {
+  const { clock } = dependencies
+  const id = createUuid(clock.now())
+  const added = await transaction.execute(
+    `INSERT INTO catalogue_prices (id, deployment_id, valid_from, prices, created_at)
+     VALUES ($1, $2, $3, $4::jsonb, $5) ON CONFLICT (deployment_id, valid_from) DO NOTHING`,
+    [id, deploymentId, new Date(validFromMs), JSON.stringify(price), new Date(clock.now())],
+  )
+  if (added === 0)
+    throw new AppError(
+      'conflict',
+      'The deployment already has a price with this validFrom; choose another validFrom.',
+      {
+        param: 'validFrom',
+      },
     )
-    if (added === 0)
-      throw new AppError(
-        'conflict',
-        'The deployment already has a price with this validFrom; choose another validFrom.',
-        { param: 'validFrom' },
-      )
-    await record(dependencies, transaction, {
-      actor,
-      subjectType: 'price',
-      subjectId: deploymentId,
-      before: null,
-      after: { id, validFrom: new Date(validFromMs).toISOString(), ...price },
-    })
-    return id
+  await record(dependencies, transaction, {
+    actor,
+    subjectType: 'price',
+    subjectId: deploymentId,
+    before: null,
+    after: { id, validFrom: new Date(validFromMs).toISOString(), ...price },
   })
+  return id
 }
 
 function removePrice(

@@ -1,6 +1,6 @@
 import type { PriceSchedule } from '../billing/index.ts'
 import type { ChangeSource, Clock, Log } from '../kernel/index.ts'
-import type { Provider, ProviderSettings } from '../providers/index.ts'
+import type { ConnectionsView, Provider, ProviderSettings } from '../providers/index.ts'
 import { type BuiltCatalogue, buildCatalogue } from './build-catalogue.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { Catalogue, OfferedModel } from './catalogue.ts'
@@ -36,6 +36,8 @@ export interface LiveCatalogue extends Catalogue {
   offered(organisation: Organisation, nowMs: number): OfferedModel[]
   /** The whole catalogue, for the operator's view. */
   built(): BuiltCatalogue
+  /** Connections to a provider that are in use; null before its first call. */
+  connections(providerId: string): ConnectionsView | null
   /** The id of one of the operator's prices; null for other prices. */
   operatorPriceId(deploymentId: string, schedule: PriceSchedule): string | null
   /** Waits for calls in flight, then closes all providers. */
@@ -111,6 +113,7 @@ export function createCatalogue(dependencies: CatalogueDependencies): LiveCatalo
     provider: ({ providerId }) => pool.get(providerId),
     offered: (organisation, nowMs) => offeredModels(built, organisation, nowMs),
     built: () => built,
+    connections: (providerId) => pool.connections(providerId),
     operatorPriceId: (deploymentId, schedule) =>
       operator.prices.find((price) => price.deploymentId === deploymentId && price.schedule === schedule)?.id ?? null,
     async close() {

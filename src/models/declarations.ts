@@ -19,6 +19,8 @@ export interface ProviderDeclaration {
   /** Names of lists in the snapshot; earlier ones win. */
   readonly priceLists: readonly string[]
   readonly models: ModelSource
+  /** `environment`: by OPENAI_API_KEY alone. `detected`: a local Ollama. Absent: in the source itself. */
+  readonly declaredBy?: 'environment' | 'detected'
   /** Price of discovered models; absent: they have no price and are not listed. */
   readonly discoveredPrices?: PriceSchedule
 }

@@ -12,6 +12,9 @@ const maximumDiscoveredModels = 1_000
 /** Names of embedding models of local hosts, whose listings have no kind. */
 const embeddingNames = /embed|^(bge|gte|e5|all-minilm|paraphrase)[-_]|minilm/i
 
+/** Guesses from the name of a model whether it makes embeddings. */
+export const looksLikeEmbedding = (name: string): boolean => embeddingNames.test(name)
+
 /**
  * Lists the models of providers with `models: discovered`: a running Ollama, vLLM, LM Studio. A provider that does not answer has no models
  * until it does.
@@ -73,7 +76,7 @@ export function createDiscovery({
       origin: 'discovered',
       models: [...found.values()]
         .flat()
-        .map((id) => (embeddingNames.test(id) ? { id, kind: 'embedding' as const } : { id })),
+        .map((id) => (looksLikeEmbedding(id) ? { id, kind: 'embedding' as const } : { id })),
       deployments: [...found].flatMap(([providerId, names]) =>
         names.map((name) => ({ id: `${providerId}/${name}`, modelId: name, providerId })),
       ),

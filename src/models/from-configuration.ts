@@ -46,15 +46,19 @@ type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReado
 
 /** Throws RangeError on a price that is not a decimal. */
 export function fromConfiguration(configuration: CatalogueConfiguration): Declarations {
-  const providers = [...configuration.providers]
-  if (configuration.openaiApiKey && !providers.some((provider) => provider.id === 'openai'))
-    providers.push({ id: 'openai', format: 'openai', flavour: 'openai', apiKey: configuration.openaiApiKey })
-  if (configuration.ollamaUrl && !providers.some((provider) => provider.id === 'ollama'))
-    providers.push({ id: 'ollama', format: 'ollama', baseUrl: configuration.ollamaUrl })
+  const providers = configuration.providers.map(toProvider)
+  const isMissing = (id: string) => providers.every(({ settings }) => settings.id !== id)
+  const { openaiApiKey: apiKey, ollamaUrl: baseUrl } = configuration
+  if (apiKey && isMissing('openai')) {
+    const openai = toProvider({ id: 'openai', format: 'openai', flavour: 'openai', apiKey })
+    providers.push({ ...openai, declaredBy: 'environment' })
+  }
+  if (baseUrl && isMissing('ollama'))
+    providers.push({ ...toProvider({ id: 'ollama', format: 'ollama', baseUrl }), declaredBy: 'detected' })
   return {
     ...noDeclarations,
     origin: 'configuration',
-    providers: providers.map(toProvider),
+    providers,
     models: configuration.models.map(toModel),
     deployments: configuration.models.flatMap(toDeployments),
     complete: configuration.models.map((model) => model.id),

@@ -51,7 +51,7 @@ async function startInstance(secretKey = masterKey) {
     catalogue,
     deploymentHealth: router,
     changes,
-    snapshotDate: testSnapshot.date,
+    snapshot: testSnapshot,
     clock: systemClock,
   })
   return {

@@ -1,14 +1,19 @@
 import { errorResponses } from '../contract/errors.ts'
 import { emptySchema } from '../contract/operator.ts'
 import {
+  addDeploymentsSchema,
   deploymentParamsSchema,
   deploymentSchema,
   deploymentsSchema,
+  discoveredModelsSchema,
   modelParamsSchema,
   modelSchema,
   modelsSchema,
   newDeploymentParamsSchema,
   newModelParamsSchema,
+  patchDeploymentSchema,
+  patchModelSchema,
+  patchProviderSchema,
   postPriceSchema,
   priceParamsSchema,
   priceSchema,
@@ -32,6 +37,7 @@ const described = describeRoutes({ role: 'operator' }, 'Operator: models')
 export function modelRoutes({ catalogue }: { catalogue: OperatorCatalogue }): Routes {
   return (app) => {
     addProviders(app, catalogue)
+    addProviderActions(app, catalogue)
     addModels(app, catalogue)
     addDeployments(app, catalogue)
     addPrices(app, catalogue)
@@ -66,6 +72,17 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
     }),
     (request) => catalogue.putProvider(request.params.id, request.body, actorOf(request)),
   )
+  app.patch(
+    '/api/providers/:id',
+    described('patchProvider', 'Change fields of a provider', {
+      params,
+      description:
+        'Keeps absent fields. A provider of the configuration can only be enabled and disabled. In force as after `PUT`.',
+      body: patchProviderSchema,
+      response: { 200: providerSchema, ...errorResponses(400, 401, 403, 404, 409) },
+    }),
+    (request) => catalogue.patchProvider(request.params.id, request.body, actorOf(request)),
+  )
   app.delete(
     '/api/providers/:id',
     described('deleteProvider', 'Remove the operator’s declaration of a provider', {
@@ -78,16 +95,41 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
       return reply.code(204).send(null)
     },
   )
+}
+
+function addProviderActions(app: App, catalogue: OperatorCatalogue) {
+  const params = providerParamsSchema
   app.post(
     '/api/providers/:id/test',
     described('testProvider', 'Test a provider with a real call', {
       params,
       description:
-        'Sends one small completion (or embedding) to the cheapest model of the provider, or to `model`. The provider bills it to your account. A failed call returns 200 with `ok: false`; a rejected key also appears as the `problem` of the deployments.',
-      body: testProviderSchema.optional(),
+        'Requests the listing of the provider, then sends one small completion (or embedding) to its cheapest model, or to `model`. The provider bills it to your account. Without a deployment only the listing is requested. A failed call returns 200 with `ok: false`; a rejected key also appears as the `problem` of the deployments.',
+      body: testProviderSchema.nullish(),
       response: { 200: providerTestSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
     (request) => catalogue.testProvider(request.params.id, request.body?.model, request.requestId),
+  )
+  app.post(
+    '/api/providers/:id/discover',
+    described('discoverModels', 'List the models that a provider offers', {
+      params,
+      description:
+        'Requests the listing of the provider. Each model has its price in the price lists of the provider and its deployments. A failed request returns 200 with `error`.',
+      response: { 200: discoveredModelsSchema, ...errorResponses(401, 403, 404, 409) },
+    }),
+    (request) => catalogue.discoverModels(request.params.id),
+  )
+  app.post(
+    '/api/providers/:id/deployments',
+    described('addDeployments', 'Add several models of a provider as deployments', {
+      params,
+      description: 'All or none. The id of each deployment is the provider, `/` and the model.',
+      body: addDeploymentsSchema,
+      response: { 201: deploymentsSchema, ...errorResponses(400, 401, 403, 404, 409) },
+    }),
+    async (request, reply) =>
+      reply.code(201).send(await catalogue.addDeployments(request.params.id, request.body, actorOf(request))),
   )
 }
 
@@ -117,6 +159,15 @@ function addModels(app: App, catalogue: OperatorCatalogue) {
       response: { 200: modelSchema, ...errorResponses(400, 401, 403, 409) },
     }),
     (request) => catalogue.putModel(request.params.id, request.body, actorOf(request)),
+  )
+  app.patch(
+    '/api/models/:id',
+    described('patchCatalogueModel', 'Change facts of a model', {
+      params: modelParamsSchema,
+      body: patchModelSchema,
+      response: { 200: modelSchema, ...errorResponses(400, 401, 403, 404, 409) },
+    }),
+    (request) => catalogue.patchModel(request.params.id, request.body, actorOf(request)),
   )
   app.delete(
     '/api/models/:id',
@@ -157,6 +208,16 @@ function addDeployments(app: App, catalogue: OperatorCatalogue) {
       response: { 200: deploymentSchema, ...errorResponses(400, 401, 403) },
     }),
     (request) => catalogue.putDeployment(request.params.id, request.body, actorOf(request)),
+  )
+  app.patch(
+    '/api/deployments/:id',
+    described('patchDeployment', 'Change fields of a deployment', {
+      params: deploymentParamsSchema,
+      description: 'Overrides fields of a deployment from any source, for example `enabled` and `weight`.',
+      body: patchDeploymentSchema,
+      response: { 200: deploymentSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
+    (request) => catalogue.patchDeployment(request.params.id, request.body, actorOf(request)),
   )
   app.delete(
     '/api/deployments/:id',

@@ -1,8 +1,11 @@
 import type { PriceSchedule } from '../billing/index.ts'
 import type {
+  AddDeployments,
   DeploymentBody,
+  DiscoveredModels,
   ModelBody,
   NewPrice,
+  PatchProvider,
   PriceBody,
   ProviderBody,
   PutDeployment,
@@ -12,12 +15,15 @@ import type {
 } from '../contract/models.ts'
 import { AppError, type ChangeSource, type Clock, type RequestId } from '../kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
+import { discoverModels, planDeployments } from './add-models.ts'
 import type { BuiltModel } from './build-catalogue.ts'
 import type { CatalogueStore } from './catalogue.store.ts'
 import type { LiveCatalogue } from './create-catalogue.ts'
 import type { DeploymentHealth } from './deployment-health.ts'
 import { type RenderContext, renderDeployment, renderModel, renderPrices, renderProvider } from './render-catalogue.ts'
+import type { PriceSnapshot } from './snapshot.ts'
 import { testProvider } from './test-provider.ts'
+import { allEntries, type Entry } from './views/view-context.ts'
 
 /** The operator's changes at run time. When a method resolves, the change is validated, recorded and in force on this instance. */
 export type OperatorCatalogue = ReturnType<typeof createOperatorCatalogue>
@@ -32,13 +38,14 @@ interface OperatorCatalogueDependencies {
   catalogue: LiveCatalogue
   deploymentHealth: DeploymentHealth
   changes: Pick<ChangeSource, 'caughtUp'>
-  snapshotDate: string
+  snapshot: PriceSnapshot
   clock: Clock
 }
 
 export function createOperatorCatalogue(dependencies: OperatorCatalogueDependencies) {
   return {
     ...providerMethods(dependencies),
+    ...addingMethods(dependencies),
     ...modelMethods(dependencies),
     ...deploymentMethods(dependencies),
     ...priceMethods(dependencies),
@@ -63,6 +70,17 @@ function providerMethods(dependencies: OperatorCatalogueDependencies) {
       )
       return renderProvider(findProvider(catalogue, id))
     },
+    async patchProvider(id: string, patch: PatchProvider, actor: Actor): Promise<ProviderBody> {
+      if (id === builtInProvider && Object.keys(patch).some((name) => name !== 'enabled'))
+        throw new AppError('conflict', 'The built-in provider has no settings.')
+      findProvider(catalogue, id)
+      await store.patchProvider(id, patch, actor)
+      await applyChange(
+        dependencies,
+        entriesOf(catalogue, id).map(({ deployment }) => deployment.id),
+      )
+      return renderProvider(findProvider(catalogue, id))
+    },
     async removeProvider(id: string, actor: Actor): Promise<void> {
       const dependent = entriesOf(catalogue, id).find(({ origin }) => origin === 'operator')
       if (dependent && catalogue.built().providers.get(id)?.origin === 'operator')
@@ -70,39 +88,65 @@ function providerMethods(dependencies: OperatorCatalogueDependencies) {
       assertRemoved(await store.removeProvider(id, actor), 'provider', id)
       await applyChange(dependencies, [])
     },
-    /** Sends one real call; see testProvider. */
+    /** Sends one real call and stores the result; see testProvider. */
     async testProvider(id: string, model: string | undefined, requestId: RequestId): Promise<ProviderTest> {
-      const { enabled } = findProvider(catalogue, id)
-      if (!enabled) throw new AppError('conflict', `The provider ${id} is disabled; enable it first.`)
-      return testProvider(
+      assertEnabled(findProvider(catalogue, id))
+      const result = await testProvider(
         { providerId: id, model, entries: entriesOf(catalogue, id), requestId },
         { provider: () => catalogue.provider({ providerId: id }), deploymentHealth, clock },
       )
+      await store.saveTest(result)
+      return result
+    },
+  }
+}
+
+/** Models of a provider's listing, and the deployments that are made of them. */
+function addingMethods(dependencies: OperatorCatalogueDependencies) {
+  const { store, catalogue, snapshot, clock } = dependencies
+  return {
+    discoverModels(id: string): Promise<DiscoveredModels> {
+      const declared = findProvider(catalogue, id)
+      assertEnabled(declared)
+      const provider = catalogue.provider({ providerId: id })
+      return discoverModels({ declared, provider, built: catalogue.built(), snapshot, clock })
+    },
+    async addDeployments(id: string, body: AddDeployments, actor: Actor): Promise<{ data: DeploymentBody[] }> {
+      const { priceLists } = findProvider(catalogue, id)
+      const added = planDeployments(id, body, { built: catalogue.built(), priceLists, snapshot })
+      await store.addDeployments(added, actor)
+      const ids = added.map((one) => one.id)
+      await applyChange(dependencies, ids)
+      const context = renderContext(dependencies)
+      const entries = allEntries(catalogue).filter(({ deployment }) => ids.includes(deployment.id))
+      return { data: entries.map((entry) => renderDeployment(entry.model, entry, context)) }
     },
   }
 }
 
 function modelMethods(dependencies: OperatorCatalogueDependencies) {
-  const { store, catalogue, snapshotDate } = dependencies
+  const { store, catalogue, snapshot } = dependencies
   return {
     models(): { data: ModelBody[]; snapshotDate: string; problems: string[] } {
       const { models, problems } = catalogue.built()
       const context = renderContext(dependencies)
       return {
         data: [...models.values()].map((model) => renderModel(model, context)),
-        snapshotDate,
+        snapshotDate: snapshot.date,
         problems: [...problems],
       }
     },
     model: (id: string): ModelBody => renderModel(findModel(catalogue, id), renderContext(dependencies)),
     async putModel(id: string, body: PutModel, actor: Actor): Promise<ModelBody> {
-      const { models, aliases } = catalogue.built()
-      for (const alias of body.aliases ?? []) {
-        const holder = models.has(alias) ? alias : aliases.get(alias)
-        if (holder !== undefined && holder !== id)
-          throw new AppError('conflict', `The alias ${alias} already refers to ${holder}.`, { param: 'aliases' })
-      }
+      assertFreeAliases(catalogue, id, body.aliases)
       await store.putModel(id, body, actor)
+      await applyChange(dependencies, [])
+      return renderModel(findModel(catalogue, id), renderContext(dependencies))
+    },
+    async patchModel(id: string, patch: PutModel, actor: Actor): Promise<ModelBody> {
+      findModel(catalogue, id)
+      assertFreeAliases(catalogue, id, patch.aliases)
+      await store.patchModel(id, patch, actor)
       await applyChange(dependencies, [])
       return renderModel(findModel(catalogue, id), renderContext(dependencies))
     },
@@ -135,6 +179,12 @@ function deploymentMethods(dependencies: OperatorCatalogueDependencies) {
         throw new AppError('invalid_request', `There is no provider ${body.provider}.`, { param: 'provider' })
       await store.putDeployment(id, body, actor)
       await applyChange(dependencies, [id])
+      return show(id)
+    },
+    async patchDeployment(id: string, patch: PutDeployment, actor: Actor): Promise<DeploymentBody> {
+      findDeployment(catalogue, id)
+      await store.patchDeployment(id, patch, actor)
+      await applyChange(dependencies, isTrafficChange(patch) ? [] : [id])
       return show(id)
     },
     async removeDeployment(id: string, actor: Actor): Promise<void> {
@@ -204,11 +254,22 @@ function findModel(catalogue: LiveCatalogue, id: string): BuiltModel {
   return model
 }
 
-/** A deployment of the catalogue with its model. */
-type Entry = BuiltModel['all'][number] & { model: BuiltModel }
+/** Such a change says nothing about the health that was observed. */
+function isTrafficChange(patch: PutDeployment): boolean {
+  return Object.keys(patch).every((name) => name === 'weight' || name === 'enabled')
+}
 
-function allEntries(catalogue: LiveCatalogue): Entry[] {
-  return [...catalogue.built().models.values()].flatMap((model) => model.all.map((entry) => ({ ...entry, model })))
+function assertEnabled({ settings, enabled }: { settings: { id: string }; enabled: boolean }): void {
+  if (!enabled) throw new AppError('conflict', `The provider ${settings.id} is disabled; enable it first.`)
+}
+
+function assertFreeAliases(catalogue: LiveCatalogue, id: string, added: readonly string[] = []): void {
+  const { models, aliases } = catalogue.built()
+  for (const alias of added) {
+    const holder = models.has(alias) ? alias : aliases.get(alias)
+    if (holder !== undefined && holder !== id)
+      throw new AppError('conflict', `The alias ${alias} already refers to ${holder}.`, { param: 'aliases' })
+  }
 }
 
 function findDeployment(catalogue: LiveCatalogue, id: string): Entry {

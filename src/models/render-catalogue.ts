@@ -35,10 +35,25 @@ export interface RenderContext {
 }
 
 export function renderModel(model: BuiltModel, context: RenderContext): ModelBody {
+  return {
+    ...renderFacts(model, context.nowMs),
+    deployments: model.all.map((entry) => renderDeployment(model, entry, context)),
+  }
+}
+
+/** The id and its `eu/` form, as far as a deployment serves them now. */
+export function callableIdsOf(model: BuiltModel, nowMs: number): string[] {
   const callable = (side: BuiltModel['sides']['eu']) =>
     model.enabled &&
-    (model.retiresAt === null || context.nowMs < model.retiresAt) &&
-    side.some((deployment) => priceInForce(deployment, context.nowMs))
+    (model.retiresAt === null || nowMs < model.retiresAt) &&
+    side.some((deployment) => priceInForce(deployment, nowMs))
+  return [
+    ...(callable(model.sides.other) ? [model.id] : []),
+    ...(callable(model.sides.eu) ? [euPrefix + model.id] : []),
+  ]
+}
+
+export function renderFacts(model: BuiltModel, nowMs: number): Omit<ModelBody, 'deployments'> {
   return {
     id: model.id,
     origin: model.origin,
@@ -52,11 +67,7 @@ export function renderModel(model: BuiltModel, context: RenderContext): ModelBod
     maxOutputTokens: model.maxOutputTokens,
     dimensions: model.dimensions,
     retiresAt: model.retiresAt === null ? null : new Date(model.retiresAt).toISOString(),
-    callableIds: [
-      ...(callable(model.sides.other) ? [model.id] : []),
-      ...(callable(model.sides.eu) ? [euPrefix + model.id] : []),
-    ],
-    deployments: model.all.map((entry) => renderDeployment(model, entry, context)),
+    callableIds: callableIdsOf(model, nowMs),
   }
 }
 
@@ -65,7 +76,7 @@ export function renderDeployment(
   { deployment, traits, origin, problem }: BuiltModel['all'][number],
   context: RenderContext,
 ): DeploymentBody {
-  const { blockedUntil, lastError, accountError, ...health } = context.health(deployment.id)
+  const { circuit, recentFailures, recentCalls, blockedUntil, lastError, accountError } = context.health(deployment.id)
   return {
     id: deployment.id,
     model: model.id,
@@ -82,21 +93,27 @@ export function renderDeployment(
     weight: deployment.weight,
     prices: renderPrices(deployment, context),
     health: {
-      ...health,
+      circuit,
+      recentFailures,
+      recentCalls,
       blockedUntil: blockedUntil === null ? null : new Date(blockedUntil).toISOString(),
-      lastError: lastError === null ? null : { ...lastError, at: new Date(lastError.at).toISOString() },
+      lastError: lastError && {
+        class: lastError.class,
+        status: lastError.status,
+        at: new Date(lastError.at).toISOString(),
+      },
     },
   }
 }
 
 /** Limits in force; reasoning and temperature are separate fields. */
-function renderTraits({ wire }: Deployment, traits: ResolvedTraits): DeploymentBody['traits'] {
+export function renderTraits({ wire }: Deployment, traits: ResolvedTraits): DeploymentBody['traits'] {
   const { reasoning: _reasoning, acceptsTemperature: _temperature, ...rest } = traits
   const { maxOutputTokens, contextTokens } = wire
   return { ...rest, maxOutputTokens, ...(contextTokens !== undefined && { contextTokens }) } as DeploymentBody['traits']
 }
 
-function describeAccountError(
+export function describeAccountError(
   { class: errorClass, status, at }: NonNullable<HealthView['accountError']>,
   { providerId, wire }: { providerId: string; wire: { id: string } },
 ): string {
@@ -130,7 +147,7 @@ export function renderPrices(
 }
 
 /** attoUsd per token, formatted as picoUsd, are dollars per million tokens. */
-function perMillion(prices: TokenPrices) {
+export function perMillion(prices: TokenPrices) {
   const optional = (name: 'cacheRead' | 'cacheWrite' | 'reasoning') =>
     prices[name] === undefined ? {} : { [name]: formatPicoUsd(prices[name]) }
   return {

@@ -1,3 +1,4 @@
+import type { ConnectionsView } from './port.ts'
 import { failure } from './wire-failure.ts'
 
 /**
@@ -19,16 +20,6 @@ interface Waiter {
 interface Tenant {
   held: number
   waiting: Set<Waiter>
-}
-
-/** Connections of one provider at one moment. */
-export interface ConnectionsView {
-  maximum: number
-  inUse: number
-  /** Calls that wait for a connection. */
-  waiting: number
-  /** Organisations with the most connections, most first; `''` is the service itself. */
-  tenants: { id: string; held: number; waiting: number }[]
 }
 
 /** Upper bound on the tenants of a view. */

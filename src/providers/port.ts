@@ -156,6 +156,16 @@ export interface EmbeddingAnswer {
   promptTokens: number | null
 }
 
+/** Connections of one provider at one moment. */
+export interface ConnectionsView {
+  maximum: number
+  inUse: number
+  /** Calls that wait for a connection. */
+  waiting: number
+  /** Organisations with the most connections, most first; `''` is the service itself. */
+  tenants: { id: string; held: number; waiting: number }[]
+}
+
 export interface Provider {
   readonly id: string
   complete(call: ProviderCall): Promise<ProviderAnswer>

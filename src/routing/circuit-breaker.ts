@@ -153,8 +153,7 @@ class CircuitBreaker {
     const ifLater = (monotonicMs: number) => (monotonicMs > nowMs ? wallTime(monotonicMs) : null)
     return {
       circuit,
-      since:
-        circuit === 'closed' ? this.#closedAt : circuit === 'open' ? this.#openedAt : wallTime(this.#openUntilMs),
+      since: circuit === 'closed' ? this.#closedAt : circuit === 'open' ? this.#openedAt : wallTime(this.#openUntilMs),
       blockedUntil: ifLater(Math.max(this.#openUntilMs, this.#restUntilMs)),
       openUntil: ifLater(this.#openUntilMs),
       rateLimitedUntil: ifLater(this.#restUntilMs),

@@ -343,8 +343,36 @@ describe('health', () => {
   test('failures in the middle of streams count towards the circuit', () => {
     const { router } = setUp()
     for (let count = 0; count < failuresToOpen; count++)
-      router.reportFailure('a', providerError('connection', { afterFirstByte: true }))
+      router.reportBrokenStream('a', providerError('connection', { afterFirstByte: true }))
     expect(router.health('a').circuit).toBe('open')
+    expect(router.traffic('a')).toMatchObject({ requests: 0, errors: failuresToOpen })
+  })
+
+  test('reports since when it is open, when it tries again, and the last error', async () => {
+    const kit = setUp()
+    expect(kit.router.health('a')).toMatchObject({ since: null, openUntil: null })
+    await openCircuit(kit)
+    const openedAt = kit.clock.now()
+    const { lastError, ...health } = kit.router.health('a')
+    expect(health).toMatchObject({ circuit: 'open', openUntil: openedAt + firstOpenMs, rateLimitedUntil: null })
+    expect(health.since).toBeLessThanOrEqual(openedAt)
+    expect(lastError!.message).not.toBe('')
+    await kit.clock.advance(firstOpenMs)
+    expect(kit.router.health('a')).toMatchObject({
+      circuit: 'half_open',
+      since: openedAt + firstOpenMs,
+      openUntil: null,
+    })
+    await kit.run(
+      [a],
+      kit.failing(() => providerError('server_error', { status: 500 })),
+      { maximumAttempts: 1 },
+    )
+    // A failed probe prolongs the same outage.
+    expect(kit.router.health('a')).toMatchObject({ circuit: 'open', since: health.since })
+    await kit.clock.advance(2 * firstOpenMs)
+    await kit.run([a], () => Promise.resolve('hello'))
+    expect(kit.router.health('a')).toMatchObject({ circuit: 'closed', since: kit.clock.now() })
   })
 
   test('old failures do not count', async () => {
@@ -364,6 +392,39 @@ describe('health', () => {
     await openCircuit(kit)
     kit.router.reset(['a'])
     expect((await kit.run([a], () => Promise.resolve('hello'))).ok).toBe(true)
+  })
+})
+
+describe('observed traffic', () => {
+  test('counts attempts by their outcome, and not calls that were not sent or that their client left', async () => {
+    const kit = setUp()
+    await kit.run([a], () => Promise.resolve('hello'), { streamed: false })
+    for (const errorClass of ['invalid_request', 'rate_limit', 'authentication', 'share_exhausted'] as const) {
+      const failing = kit.failing(() => providerError(errorClass))
+      await kit.run([b], failing, { maximumAttempts: 1 })
+      kit.router.reset(['b'])
+    }
+    const client = new AbortController()
+    const left = kit.run([c], () => new Promise(() => {}), { signal: client.signal })
+    client.abort(new Error('gone'))
+    await left
+    expect(kit.router.traffic('a')).toMatchObject({ requests: 1, errors: 0, firstBytesMs: null, latencyMs: { p50: 1 } })
+    expect(kit.router.traffic('b')).toMatchObject({ requests: 3, errors: 1, rateLimited: 1, rejected: 1 })
+    expect(kit.router.traffic('c')).toBeNull()
+  })
+
+  test('has the time to the first bytes and to the end of streams', async () => {
+    const kit = setUp()
+    await kit.run([a], async () => {
+      await kit.clock.sleep(200)
+      return 'first bytes'
+    })
+    kit.router.reportAnswer('a', { outputTokens: 50, durationMs: 1_000, isStream: true })
+    const { firstBytesMs, latencyMs, outputTokensPerSecond } = kit.router.traffic('a')!
+    expect(firstBytesMs!.p50).toBeGreaterThan(185)
+    expect(firstBytesMs!.p50).toBeLessThan(215)
+    expect(latencyMs!.p50).toBeGreaterThan(930)
+    expect(outputTokensPerSecond).toBe(50)
   })
 })
 

@@ -1,7 +1,15 @@
+import { hostname } from 'node:os'
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import type { Metrics } from '../http/index.ts'
 import type { SecretBox } from '../kernel/index.ts'
-import { createCatalogue, createCatalogueStore, createOperatorCatalogue, loadPriceSnapshot } from '../models/index.ts'
+import {
+  createCatalogue,
+  createCatalogueStore,
+  createCatalogueViews,
+  createOperatorCatalogue,
+  loadPriceSnapshot,
+} from '../models/index.ts'
+import type { Organisations } from '../organisations/index.ts'
 import { createProvider } from '../providers/index.ts'
 import { createRouter } from '../routing/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
@@ -11,6 +19,7 @@ import { readCertificates, toCatalogueConfiguration } from './resources.ts'
 interface ModelsDependencies extends PartContext {
   control: Database
   changeFeed: ChangeFeed
+  organisations: Pick<Organisations, 'get' | 'all'>
   secretBox: SecretBox
   metrics: Metrics
   tokens: TokenCounting
@@ -18,7 +27,7 @@ interface ModelsDependencies extends PartContext {
 
 /** The catalogue of models, the router to their deployments, and the operator's changes. */
 export async function openModels(dependencies: ModelsDependencies) {
-  const { config, control, changeFeed, secretBox, metrics, tokens, clock, log, onStop } = dependencies
+  const { config, control, changeFeed, organisations, secretBox, metrics, tokens, clock, log, onStop } = dependencies
   const snapshot = loadPriceSnapshot()
   const store = createCatalogueStore({ database: control, secretBox, recordChange, clock, log })
   const certificateAuthority = readCertificates(config)
@@ -52,8 +61,17 @@ export async function openModels(dependencies: ModelsDependencies) {
     catalogue,
     deploymentHealth: router,
     changes: changeFeed,
-    snapshotDate: snapshot.date,
+    snapshot,
     clock,
   })
-  return { catalogue, router, operatorCatalogue }
+  const catalogueViews = createCatalogueViews({
+    catalogue,
+    deploymentHealth: router,
+    store,
+    organisations,
+    snapshot,
+    instance: { name: `${hostname()}:${process.pid}`, startedAt: clock.now() },
+    clock,
+  })
+  return { catalogue, router, operatorCatalogue, catalogueViews }
 }

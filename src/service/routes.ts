@@ -2,7 +2,7 @@ import path from 'node:path'
 import { type Accounts, authRoutes, memberRoutes, peopleRoutes } from '../accounts/index.ts'
 import { type LedgerService, usageRoutes } from '../billing/index.ts'
 import { chatRoutes } from '../chat/index.ts'
-import { developerToolsViewRoutes, staticRoutes } from '../console/index.ts'
+import { developerToolsViewRoutes, modelViewRoutes, staticRoutes } from '../console/index.ts'
 import {
   type BlobStore,
   type ChunkReader,
@@ -16,7 +16,7 @@ import {
 import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { operationsRoutes, type Routes } from '../http/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
-import { type LiveCatalogue, modelRoutes, type OperatorCatalogue } from '../models/index.ts'
+import { type CatalogueViews, type LiveCatalogue, modelRoutes, type OperatorCatalogue } from '../models/index.ts'
 import {
   type AdminLog,
   auditRoutes,
@@ -36,6 +36,7 @@ export interface RouteDependencies {
   adminLog: AdminLog
   catalogue: LiveCatalogue
   operatorCatalogue: OperatorCatalogue
+  catalogueViews: CatalogueViews
   ledger: LedgerService
   completions: Completions
   documents: Documents
@@ -58,7 +59,8 @@ const consoleFolder = path.resolve(import.meta.dirname, '../../dist/console')
 
 /** The map of the HTTP surface: every group of routes, in the order of registration. */
 export function createRoutes(dependencies: RouteDependencies): Routes[] {
-  const { organisations, operatorTokens, accounts, adminLog, catalogue, operatorCatalogue } = dependencies
+  const { organisations, operatorTokens, accounts, adminLog, catalogue, operatorCatalogue, catalogueViews } =
+    dependencies
   const { ledger, completions, documents, documentStore, watch, chunks, blobs, index, retrieval, spaces, tokens } =
     dependencies
   const { isReady, publicUrl, clock, log } = dependencies
@@ -96,6 +98,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     spaceRoutes({ spaces }),
     documentProgressRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
     modelRoutes({ catalogue: operatorCatalogue }),
+    modelViewRoutes({ views: catalogueViews }),
     usageRoutes({ ledger, organisations, clock }),
     operationsRoutes({ isReady }),
     staticRoutes({ folder: consoleFolder }),

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 
 /** A request as the upstream received it. */
-interface UpstreamRequest {
+export interface UpstreamRequest {
   /** 0 for the first one since the start. */
   index: number
   method: string
