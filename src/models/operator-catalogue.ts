@@ -254,7 +254,7 @@ function findModel(catalogue: LiveCatalogue, id: string): BuiltModel {
   return model
 }
 
-/** Such a change says nothing about the health that was observed. */
+/** Such a change does not change the health that was observed. */
 function isTrafficChange(patch: PutDeployment): boolean {
   return Object.keys(patch).every((name) => name === 'weight' || name === 'enabled')
 }

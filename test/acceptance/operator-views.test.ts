@@ -57,7 +57,7 @@ const results = ({ steps }: { steps: { step: string; result: string }[] }) =>
   Object.fromEntries(steps.map(({ step, result }) => [step, result]))
 
 describe('providers', () => {
-  test('say where they are declared and what credentials they have', async () => {
+  test('show where they are declared and what credentials they have', async () => {
     const { items } = await operate('GET', '/api/console/providers')
     const of = (id: string) => items.find((one: { id: string }) => one.id === id)
     expect(of('openai')).toMatchObject({

@@ -128,7 +128,7 @@ function sourceKindOf(id: string | null, source: string): TimelinePrice['sourceK
   return source === 'configuration' ? 'configuration' : 'built-in'
 }
 
-/** From the provider's price lists only: another provider's list price says nothing about this one. */
+/** From the provider's price lists only: the list price of another provider does not apply. */
 function snapshotPrice({ catalogue, snapshot }: ViewContext, { deployment }: Entry, nowMs: number) {
   const lists = catalogue.built().providers.get(deployment.providerId)?.priceLists ?? []
   for (const list of lists) {
