@@ -31,8 +31,9 @@ export function createPeopleStore(database: Database) {
       database.transaction(async (transaction) => {
         await transaction.execute(`LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE`)
         const [existing] = await transaction.query(`SELECT 1 FROM people LIMIT 1`)
-        if (existing) return false
-        return insertPerson(transaction, person, change)
+        if (existing || !(await insertPerson(transaction, person, change))) return false
+        await joinOnlyOrganisation(transaction, person.id, change)
+        return true
       }),
 
     /** Resolves to false if there is no such person. */
@@ -98,6 +99,14 @@ export async function insertPerson(transaction: Queryable, person: NewPerson, ch
     after: { email: person.email, name: person.name, isOperator: person.isOperator },
   })
   return true
+}
+
+/** On a fresh installation the first person becomes administrator of the demo organisation, and has pages to begin with. */
+async function joinOnlyOrganisation(transaction: Queryable, personId: string, change: Change): Promise<void> {
+  const organisations = await transaction.query<{ id: string }>(`SELECT id FROM organisations LIMIT 2`)
+  const [only] = organisations
+  if (!only || organisations.length > 1) return
+  await putMembership(transaction, { organisationId: only.id, personId, role: 'administrator' }, change)
 }
 
 /** Adds or changes a membership, and records it. */

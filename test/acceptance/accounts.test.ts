@@ -39,6 +39,8 @@ describe('set-up', () => {
     expect(made).toMatchObject({ isOperator: true, twoFactorEnabled: false })
     expect((await visitor.call('GET', '/api/setup')).body).toEqual({ required: false })
     expect((await portico.operator('POST', '/api/setup', first)).status).toBe(409)
+    const members = (await portico.operator('GET', `/api/organisations/${organisation.id}/members`)).body
+    expect(members.items).toMatchObject([{ email: made.email, role: 'administrator' }])
   })
 
   test('nobody can sign up without an invitation', async () => {
