@@ -99,7 +99,7 @@ async function openParts(context: PartContext, isStopping: () => boolean) {
   const { spaceStore, spaces } = await openSpaces(storedSpaces)
   const search = await openSearch({ index, organisations, catalogue, embeddings, metrics, tokens, ...context })
   const { embedder, retrieval } = search
-  const { documents, watch, chunks } = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
+  const { documents, watch, chunks, viewer } = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
   const ingestion = openIngestion({ corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
   const routes = createRoutes({
     organisations,
@@ -115,6 +115,7 @@ async function openParts(context: PartContext, isStopping: () => boolean) {
     documentStore,
     watch,
     chunks,
+    viewer,
     blobs,
     index,
     retrieval,

@@ -6,7 +6,7 @@ import { queryInteger } from './query-integer.ts'
 
 const status = z.enum(['processing', 'ready', 'failed'])
 
-const documentProgressSchema = z
+export const documentProgressSchema = z
   .object({
     id: z.uuid(),
     spaceId: z.uuid(),

@@ -452,6 +452,7 @@ create table chunks (
   constraint chunks_pkey PRIMARY KEY (space_id, id),
   constraint chunks_document_id_fkey FOREIGN KEY (document_id) REFERENCES indexed_documents(document_id) ON DELETE CASCADE
 );
+CREATE INDEX chunks_by_position ON chunks USING btree (document_id, character_from);
 CREATE UNIQUE INDEX chunks_by_document ON chunks USING btree (document_id, chunk_index);
 
 create table documents (

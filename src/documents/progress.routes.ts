@@ -8,13 +8,13 @@ import {
   documentProgressPageSchema,
   documentProgressQuerySchema,
   type ChunkPageBody,
-  type DocumentProgressBody,
 } from '../contract/document-progress.ts'
 import { idParamsSchema } from '../contract/operator.ts'
 import { type App, describeRoutes, type Routes, startEventStream } from '../http/index.ts'
 import { AppError, describeError, isAppError, isUuid, type Log } from '../kernel/index.ts'
-import type { DocumentProgressPage, DocumentProgressRow, DocumentStatus } from './document.ts'
+import type { DocumentProgressPage, DocumentStatus } from './document.ts'
 import type { DocumentEvent, DocumentWatch } from './document-watch.ts'
+import { renderProgress } from './render-progress.ts'
 
 export interface ProgressRoutesDependencies {
   documents: {
@@ -156,26 +156,6 @@ function renderEvent(event: DocumentEvent): unknown {
       return { id: event.id }
     case 'counts':
       return event.counts
-  }
-}
-
-function renderProgress(row: DocumentProgressRow): DocumentProgressBody {
-  const { id, spaceId, name, status, stage, partsDone, partsTotal, chunkCount, mimeType } = row
-  return {
-    id,
-    spaceId,
-    name,
-    status,
-    stage,
-    partsDone,
-    partsTotal,
-    warnings: row.warnings ?? [],
-    error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
-    chunkCount,
-    sizeBytes: Number(row.sizeBytes),
-    mimeType,
-    createdAt: row.createdAt.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
   }
 }
 

@@ -5,6 +5,7 @@ import {
   createDocumentSweeper,
   createDocuments,
   createDocumentWatch,
+  createViewerStore,
   type DocumentStore,
 } from '../documents/index.ts'
 import { detectFormat } from '../ingestion/index.ts'
@@ -45,9 +46,11 @@ export function openDocuments({
     maximumUploadBytes: config.settings.documents.maximumUploadBytes,
     log,
   })
+  const chunks = createChunkReader(corpus)
   return {
     documents,
     watch: createDocumentWatch({ documents: documentStore, clock }),
-    chunks: createChunkReader(corpus),
+    chunks,
+    viewer: createViewerStore({ database: corpus, store: documentStore, chunks }),
   }
 }

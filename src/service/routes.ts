@@ -9,9 +9,11 @@ import {
   createDocumentAudit,
   documentProgressRoutes,
   documentRoutes,
+  documentViewerRoutes,
   type Documents,
   type DocumentStore,
   type DocumentWatch,
+  type ViewerStore,
 } from '../documents/index.ts'
 import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { operationsRoutes, type Routes } from '../http/index.ts'
@@ -43,6 +45,7 @@ export interface RouteDependencies {
   documentStore: DocumentStore
   watch: DocumentWatch
   chunks: ChunkReader
+  viewer: ViewerStore
   blobs: BlobStore
   index: Pick<SearchIndex, 'audit'>
   retrieval: Retrieval
@@ -64,6 +67,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
   const { ledger, completions, documents, documentStore, watch, chunks, blobs, index, retrieval, spaces, tokens } =
     dependencies
   const { isReady, publicUrl, clock, log } = dependencies
+  const { viewer } = dependencies
   return [
     documentRoutes({ documents, clock }),
     gatewayRoutes({ completions, catalogue, clock, log }),
@@ -97,6 +101,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     }),
     spaceRoutes({ spaces }),
     documentProgressRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
+    documentViewerRoutes({ viewer, blobs }),
     modelRoutes({ catalogue: operatorCatalogue }),
     modelViewRoutes({ views: catalogueViews }),
     usageRoutes({ ledger, organisations, clock }),

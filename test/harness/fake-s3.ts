@@ -82,7 +82,11 @@ export async function startFakeS3(bucket: string): Promise<FakeS3> {
       default: {
         if (query.get('list-type') === '2') return xml(renderList(query))
         const found = objects.get(key)
-        return found ? response.end(found) : notFound('NoSuchKey')
+        if (!found) return notFound('NoSuchKey')
+        const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
+        if (first === undefined) return response.end(found)
+        response.statusCode = 206
+        return response.end(found.subarray(Number(first), Number(last) + 1))
       }
     }
   }

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Writable } from 'node:stream'
@@ -51,10 +51,10 @@ export async function createFolderBlobStore(
         throw toStorageError(error)
       }
     },
-    async open(key) {
-      const file = fileOf(key)
-      await stat(file)
-      return createReadStream(file)
+    async open(key, _signal, range) {
+      // Opened here, so that a file that is removed meanwhile is still read to its end.
+      const handle = await open(fileOf(key))
+      return handle.createReadStream(range && { start: range.first, end: range.last })
     },
     withFile: (key, _signal, use) => use(fileOf(key)),
     async delete(key) {

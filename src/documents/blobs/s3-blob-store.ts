@@ -13,6 +13,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { AppError, describeError, isAppError } from '../../kernel/index.ts'
+import type { ByteRange } from '../byte-range.ts'
 import type { BlobStore } from './blob-store.ts'
 
 export interface S3BlobStoreOptions {
@@ -38,8 +39,9 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
   const client = createClient(options)
   const locate = (key: string) => ({ Bucket: options.bucket, Key: options.prefix + key })
 
-  async function open(key: string, signal: AbortSignal): Promise<Readable> {
-    const { Body } = await client.send(new GetObjectCommand(locate(key)), { abortSignal: signal })
+  async function open(key: string, signal: AbortSignal, range?: ByteRange): Promise<Readable> {
+    const part = range && { Range: `bytes=${range.first}-${range.last}` }
+    const { Body } = await client.send(new GetObjectCommand({ ...locate(key), ...part }), { abortSignal: signal })
     if (!(Body instanceof Readable)) throw new Error(`the object ${key} has no readable body`)
     return Body
   }
