@@ -3,11 +3,11 @@ import { AppError, type RequestId } from '../kernel/index.ts'
 import type { ProviderMessage } from '../providers/index.ts'
 import type { Passage } from '../retrieval/index.ts'
 import { createCitationRewriter } from './citations/citation-rewriter.ts'
-import { maximumPassageBytes } from './context/context-window.ts'
 import { createBoundary, fencePassages, toCitedSource } from './context/prompt.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
 import { type DocumentReference, referencesOfCitations, referencesOfPassages } from './references.ts'
 import { composeQuery } from './search-query.ts'
+import { searchSpace } from './search-space.ts'
 import { createModelTurn } from './tools/model-turn.ts'
 import { maximumCallsPerRound, maximumToolRounds, readToolCall, searchTool } from './tools/search-tool.ts'
 import type { ToolCall } from './tools/tool-call.ts'
@@ -69,7 +69,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   const { call, prepared, sources, conversation } = run
   const query = composeQuery(call.messages)
   const startMs = performance.now()
-  const passages = await prepared.window.pack(await search(run, query), 1)
+  const passages = await prepared.window.pack(await searchSpace(run.dependencies.retrieval, call, query), 1)
   yield retrieved(passages, query, startMs)
 
   addPassages(run, passages)
@@ -148,17 +148,6 @@ function complete(
   })
 }
 
-function search({ dependencies, call }: Run, query: string): Promise<Passage[]> {
-  return dependencies.retrieval.search({
-    organisationId: call.organisation.id,
-    spaceId: call.space.id,
-    query,
-    limit: call.space.settings.maximumPassages,
-    maximumBytes: maximumPassageBytes,
-    signal: call.signal,
-  })
-}
-
 /** Runs the calls of one turn and adds their results to the conversation. */
 async function* runTools(run: Run, toolCalls: readonly ToolCall[]): AsyncGenerator<AnswerEvent, void, void> {
   const { prepared, conversation } = run
@@ -189,7 +178,10 @@ async function runTool(
     }
   }
   const firstNumber = run.passages.length + 1
-  const found = await run.prepared.window.pack(await search(run, read.query), firstNumber)
+  const found = await run.prepared.window.pack(
+    await searchSpace(run.dependencies.retrieval, run.call, read.query),
+    firstNumber,
+  )
   const content = found.length === 0 ? 'Nothing was found.' : fencePassages(found, run.boundary, firstNumber)
   return { content, found, query: read.query }
 }

@@ -10,7 +10,14 @@ import {
 import { loadPassages, type StoredPassage } from './corpus/passages.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import type { Candidate, CandidateQuery, QueryVector, SpaceSearch } from './engine.ts'
-import { fuse, type Fused, repeatsLast } from './fusion.ts'
+import {
+  createExplainer,
+  type Explainer,
+  type ExplainSearch,
+  type PreparedQuery,
+  type Selection,
+} from './explanation.ts'
+import { fuse, type Fused, type FusionOptions, repeatsLast } from './fusion.ts'
 import { analyseQuery, maximumQueryCharacters } from './lexical/analyse-text.ts'
 import type { SearchIndex } from './search-index.ts'
 
@@ -27,6 +34,8 @@ export interface SearchRequest {
   limit: number
   /** Most bytes of the passages' texts and table headers, in UTF-8; the first passage is always returned. Absent: no bound. */
   maximumBytes?: number
+  /** Receives how the passages were found, before the search returns. Absent: nothing is recorded. Not called for an empty Space or query. */
+  explain?: ExplainSearch
   signal: AbortSignal
 }
 
@@ -93,30 +102,57 @@ type SearchParts = RetrievalDependencies & { embedders: ReadonlyMap<string, Embe
 
 async function findPassages(parts: SearchParts, request: SearchRequest): Promise<Passage[]> {
   const { engine, database } = parts.index
+  const explainer = request.explain && createExplainer(request.explain)
   const space = await engine.openSpace(request, request.signal)
+  explainer?.finished('open')
   if (space.isEmpty) return []
-  const query = await prepareQuery(parts, request, space)
+  const query = await prepareQuery(parts, request, space, explainer)
   for (let attempt = 1; ; attempt++) {
-    const ranked = rank(await space.findCandidates(query), query, parts.vectorWeight)
+    const candidates = await space.findCandidates(query)
+    explainer?.finished('candidates')
+    const ranked = rank(candidates, query, parts.vectorWeight)
     // Twice as many as wanted: some may be deleted meanwhile, and repeats are moved to the end.
     const best = ranked.slice(0, request.limit * 2)
+    explainer?.finished('rank')
     const chunkIds = best.map(({ chunkId }) => chunkId)
     const stored = await loadPassages(database, request, chunkIds, request.signal)
-    const { passages, isFull } = selectPassages(best, stored, request)
-    if (stored.length === best.length) return passages
-    const found = new Set(stored.map(({ chunkId }) => chunkId))
-    await space.discard(chunkIds.filter((chunkId) => !found.has(chunkId)))
-    if (isFull || attempt === maximumAttempts) return passages
+    const selection = selectPassages(best, stored, request)
+    explainer?.finished('passages')
+    const isComplete = stored.length === best.length
+    if (!isComplete) {
+      const found = new Set(stored.map(({ chunkId }) => chunkId))
+      await space.discard(chunkIds.filter((chunkId) => !found.has(chunkId)))
+    }
+    if (isComplete || selection.isFull || attempt === maximumAttempts) {
+      const load = (ids: readonly string[]) => loadPassages(database, request, ids, request.signal)
+      const fusion = fusionOptions(query, parts.vectorWeight)
+      await explainer?.report({
+        query,
+        embedders: parts.embedders,
+        fusion,
+        candidates,
+        ranked,
+        stored,
+        selection,
+        load,
+      })
+      return selection.passages
+    }
   }
 }
 
 /** The query as terms, and as a vector of each live embedding version. */
-async function prepareQuery(parts: SearchParts, request: SearchRequest, space: SpaceSearch): Promise<CandidateQuery> {
-  return {
-    terms: await analyseQuery(request.spaceId, request.query, space),
-    vectors: await embedQuery(parts, request, space),
-    limit: Math.max(request.limit * candidatesPerResult, minimumCandidates),
-  }
+async function prepareQuery(
+  parts: SearchParts,
+  request: SearchRequest,
+  space: SpaceSearch,
+  explainer: Explainer | undefined,
+): Promise<PreparedQuery> {
+  const terms = await analyseQuery(request.spaceId, request.query, space)
+  explainer?.finished('analyse')
+  const vectors = await embedQuery(parts, request, space)
+  explainer?.finished('embed')
+  return { terms, vectors, limit: Math.max(request.limit * candidatesPerResult, minimumCandidates) }
 }
 
 async function embedQuery(
@@ -159,17 +195,20 @@ function shorten(query: string): string {
   return `${query.slice(0, half)}\n${query.slice(-half)}`.toWellFormed()
 }
 
-function rank(candidates: readonly Candidate[], { vectors }: CandidateQuery, givenWeight?: number): Fused[] {
-  const hasSemantics = vectors.some((vector) => vector.hasSemantics)
-  return fuse(candidates, { vectorWeight: givenWeight ?? (hasSemantics ? semanticVectorWeight : spellingVectorWeight) })
+function rank(candidates: readonly Candidate[], query: CandidateQuery, givenWeight?: number): Fused[] {
+  return fuse(candidates, fusionOptions(query, givenWeight))
 }
 
-/** `isFull`: more passages are not wanted, or do not fit. */
+function fusionOptions({ vectors }: CandidateQuery, givenWeight?: number): FusionOptions {
+  const hasSemantics = vectors.some((vector) => vector.hasSemantics)
+  return { vectorWeight: givenWeight ?? (hasSemantics ? semanticVectorWeight : spellingVectorWeight) }
+}
+
 function selectPassages(
   best: readonly Fused[],
   stored: readonly StoredPassage[],
   { limit, maximumBytes = Number.POSITIVE_INFINITY }: Pick<SearchRequest, 'limit' | 'maximumBytes'>,
-): { passages: Passage[]; isFull: boolean } {
+): Selection {
   const byId = new Map(stored.map((row) => [row.chunkId, row]))
   const passages = best.flatMap(({ chunkId, score }) => {
     const row = byId.get(chunkId)
@@ -177,7 +216,7 @@ function selectPassages(
   })
   const wanted = repeatsLast(passages).slice(0, limit)
   const fitting = limitBytes(wanted, maximumBytes)
-  return { passages: fitting, isFull: wanted.length === limit || fitting.length < wanted.length }
+  return { passages: fitting, wanted, isFull: wanted.length === limit || fitting.length < wanted.length }
 }
 
 /** Passages in order of rank until one does not fit; always the first. */

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { type Accounts, authRoutes, memberRoutes, peopleRoutes } from '../accounts/index.ts'
 import { type LedgerService, usageRoutes } from '../billing/index.ts'
-import { chatRoutes } from '../chat/index.ts'
+import { chatRoutes, spaceSearchRoutes } from '../chat/index.ts'
 import { developerToolsViewRoutes, modelViewRoutes, staticRoutes } from '../console/index.ts'
 import {
   type BlobStore,
@@ -26,7 +26,7 @@ import {
   operatorRoutes,
   type OperatorTokens,
 } from '../operators/index.ts'
-import { modelSwitchRoutes, organisationRoutes, type Organisations } from '../organisations/index.ts'
+import { modelSwitchRoutes, type Organisation, organisationRoutes, type Organisations } from '../organisations/index.ts'
 import type { Retrieval, SearchIndex } from '../retrieval/index.ts'
 import { spaceRoutes, type Spaces } from '../spaces/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
@@ -68,25 +68,25 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     dependencies
   const { isReady, publicUrl, clock, log } = dependencies
   const { viewer } = dependencies
+  const answers = {
+    completions,
+    retrieval,
+    ledger,
+    tokens,
+    findModel(organisation: Organisation, id: string) {
+      const model = catalogue.resolve(organisation, id, clock.now())?.model
+      return model?.kind === 'chat' ? model : undefined
+    },
+    fallbackModel: (organisation: Organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
+    getSpace: (id: string) => spaces.get(id),
+    now: () => clock.now(),
+  }
   return [
     documentRoutes({ documents, clock }),
     gatewayRoutes({ completions, catalogue, clock, log }),
     otherEndpointRoutes,
-    chatRoutes({
-      completions,
-      retrieval,
-      ledger,
-      tokens,
-      findModel(organisation, id) {
-        const model = catalogue.resolve(organisation, id, clock.now())?.model
-        return model?.kind === 'chat' ? model : undefined
-      },
-      fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
-      getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
-      getSpace: (id) => spaces.get(id),
-      now: () => clock.now(),
-      log,
-    }),
+    chatRoutes({ ...answers, getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId), log }),
+    spaceSearchRoutes(answers),
     authRoutes({ accounts }),
     peopleRoutes({ accounts }),
     memberRoutes({ accounts, hasOrganisation: (id) => organisations.get(id) !== undefined }),

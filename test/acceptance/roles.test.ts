@@ -53,6 +53,7 @@ const table: Record<string, Lowest> = {
   'POST /api/spaces/{id}/chat': 'member',
   'POST /api/spaces/{id}/publish': 'administrator',
   'POST /api/spaces/{id}/unpublish': 'administrator',
+  'POST /api/spaces/{id}/search': 'member',
   'GET /api/spaces/{id}/documents': 'member',
   'GET /api/spaces/{id}/documents/events': 'member',
   'GET /api/documents/{id}/chunks': 'member',
@@ -92,6 +93,7 @@ const table: Record<string, Lowest> = {
 /** Bodies that pass validation, so that the role decides; other routes get none or are decided before their body. */
 const bodies: Record<string, (ids: Ids) => unknown> = {
   'POST /api/spaces': ({ organisationId }) => ({ organisationId, name: 'A Space', model: 'portico/offline' }),
+  'POST /api/spaces/{id}/search': () => ({ messages: [{ role: 'user', content: 'What?' }] }),
   'PATCH /api/spaces/{id}': () => ({ name: 'Another name' }),
   'POST /api/spaces/{id}/chat': () => ({ messages: [{ role: 'user', content: 'Hello' }] }),
   'PATCH /api/organisations/{id}': () => ({ disabledModels: [] }),

@@ -33,6 +33,11 @@ const wordsPerTurn = 500
 /** Characters of a query that are read before the event loop runs: 2 ms, or 20 ms if each is a ligature of eighteen. */
 const charactersPerTurn = 1_000
 
+/** A term of a query, and the word that it was made from. */
+export interface QueryWord extends QueryTerm {
+  word: string
+}
+
 export interface AnalysedChunk {
   /** Sorted, a term as often as it occurs. */
   terms: number[]
@@ -84,17 +89,17 @@ export async function analyseQuery(
   spaceId: string,
   query: string,
   { languages, hasFormerTerms = false }: { languages: readonly Language[]; hasFormerTerms?: boolean },
-): Promise<QueryTerm[]> {
+): Promise<QueryWord[]> {
   const counts = await countWords(query.slice(0, maximumQueryCharacters))
   const sample = [...counts.keys()].slice(0, wordsForLanguage)
   const { functionWordsOf, stemmedBy } = queryLanguages(sample, languages)
   const findsUnmarked = stemmedBy.includes(vietnamese) && !sample.some(hasMarks)
-  const terms: QueryTerm[] = []
+  const terms: QueryWord[] = []
   for (const [word, count] of await withoutFunctionWords(counts, functionWordsOf)) {
     const variants = new Set(stemmedBy.map((language) => termHash(spaceId, stemWord(word, language).stem)))
     if (findsUnmarked) variants.add(unmarkedTerm(spaceId, word))
     if (hasFormerTerms) for (const term of formerTerms(spaceId, word, languages)) variants.add(term)
-    terms.push({ variants: [...variants], weight: (count * (saturation + 1)) / (count + saturation) })
+    terms.push({ word, variants: [...variants], weight: (count * (saturation + 1)) / (count + saturation) })
     if (terms.length % wordsPerTurn === 0) await nextTurn()
   }
   return terms

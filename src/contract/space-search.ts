@@ -1,0 +1,101 @@
+import { z } from 'zod'
+
+/** The retrieval tester: the search of a Space's chat, with the reasons for each result. */
+
+const maximumTurns = 50
+/** Characters of one turn; a question of a person is far shorter. */
+const maximumTurnCharacters = 10_000
+export const maximumExplainedCandidates = 50
+
+export const spaceSearchSchema = z
+  .object({
+    messages: z
+      .array(z.object({ role: z.enum(['user', 'assistant']), content: z.string().max(maximumTurnCharacters) }))
+      .min(1)
+      .max(maximumTurns)
+      .refine((messages) => messages.at(-1)?.role === 'user', { error: 'must end with a message of the role `user`' })
+      .describe('The conversation, or one question.'),
+    candidates: z
+      .int()
+      .min(1)
+      .max(maximumExplainedCandidates)
+      .default(20)
+      .describe('Most candidates to explain; the passages for the model are always among the best.'),
+  })
+  .meta({ id: 'SpaceSearchRequest' })
+
+const share = z.number().min(0).max(1)
+
+const scores = z.object({
+  score: z.number(),
+  rank: z.int().describe('Among the candidates, from 1.'),
+  share: share.describe('Scaled to 0..1 among the candidates.'),
+})
+
+/** Why a candidate is not in the model's context: a closed list. */
+export const candidateOutcomes = ['used', 'below_limit', 'repeat', 'byte_limit', 'context_limit'] as const
+
+const explainedCandidateSchema = z
+  .object({
+    rank: z.int().describe('By the fused score, from 1.'),
+    outcome: z
+      .enum(candidateOutcomes)
+      .describe(
+        '`used`: the model receives it. Else why not: `below_limit` (beyond the passages of the Space), `repeat` (the text of a better one), `byte_limit` (no room among the passages of one search), `context_limit` (no room in the context of the model).',
+      ),
+    number: z.int().nullable().describe('The number of the passage in the context; null if it is not used.'),
+    documentId: z.uuid(),
+    documentName: z.string(),
+    chunkIndex: z.int(),
+    pageFrom: z.int().nullable(),
+    pageTo: z.int().nullable(),
+    rowFrom: z.int().nullable(),
+    rowTo: z.int().nullable(),
+    characterFrom: z.int().describe('Range in the extracted text, in code points.'),
+    characterTo: z.int(),
+    headingPath: z.array(z.string()),
+    tableHeader: z.string().nullable(),
+    text: z.string(),
+    score: share.describe('The fused score.'),
+    lexical: scores.nullable().describe('BM25; null if no word of the query is in it.'),
+    vector: scores.nullable().describe('Cosine similarity; null if it is not known.'),
+  })
+  .meta({ id: 'ExplainedCandidate' })
+
+const milliseconds = z.number().min(0)
+
+export const spaceSearchResultSchema = z
+  .object({
+    query: z.object({
+      text: z.string().describe('What was searched.'),
+      usesPreviousQuestion: z.boolean().describe('The question is short, so the one before it is part of the query.'),
+      words: z.array(z.string()).describe('The words that were compared; at most 100.'),
+    }),
+    model: z.string().describe('The model whose context the passages must fit into.'),
+    limits: z.object({ passages: z.int(), bytes: z.int() }).describe('Of the passages of one search.'),
+    embedders: z
+      .array(z.object({ label: z.string(), hasSemantics: z.boolean() }))
+      .describe('Whose vectors were compared; empty: words only.'),
+    vectorWeight: share.describe('The share of the vectors in the fused score.'),
+    candidateCount: z.int().describe('Chunks of the lexical search and of the vector search together.'),
+    candidates: z.array(explainedCandidateSchema).describe('The best first.'),
+    context: z.string().describe('The passages as the model receives them; empty if nothing was found.'),
+    timings: z
+      .object({
+        prepare: milliseconds.describe('Check of the model and of its context.'),
+        open: milliseconds.describe('State of the Space.'),
+        analyse: milliseconds.describe('Words of the query.'),
+        embed: milliseconds.describe('Vector of the query.'),
+        candidates: milliseconds.describe('Search by words and by vectors.'),
+        rank: milliseconds.describe('Fusion of the scores.'),
+        passages: milliseconds.describe('Texts of the best candidates.'),
+        pack: milliseconds.describe('Choice of the passages that fit.'),
+        total: milliseconds,
+      })
+      .describe('Milliseconds. The total includes the explanation itself.'),
+  })
+  .meta({ id: 'SpaceSearchResult' })
+
+export type SpaceSearchRequest = z.output<typeof spaceSearchSchema>
+export type SpaceSearchResult = z.output<typeof spaceSearchResultSchema>
+export type ExplainedCandidateBody = z.output<typeof explainedCandidateSchema>

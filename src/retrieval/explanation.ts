@@ -1,0 +1,142 @@
+import type { StoredPassage } from './corpus/passages.store.ts'
+import type { Embedder } from './embedders/embedder.ts'
+import type { Candidate, CandidateQuery } from './engine.ts'
+import { createFusion, findRepeats, type Fused, type FusedScores, type FusionOptions } from './fusion.ts'
+import type { QueryWord } from './lexical/analyse-text.ts'
+import type { Passage } from './retrieval.ts'
+
+/** How a search found its passages. Built only where a search is explained, from the values that the search itself has used. */
+export interface SearchExplanation {
+  /** The words that chunks were compared with, in the order of the query. Function words are left out. */
+  words: string[]
+  /** The embedders whose vectors were compared; empty: lexical search only. */
+  embedders: { label: string; hasSemantics: boolean }[]
+  /** Share of the vectors in the fused score. */
+  vectorWeight: number
+  /** Chunks that were found by terms or by vectors. */
+  candidateCount: number
+  /** The best first. */
+  candidates: ExplainedCandidate[]
+  /** Milliseconds of each step. */
+  steps: Record<SearchStep, number>
+}
+
+export type SearchStep = 'open' | 'analyse' | 'embed' | 'candidates' | 'rank' | 'passages'
+
+export interface ExplainedCandidate extends StoredPassage, Pick<Candidate, 'lexicalScore' | 'similarity'> {
+  /** Among the candidates, from 1; null: not found by terms, or without a vector. */
+  lexicalRank: number | null
+  vectorRank: number | null
+  scores: FusedScores
+  /** `passage`: the search returned it. */
+  outcome: 'passage' | 'below_limit' | 'repeat' | 'byte_limit'
+}
+
+export interface ExplainSearch {
+  /** Most candidates to explain. */
+  limit: number
+  report(explanation: SearchExplanation): void
+}
+
+export type PreparedQuery = Omit<CandidateQuery, 'terms'> & { terms: readonly QueryWord[] }
+
+/** What a search selects from the best candidates. */
+export interface Selection {
+  passages: Passage[]
+  /** Within the limit of passages; the last ones may not fit. */
+  wanted: Passage[]
+  /** More passages are not wanted, or do not fit. */
+  isFull: boolean
+}
+
+interface FinishedSearch {
+  query: PreparedQuery
+  embedders: ReadonlyMap<string, Embedder>
+  fusion: FusionOptions
+  candidates: readonly Candidate[]
+  ranked: readonly Fused[]
+  stored: readonly StoredPassage[]
+  selection: Selection
+  load(chunkIds: readonly string[]): Promise<StoredPassage[]>
+}
+
+/** Most words that are reported: a long query has thousands. */
+const maximumWords = 100
+
+export type Explainer = ReturnType<typeof createExplainer>
+
+export function createExplainer({ limit, report }: ExplainSearch) {
+  const steps: Record<SearchStep, number> = { open: 0, analyse: 0, embed: 0, candidates: 0, rank: 0, passages: 0 }
+  let startedMs = performance.now()
+  return {
+    /** Adds the time since the last call to this step. */
+    finished(step: SearchStep): void {
+      const nowMs = performance.now()
+      steps[step] += nowMs - startedMs
+      startedMs = nowMs
+    },
+
+    async report(search: FinishedSearch): Promise<void> {
+      const { query, embedders, fusion, candidates } = search
+      report({
+        words: query.terms.slice(0, maximumWords).map(({ word }) => word),
+        embedders: query.vectors.map(({ version, hasSemantics }) => ({
+          label: embedders.get(version.embedderId)?.label ?? version.embedderId,
+          hasSemantics,
+        })),
+        vectorWeight: createFusion(candidates, fusion).vectorWeight,
+        candidateCount: candidates.length,
+        candidates: await explainCandidates(search, limit),
+        steps,
+      })
+    },
+  }
+}
+
+async function explainCandidates(
+  { fusion, candidates, ranked, stored, selection, load }: FinishedSearch,
+  limit: number,
+): Promise<ExplainedCandidate[]> {
+  const { scoresOf } = createFusion(candidates, fusion)
+  const byId = new Map(candidates.map((candidate) => [candidate.chunkId, candidate]))
+  const lexicalRanks = ranksBy(candidates, ({ lexicalScore }) => lexicalScore)
+  const vectorRanks = ranksBy(candidates, ({ similarity }) => similarity)
+  const outcomeOf = createOutcomes(selection)
+  const rows = new Map(stored.map((row) => [row.chunkId, row]))
+  const shown = ranked.slice(0, limit)
+  // The search itself loads twice as many as it wants.
+  const missing = shown.flatMap(({ chunkId }) => (rows.has(chunkId) ? [] : [chunkId]))
+  if (missing.length > 0) for (const row of await load(missing)) rows.set(row.chunkId, row)
+  const texts = shown.flatMap(({ chunkId }) => rows.get(chunkId) ?? [])
+  const repeats = findRepeats(texts)
+  return texts.map((row) => {
+    const candidate = byId.get(row.chunkId)!
+    return {
+      ...row,
+      lexicalScore: candidate.lexicalScore,
+      similarity: candidate.similarity,
+      lexicalRank: lexicalRanks.get(row.chunkId) ?? null,
+      vectorRank: vectorRanks.get(row.chunkId) ?? null,
+      scores: scoresOf(candidate),
+      outcome: outcomeOf(row.chunkId) ?? (repeats.has(row) ? 'repeat' : 'below_limit'),
+    }
+  })
+}
+
+/** Undefined: the limit of passages was reached before. */
+function createOutcomes({ passages, wanted }: Selection) {
+  const returned = new Set(passages.map(({ chunkId }) => chunkId))
+  const within = new Set(wanted.map(({ chunkId }) => chunkId))
+  return (chunkId: string) =>
+    returned.has(chunkId) ? ('passage' as const) : within.has(chunkId) ? ('byte_limit' as const) : undefined
+}
+
+/** 1 for the highest value. */
+function ranksBy(candidates: readonly Candidate[], valueOf: (candidate: Candidate) => number | null) {
+  const valued = candidates.flatMap((candidate) => {
+    const value = valueOf(candidate)
+    return value === null || !Number.isFinite(value) ? [] : [{ chunkId: candidate.chunkId, value }]
+  })
+  valued.sort((left, right) => right.value - left.value || (left.chunkId < right.chunkId ? -1 : 1))
+  return new Map(valued.map(({ chunkId }, index) => [chunkId, index + 1]))
+}
