@@ -62,4 +62,3 @@ export const documentViewSchema = z
   .meta({ id: 'DocumentView' })
 
 export type DocumentTextBody = z.output<typeof documentTextSchema>
-export type DocumentViewBody = z.output<typeof documentViewSchema>

@@ -96,6 +96,5 @@ export const spaceSearchResultSchema = z
   })
   .meta({ id: 'SpaceSearchResult' })
 
-export type SpaceSearchRequest = z.output<typeof spaceSearchSchema>
 export type SpaceSearchResult = z.output<typeof spaceSearchResultSchema>
 export type ExplainedCandidateBody = z.output<typeof explainedCandidateSchema>

@@ -14,4 +14,5 @@ export { processDocumentJob, processSmallDocumentJob } from './processing-job.ts
 export { type ProcessingRow, renameDocumentJob } from './processing.store.ts'
 export { documentProgressRoutes } from './progress.routes.ts'
 export { documentViewerRoutes } from './viewer.routes.ts'
-export { createViewerStore, type ViewerStore } from './viewer.store.ts'
+export { createViewerStore } from './viewer.store.ts'
+export type { Viewer } from './viewer.ts'

@@ -16,10 +16,10 @@ import { AppError, describeError, isUuid } from '../kernel/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { type ByteRange, readByteRange } from './byte-range.ts'
 import { renderProgress } from './render-progress.ts'
-import type { StoredFile, ViewerStore } from './viewer.store.ts'
+import type { StoredFile, Viewer } from './viewer.ts'
 
 export interface ViewerRoutesDependencies {
-  viewer: ViewerStore
+  viewer: Viewer
   blobs: Pick<BlobStore, 'open' | 'exists'>
 }
 

@@ -1,35 +1,9 @@
 import type { Database } from '../database/index.ts'
-import type { DocumentProgressRow } from './document.ts'
 import type { ChunkReader } from './chunk-reader.store.ts'
 import type { DocumentStore } from './documents.store.ts'
 import { publicId } from './replacement.store.ts'
 import { joinWindow, type PlacedText } from './text-window.ts'
-
-/** A document's stored file. */
-export interface StoredFile {
-  /** Of its row, which its chunks name. */
-  rowId: string
-  organisationId: string
-  spaceId: string
-  name: string
-  blobKey: string
-  /** With the charset that the upload declared. */
-  mimeType: string
-  sizeBytes: number
-  /** The hash of its bytes. */
-  version: string
-  metadata: Record<string, unknown> | null
-  isSearchable: boolean
-}
-
-export interface DocumentView {
-  document: DocumentProgressRow
-  metadata: Record<string, unknown> | null
-  pageCount: number | null
-  version: string
-  text: PlacedText & { total: number }
-  chunks: NonNullable<Awaited<ReturnType<ChunkReader['loadChunks']>>>
-}
+import type { DocumentView, StoredFile, Viewer } from './viewer.ts'
 
 interface ViewerStoreDependencies {
   database: Database
@@ -41,7 +15,7 @@ interface ViewerStoreDependencies {
 const isText = 'char_length(content) = character_to - character_from'
 
 /** Reads what the viewer shows of a document. */
-export function createViewerStore({ database, store, chunks }: ViewerStoreDependencies) {
+export function createViewerStore({ database, store, chunks }: ViewerStoreDependencies): Viewer {
   async function loadFile(documentId: string): Promise<StoredFile | undefined> {
     const [row] = await database.query<Omit<StoredFile, 'sizeBytes'> & { sizeBytes: bigint }>(
       `select d.id as "rowId", d.organisation_id as "organisationId", d.space_id as "spaceId", d.name,
@@ -81,20 +55,14 @@ export function createViewerStore({ database, store, chunks }: ViewerStoreDepend
   }
 
   return {
-    /** Undefined: there is no such document. */
     loadFile,
 
-    /** A window of the extracted text, in code points; empty until the document is ready. Undefined: there is no such document. */
-    async loadText(documentId: string, window: { from: number; to: number }) {
+    async loadText(documentId, window) {
       const file = await loadFile(documentId)
       return file && loadText(file, window.from, window.to)
     },
 
-    /** Facts, the text from `from` and the first chunks. Undefined: there is no such document. */
-    async loadView(
-      documentId: string,
-      { from, to, chunkLimit }: { from: number; to: number; chunkLimit: number },
-    ): Promise<DocumentView | undefined> {
+    async loadView(documentId, { from, to, chunkLimit }): Promise<DocumentView | undefined> {
       const file = await loadFile(documentId)
       if (!file) return undefined
       const [document] = await store.loadProgressOf(file.organisationId, file.spaceId, [documentId])
@@ -106,5 +74,3 @@ export function createViewerStore({ database, store, chunks }: ViewerStoreDepend
     },
   }
 }
-
-export type ViewerStore = ReturnType<typeof createViewerStore>

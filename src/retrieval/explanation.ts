@@ -21,7 +21,7 @@ export interface SearchExplanation {
   steps: Record<SearchStep, number>
 }
 
-export type SearchStep = 'open' | 'analyse' | 'embed' | 'candidates' | 'rank' | 'passages'
+type SearchStep = 'open' | 'analyse' | 'embed' | 'candidates' | 'rank' | 'passages'
 
 export interface ExplainedCandidate extends StoredPassage, Pick<Candidate, 'lexicalScore' | 'similarity'> {
   /** Among the candidates, from 1; null: not found by terms, or without a vector. */

@@ -13,7 +13,7 @@ import {
   type Documents,
   type DocumentStore,
   type DocumentWatch,
-  type ViewerStore,
+  type Viewer,
 } from '../documents/index.ts'
 import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { operationsRoutes, type Routes } from '../http/index.ts'
@@ -45,7 +45,7 @@ export interface RouteDependencies {
   documentStore: DocumentStore
   watch: DocumentWatch
   chunks: ChunkReader
-  viewer: ViewerStore
+  viewer: Viewer
   blobs: BlobStore
   index: Pick<SearchIndex, 'audit'>
   retrieval: Retrieval
