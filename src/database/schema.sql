@@ -22,6 +22,7 @@ CREATE INDEX admin_log_by_action ON admin_log USING btree (action, at DESC, id D
 CREATE INDEX admin_log_by_actor ON admin_log USING btree (actor, at DESC, id DESC);
 CREATE INDEX admin_log_by_organisation ON admin_log USING btree (organisation_id, at DESC, id DESC);
 CREATE INDEX admin_log_by_subject ON admin_log USING btree (subject_id, at DESC, id DESC);
+CREATE INDEX admin_log_by_subject_type ON admin_log USING btree (subject_type, at DESC, id DESC);
 CREATE INDEX admin_log_newest_first ON admin_log USING btree (at DESC, id DESC);
 
 create table api_keys (
@@ -212,6 +213,7 @@ create table ledger_periods (
   constraint ledger_periods_check1 CHECK (((committed_pico_usd >= 0) AND (committed_pico_usd <= ceiling_pico_usd))),
   constraint ledger_periods_check2 CHECK (((settled_pico_usd >= 0) AND (settled_pico_usd <= committed_pico_usd)))
 );
+CREATE INDEX ledger_periods_by_end ON ledger_periods USING btree (ends_at);
 
 create table ledger_thresholds (
   organisation_id uuid not null,
@@ -486,6 +488,7 @@ create table documents (
 CREATE INDEX documents_by_content ON documents USING btree (organisation_id, space_id, content_sha256);
 CREATE INDEX documents_by_name ON documents USING btree (organisation_id, space_id, name);
 CREATE INDEX documents_by_space ON documents USING btree (organisation_id, space_id, created_at DESC, id DESC);
+CREATE INDEX documents_failed ON documents USING btree (updated_at DESC, id DESC) WHERE (status = 'failed'::text);
 CREATE UNIQUE INDEX documents_by_blob ON documents USING btree (blob_key);
 CREATE UNIQUE INDEX documents_by_public_id ON documents USING btree (COALESCE(public_id, id), is_current);
 
@@ -537,6 +540,7 @@ create table job (
   lease_until timestamp with time zone,
   cancelled boolean default false not null,
   created_at timestamp with time zone default clock_timestamp() not null,
+  failure text,
   constraint job_pkey PRIMARY KEY (id),
   constraint job_state_check CHECK ((state = ANY (ARRAY['delayed'::text, 'ready'::text, 'running'::text])))
 );
@@ -544,6 +548,17 @@ CREATE INDEX job_delayed ON job USING btree (run_after) WHERE (state = 'delayed'
 CREATE INDEX job_ready ON job USING btree (kind, organisation_id, space_id, id) WHERE (state = 'ready'::text);
 CREATE INDEX job_running ON job USING btree (taken_by) WHERE (state = 'running'::text);
 CREATE UNIQUE INDEX job_key ON job USING btree (key) WHERE (NOT cancelled);
+
+create table job_failures (
+  id bigint generated always as identity not null,
+  kind text not null,
+  organisation_id text not null,
+  space_id text not null,
+  attempts integer not null,
+  reason text not null,
+  given_up_at timestamp with time zone not null,
+  constraint job_failures_pkey PRIMARY KEY (id)
+);
 
 create table portico_migrations (
   name text not null,

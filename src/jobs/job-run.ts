@@ -58,7 +58,7 @@ export async function runJob(
   if (attempt >= options.maximumAttempts) return exhaust(deps, options, row, job, failure)
   const delayMs = backoffMs(options.backoffMs, attempt, random)
   log.warn({ kind, attempt, delayMs, reason: describeError(failure) }, 'a job failed and will be tried again')
-  await store.delay(row.id, new Date(clock.now() + delayMs))
+  await store.delay(row.id, new Date(clock.now() + delayMs), describeError(failure))
 }
 
 async function exhaust(
@@ -75,11 +75,12 @@ async function exhaust(
   } catch (error) {
     if (attempt < options.maximumAttempts + maximumExhaustedAttempts) {
       log.error({ kind, reason: describeError(error) }, 'giving up a job failed and will be tried again')
-      return store.delay(row.id, new Date(clock.now() + backoffMs(options.backoffMs, attempt, random)))
+      const runAfter = new Date(clock.now() + backoffMs(options.backoffMs, attempt, random))
+      return store.delay(row.id, runAfter, describeError(error))
     }
     log.error({ kind, key, reason: describeError(error) }, 'a job was removed without its last step')
   }
-  await store.remove(row.id)
+  await store.giveUp(row, describeError(failure), new Date(clock.now()))
 }
 
 /** Doubles with each attempt; the upper half is random, so that jobs that failed together do not return together. */

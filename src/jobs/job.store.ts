@@ -23,6 +23,11 @@ export interface Turn {
 export const jobsChannel = 'portico_jobs'
 export const cancelledChannel = 'portico_jobs_cancelled'
 
+/** Of the message that is kept of a failed attempt. */
+const maximumReasonCharacters = 500
+/** The newest jobs that were given up. */
+const maximumKeptFailures = 500
+
 const columns = `id, kind, key, payload, organisation_id as "organisationId", space_id as "spaceId", attempt`
 
 export async function insertJob(transaction: Queryable, job: NewJob, nowMs: number): Promise<void> {
@@ -130,14 +135,30 @@ export class JobStore {
     await this.database.query(`select pg_notify($1, $2)`, [jobsChannel, kind])
   }
 
-  async delay(id: bigint, runAfter: Date): Promise<void> {
+  async delay(id: bigint, runAfter: Date, reason: string): Promise<void> {
     await this.database.execute(
-      `update job set state = 'delayed', run_after = $3, taken_by = null, lease_until = null
+      `update job set state = 'delayed', run_after = $3, failure = $4, taken_by = null, lease_until = null
        where id = $1 and taken_by = $2 and not cancelled`,
-      [id, this.takenBy, runAfter],
+      [id, this.takenBy, runAfter, reason.slice(0, maximumReasonCharacters)],
     )
     // Cancelled while it failed: nothing runs that must be stopped.
     await this.database.execute(`delete from job where id = $1 and taken_by = $2 and cancelled`, [id, this.takenBy])
+  }
+
+  /** Removes a job that is not tried again, and keeps why. */
+  async giveUp({ id, kind, organisationId, spaceId, attempt }: JobRow, reason: string, at: Date): Promise<void> {
+    await this.database.transaction(async (transaction) => {
+      await transaction.execute(`delete from job where id = $1 and taken_by = $2`, [id, this.takenBy])
+      await transaction.execute(
+        `insert into job_failures (kind, organisation_id, space_id, attempts, reason, given_up_at)
+         values ($1, $2, $3, $4, $5, $6)`,
+        [kind, organisationId, spaceId, attempt, reason.slice(0, maximumReasonCharacters), at],
+      )
+      await transaction.execute(
+        `delete from job_failures where id <= (select id from job_failures order by id desc offset $1 limit 1)`,
+        [maximumKeptFailures],
+      )
+    })
   }
 
   /** Gives back everything this instance holds, as if it had never been taken. */
