@@ -1,6 +1,8 @@
 import type { Config } from './config.ts'
 import { type Clock, type Log, systemClock } from './kernel/index.ts'
+import { createRecentEvents, type RecentEvents } from './console/index.ts'
 import { openAccess } from './service/access.ts'
+import { openConsole } from './service/console.ts'
 import { openDocuments } from './service/documents.ts'
 import { openFiles } from './service/files.ts'
 import { openFoundation, type PartContext } from './service/foundation.ts'
@@ -28,7 +30,8 @@ export async function createService({ config, log, clock = systemClock }: Servic
   await using building = new AsyncDisposableStack()
   const onStop = (close: () => unknown) => building.defer(async () => void (await close()))
   let stopping = false
-  const parts = await openParts({ config, log, clock, onStop }, () => stopping)
+  const events = createRecentEvents(() => clock.now())
+  const parts = await openParts({ config, log: events.record(log), clock, onStop }, events, () => stopping)
   const { control, blobs, index, embedder, ingestion, watch, server } = parts
   const opened = building.move()
 
@@ -75,7 +78,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
 }
 
 /** Opens the parts in the order of their dependencies and passes each one what it needs, by name. */
-async function openParts(context: PartContext, isStopping: () => boolean) {
+async function openParts(context: PartContext, events: RecentEvents, isStopping: () => boolean) {
   const { config, clock, log } = context
   const foundation = await openFoundation(context)
   const { control, corpus, changeFeed, metrics, tokens, secretBox, pseudonyms, accountsSecret } = foundation
@@ -101,6 +104,8 @@ async function openParts(context: PartContext, isStopping: () => boolean) {
   const { embedder, retrieval } = search
   const { documents, watch, chunks, viewer } = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
   const ingestion = openIngestion({ corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
+  const shown = { control, corpus, organisations, ledger, blobs, index, embedder, ingestion, events }
+  const pages = openConsole({ ...shown, ...context })
   const routes = createRoutes({
     organisations,
     operatorTokens,
@@ -121,6 +126,7 @@ async function openParts(context: PartContext, isStopping: () => boolean) {
     retrieval,
     spaces,
     tokens,
+    ...pages,
     isReady: createReadiness({ databases: [control, corpus], ledger, isStopping }),
     publicUrl: config.settings.server.publicUrl,
     clock,

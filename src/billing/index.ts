@@ -1,5 +1,6 @@
 export { createLedger, type LedgerObserver, type LedgerService } from './ledger.ts'
 export * from './port.ts'
 export { costOf, type PriceSchedule, type TokenPrices, withDefaults } from './prices.ts'
+export { renderBudget } from './usage-report.ts'
 export { usageRoutes } from './usage.routes.ts'
 export { loadBudgetsLeft } from './usage.store.ts'

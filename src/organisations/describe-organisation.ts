@@ -1,5 +1,7 @@
 import { formatPicoUsd } from '../kernel/index.ts'
-import type { Organisation } from './organisation.ts'
+import type { OrganisationBody } from '../contract/operator.ts'
+import { isSubscriptionActive } from './gate.ts'
+import type { Organisation, OrganisationRecord } from './organisation.ts'
 
 /** The fields that the operator can set, as JSON: money and markup as exact decimals, times as ISO 8601. For responses and the admin log. */
 export function describeOrganisation(organisation: Organisation) {
@@ -29,4 +31,29 @@ function formatMarkup(basisPoints: number): string {
     .padStart(2, '0')
     .replace(/0+$/, '')
   return `${Math.floor(basisPoints / 100)}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+/** The response form of a record. */
+export function renderOrganisation(
+  { organisation, apiKey, updatedAt }: OrganisationRecord,
+  nowMs: number,
+): OrganisationBody {
+  const described = describeOrganisation(organisation)
+  return {
+    id: organisation.id,
+    ...described,
+    subscription: { ...described.subscription, active: isSubscriptionActive(organisation.subscription, nowMs) },
+    webhookUrl: organisation.webhookUrl,
+    apiKey: apiKey && {
+      ...apiKey,
+      createdAt: toIso(apiKey.createdAt),
+      lastUsedAt: apiKey.lastUsedAt === null ? null : toIso(apiKey.lastUsedAt),
+    },
+    createdAt: toIso(organisation.createdAt),
+    updatedAt: toIso(updatedAt),
+  }
+}
+
+function toIso(ms: number): string {
+  return new Date(ms).toISOString()
 }

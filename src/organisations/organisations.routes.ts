@@ -20,9 +20,8 @@ import type { Clock } from '../kernel/index.ts'
 import { AppError } from '../kernel/index.ts'
 import { actorOf } from '../operators/index.ts'
 import { administrators } from './administrators.ts'
-import { describeOrganisation } from './describe-organisation.ts'
-import { isSubscriptionActive } from './gate.ts'
-import type { Organisation, OrganisationRecord } from './organisation.ts'
+import { renderOrganisation } from './describe-organisation.ts'
+import type { Organisation } from './organisation.ts'
 import { type OrganisationChange, parseMarkup, parseMonthlyBudget } from './organisation-change.ts'
 import type { Organisations } from './organisations.ts'
 
@@ -75,7 +74,7 @@ function addReads(app: App, dependencies: OrganisationRoutesDependencies) {
           total,
           limit,
           offset,
-          items: records.map((record) => render(record, clock.now())),
+          items: records.map((record) => renderOrganisation(record, clock.now())),
         }))
     },
   )
@@ -167,7 +166,7 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
     async (request, reply): Promise<NewApiKeyBody> => {
       const made = await organisations.createKey(request.params.id, actorOf(request))
       reply.code(201).header('cache-control', 'no-store')
-      return { ...made, createdAt: toIso(made.createdAt), lastUsedAt: null }
+      return { ...made, createdAt: new Date(made.createdAt).toISOString(), lastUsedAt: null }
     },
   )
   app.put(
@@ -220,7 +219,8 @@ function addWebhook(app: App, { organisations }: OrganisationRoutesDependencies)
 
 /** Loads an organisation in its response form. */
 function loader({ organisations, clock }: OrganisationRoutesDependencies) {
-  return async (id: string): Promise<OrganisationBody> => render(await organisations.loadRecord(id), clock.now())
+  return async (id: string): Promise<OrganisationBody> =>
+    renderOrganisation(await organisations.loadRecord(id), clock.now())
 }
 
 /** The body in domain units. Throws `invalid_request` with the field. */
@@ -262,25 +262,4 @@ function toCanonical(
   throw new AppError('invalid_request', `disabledModels: there is no model ${id}. GET /api/models lists all models.`, {
     param: 'disabledModels',
   })
-}
-
-function render({ organisation, apiKey, updatedAt }: OrganisationRecord, nowMs: number): OrganisationBody {
-  const described = describeOrganisation(organisation)
-  return {
-    id: organisation.id,
-    ...described,
-    subscription: { ...described.subscription, active: isSubscriptionActive(organisation.subscription, nowMs) },
-    webhookUrl: organisation.webhookUrl,
-    apiKey: apiKey && {
-      ...apiKey,
-      createdAt: toIso(apiKey.createdAt),
-      lastUsedAt: apiKey.lastUsedAt === null ? null : toIso(apiKey.lastUsedAt),
-    },
-    createdAt: toIso(organisation.createdAt),
-    updatedAt: toIso(updatedAt),
-  }
-}
-
-function toIso(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -43,6 +43,8 @@ export interface Organisations {
   all(): Iterable<Organisation>
   /** Throws `organisation_not_found`. */
   loadRecord(id: string): Promise<OrganisationRecord>
+  /** Those of the ids that exist, in no order. */
+  loadRecords(ids: readonly string[]): Promise<OrganisationRecord[]>
   /** Newest first. `search` is a part of the name; `ids` limits the result to these organisations. */
   loadPage(filter: { search?: string; ids?: string[]; limit: number; offset: number }): Promise<{
     total: number
@@ -111,13 +113,7 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
     },
     get: snapshot.get,
     all: snapshot.all,
-    async loadRecord(id) {
-      const [record] = await store.loadMany([id])
-      if (!record) throw noOrganisation(id)
-      return record
-    },
-    loadPage: store.loadPage,
-    loadRemoved: store.loadRemoved,
+    ...createRecordReads(store),
     async create(given, actor) {
       const organisation = makeOrganisation(createOrganisationId(), given, clock.now())
       await store.insert(organisation, actor)
@@ -183,6 +179,21 @@ function createWebhookChanges(
       const sealed = await store.loadWebhookSecret(id)
       return sealed === null ? null : secretBox.open(sealed, contextOf(id))
     },
+  }
+}
+
+type RecordReads = Pick<Organisations, 'loadRecord' | 'loadRecords' | 'loadPage' | 'loadRemoved'>
+
+function createRecordReads(store: OrganisationStore): RecordReads {
+  return {
+    async loadRecord(id) {
+      const [record] = await store.loadMany([id])
+      if (!record) throw noOrganisation(id)
+      return record
+    },
+    loadRecords: store.loadMany,
+    loadPage: store.loadPage,
+    loadRemoved: store.loadRemoved,
   }
 }
 

@@ -28,7 +28,7 @@ interface IngestionDependencies extends PartContext {
 export function openIngestion(dependencies: IngestionDependencies) {
   const { config, corpus, documentStore, index, jobs, embedder, clock, log } = dependencies
   const { workers } = config.settings.ingestion
-  const pipeline = openPipeline(dependencies)
+  const { pipeline, extractors } = openPipeline(dependencies)
   const indexKeeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
 
   return {
@@ -44,6 +44,9 @@ export function openIngestion(dependencies: IngestionDependencies) {
       await index.engine.start(documentStore.listenChanges)
       workOnChanges(dependencies)
     },
+
+    /** What the processes that read documents do now; null without workers. */
+    extractorLoad: () => (workers > 0 ? extractors.load() : null),
 
     /** Begins no new maintenance. */
     beginStop: () => indexKeeper.close(),
@@ -72,7 +75,7 @@ function openPipeline({
     log,
   })
   onStop(() => extractors.close())
-  return createPipeline({
+  const pipeline = createPipeline({
     database: corpus,
     documents: documentStore,
     blobs,
@@ -88,6 +91,7 @@ function openPipeline({
       },
     },
   })
+  return { pipeline, extractors }
 }
 
 /** Renames and deletions. Every instance works on them, also one that processes no documents. */

@@ -2,7 +2,15 @@ import path from 'node:path'
 import { type Accounts, authRoutes, memberRoutes, peopleRoutes } from '../accounts/index.ts'
 import { type LedgerService, usageRoutes } from '../billing/index.ts'
 import { chatRoutes, spaceSearchRoutes } from '../chat/index.ts'
-import { developerToolsViewRoutes, modelViewRoutes, staticRoutes } from '../console/index.ts'
+import {
+  developerToolsViewRoutes,
+  modelViewRoutes,
+  type OrganisationLists,
+  organisationsView,
+  staticRoutes,
+  systemView,
+  type SystemReport,
+} from '../console/index.ts'
 import {
   type BlobStore,
   type ChunkReader,
@@ -51,6 +59,8 @@ export interface RouteDependencies {
   retrieval: Retrieval
   spaces: Spaces
   tokens: TokenCounting
+  systemReport: SystemReport
+  organisationLists: OrganisationLists
   isReady: () => Promise<boolean>
   publicUrl: string | undefined
   clock: Clock
@@ -107,6 +117,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     usageRoutes({ ledger, organisations, clock }),
     operationsRoutes({ isReady }),
     staticRoutes({ folder: consoleFolder }),
+    ...operatorPages(dependencies),
     operatorRoutes({ adminLog, operatorTokens, hasOrganisation: (id) => organisations.get(id) !== undefined }),
     auditRoutes({
       checks: [
@@ -114,6 +125,22 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
         { area: 'index', run: async () => findingsOfCounts(await index.audit()) },
         createDocumentAudit({ store: documentStore, blobs, clock }),
       ],
+      clock,
+    }),
+  ]
+}
+
+/** Pages that only operators open. */
+function operatorPages(dependencies: RouteDependencies): Routes[] {
+  const { organisations, ledger, adminLog, catalogue, systemReport, organisationLists, clock } = dependencies
+  return [
+    systemView({ report: systemReport }),
+    organisationsView({
+      lists: organisationLists,
+      organisations,
+      ledger,
+      adminLog,
+      modelIds: () => [...catalogue.built().models.keys()],
       clock,
     }),
   ]

@@ -11,6 +11,9 @@ import { type ApiAnswer, expectStatus, startPortico, type TestPortico } from '..
 const changesNothing = new Set([
   // Makes a call to the provider, which the ledger records.
   'POST /api/providers/{id}/test',
+  // Calls of models, which the ledger records.
+  'POST /api/organisations/{id}/chat/completions',
+  'POST /api/spaces/{id}/chat',
 ])
 
 /** Ids that earlier changes have made. */
@@ -226,6 +229,16 @@ const changes: Change[] = [
     route: 'DELETE /api/providers/{id}',
     path: () => '/api/providers/added',
     entry: { action: 'provider.removed', before: { enabled: true, apiKeyLastFour: 'WXYZ' }, after: null },
+  },
+  {
+    route: 'PATCH /api/organisations/{id}/models',
+    path: (ids) => `${organisation(ids)}/models`,
+    body: () => ({ disable: ['portico/offline'] }),
+    entry: {
+      action: 'organisation.updated',
+      before: { disabledModels: [] },
+      after: { disabledModels: ['portico/offline'] },
+    },
   },
   {
     route: 'DELETE /api/organisations/{id}',

@@ -86,6 +86,9 @@ const table: Record<string, Lowest> = {
   'GET /api/console/models': 'operator',
   'GET /api/console/models/{id}': 'operator',
   'GET /api/admin-log': 'operator',
+  'GET /api/console/system': 'operator',
+  'GET /api/console/organisations': 'operator',
+  'GET /api/console/organisations/{id}': 'operator',
   'POST /api/operator-token/rotate': 'operator',
   'GET /api/audit': 'operator',
 }

@@ -98,6 +98,8 @@ export function createExtractorPool(options: ExtractorPoolOptions) {
     ready: () => children.ready(),
     /** Process ids of the living children. */
     processIds: (): number[] => children.processIds(),
+    /** Processes, those that read a file, and extractions that wait for one. */
+    load: () => children.load(),
     /** Ends running extractions and all children. */
     close: () => children.close(),
   }
@@ -147,6 +149,15 @@ class ChildPool {
 
   processIds(): number[] {
     return [...this.slots].flatMap(({ child }) => child.pid ?? [])
+  }
+
+  load() {
+    const slots = [...this.slots]
+    return {
+      processes: slots.length,
+      busy: slots.filter(({ isReading }) => isReading).length,
+      waiting: this.waiters.length,
+    }
   }
 
   /** Starts a child, and another one when it ends. */
