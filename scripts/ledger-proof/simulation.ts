@@ -89,6 +89,9 @@ export async function simulate(database: Database, chance: Chance, steps: number
     const organisation = chance.pick(organisations)
     const request = callOf(organisation, {
       stream: chance.happens(0.5),
+      ...(chance.happens(0.5) && {
+        tags: { user: `user ${chance.integer(1, 40)}`, 'metadata.team': chance.pick(['red', 'green']) },
+      }),
       outputCapTokens: chance.happens(0.5) ? chance.integer(1, 4000) : null,
       candidates: [
         { deploymentId: 'fixture-deployment', prices: [perMillion(chance.pick([0, 1, 3]), chance.pick([10, 15]))] },

@@ -1,4 +1,5 @@
 import type { Queryable } from '../database/index.ts'
+import { isFailed } from './usage-tables.ts'
 
 /** A violation that the audit found. */
 export interface AuditFinding {
@@ -95,6 +96,46 @@ const rules: readonly { rule: string; statement: string }[] = [
       select a.organisation_id || ' ' || a.period as subject, 'ends before ' || b.period as expected, a.ends_at::text as found
       from ledger_periods a join ledger_periods b
         on a.organisation_id = b.organisation_id and a.starts_at < b.starts_at and a.ends_at > b.starts_at`,
+  },
+  {
+    rule: 'usage reports add up to the entries',
+    statement: `
+      with counted as (
+        select organisation_id, model, surface, count(*) as requests, count(*) filter (where ${isFailed}) as failed,
+          sum(prompt_tokens) as prompt, sum(completion_tokens) as completion, sum(billed_pico_usd) as billed,
+          count(*) filter (where ending = 'completed') as timed
+        from ledger_entries e
+        where not exists (select from (select unnest(request_ids) as request_id from usage_queue) q where q.request_id = e.request_id)
+          and (usage_queued or request_id <= (select after_request_id from usage_backfill))
+        group by 1, 2, 3
+      ), summed as (
+        select organisation_id, model, surface, sum(requests) as requests, sum(failed_requests) as failed,
+          sum(prompt_tokens) as prompt, sum(completion_tokens) as completion, sum(billed_pico_usd) as billed
+        from usage_days group by 1, 2, 3
+      ), timed as (
+        select organisation_id, model, surface, sum(totals) as timed from usage_latency_days group by 1, 2, 3
+      )
+      select coalesce(c.organisation_id, s.organisation_id) || ' ' || coalesce(c.model, s.model) || ' ' || coalesce(c.surface, s.surface)
+          as subject,
+        concat_ws(' ', c.requests, c.failed, c.prompt, c.completion, c.billed, c.timed) as expected,
+        concat_ws(' ', s.requests, s.failed, s.prompt, s.completion, s.billed, coalesce(t.timed, 0)) as found
+      from counted c full join summed s using (organisation_id, model, surface)
+      left join timed t on t.organisation_id = s.organisation_id and t.model = s.model and t.surface = s.surface
+      where (c.requests, c.failed, c.prompt, c.completion, c.billed, c.timed)
+        is distinct from (s.requests, s.failed, s.prompt, s.completion, s.billed, coalesce(t.timed, 0))`,
+  },
+  {
+    rule: 'usage reports of tags add up to the tagged entries',
+    statement: `
+      select t.organisation_id || ' ' || t.key || ' ' || t.tag_id as subject, concat_ws(' ', e.requests, e.billed) as expected,
+        concat_ws(' ', d.requests, d.billed) as found
+      from usage_tags t
+      left join (select tag_id, sum(requests) as requests, sum(billed_pico_usd) as billed from usage_tag_days group by 1) d using (tag_id)
+      left join (
+        select r.tag_id, count(*) as requests, sum(e.billed_pico_usd) as billed
+        from usage_request_tags r join ledger_entries e using (request_id) group by 1) e using (tag_id)
+      where (d.requests, d.billed) is distinct from (e.requests, e.billed)
+        and not exists (select from organisations o where o.id = t.organisation_id and not o.usage_tags)`,
   },
 ]
 

@@ -1,6 +1,6 @@
 import type { InstanceId, OrganisationId, RequestId, SpaceId, TokenCounts } from '../kernel/index.ts'
 import type { Database, Queryable } from '../database/index.ts'
-import type { Receipt, Surface } from './port.ts'
+import type { CallTags, Receipt, Surface } from './port.ts'
 import type { UnitPrices } from './prices.ts'
 
 /** A row of an open hold; enough to settle it after a crash. */
@@ -25,6 +25,8 @@ export interface HoldRow {
 export interface Entry extends Receipt {
   /** The base cost stated by the provider; null: tokens times prices. */
   statedAttoUsd: bigint | null
+  /** For usage reports; they are personal data and not part of the ledger. */
+  tags: CallTags | null
 }
 
 /** A change of an open hold; null leaves the field as it is. */
@@ -130,7 +132,8 @@ export async function loadEntries(
         deployment_id as "deploymentId", provider_id as "providerId", hosting, started_at as "startedAt", settled_at as "settledAt",
         period, price_source as "priceSource", cost_basis as "costBasis", raw_usage as "rawUsage",
         markup_basis_points as "markupBasisPoints", billed_pico_usd as "billedPicoUsd", written_off_pico_usd as "writtenOffPicoUsd",
-        estimated, ending, finish_reason as "finishReason", prompt_tokens as "promptTokens", completion_tokens as "completionTokens",
+        estimated, ending, finish_reason as "finishReason", first_token_ms as "firstTokenMs", failure,
+        prompt_tokens as "promptTokens", completion_tokens as "completionTokens",
         cached_tokens as "cachedTokens", cache_write_tokens as "cacheWriteTokens", reasoning_tokens as "reasoningTokens",
         input_atto_usd as input, output_atto_usd as output, cache_read_atto_usd as "cacheRead", cache_write_atto_usd as "cacheWrite",
         reasoning_atto_usd as reasoning, ceil(coalesce(stated_atto_usd,
@@ -215,6 +218,9 @@ function entryToJson(entry: Entry) {
     estimated: entry.estimated,
     ending: storable(entry.ending),
     finish_reason: storable(entry.finishReason),
+    first_token_ms: entry.firstTokenMs,
+    failure: entry.failure,
+    tags: entry.tags,
   }
 }
 

@@ -14,6 +14,7 @@ import type { BudgetState, Ledger, Receipt } from './port.ts'
 import { recoverDeadInstances } from './recovery.ts'
 import { defaultHoldWaitMs } from './reservation.ts'
 import { createThresholds } from './thresholds.ts'
+import { UsageCounting } from './usage-counting.ts'
 import { loadUsageSums, type UsageQuery, type UsageSum } from './usage.store.ts'
 import { createWebhookDelivery, type WebhookTarget } from './webhooks.ts'
 
@@ -21,6 +22,8 @@ import { createWebhookDelivery, type WebhookTarget } from './webhooks.ts'
 const progressEveryMs = 250
 /** Interval of heartbeats and of the maintenance of thresholds, leases and webhooks. */
 const maintainEveryMs = 1_000
+/** Interval at which settled calls are summed up for usage reports. */
+const countEveryMs = 1_000
 /** An instance without a heartbeat for this long is presumed dead: its calls are settled by policy and its leases are freed. */
 const instanceExpiryMs = 10_000
 /** Longest wait of close() for settlements while the database does not answer. */
@@ -52,7 +55,7 @@ export interface LedgerService extends Ledger {
   audit(): Promise<AuditReport>
   /** Sums for a report, including everything that was settled before the call. */
   loadUsage(query: UsageQuery): Promise<UsageSum[]>
-  /** What the timer does every second: heartbeat, recovery of dead instances, thresholds, idle leases. */
+  /** What the timers do every second: heartbeat, recovery of dead instances, thresholds, idle leases, sums for usage reports. */
   maintain(): Promise<void>
   /** Writes the progress of running streams, as the timer does every 250 ms. */
   writeProgress(): Promise<void>
@@ -67,7 +70,7 @@ export interface LedgerService extends Ledger {
 export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
   const { database, clock, log, observer = {} } = deps
   const parts = await openParts(deps, observer)
-  const { instance, writer, leases, thresholds, holds, expiryMs } = parts
+  const { instance, writer, leases, thresholds, holds, counting, expiryMs } = parts
   const webhooks = deps.webhooks && createWebhookDelivery({ database, clock, log, ...deps.webhooks })
   await thresholds.checkAll()
 
@@ -85,6 +88,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     repeat(clock, maintainEveryMs, () => instance.beat(), log, 'the heartbeat could not be written'),
     repeat(clock, maintainEveryMs, maintain, log, 'ledger maintenance failed'),
     repeat(clock, maintainEveryMs, deliver, log, 'the webhooks could not be delivered'),
+    repeat(clock, countEveryMs, () => counting.run(), log, 'usage reports could not be kept current'),
     repeat(clock, progressEveryMs, () => holds.writeProgress(), log, 'the progress of streams could not be written'),
   ]
   let closing: Promise<void> | undefined
@@ -96,9 +100,11 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     },
     loadBudget: (organisation) => loadBudget(deps, parts, organisation),
     loadReceipt: (requestId) => loadReceipt(database, requestId),
+    noteRefused: (refusal) => counting.noteRefused(refusal),
     async loadUsage(query) {
       await writer.barrier()
-      return loadUsageSums(database, query)
+      await counting.catchUp()
+      return loadUsageSums(database, query, await counting.isComplete())
     },
     async audit() {
       await writer.barrier()
@@ -108,6 +114,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     async maintain() {
       await instance.beat()
       await maintain()
+      await counting.run()
     },
     writeProgress: () => holds.writeProgress(),
     instanceId: () => instance.id,
@@ -148,7 +155,8 @@ async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
   const reservation = { leases, clock, holdWaitMs: deps.holdWaitMs ?? defaultHoldWaitMs }
   const holds = new OpenHolds({ reservation, writer, log, observer, onFenced })
   const thresholds = createThresholds({ database, now: () => clock.now(), log, observer })
-  return { instance, writer, leases, holds, thresholds, expiryMs }
+  const counting = new UsageCounting({ database, clock, log })
+  return { instance, writer, leases, holds, thresholds, counting, expiryMs }
 }
 
 async function recover(deps: LedgerDeps, self: InstanceId | null, expiryMs: number | null): Promise<void> {
@@ -179,7 +187,7 @@ async function loadBudget(
 /** Settles open holds by policy, gives the leases back and removes the instance. */
 async function close(
   { database, log }: LedgerDeps,
-  { instance, writer, leases, holds, thresholds }: LedgerParts,
+  { instance, writer, leases, holds, thresholds, counting }: LedgerParts,
   stopTimers: (() => Promise<void>)[],
 ): Promise<void> {
   for (const stop of stopTimers) await stop()
@@ -187,6 +195,7 @@ async function close(
   deadline.addEventListener('abort', () => writer.abandon(), { once: true })
   await holds.settleAll('shutdown')
   await writer.drained()
+  await counting.close()
   instance.stop()
   try {
     await thresholds.check(leases.all())

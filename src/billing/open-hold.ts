@@ -198,7 +198,7 @@ export class OpenHold implements Hold {
       lease.openHolds -= 1
     }
     onClosed()
-    const { statedAttoUsd: _, ...written } = entry
+    const { statedAttoUsd: _stated, tags: _tags, ...written } = entry
     const receipt = this.receiptAfter(result, written)
     onSettled(receipt)
     return receipt
@@ -259,6 +259,11 @@ function openingRow(
   }
 }
 
+/** Reasons that are no error code are texts for the log. */
+function failureCode(reason: string): string {
+  return /^[a-z_]{1,50}$/.test(reason) ? reason : 'internal_error'
+}
+
 /** The entry with its full cost as billed; the caller cuts it to what is held. */
 function entryOf({ lease, request, startedAt }: HeldCall, outcome: Outcome, settledAt: number): Entry {
   const answered = outcome.kind === 'answered' ? outcome : undefined
@@ -294,6 +299,9 @@ function entryOf({ lease, request, startedAt }: HeldCall, outcome: Outcome, sett
     estimated: answered?.estimated ?? false,
     ending: answered?.ending ?? 'unanswered',
     finishReason: answered?.finishReason ?? null,
+    firstTokenMs: answered?.firstTokenMs ?? null,
+    failure: outcome.kind === 'unanswered' ? failureCode(outcome.reason) : null,
+    tags: request.tags ?? null,
     statedAttoUsd,
   }
 }

@@ -31,8 +31,13 @@ export interface HoldRequest {
    * fallback of Space chat only; default `refuse`.
    */
   whenExhausted?: 'refuse' | 'write_off'
+  /** What the client says about the call, for usage reports. Within the limits of `usageTagLimits`. */
+  tags?: CallTags | undefined
   signal: AbortSignal
 }
+
+/** `user`, and the pairs of `metadata` with the prefix `metadata.`. */
+export type CallTags = Readonly<Record<string, string>>
 
 /**
  * Money set aside for one call. Life: `ledger.hold()` → wait for `durable` before the first byte of an answer leaves →
@@ -72,6 +77,8 @@ export type Outcome =
       /** The usage was counted by us. */
       estimated: boolean
       finishReason: string | null
+      /** Milliseconds from the start of the call to the first text of a stream. */
+      firstTokenMs?: number | null
     }
   /** No provider answered: nothing is billed, the hold is released. */
   | { kind: 'unanswered'; reason: string }
@@ -105,6 +112,19 @@ export interface Receipt {
   estimated: boolean
   ending: string
   finishReason: string | null
+  /** Milliseconds from the start of the call to the first text of a stream; null where nothing was streamed. */
+  firstTokenMs: number | null
+  /** Error code of a call that no provider answered. */
+  failure: string | null
+}
+
+/** A call that was refused before it had a hold. */
+export interface Refusal {
+  organisationId: OrganisationId
+  surface: Surface
+  /** Canonical id; null if the client's name is not that of a model. */
+  model: string | null
+  code: string
 }
 
 export interface BudgetState {
@@ -126,6 +146,8 @@ export interface Ledger {
   hasCredit(organisation: Organisation): boolean
   loadBudget(organisation: Organisation): Promise<BudgetState>
   loadReceipt(requestId: string): Promise<Receipt | undefined>
+  /** Counts a call that was refused before it had a hold, for usage reports. Synchronous; never throws. */
+  noteRefused(refusal: Refusal): void
   /** False while the database does not answer: new calls are refused with 503. */
   isAccepting(): boolean
   /** Settles open holds, returns leases, stops timers. */

@@ -58,8 +58,8 @@ function earlier(a: Temporal.PlainDate, b: Temporal.PlainDate): Temporal.PlainDa
 export function usageQuery(organisation: UsageSubject, range: UsageRange, by: readonly UsageDimension[]): UsageQuery {
   return {
     organisationId: organisation.id,
-    fromMs: range.fromMs,
-    toMs: range.toMs,
+    from: range.from,
+    to: range.to,
     timeZone: organisation.timeZone,
     byDay: by.includes('day'),
     byModel: by.includes('model'),

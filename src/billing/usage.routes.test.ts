@@ -7,7 +7,7 @@ import type { App } from '../http/index.ts'
 import { isAppError, type RequestId, silentLog } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { createLedger, type LedgerService } from './ledger.ts'
-import { answered, callOf, movableClock, organisationWith } from './testing/ledger-fixture.ts'
+import { answered, callOf, insertOrganisation, movableClock, organisationWith } from './testing/ledger-fixture.ts'
 import { usageRoutes } from './usage.routes.ts'
 
 let databases: TestDatabases
@@ -18,6 +18,7 @@ const organisation: Organisation = organisationWith('10', { markupBasisPoints: 1
 
 beforeAll(async () => {
   databases = await openTestDatabases()
+  await insertOrganisation(databases.control, organisation)
   ledger = await createLedger({ database: databases.control, clock, log: silentLog })
   app = fastify() as unknown as App
   app.setValidatorCompiler(validatorCompiler)

@@ -1,12 +1,14 @@
 import type { OrganisationId, TokenCounts } from '../kernel/index.ts'
 import type { Queryable } from '../database/index.ts'
 import type { Surface } from './port.ts'
+import { noSpace } from './usage-tables.ts'
 
 export interface UsageQuery {
   organisationId: OrganisationId
   /** Milliseconds since the epoch: from included, to not. Requests count where they began. */
-  fromMs: number
-  toMs: number
+  /** First and last day, `YYYY-MM-DD`. */
+  from: string
+  to: string
   timeZone: string
   byDay: boolean
   byModel: boolean
@@ -62,21 +64,32 @@ export async function loadBudgetsLeft(
 
 const reportTimeoutMs = 60_000
 
-export async function loadUsageSums(database: Queryable, query: UsageQuery): Promise<UsageSum[]> {
+/** From the sums of days. `isComplete` false: from the entries themselves, because older ones are not counted yet. */
+export async function loadUsageSums(database: Queryable, query: UsageQuery, isComplete: boolean): Promise<UsageSum[]> {
+  const sums =
+    'requests, estimated_requests, prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens'
+  const source = isComplete
+    ? `select day, model, surface, nullif(space_id, '${noSpace}') as space_id, ${sums}, billed_pico_usd, written_off_pico_usd
+       from usage_days where organisation_id = $1 and day between $2::date and $3::date`
+    : `select (started_at at time zone $4::text)::date as day, model, surface, space_id, 1 as requests,
+         case when estimated then 1 else 0 end as estimated_requests, ${sums.split(', ').slice(2).join(', ')},
+         billed_pico_usd, written_off_pico_usd
+       from ledger_entries where organisation_id = $1
+         and started_at >= ($2::date)::timestamp at time zone $4::text and started_at < ($3::date + 1)::timestamp at time zone $4::text`
   const rows = await database.query<Record<string, string | null>>(
-    `select case when $5::bool then to_char(started_at at time zone $4::text, 'YYYY-MM-DD') end as day,
+    `select case when $5::bool then to_char(day, 'YYYY-MM-DD') end as day,
        case when $6::bool then model end as model, case when $7::bool then surface end as surface,
-       case when $8::bool then space_id end as space_id,
-       count(*)::text as requests, count(*) filter (where estimated)::text as estimated,
-       sum(prompt_tokens)::text as prompt, sum(completion_tokens)::text as completion, sum(cached_tokens)::text as cached,
-       sum(cache_write_tokens)::text as cache_write, sum(reasoning_tokens)::text as reasoning,
+       case when $8::bool then space_id end as space_id, ${sums
+         .split(', ')
+         .map((column) => `sum(${column})::text as ${column}`)
+         .join(', ')},
        sum(billed_pico_usd)::text as billed, sum(written_off_pico_usd)::text as written_off
-     from ledger_entries where organisation_id = $1 and started_at >= $2 and started_at < $3
+     from (${source}) as counted where $4::text is not null
      group by 1, 2, 3, 4 order by 1, 2, 3, 4`,
     [
       query.organisationId,
-      new Date(query.fromMs),
-      new Date(query.toMs),
+      query.from,
+      query.to,
       query.timeZone,
       query.byDay,
       query.byModel,
@@ -91,12 +104,12 @@ export async function loadUsageSums(database: Queryable, query: UsageQuery): Pro
     surface: (row['surface'] ?? null) as Surface | null,
     spaceId: row['space_id'] ?? null,
     requests: Number(row['requests']),
-    estimatedRequests: Number(row['estimated']),
-    promptTokens: Number(row['prompt']),
-    completionTokens: Number(row['completion']),
-    cachedTokens: Number(row['cached']),
-    cacheWriteTokens: Number(row['cache_write']),
-    reasoningTokens: Number(row['reasoning']),
+    estimatedRequests: Number(row['estimated_requests']),
+    promptTokens: Number(row['prompt_tokens']),
+    completionTokens: Number(row['completion_tokens']),
+    cachedTokens: Number(row['cached_tokens']),
+    cacheWriteTokens: Number(row['cache_write_tokens']),
+    reasoningTokens: Number(row['reasoning_tokens']),
     billedPicoUsd: BigInt(row['billed']!),
     writtenOffPicoUsd: BigInt(row['written_off']!),
   }))

@@ -52,7 +52,7 @@ export interface PreparedAnswer {
  */
 export async function prepareAnswer(dependencies: AnswerDependencies, call: AnswerCall): Promise<PreparedAnswer> {
   const { settings, instructions } = call.space
-  const { model, whenExhausted, limits } = chooseModel(dependencies, call)
+  const { model, whenExhausted, limits } = chooseModelOrNote(dependencies, call)
   const system = composeSystemPrompt({ instructions, inline: call.inlineSources })
   const window = await openContextWindow(
     dependencies.tokens,
@@ -66,6 +66,20 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
     earlier.push({ role: turn.role, content })
   }
   return { model, whenExhausted, window, system, earlier }
+}
+
+/** A refusal has no entry in the ledger, so it is counted apart. */
+function chooseModelOrNote(dependencies: AnswerDependencies, call: AnswerCall) {
+  try {
+    return chooseModel(dependencies, call)
+  } catch (error) {
+    if (error instanceof AppError) {
+      const { organisation, space } = call
+      const refusal = { organisationId: organisation.id, surface: 'space_chat', model: space.model } as const
+      dependencies.ledger.noteRefused({ ...refusal, code: error.code })
+    }
+    throw error
+  }
 }
 
 function chooseModel({ ledger, fallbackModel, findModel, now }: AnswerDependencies, call: AnswerCall) {

@@ -50,6 +50,12 @@ const organisationFields = {
     .partial()
     .optional()
     .describe('Limits of the organisation on each instance. A call above a limit is a 429.'),
+  recordUsageTags: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether usage reports record `user` and `metadata` of completions, which can be personal data. Default true. false also deletes what was recorded.',
+    ),
 }
 
 export const createOrganisationSchema = z
@@ -99,6 +105,7 @@ export const organisationSchema = z
     periodAnchorDay: z.int(),
     disabledModels: z.array(z.string()),
     limits: z.object(limits),
+    recordUsageTags: z.boolean(),
     webhookUrl: z.string().nullable(),
     apiKey: keyDisplaySchema.nullable().describe('The current key, without its secret part.'),
     createdAt: z.iso.datetime(),

@@ -261,10 +261,6 @@ export const usageRequestPageSchema = z
   })
   .meta({ id: 'UsageRequestPage' })
 
-export const usageTagSettingSchema = z
-  .strictObject({ recordTags: z.boolean().describe('Whether `user` and `metadata` of calls are recorded.') })
-  .meta({ id: 'UsageTagSetting' })
-
 export type UsageReportQuery = z.output<typeof usageReportQuerySchema>
 export type UsageRequestsQuery = z.output<typeof usageRequestsQuerySchema>
 export type UsageReport = z.output<typeof usageReportSchema>

@@ -141,6 +141,9 @@ create table ledger_entries (
   finish_reason text,
   cost_basis text default 'tokens'::text not null,
   raw_usage jsonb,
+  first_token_ms integer,
+  failure text,
+  usage_queued boolean default true not null,
   constraint ledger_entries_pkey PRIMARY KEY (request_id),
   constraint ledger_entries_billed_pico_usd_check CHECK ((billed_pico_usd >= 0)),
   constraint ledger_entries_cost_basis_check CHECK ((cost_basis = ANY (ARRAY['tokens'::text, 'stated'::text, 'billed_units'::text]))),
@@ -254,6 +257,7 @@ create table organisations (
   max_concurrent_calls integer default 256 not null,
   requests_per_minute integer,
   max_concurrent_uploads integer default 16 not null,
+  usage_tags boolean default true not null,
   constraint organisations_pkey PRIMARY KEY (id),
   constraint organisations_check CHECK (((webhook_url IS NULL) = (webhook_secret_sealed IS NULL))),
   constraint organisations_markup_basis_points_check CHECK ((markup_basis_points >= 0)),
@@ -420,6 +424,119 @@ create table spaces (
   constraint spaces_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id)
 );
 CREATE INDEX spaces_newest_first ON spaces USING btree (organisation_id, created_at DESC, id DESC);
+
+create table usage_backfill (
+  only_row boolean default true not null,
+  after_request_id text default ''::text not null,
+  finished_at timestamp with time zone,
+  constraint usage_backfill_pkey PRIMARY KEY (only_row),
+  constraint usage_backfill_only_row_check CHECK (only_row)
+);
+
+create table usage_days (
+  organisation_id uuid not null,
+  day date not null,
+  model text not null,
+  surface text not null,
+  space_id uuid not null,
+  requests bigint not null,
+  estimated_requests bigint not null,
+  failed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  cached_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  written_off_pico_usd bigint not null,
+  constraint usage_days_pkey PRIMARY KEY (organisation_id, day, model, surface, space_id)
+);
+
+create table usage_endings (
+  organisation_id uuid not null,
+  ending text not null,
+  started_at timestamp with time zone not null,
+  request_id text not null,
+  constraint usage_endings_pkey PRIMARY KEY (organisation_id, ending, started_at, request_id)
+);
+
+create table usage_failures (
+  organisation_id uuid not null,
+  day date not null,
+  model text not null,
+  surface text not null,
+  refused boolean not null,
+  code text not null,
+  requests bigint not null,
+  constraint usage_failures_pkey PRIMARY KEY (organisation_id, day, model, surface, refused, code)
+);
+
+create table usage_latency_days (
+  organisation_id uuid not null,
+  day date not null,
+  model text not null,
+  surface text not null,
+  bucket smallint not null,
+  first_tokens bigint not null,
+  totals bigint not null,
+  constraint usage_latency_days_pkey PRIMARY KEY (organisation_id, day, model, surface, bucket)
+);
+
+create table usage_queue (
+  batch_id bigint generated always as identity not null,
+  request_ids text[] not null,
+  constraint usage_queue_pkey PRIMARY KEY (batch_id)
+);
+
+create table usage_queued_tags (
+  request_id text not null,
+  tags jsonb not null,
+  constraint usage_queued_tags_pkey PRIMARY KEY (request_id)
+);
+
+create table usage_request_tags (
+  organisation_id uuid not null,
+  tag_id bigint not null,
+  started_at timestamp with time zone not null,
+  request_id text not null,
+  constraint usage_request_tags_pkey PRIMARY KEY (organisation_id, tag_id, started_at, request_id)
+);
+CREATE INDEX usage_request_tags_by_request ON usage_request_tags USING btree (request_id);
+
+create table usage_slots (
+  organisation_id uuid not null,
+  starts_at timestamp with time zone not null,
+  requests bigint not null,
+  billed_pico_usd bigint not null,
+  constraint usage_slots_pkey PRIMARY KEY (organisation_id, starts_at)
+);
+CREATE INDEX usage_slots_by_time ON usage_slots USING btree (starts_at);
+
+create table usage_tag_days (
+  organisation_id uuid not null,
+  key text not null,
+  day date not null,
+  tag_id bigint not null,
+  model text not null,
+  requests bigint not null,
+  failed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  cached_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  constraint usage_tag_days_pkey PRIMARY KEY (organisation_id, key, day, tag_id, model)
+);
+CREATE INDEX usage_tag_days_by_tag ON usage_tag_days USING btree (organisation_id, tag_id, day);
+
+create table usage_tags (
+  tag_id bigint generated always as identity not null,
+  organisation_id uuid not null,
+  key text not null,
+  value text not null,
+  constraint usage_tags_pkey PRIMARY KEY (tag_id),
+  constraint usage_tags_organisation_id_key_value_key UNIQUE (organisation_id, key, value)
+);
 
 -- corpus
 

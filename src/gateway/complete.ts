@@ -26,6 +26,7 @@ import {
   usageByTime,
 } from './opened-call.ts'
 import type { CompletionCall, Completions, StreamedCompletion, WholeCompletion } from './port.ts'
+import { tagsOf } from './call-tags.ts'
 import { createReadOn, type ReadOn } from './read-on.ts'
 import { readOnUnread, relay } from './relay.ts'
 
@@ -74,7 +75,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
 
   return {
     async complete(call) {
-      const opened = await open({ ...dependencies, readOn }, call)
+      const opened = await openOrNote({ ...dependencies, readOn }, call)
       const answering = run(opened, false, (provider, providerCall) => provider.complete(providerCall))
       try {
         const { value: answer, deployment } = await raceSignal(answering, call.signal)
@@ -86,7 +87,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
       }
     },
     async stream(call) {
-      const opened = await open({ ...dependencies, readOn }, call)
+      const opened = await openOrNote({ ...dependencies, readOn }, call)
       const answering = run(opened, true, (provider, providerCall) => provider.stream(providerCall))
       try {
         const { value: stream, deployment } = await raceSignal(answering, call.signal)
@@ -106,11 +107,35 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
   }
 }
 
+/** A call that is refused here has no entry in the ledger, so it is counted apart. */
+async function openOrNote(
+  dependencies: CompletionsDependencies & { readOn: ReadOn },
+  call: CompletionCall,
+): Promise<OpenedCall> {
+  try {
+    return await open(dependencies, call)
+  } catch (error) {
+    noteRefused(dependencies, call, toAppError(error, call.signal))
+    throw error
+  }
+}
+
+export function noteRefused(
+  { ledger, catalogue, clock }: Pick<CompletionsDependencies, 'ledger' | 'catalogue' | 'clock'>,
+  { organisation, surface, model }: Pick<CompletionCall, 'organisation' | 'surface' | 'model'>,
+  { code }: AppError,
+): void {
+  if (code === 'client_closed') return
+  const resolved = catalogue.resolve(organisation, model, clock.now())
+  ledger.noteRefused({ organisationId: organisation.id, surface, model: resolved?.model.id ?? null, code })
+}
+
 async function open(
   { catalogue, router, ledger, tokens, pseudonyms, clock, log, readOn }: CompletionsDependencies & { readOn: ReadOn },
   call: CompletionCall,
 ): Promise<OpenedCall> {
   const now = clock.now()
+  const openedMs = clock.monotonicMs()
   const resolved = catalogue.resolve(call.organisation, call.model, now)
   if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model)
   assertSubscription(call.organisation, now)
@@ -130,6 +155,7 @@ async function open(
     // A hold grows with visible output. Hidden reasoning is invisible until it is billed, so the hold covers all of it.
     stream: call.stream && !resolved.deployments.some((deployment) => deployment.wire.reasoning),
     whenExhausted: call.whenExhausted,
+    tags: tagsOf(call),
     signal: call.signal,
   })
   const work = new AbortController()
@@ -142,6 +168,7 @@ async function open(
     provider: catalogue.provider,
     router,
     hold,
+    openedMs,
     work,
     working: null,
     request: {

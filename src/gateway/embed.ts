@@ -3,8 +3,8 @@ import { AppError, createRequestId, type RequestId } from '../kernel/index.ts'
 import type { Deployment, ResolvedModel } from '../models/index.ts'
 import { toClientError } from '../routing/index.ts'
 import { estimateTokens } from '../tokens/index.ts'
-import type { CompletionsDependencies } from './complete.ts'
-import { assertRecorded, noUsage } from './opened-call.ts'
+import { type CompletionsDependencies, noteRefused } from './complete.ts'
+import { assertRecorded, noUsage, toAppError } from './opened-call.ts'
 import type { EmbeddingCall, EmbeddingResult, Embeddings } from './port.ts'
 
 type EmbeddingsDependencies = Omit<CompletionsDependencies, 'pseudonyms'>
@@ -29,7 +29,10 @@ async function embed(dependencies: EmbeddingsDependencies, call: EmbeddingCall):
     throw new AppError('model_not_found', `The embedding model \`${model}\` does not exist or is not available.`)
   }
   const requestId = createRequestId()
-  const hold = await ledger.hold(holdFor(call, requestId, resolved))
+  const hold = await ledger.hold(holdFor(call, requestId, resolved)).catch((error: unknown) => {
+    noteRefused(dependencies, { organisation, surface: 'embeddings', model }, toAppError(error, signal))
+    throw error
+  })
   hold.durable.catch(() => {})
   let part: EmbeddedPart | undefined
   const settle = async (

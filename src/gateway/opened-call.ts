@@ -23,6 +23,8 @@ export interface OpenedCall {
   work: AbortController
   /** The deployment that processes or has answered this call, and since when; null while there is none. */
   working: { deployment: Deployment; sinceMs: number } | null
+  /** Monotonic time at which the call began. */
+  openedMs: number
   request: ProviderRequest
   promptTokensEstimate: number
   /** Most output tokens that the provider was allowed. */
@@ -40,6 +42,7 @@ export interface AnsweredOutcome {
   usage: TokenCounts
   estimated: boolean
   finishReason: string | null
+  firstTokenMs?: number | null
 }
 
 /** Records the attempt: a client that leaves now is billed for the work of this deployment. */

@@ -25,6 +25,8 @@ interface Reading {
   /** Requested and not received yet. */
   next: Promise<IteratorResult<ProviderEvent[]>> | null
   meter: OutputMeter
+  /** From the start of the call to the first output; null before it. */
+  firstTokenMs: number | null
 }
 
 /** Passes the events on, keeps the hold ahead of them, and settles exactly once, however the iteration ends. */
@@ -49,7 +51,7 @@ export async function* relay(
     for (;;) {
       const events = await readNext(reading, raced)
       if (!events) break
-      const visible = await take(opened, meter, events)
+      const visible = await take(opened, reading, events)
       if (visible.length === 0) continue
       const yieldedMs = opened.clock.monotonicMs()
       yield visible
@@ -61,7 +63,8 @@ export async function* relay(
     const estimated = !isCounted(meter.usage())
     if (idleMs < slowReaderMs) measureRate(opened, usage)
     isSettled = true
-    const receipt = await settleAnswered(opened, deployment, { ending, usage, estimated, finishReason })
+    const { firstTokenMs } = reading
+    const receipt = await settleAnswered(opened, deployment, { ending, usage, estimated, finishReason, firstTokenMs })
     assertRecorded(receipt)
     yield [{ type: 'finish', finishReason, usage, estimated, receipt }]
   } catch (error) {
@@ -75,7 +78,7 @@ export async function* relay(
     const isLeft = ending === 'client_closed' && !isFailed && !isSettled && meter.usage() === null
     if (!(isLeft && readOnStream(opened, deployment, () => Promise.resolve(reading)))) {
       cancel(opened, reading)
-      if (!isSettled) await settlePartial(opened, deployment, meter, ending)
+      if (!isSettled) await settlePartial(opened, deployment, reading, ending)
     }
   }
 }
@@ -84,7 +87,7 @@ export async function* relay(
 const slowReaderMs = 1_000
 
 function startReading({ events }: ProviderStream): Reading {
-  return { events: events[Symbol.asyncIterator](), next: null, meter: createOutputMeter() }
+  return { events: events[Symbol.asyncIterator](), next: null, meter: createOutputMeter(), firstTokenMs: null }
 }
 
 /** Undefined at the end. Rejects with the signal's reason; the requested events are kept for the next read. */
@@ -95,8 +98,10 @@ async function readNext(reading: Reading, signal: AbortSignal | undefined): Prom
   return result.done ? undefined : result.value
 }
 
-async function take(opened: OpenedCall, meter: OutputMeter, events: ProviderEvent[]): Promise<CompletionEvent[]> {
+async function take(opened: OpenedCall, reading: Reading, events: ProviderEvent[]): Promise<CompletionEvent[]> {
+  const { meter } = reading
   const visible = meter.take(events)
+  if (visible.length > 0) reading.firstTokenMs ??= Math.round(opened.clock.monotonicMs() - opened.openedMs)
   const granted = opened.hold.grant(meter.tokensBound(), meter.tokensEstimate())
   if (granted !== true) await granted
   return visible
@@ -122,13 +127,13 @@ function readOnStream(opened: OpenedCall, deployment: Deployment, open: () => Pr
       for (;;) {
         const events = await readNext(reading, signal)
         if (!events) break
-        await take(opened, reading.meter, events)
+        await take(opened, reading, events)
       }
     } catch (error) {
       opened.log.debug({ error: String(error) }, 'a stream that its client has left was not read to its end')
     }
     cancel(opened, reading)
-    if (opened.working) await settlePartial(opened, deployment, reading?.meter ?? createOutputMeter(), 'client_closed')
+    if (opened.working) await settlePartial(opened, deployment, reading, 'client_closed')
     else await settleUnanswered(opened, 'provider_failed')
   })
 }
@@ -142,10 +147,19 @@ export function readOnUnread(
   return readOnStream(opened, opened.working.deployment, () => answering.then(({ value }) => startReading(value)))
 }
 
-async function settlePartial(opened: OpenedCall, deployment: Deployment, meter: OutputMeter, ending: AnsweredEnding) {
+/** `reading` undefined: the answer never began. */
+async function settlePartial(
+  opened: OpenedCall,
+  deployment: Deployment,
+  reading: Reading | undefined,
+  ending: AnsweredEnding,
+) {
+  const meter = reading?.meter ?? createOutputMeter()
   const reported = await completeUsage(opened, meter.usage())
   let usage = reported ?? (await estimateUsage(opened, meter))
   if (!reported && deployment.wire.reasoning && ending === 'client_closed')
     usage = usageByTime(opened, usage, meter.tokensEstimate())
-  await settleLater(opened, deployment, { ending, usage, estimated: !isCounted(meter.usage()), finishReason: null })
+  const firstTokenMs = reading?.firstTokenMs ?? null
+  const estimated = !isCounted(meter.usage())
+  await settleLater(opened, deployment, { ending, usage, estimated, finishReason: null, firstTokenMs })
 }

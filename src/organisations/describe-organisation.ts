@@ -22,6 +22,7 @@ export function describeOrganisation(organisation: Organisation) {
     periodAnchorDay: organisation.periodAnchorDay,
     disabledModels: [...organisation.disabledModels],
     limits: { ...organisation.limits },
+    recordUsageTags: organisation.recordUsageTags,
   }
 }
 

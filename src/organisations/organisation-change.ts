@@ -22,6 +22,7 @@ export interface OrganisationChange {
   periodAnchorDay?: number
   disabledModels?: readonly string[]
   limits?: Partial<OrganisationLimits>
+  recordUsageTags?: boolean
 }
 
 export type NewOrganisation = OrganisationChange & { name: string }
@@ -47,6 +48,7 @@ export function makeOrganisation(id: OrganisationId, given: NewOrganisation, now
     periodAnchorDay: 1,
     disabledModels: [],
     limits: defaultOrganisationLimits,
+    recordUsageTags: true,
     webhookUrl: null,
     createdAt: nowMs,
   }

@@ -46,6 +46,8 @@ export interface Organisation {
   /** Canonical ids that a team administrator has switched off. */
   readonly disabledModels: readonly string[]
   readonly limits: OrganisationLimits
+  /** Whether usage reports record `user` and `metadata` of completions. They can be personal data. */
+  readonly recordUsageTags: boolean
   /** Receives budget thresholds. The signing secret is stored encrypted and not loaded into memory. */
   readonly webhookUrl: string | null
   readonly createdAt: number

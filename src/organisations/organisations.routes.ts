@@ -31,6 +31,8 @@ declare module '../http/route.ts' {
 }
 
 const described = describeRoutes({ role: 'operator' }, 'Operator: organisations')
+/** What administrators may change of their organisation; the rest is the operator's. */
+const fieldsOfAdministrators = new Set(['disabledModels', 'recordUsageTags'])
 const params = idParamsSchema
 
 export interface OrganisationRoutesDependencies {
@@ -117,7 +119,7 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
       'Change an organisation',
       {
         description:
-          'Effective for the next request, on other instances within a second. Absent fields stay unchanged. An administrator of the organisation may change `disabledModels` only.',
+          'Effective for the next request, on other instances within a second. Absent fields stay unchanged. An administrator of the organisation may change `disabledModels` and `recordUsageTags` only.',
         params,
         body: updateOrganisationSchema,
         response: { 200: organisationSchema, ...errorResponses(400, 401, 403, 404) },
@@ -128,7 +130,8 @@ function addChanges(app: App, dependencies: OrganisationRoutesDependencies) {
       const { id } = request.params
       const { person, body } = request
       const isOperator = !person || person.isOperator
-      if (!isOperator && Object.keys(body).some((field) => field !== 'disabledModels')) throw forbidden('an operator')
+      if (!isOperator && Object.keys(body).some((field) => !fieldsOfAdministrators.has(field)))
+        throw forbidden('an operator')
       const change = toChange(body, { canonicalModelId, current: organisations.get(id) })
       return organisations.update(id, change, actorOf(request)).then(() => load(id))
     },

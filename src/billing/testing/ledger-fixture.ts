@@ -8,6 +8,7 @@ import {
   systemClock,
   type TokenCounts,
 } from '../../kernel/index.ts'
+import type { Database } from '../../database/index.ts'
 import type { Organisation } from '../../organisations/index.ts'
 import type { HoldRequest, Outcome } from '../port.ts'
 import type { PriceSchedule } from '../prices.ts'
@@ -36,10 +37,21 @@ export function organisationWith(budgetUsd: string, changes: Partial<Organisatio
     periodAnchorDay: 1,
     disabledModels: [],
     limits: { concurrentCalls: 256, requestsPerMinute: null, concurrentUploads: 16 },
+    recordUsageTags: true,
     webhookUrl: null,
     createdAt: 0,
     ...changes,
   }
+}
+
+/** The organisation's row, from which usage reports read the time zone. */
+export async function insertOrganisation(database: Database, { id, timeZone }: Organisation): Promise<void> {
+  await database.execute(
+    `insert into organisations (id, name, plan, subscription_status, subscription_starts_at, gateway_enabled, gateway_opt_in,
+       monthly_budget_pico_usd, markup_basis_points, time_zone, period_anchor_day, disabled_models, created_at, updated_at)
+     values ($1, 'Acme', 'enterprise', 'active', now(), true, true, 0, 0, $2, 1, '{}', now(), now())`,
+    [id, timeZone],
+  )
 }
 
 /** 1 dollar per million prompt tokens, 10 per million output tokens: a token of output costs 10 millionths of a dollar. */

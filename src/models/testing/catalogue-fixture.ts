@@ -18,6 +18,7 @@ export function testOrganisation(fields: Partial<Organisation> = {}): Organisati
     periodAnchorDay: 1,
     disabledModels: [],
     limits: { concurrentCalls: 256, requestsPerMinute: null, concurrentUploads: 16 },
+    recordUsageTags: true,
     webhookUrl: null,
     createdAt: 0,
     ...fields,

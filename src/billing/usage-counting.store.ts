@@ -1,0 +1,175 @@
+import type { Database, Queryable } from '../database/index.ts'
+import { bucketOf, isFailed, noSpace } from './usage-tables.ts'
+import { countTags } from './usage-tags.store.ts'
+
+/**
+ * Adds the entries of the relation `ids (request_id)` to the tables, in CTEs that follow `ids`. Rows are written in the order of their
+ * keys. Only the holder of the lock writes, so the order matters for the flush of refused calls only.
+ */
+const addEntries = `
+  zones as materialized (
+    select organisation_id, usage_zone_of(organisation_id) as zone from (
+      select distinct organisation_id from ledger_entries where request_id = any(array(select request_id from ids))) as present
+  ), counted as materialized (
+    select e.request_id, e.organisation_id, (e.started_at at time zone z.zone)::date as day, e.model, e.surface,
+      coalesce(e.space_id, '${noSpace}') as space_id, e.started_at, e.ending, e.failure, e.estimated, ${isFailed} as failed,
+      e.prompt_tokens, e.completion_tokens, e.cached_tokens, e.cache_write_tokens, e.reasoning_tokens, e.billed_pico_usd,
+      e.written_off_pico_usd, e.first_token_ms,
+      case when e.ending = 'completed' then extract(epoch from e.settled_at - e.started_at) * 1000 end as total_ms
+    from ledger_entries e join zones z using (organisation_id)
+    where e.request_id = any(array(select request_id from ids))
+  ), in_days as (
+    insert into usage_days
+    select organisation_id, day, model, surface, space_id, count(*), count(*) filter (where estimated), count(*) filter (where failed),
+      sum(prompt_tokens)::int8, sum(completion_tokens)::int8, sum(cached_tokens)::int8, sum(cache_write_tokens)::int8,
+      sum(reasoning_tokens)::int8, sum(billed_pico_usd)::int8, sum(written_off_pico_usd)::int8
+    from counted group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    on conflict (organisation_id, day, model, surface, space_id) do update set
+      requests = usage_days.requests + excluded.requests,
+      estimated_requests = usage_days.estimated_requests + excluded.estimated_requests,
+      failed_requests = usage_days.failed_requests + excluded.failed_requests,
+      prompt_tokens = usage_days.prompt_tokens + excluded.prompt_tokens,
+      completion_tokens = usage_days.completion_tokens + excluded.completion_tokens,
+      cached_tokens = usage_days.cached_tokens + excluded.cached_tokens,
+      cache_write_tokens = usage_days.cache_write_tokens + excluded.cache_write_tokens,
+      reasoning_tokens = usage_days.reasoning_tokens + excluded.reasoning_tokens,
+      billed_pico_usd = usage_days.billed_pico_usd + excluded.billed_pico_usd,
+      written_off_pico_usd = usage_days.written_off_pico_usd + excluded.written_off_pico_usd
+  ), in_latency as (
+    insert into usage_latency_days
+    select organisation_id, day, model, surface, bucket, sum(first_token), sum(total) from (
+      select organisation_id, day, model, surface, ${bucketOf('first_token_ms')} as bucket, 1 as first_token, 0 as total
+      from counted where first_token_ms is not null
+      union all
+      select organisation_id, day, model, surface, ${bucketOf('total_ms')}, 0, 1 from counted where total_ms is not null) as measured
+    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+    on conflict (organisation_id, day, model, surface, bucket) do update set
+      first_tokens = usage_latency_days.first_tokens + excluded.first_tokens,
+      totals = usage_latency_days.totals + excluded.totals
+  ), in_slots as (
+    insert into usage_slots
+    select organisation_id, date_bin('15 minutes', started_at, 'epoch'), count(*), sum(billed_pico_usd)::int8
+    from counted group by 1, 2 order by 1, 2
+    on conflict (organisation_id, starts_at) do update set
+      requests = usage_slots.requests + excluded.requests,
+      billed_pico_usd = usage_slots.billed_pico_usd + excluded.billed_pico_usd
+  ), in_failures as (
+    insert into usage_failures
+    select organisation_id, day, model, surface, false, coalesce(failure, ending), count(*)
+    from counted where failed group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+    on conflict (organisation_id, day, model, surface, refused, code) do update set
+      requests = usage_failures.requests + excluded.requests
+  ), in_endings as (
+    insert into usage_endings
+    select organisation_id, ending, started_at, request_id from counted where ending <> 'completed' order by 1, 2, 3, 4
+    on conflict do nothing
+  )`
+
+/** The holder counts entries; others skip their turn. Released with the transaction. */
+const lockKey = 7_041_994_290n
+const roundTimeoutMs = 60_000
+
+async function tryLock(transaction: Queryable): Promise<boolean> {
+  const [row] = await transaction.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
+    lockKey,
+  ])
+  return row!.locked
+}
+
+export interface CountedRound {
+  /** Entries counted by this call. */
+  entries: number
+  /** False if there is nothing left to count, as far as this call knows. */
+  more: boolean
+  /** False: another instance is counting. */
+  locked: boolean
+}
+
+/** Counts up to `batches` batches of the queue, each with at most 256 entries (200 after a crash). */
+export function countQueued(database: Database, batches: number): Promise<CountedRound> {
+  const count = async (transaction: Queryable): Promise<CountedRound> => {
+    if (!(await tryLock(transaction))) return { entries: 0, more: true, locked: false }
+    const [round] = await transaction.query<{ batches: bigint; entries: bigint; tagged: string[] }>(
+      `with taken as (
+         delete from usage_queue where batch_id = any(array(select batch_id from usage_queue order by batch_id limit $1))
+         returning request_ids
+       ), ids as materialized (select unnest(request_ids) as request_id from taken), ${addEntries}
+       select (select count(*) from taken) as batches, (select count(*) from ids) as entries,
+         array(select request_id from usage_queued_tags where request_id = any(array(select request_id from ids))) as tagged`,
+      [batches],
+    )
+    if (round!.tagged.length > 0) await countTags(transaction, round!.tagged)
+    return { entries: Number(round!.entries), more: Number(round!.batches) === batches, locked: true }
+  }
+  return database.transaction(count, { timeoutMs: roundTimeoutMs, background: true })
+}
+
+/** Whether entries wait to be counted. */
+export async function hasQueued(database: Queryable): Promise<boolean> {
+  const [row] = await database.query<{ queued: boolean }>('select exists (select from usage_queue) as queued')
+  return row!.queued
+}
+
+/** Counts up to `limit` entries from before migration 0090. Resolves to true when there are none left. */
+export function countOldEntries(database: Database, limit: number): Promise<boolean> {
+  const count = async (transaction: Queryable): Promise<boolean> => {
+    const [state] = await transaction.query<{ after: string; finished: boolean }>(
+      'select after_request_id as after, finished_at is not null as finished from usage_backfill',
+    )
+    if (state!.finished) return true
+    if (!(await tryLock(transaction))) return false
+    const [round] = await transaction.query<{ last: string | null }>(
+      `with ids as materialized (
+         select request_id from ledger_entries
+         where request_id > (select after_request_id from usage_backfill) and not usage_queued order by request_id limit $1
+       ), ${addEntries}
+       select max(request_id) as last from ids`,
+      [limit],
+    )
+    const { last } = round!
+    await transaction.execute(
+      last === null
+        ? 'update usage_backfill set finished_at = clock_timestamp()'
+        : 'update usage_backfill set after_request_id = $1',
+      last === null ? [] : [last],
+    )
+    return last === null
+  }
+  return database.transaction(count, { timeoutMs: roundTimeoutMs, background: true })
+}
+
+export async function isBackfilled(database: Queryable): Promise<boolean> {
+  const [state] = await database.query<{ finished: boolean }>(
+    'select finished_at is not null as finished from usage_backfill',
+  )
+  return state!.finished
+}
+
+/** Quarter hours are kept for longer than any report reads them. */
+const keptSlotDays = 40
+const tidyRows = 5_000
+
+/** Deletes a bounded number of rows that nothing reads any more, and tags of organisations that do not record them. */
+export async function tidy(database: Queryable): Promise<void> {
+  const options = { background: true }
+  await database.execute(
+    `delete from usage_slots where ctid = any(array(
+       select ctid from usage_slots where starts_at < now() - $1::int8 * interval '1 day' limit $2))`,
+    [keptSlotDays, tidyRows],
+    options,
+  )
+  for (const table of [
+    'usage_request_tags',
+    'usage_tag_days',
+    'usage_tag_day_values',
+    'usage_tags',
+    'usage_tag_keys',
+  ]) {
+    await database.execute(
+      `delete from ${table} where ctid = any(array(
+         select ctid from ${table} where organisation_id = any(array(select id from organisations where not usage_tags)) limit $1))`,
+      [tidyRows],
+      options,
+    )
+  }
+}
