@@ -177,6 +177,7 @@ async function loadBudget(
   const [state] = await loadPeriodStates(database, instance.id, [key])
   return {
     ...key,
+    periodStartsAt: lease.period.startsAt,
     periodEndsAt: lease.period.endsAt,
     budgetPicoUsd: organisation.monthlyBudgetPicoUsd,
     settledPicoUsd: state!.settledPicoUsd,

@@ -130,6 +130,7 @@ export interface Refusal {
 export interface BudgetState {
   organisationId: OrganisationId
   period: string
+  periodStartsAt: number
   periodEndsAt: number
   budgetPicoUsd: bigint
   settledPicoUsd: bigint

@@ -129,7 +129,9 @@ const forecastSchema = z
 
 const paceSchema = z.object({
   spentUsd: usd,
-  usualUsd: usd.nullable().describe('What is usual for this time of the week; null without enough history.'),
+  usualUsd: usd
+    .nullable()
+    .describe('The mean of the same hours on the days before, at most 28; null with less than 3 days of history.'),
   ratio: z.number().nullable().describe('`spentUsd` divided by `usualUsd`.'),
 })
 
@@ -138,7 +140,7 @@ const velocitySchema = z
     level: z
       .enum(['normal', 'elevated', 'alarm'])
       .describe(
-        '`elevated`: the last hour or the last 24 hours cost more than 3 times what is usual. `alarm`: more than 6 times, or the budget ends within 24 hours at the rate of the last hour. Both only above 1 % of the budget.',
+        '`elevated`: the last hour or the last 24 hours cost more than 3 times what is usual. `alarm`: more than 6 times. Both only if that is more than 1 % of the budget. Also `alarm`: the budget ends within 24 hours, and before its period does, at the rate of the last hour.',
       ),
     lastHour: paceSchema,
     lastDay: paceSchema,
