@@ -15,6 +15,7 @@ import { recoverDeadInstances } from './recovery.ts'
 import { defaultHoldWaitMs } from './reservation.ts'
 import { createThresholds } from './thresholds.ts'
 import { UsageCounting } from './usage-counting.ts'
+import { createUsageReports, type UsageReports } from './usage-reports.ts'
 import { loadUsageSums, type UsageQuery, type UsageSum } from './usage.store.ts'
 import { createWebhookDelivery, type WebhookTarget } from './webhooks.ts'
 
@@ -53,6 +54,8 @@ export interface LedgerDeps {
 export interface LedgerService extends Ledger {
   /** Checks that entries, counters, leases and holds agree, and reports what does not. */
   audit(): Promise<AuditReport>
+  /** Reports of the console, including everything that was settled before the call. */
+  reports: UsageReports
   /** Sums for a report, including everything that was settled before the call. */
   loadUsage(query: UsageQuery): Promise<UsageSum[]>
   /** What the timers do every second: heartbeat, recovery of dead instances, thresholds, idle leases, sums for usage reports. */
@@ -91,6 +94,14 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     repeat(clock, countEveryMs, () => counting.run(), log, 'usage reports could not be kept current'),
     repeat(clock, progressEveryMs, () => holds.writeProgress(), log, 'the progress of streams could not be written'),
   ]
+  const catchUp = () => writer.barrier().then(() => counting.catchUp())
+  const reports = createUsageReports({
+    database,
+    clock,
+    catchUp,
+    isComplete: () => counting.isComplete(),
+    loadBudget: (organisation) => loadBudget(deps, parts, organisation),
+  })
   let closing: Promise<void> | undefined
   return {
     hold: (request) => holds.open(request),
@@ -101,9 +112,9 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     loadBudget: (organisation) => loadBudget(deps, parts, organisation),
     loadReceipt: (requestId) => loadReceipt(database, requestId),
     noteRefused: (refusal) => counting.noteRefused(refusal),
+    reports,
     async loadUsage(query) {
-      await writer.barrier()
-      await counting.catchUp()
+      await catchUp()
       return loadUsageSums(database, query, await counting.isComplete())
     },
     async audit() {

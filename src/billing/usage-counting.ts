@@ -5,8 +5,8 @@ import { countOldEntries, countQueued, hasQueued, isBackfilled, tidy } from './u
 import { addRefusals, type RefusedCalls } from './usage-refusals.store.ts'
 import { slotMs } from './usage-tables.ts'
 
-/** Batches that are counted in one transaction. It occupies the embedded engine's one connection for a few milliseconds. */
-const batchesPerRound = 32
+/** Batches that are counted in one transaction. Few on the embedded engine, whose one connection is occupied meanwhile. */
+const batchesPerRound = { embedded: 8, postgres: 32 }
 /** Rounds of one run of the timer; the next run continues. */
 const roundsPerRun = 50
 /** A report waits for at most this many rounds; then it shows what is counted. */
@@ -52,7 +52,7 @@ export class UsageCounting {
     const { clock, database } = this.deps
     await this.running?.catch(() => {})
     for (let round = 0; round < roundsPerReport && (await hasQueued(database)); round += 1) {
-      const { locked } = await countQueued(database, batchesPerRound)
+      const { locked } = await countQueued(database, batchesPerRound[database.engine])
       if (!locked) await clock.sleep(waitForOtherMs)
     }
   }
@@ -111,7 +111,7 @@ export class UsageCounting {
     const { database } = this.deps
     if (!(await hasQueued(database))) return
     for (let round = 0; round < rounds; round += 1) {
-      const { more, locked } = await countQueued(database, batchesPerRound)
+      const { more, locked } = await countQueued(database, batchesPerRound[database.engine])
       if (!more || !locked) return
     }
   }

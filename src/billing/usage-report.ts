@@ -140,7 +140,7 @@ export function renderUsageCsv({ by, rows }: UsageBody): string {
 }
 
 /** Text that a spreadsheet would run as a formula gets an apostrophe in front: a model's name may come from anywhere. */
-function csvCell(value: string | number | null | undefined): string {
+export function csvCell(value: string | number | null | undefined): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
@@ -179,6 +179,8 @@ export function renderReceipt(receipt: Receipt): ReceiptBody {
     estimated: receipt.estimated,
     ending: receipt.ending,
     finishReason: receipt.finishReason,
+    firstTokenMs: receipt.firstTokenMs,
+    failure: receipt.failure,
   }
 }
 

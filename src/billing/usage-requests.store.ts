@@ -1,3 +1,4 @@
+import type { usageEndings } from '../contract/usage-reports.ts'
 import type { SpaceId } from '../kernel/index.ts'
 import type { Queryable } from '../database/index.ts'
 import { failedEndings, isFailed, noSpace } from './usage-tables.ts'
@@ -18,7 +19,7 @@ export interface RequestFilter {
   surface: string | null
   /** `noSpace` for requests outside of Spaces. */
   spaceId: string | null
-  ending: string | null
+  ending: (typeof usageEndings)[number] | 'failed' | null
   tagId: bigint | null
 }
 

@@ -209,8 +209,9 @@ export const usageReportSchema = z
       ),
       codes: z.array(z.object({ code: z.string(), refused: z.boolean(), requests: count })).max(maximumReportRows),
       models: z
-        .array(z.object({ model: z.string().nullable(), calls: count, failed: count, refused: count }))
-        .max(maximumReportRows),
+        .array(z.object({ model: z.string().nullable(), failed: count, refused: count }))
+        .max(maximumReportRows)
+        .describe('`model` null: calls with a name that is not that of a model.'),
     }),
     options: z
       .object({

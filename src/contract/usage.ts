@@ -55,6 +55,8 @@ export const receiptSchema = z
       .string()
       .describe('completed, client_closed, provider_failed, budget_ended, shutdown, crashed or unanswered.'),
     finishReason: z.string().nullable(),
+    firstTokenMs: z.int().nullable().describe('From the start of the call to the first text of a stream.'),
+    failure: z.string().nullable().describe('Error code of a call that no provider answered.'),
   })
   .meta({ id: 'Receipt' })
 

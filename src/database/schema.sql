@@ -512,6 +512,14 @@ create table usage_slots (
 );
 CREATE INDEX usage_slots_by_time ON usage_slots USING btree (starts_at);
 
+create table usage_tag_day_values (
+  organisation_id uuid not null,
+  key text not null,
+  day date not null,
+  different_values integer not null,
+  constraint usage_tag_day_values_pkey PRIMARY KEY (organisation_id, key, day)
+);
+
 create table usage_tag_days (
   organisation_id uuid not null,
   key text not null,
@@ -528,6 +536,12 @@ create table usage_tag_days (
   constraint usage_tag_days_pkey PRIMARY KEY (organisation_id, key, day, tag_id, model)
 );
 CREATE INDEX usage_tag_days_by_tag ON usage_tag_days USING btree (organisation_id, tag_id, day);
+
+create table usage_tag_keys (
+  organisation_id uuid not null,
+  key text not null,
+  constraint usage_tag_keys_pkey PRIMARY KEY (organisation_id, key)
+);
 
 create table usage_tags (
   tag_id bigint generated always as identity not null,

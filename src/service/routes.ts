@@ -10,6 +10,7 @@ import {
   staticRoutes,
   systemView,
   type SystemReport,
+  usageViewRoutes,
 } from '../console/index.ts'
 import {
   type BlobStore,
@@ -115,6 +116,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     modelRoutes({ catalogue: operatorCatalogue }),
     modelViewRoutes({ views: catalogueViews }),
     usageRoutes({ ledger, organisations, clock }),
+    usageViewRoutes({ reports: ledger.reports, organisations, spaceName: (id) => spaces.get(id)?.name }),
     operationsRoutes({ isReady }),
     staticRoutes({ folder: consoleFolder }),
     ...operatorPages(dependencies),

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import type { LedgerService } from '../billing/index.ts'
+import { errorResponses } from '../contract/errors.ts'
+import {
+  usageReportParamsSchema,
+  usageReportQuerySchema,
+  usageReportSchema,
+  usageRequestPageSchema,
+  usageRequestsQuerySchema,
+} from '../contract/usage-reports.ts'
+import { type App, describeRoutes, type Routes } from '../http/index.ts'
+import { administrators, noOrganisation, type Organisations } from '../organisations/index.ts'
+
+const described = describeRoutes(administrators, 'Console: usage')
+
+export interface UsageViewDependencies {
+  reports: LedgerService['reports']
+  /** The usage of removed organisations stays readable. */
+  organisations: Pick<Organisations, 'get' | 'loadRemoved'>
+  /** The name of a Space; undefined if it was deleted. */
+  spaceName: (id: string) => string | undefined
+}
+
+/** The usage page: one report, its table as CSV, and single requests. */
+export function usageViewRoutes(dependencies: UsageViewDependencies): Routes {
+  return (app) => {
+    addReport(app, dependencies)
+    addExport(app, dependencies)
+    addRequests(app, dependencies)
+  }
+}
+
+/** The organisation, and the same once more where it has a budget: a removed one has none. */
+async function findSubject({ organisations }: UsageViewDependencies, id: string) {
+  const organisation = organisations.get(id)
+  const subject = organisation ?? (await organisations.loadRemoved(id))
+  if (!subject) throw noOrganisation(id)
+  return { subject, organisation }
+}
+
+function addReport(app: App, dependencies: UsageViewDependencies) {
+  const { reports, spaceName } = dependencies
+  app.get(
+    '/api/console/organisations/:id/usage',
+    described('viewUsage', 'Budget, spend, latency and errors of an organisation', {
+      description:
+        'Includes every call that was settled before the request. Latency and errors follow the filters for model and surface only; budget, forecast and velocity are those of the whole organisation.',
+      params: usageReportParamsSchema,
+      querystring: usageReportQuerySchema,
+      response: { 200: usageReportSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
+    async (request) => {
+      const { subject, organisation } = await findSubject(dependencies, request.params.id)
+      const report = await reports.load(subject, organisation, request.query)
+      const name = (value: { id: string | null }) =>
+        request.query.split === 'space' && value.id !== null ? (spaceName(value.id) ?? null) : null
+      const { models, spaceIds, tagKeys } = report.options
+      return {
+        ...report,
+        series: { ...report.series, values: report.series.values.map((value) => ({ ...value, label: name(value) })) },
+        table: { ...report.table, rows: report.table.rows.map((row) => ({ ...row, label: name(row) })) },
+        options: { models, tagKeys, spaces: spaceIds.map((id) => ({ id, name: spaceName(id) ?? null })) },
+        recordsTags: organisation?.recordUsageTags ?? false,
+      }
+    },
+  )
+}
+
+function addExport(app: App, dependencies: UsageViewDependencies) {
+  const { reports, spaceName } = dependencies
+  app.get(
+    '/api/console/organisations/:id/usage/export',
+    described('exportUsage', 'The table of a usage report as CSV', {
+      params: usageReportParamsSchema,
+      querystring: usageReportQuerySchema,
+      response: { 200: z.string(), ...errorResponses(400, 401, 403, 404) },
+    }),
+    async (request, reply) => {
+      const { subject } = await findSubject(dependencies, request.params.id)
+      const { name, text } = await reports.loadCsv(subject, request.query, (id) => spaceName(id) ?? null)
+      return reply
+        .type('text/csv; charset=utf-8')
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .serializer((body: string) => body)
+        .send(text)
+    },
+  )
+}
+
+function addRequests(app: App, dependencies: UsageViewDependencies) {
+  const { reports, spaceName } = dependencies
+  app.get(
+    '/api/console/organisations/:id/usage/requests',
+    described('viewUsageRequests', 'Single requests of an organisation, newest first', {
+      params: usageReportParamsSchema,
+      querystring: usageRequestsQuerySchema,
+      response: { 200: usageRequestPageSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
+    async (request) => {
+      const { subject } = await findSubject(dependencies, request.params.id)
+      const page = await reports.loadRequests(subject, request.query)
+      return {
+        ...page,
+        items: page.items.map((item) => ({
+          ...item,
+          spaceName: item.spaceId === null ? null : (spaceName(item.spaceId) ?? null),
+        })),
+      }
+    },
+  )
+}
