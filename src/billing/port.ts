@@ -31,7 +31,7 @@ export interface HoldRequest {
    * fallback of Space chat only; default `refuse`.
    */
   whenExhausted?: 'refuse' | 'write_off'
-  /** What the client says about the call, for usage reports. Within the limits of `usageTagLimits`. */
+  /** What the client states about the call, for usage reports. Within the limits of `usageTagLimits`. */
   tags?: CallTags | undefined
   signal: AbortSignal
 }

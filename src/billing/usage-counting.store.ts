@@ -110,14 +110,14 @@ export async function hasQueued(database: Queryable): Promise<boolean> {
   return row!.queued
 }
 
-/** Counts up to `limit` entries from before migration 0090. Resolves to true when there are none left. */
-export function countOldEntries(database: Database, limit: number): Promise<boolean> {
-  const count = async (transaction: Queryable): Promise<boolean> => {
+/** Counts up to `limit` entries from before migration 0090. `done`: there are none left. */
+export function countOldEntries(database: Database, limit: number): Promise<{ done: boolean; locked: boolean }> {
+  const count = async (transaction: Queryable) => {
     const [state] = await transaction.query<{ after: string; finished: boolean }>(
       'select after_request_id as after, finished_at is not null as finished from usage_backfill',
     )
-    if (state!.finished) return true
-    if (!(await tryLock(transaction))) return false
+    if (state!.finished) return { done: true, locked: true }
+    if (!(await tryLock(transaction))) return { done: false, locked: false }
     const [round] = await transaction.query<{ last: string | null }>(
       `with ids as materialized (
          select request_id from ledger_entries
@@ -133,7 +133,7 @@ export function countOldEntries(database: Database, limit: number): Promise<bool
         : 'update usage_backfill set after_request_id = $1',
       last === null ? [] : [last],
     )
-    return last === null
+    return { done: last === null, locked: true }
   }
   return database.transaction(count, { timeoutMs: roundTimeoutMs, background: true })
 }

@@ -13,6 +13,8 @@ const roundsPerRun = 50
 const roundsPerReport = 20
 /** Old entries that are counted in one transaction. */
 const oldEntriesPerRound = 2_000
+/** Longest time of one run for old entries. */
+const oldEntriesMs = 500
 const flushRefusalsEveryMs = 10_000
 const tidyEveryMs = 60_000
 /** Different kinds of refused calls in memory; when there are more, they are written early. */
@@ -116,10 +118,14 @@ export class UsageCounting {
     }
   }
 
-  /** One round for each run, so that old entries are counted next to the service's work. */
+  /** For half of the time at most, so that old entries are counted next to the service's work. */
   private async countOld(): Promise<void> {
-    if (await this.isComplete()) return
-    const isDone = await countOldEntries(this.deps.database, oldEntriesPerRound)
-    if (isDone) this.deps.log.info({}, 'usage reports are complete: all entries from before the upgrade are counted')
+    const { clock, database, log } = this.deps
+    const startMs = clock.monotonicMs()
+    while (!(await this.isComplete()) && clock.monotonicMs() - startMs < oldEntriesMs) {
+      const { done, locked } = await countOldEntries(database, oldEntriesPerRound)
+      if (done) log.info({}, 'usage reports are complete: all entries from before the upgrade are counted')
+      if (!locked) return
+    }
   }
 }

@@ -7,7 +7,7 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 /** Complete days that a forecast reads. Four weeks, so that each day of the week counts the same. */
 export const historyDays = 28
-/** With less, working days and weekends are not told apart. */
+/** With less, working days and weekends are not distinguished. */
 const daysForWeekends = 14
 /** Of each end of the sorted days, this share is replaced by the nearest remaining day, so that one outlier does not decide. */
 const winsorizedShare = 0.1

@@ -72,7 +72,7 @@ async function makeCall() {
 const reportOf = (query: Record<string, string> = {}, subject = organisation) =>
   ledgers[0]!.reports.load(subject, subject, usageReportQuerySchema.parse({ from: '2026-10-20', ...query }))
 
-/** What the ledger itself says, grouped by an expression. */
+/** The sums of the ledger itself, grouped by an expression. */
 function entriesBy(expression: string, where = 'true') {
   return databases.control.query<{ value: string | null; requests: bigint; billed: string }>(
     `select ${expression} as value, count(*) as requests, sum(billed_pico_usd)::text as billed

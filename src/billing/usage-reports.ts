@@ -152,8 +152,6 @@ function daysOf(range: UsageRange): string[] {
 
 interface SplitValue extends UsageFigures {
   id: string | null
-  /** The name of a group of values, such as those above a limit. */
-  isRest?: true
 }
 
 /** What a report shows by its split. */
@@ -227,14 +225,14 @@ async function loadTagSplit(database: Database, filter: UsageFilter, key: string
     series.map(({ tagId }) => tagId),
   )
   const untagged = subtract(all.totals, tags.totals)
-  const values: SplitValue[] = named.map(({ tagId: _, value, ...figures }) => ({ id: value, ...figures }))
+  const values: SplitValue[] = named.map(({ value, ...figures }) => ({ id: value, ...figures }))
   if (untagged.requests > 0) values.push({ id: null, ...untagged })
   return {
     totals: all.totals,
     days: all.days,
     values: values.sort(byCost),
     otherValues: Math.max(0, tags.different - named.length),
-    series: series.map(({ tagId: _, value, ...figures }) => ({ id: value, ...figures })),
+    series: series.map(({ value, ...figures }) => ({ id: value, ...figures })),
     parts: groupParts(
       parts,
       series.map(({ tagId }) => String(tagId)),

@@ -3,10 +3,12 @@ import type { LedgerService } from '../billing/index.ts'
 import { errorResponses } from '../contract/errors.ts'
 import {
   usageReportParamsSchema,
+  type UsageReportQuery,
   usageReportQuerySchema,
   usageReportSchema,
   usageRequestPageSchema,
   usageRequestsQuerySchema,
+  type UsageRequestsQuery,
 } from '../contract/usage-reports.ts'
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { administrators, noOrganisation, type Organisations } from '../organisations/index.ts'
@@ -39,7 +41,6 @@ async function findSubject({ organisations }: UsageViewDependencies, id: string)
 }
 
 function addReport(app: App, dependencies: UsageViewDependencies) {
-  const { reports, spaceName } = dependencies
   app.get(
     '/api/console/organisations/:id/usage',
     described('viewUsage', 'Budget, spend, latency and errors of an organisation', {
@@ -49,21 +50,24 @@ function addReport(app: App, dependencies: UsageViewDependencies) {
       querystring: usageReportQuerySchema,
       response: { 200: usageReportSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    async (request) => {
-      const { subject, organisation } = await findSubject(dependencies, request.params.id)
-      const report = await reports.load(subject, organisation, request.query)
-      const name = (value: { id: string | null }) =>
-        request.query.split === 'space' && value.id !== null ? (spaceName(value.id) ?? null) : null
-      const { models, spaceIds, tagKeys } = report.options
-      return {
-        ...report,
-        series: { ...report.series, values: report.series.values.map((value) => ({ ...value, label: name(value) })) },
-        table: { ...report.table, rows: report.table.rows.map((row) => ({ ...row, label: name(row) })) },
-        options: { models, tagKeys, spaces: spaceIds.map((id) => ({ id, name: spaceName(id) ?? null })) },
-        recordsTags: organisation?.recordUsageTags ?? false,
-      }
-    },
+    (request) => loadReport(dependencies, request.params.id, request.query),
   )
+}
+
+async function loadReport(dependencies: UsageViewDependencies, id: string, query: UsageReportQuery) {
+  const { reports, spaceName } = dependencies
+  const { subject, organisation } = await findSubject(dependencies, id)
+  const report = await reports.load(subject, organisation, query)
+  const name = (value: { id: string | null }) =>
+    query.split === 'space' && value.id !== null ? (spaceName(value.id) ?? null) : null
+  const { models, spaceIds, tagKeys } = report.options
+  return {
+    ...report,
+    series: { ...report.series, values: report.series.values.map((value) => ({ ...value, label: name(value) })) },
+    table: { ...report.table, rows: report.table.rows.map((row) => ({ ...row, label: name(row) })) },
+    options: { models, tagKeys, spaces: spaceIds.map((space) => ({ id: space, name: spaceName(space) ?? null })) },
+    recordsTags: organisation?.recordUsageTags ?? false,
+  }
 }
 
 function addExport(app: App, dependencies: UsageViewDependencies) {
@@ -88,7 +92,6 @@ function addExport(app: App, dependencies: UsageViewDependencies) {
 }
 
 function addRequests(app: App, dependencies: UsageViewDependencies) {
-  const { reports, spaceName } = dependencies
   app.get(
     '/api/console/organisations/:id/usage/requests',
     described('viewUsageRequests', 'Single requests of an organisation, newest first', {
@@ -96,16 +99,14 @@ function addRequests(app: App, dependencies: UsageViewDependencies) {
       querystring: usageRequestsQuerySchema,
       response: { 200: usageRequestPageSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    async (request) => {
-      const { subject } = await findSubject(dependencies, request.params.id)
-      const page = await reports.loadRequests(subject, request.query)
-      return {
-        ...page,
-        items: page.items.map((item) => ({
-          ...item,
-          spaceName: item.spaceId === null ? null : (spaceName(item.spaceId) ?? null),
-        })),
-      }
-    },
+    (request) => loadRequests(dependencies, request.params.id, request.query),
   )
+}
+
+async function loadRequests(dependencies: UsageViewDependencies, id: string, query: UsageRequestsQuery) {
+  const { reports, spaceName } = dependencies
+  const { subject } = await findSubject(dependencies, id)
+  const page = await reports.loadRequests(subject, query)
+  const nameOf = (spaceId: string | null) => (spaceId === null ? null : (spaceName(spaceId) ?? null))
+  return { ...page, items: page.items.map((item) => ({ ...item, spaceName: nameOf(item.spaceId) })) }
 }

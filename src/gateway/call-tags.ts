@@ -2,7 +2,7 @@ import type { CallTags } from '../billing/index.ts'
 import { usageTagLimits } from '../contract/usage-reports.ts'
 import type { CompletionCall } from './port.ts'
 
-/** What the client says about the call, for usage reports; undefined if it says nothing or the organisation does not record it. */
+/** What the client states about the call, for usage reports; undefined if there is nothing or the organisation does not record it. */
 export function tagsOf({
   organisation,
   request,
@@ -18,7 +18,7 @@ export function tagsOf({
   return Object.keys(tags).length > 0 ? tags : undefined
 }
 
-/** A key that is cut could be taken for another one. */
+/** A key that is cut could equal another one. */
 function isRecordable(key: string): boolean {
   return key !== '' && key.length <= usageTagLimits.keyCharacters && !key.includes('\0') && key.isWellFormed()
 }
