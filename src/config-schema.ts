@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { modelTraitsSchema } from './contract/model-traits.ts'
 import { providerFormats } from './contract/provider-formats.ts'
@@ -17,6 +18,12 @@ const flag = z.preprocess(
   (value) => (value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value),
   z.boolean(),
 )
+/** A list; the environment gives it as text with commas or spaces. */
+const list = <Item extends z.ZodType>(item: Item, maximum: number) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? value.split(/[\s,]+/).filter((part) => part !== '') : value),
+    z.array(item).max(maximum),
+  )
 const price = z
   .union([z.string(), z.number()])
   .refine(isPrice, { error: 'must be a decimal of at least 0 with at most 12 decimals' })
@@ -45,6 +52,58 @@ const server = z.strictObject({
     .default(60_000)
     .describe('A client that reads nothing of its answer for this time is disconnected. The generated text is billed.'),
   shutdownGraceMs: integer(0, 3_600_000).default(30_000).describe('How long streams may finish after SIGTERM.'),
+  trustProxy: list(
+    z.string().refine(isNetwork, { error: 'must be an IP address or a network such as 10.0.0.0/8' }),
+    100,
+  )
+    .default([])
+    .describe('Addresses and networks of reverse proxies whose X-Forwarded-For states the address of the client.'),
+})
+
+const group = z.string().min(1).max(500).describe('A value of the groups claim.')
+const emailDomain = z
+  .string()
+  .regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i, 'must be a domain such as example.com')
+  .transform((domain) => domain.toLowerCase())
+
+const singleSignOn = z.strictObject({
+  name: z.string().trim().min(1).max(60).default('single sign-on').describe('Label on the sign-in page.'),
+  issuer: z
+    .url({ protocol: /^https?$/ })
+    .describe('Issuer of the OpenID Connect provider; its discovery document is below /.well-known/.'),
+  clientId: z.string().min(1).max(500),
+  scopes: list(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/, 'must be a scope without spaces'), 20)
+    .default(['openid', 'email', 'profile'])
+    .describe('Scopes to request. `openid` is always requested.'),
+  verifiedClaim: z
+    .string()
+    .min(1)
+    .max(200)
+    .default('email_verified')
+    .describe('Claim that states that the email is verified; `xms_edov` for Microsoft Entra.'),
+  groupsClaim: z.string().min(1).max(200).default('groups').describe('Claim with the groups of the person.'),
+  roles: z
+    .array(
+      z.union([
+        z.strictObject({ group, role: z.literal('operator') }),
+        z.strictObject({ group, role: z.enum(['administrator', 'member']), organisation: z.uuid().toLowerCase() }),
+      ]),
+    )
+    .max(1000)
+    .default([])
+    .describe('Role that each group gives: operator, or administrator or member of the organisation with this id.'),
+  createAccounts: flag
+    .default(true)
+    .describe('Create an account at the first sign-in. false: only for people with an open invitation.'),
+  allowedEmailDomains: list(emailDomain, 100).default([]).describe('Domains that may sign in; empty: all.'),
+  sessionHours: integer(1, 720)
+    .default(12)
+    .describe('A session of single sign-on ends after this time, so that groups are read again.'),
+})
+
+const accounts = z.strictObject({
+  passwordSignIn: flag.default(true).describe('false: only single sign-on. The operator token stays valid.'),
+  singleSignOn: singleSignOn.optional().describe('OpenID Connect. The secret is PORTICO_SSO_CLIENT_SECRET.'),
 })
 
 const metrics = z.strictObject({
@@ -179,6 +238,7 @@ const embeddings = z.strictObject({
 
 export const configFileSchema = z.strictObject({
   server: server.prefault({}),
+  accounts: accounts.prefault({}),
   metrics: metrics.prefault({}),
   dataFolder: z
     .string()
@@ -243,4 +303,14 @@ function isPrice(value: string | number): boolean {
   } catch {
     return false
   }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const bits = isIP(address) === 6 ? 128 : 32
+  return (
+    isIP(address) !== 0 &&
+    rest.length === 0 &&
+    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+  )
 }

@@ -29,6 +29,8 @@ export interface Secrets {
   openaiApiKey: string | undefined
   s3AccessKeyId: string | undefined
   s3SecretAccessKey: string | undefined
+  /** Client secret of single sign-on. */
+  ssoClientSecret: string | undefined
   /** By provider id, from `apiKey`, `apiKeyEnv` or `apiKeyFile` of the file's providers. */
   providerKeys: ReadonlyMap<string, string>
   /** By provider id, from `credentialsEnv` or `credentialsFile`: AWS keys or a Google service account. */
@@ -55,6 +57,17 @@ const environmentSettings: Record<string, string> = {
   PORTICO_MAXIMUM_JSON_BYTES_IN_FLIGHT: 'server.maximumJsonBytesInFlight',
   PORTICO_SHUTDOWN_GRACE_MS: 'server.shutdownGraceMs',
   PORTICO_STALLED_CLIENT_MS: 'server.stalledClientMs',
+  PORTICO_TRUST_PROXY: 'server.trustProxy',
+  PORTICO_PASSWORD_SIGN_IN: 'accounts.passwordSignIn',
+  PORTICO_SSO_NAME: 'accounts.singleSignOn.name',
+  PORTICO_SSO_ISSUER: 'accounts.singleSignOn.issuer',
+  PORTICO_SSO_CLIENT_ID: 'accounts.singleSignOn.clientId',
+  PORTICO_SSO_SCOPES: 'accounts.singleSignOn.scopes',
+  PORTICO_SSO_VERIFIED_CLAIM: 'accounts.singleSignOn.verifiedClaim',
+  PORTICO_SSO_GROUPS_CLAIM: 'accounts.singleSignOn.groupsClaim',
+  PORTICO_SSO_CREATE_ACCOUNTS: 'accounts.singleSignOn.createAccounts',
+  PORTICO_SSO_ALLOWED_EMAIL_DOMAINS: 'accounts.singleSignOn.allowedEmailDomains',
+  PORTICO_SSO_SESSION_HOURS: 'accounts.singleSignOn.sessionHours',
   PORTICO_METRICS_PORT: 'metrics.port',
   PORTICO_METRICS_HOST: 'metrics.host',
   PORTICO_DATA_DIR: 'dataFolder',
@@ -85,6 +98,7 @@ const secretVariables = {
   openaiApiKey: 'OPENAI_API_KEY',
   s3AccessKeyId: 'PORTICO_S3_ACCESS_KEY_ID',
   s3SecretAccessKey: 'PORTICO_S3_SECRET_ACCESS_KEY',
+  ssoClientSecret: 'PORTICO_SSO_CLIENT_SECRET',
 } as const
 
 /** Read by the command line and by tests; they may be set in the same shell. */
@@ -110,6 +124,7 @@ export function loadConfig(environment: Environment = process.env, workingFolder
   if (!parsed.success) throw new ConfigError(describeSetting(parsed.error.issues[0]!, environment))
   const settings = { ...parsed.data, dataFolder: path.resolve(workingFolder, parsed.data.dataFolder) }
   const secrets = readSecrets(environment, settings, workingFolder)
+  assertSignIn(settings, secrets)
   for (const provider of settings.providers) delete provider.apiKey
   return Object.freeze({
     settings: deepFreeze(settings),
@@ -192,6 +207,24 @@ function readSecrets(environment: Environment, settings: ConfigFile, workingFold
     }
   }
   return { ...named, providerKeys, providerCredentials }
+}
+
+function assertSignIn({ accounts, server }: ConfigFile, { ssoClientSecret }: Secrets) {
+  const { singleSignOn, passwordSignIn } = accounts
+  if (!singleSignOn) {
+    if (!passwordSignIn)
+      throw new ConfigError('accounts.passwordSignIn can be false only if accounts.singleSignOn is configured.')
+    return
+  }
+  if (server.publicUrl === undefined)
+    throw new ConfigError(
+      'accounts.singleSignOn needs server.publicUrl: the provider redirects people to this address.',
+    )
+  if (ssoClientSecret === undefined)
+    throw new ConfigError('accounts.singleSignOn needs the client secret in PORTICO_SSO_CLIENT_SECRET.')
+  const { protocol, hostname } = new URL(singleSignOn.issuer)
+  if (protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+    throw new ConfigError('accounts.singleSignOn.issuer must be an https address; http is accepted on this host only.')
 }
 
 /** Shorter tokens could be guessed. `openssl rand -hex 24` makes 48 characters. */

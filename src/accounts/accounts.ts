@@ -8,7 +8,12 @@ import { createAuthRows } from './auth-rows.store.ts'
 import { createInvitationStore } from './invitations.store.ts'
 import { createPeopleStore, type PeopleStore } from './people.store.ts'
 import type { Invitation, NewPerson, Page, Person, PersonRecord } from './person.ts'
+import { createIdentityProvider, type IdentityProviderSettings } from './identity-provider.ts'
+import { createPasswordResetStore } from './password-resets.store.ts'
+import { createPasswordResets } from './password-resets.ts'
 import { createSignIn } from './sign-in.ts'
+import type { SingleSignOnRules } from './single-sign-on.ts'
+import { createSingleSignOnStore } from './single-sign-on.store.ts'
 
 /** A link is valid for this time. */
 const invitationMs = 7 * 24 * 3600_000
@@ -21,8 +26,19 @@ export interface AccountsDependencies {
   /** At least 32 characters: signs cookies, and encrypts the secrets of second factors. */
   secret: string
   publicUrl: string | undefined
+  /** False: only single sign-on. */
+  passwordSignIn: boolean
+  singleSignOn: SingleSignOnSettings | undefined
+  /** Calls the single sign-on provider. */
+  fetch: typeof fetch
   clock: Clock
   log: Log
+}
+
+export interface SingleSignOnSettings extends IdentityProviderSettings, SingleSignOnRules {
+  /** Label on the sign-in page. */
+  readonly name: string
+  readonly sessionHours: number
 }
 
 export type Accounts = ReturnType<typeof createAccounts>
@@ -34,10 +50,11 @@ interface NewAccount {
 }
 
 /** People: their accounts, sessions, memberships and invitations. Every change is in the admin log. */
-export function createAccounts({ database, secret, publicUrl, clock, log }: AccountsDependencies) {
+export function createAccounts(dependencies: AccountsDependencies) {
+  const { database, publicUrl, passwordSignIn, singleSignOn, clock, log } = dependencies
   const store = createPeopleStore(database)
   const invitations = createInvitationStore(database)
-  const signIn = createSignIn({ rows: createAuthRows(database), store, secret, publicUrl, clock, log })
+  const signIn = openSignIn(dependencies, store)
   const stopCleaning = clock.every(removeExpiredEveryMs, () => {
     store.removeExpired(clock.now()).catch((error: unknown) => {
       log.warn({ error: describeError(error) }, 'expired sessions could not be removed')
@@ -58,11 +75,23 @@ export function createAccounts({ database, secret, publicUrl, clock, log }: Acco
   return {
     handleSignIn: signIn.handle,
     publicUrl,
+    /** The address of a page of this server; only the path if its public address is not configured. */
+    linkTo: (path: string) => (publicUrl === undefined ? path : new URL(path, publicUrl).href),
 
     /** The person of a session cookie; undefined without a valid session. */
     authenticate: signIn.findPerson,
 
-    needsSetup: async () => !(await store.hasPeople()),
+    /** How people can sign in, and whether the first account is still to be made. */
+    async describeSignIn() {
+      const { name } = singleSignOn ?? {}
+      return {
+        required: passwordSignIn && !(await store.hasPeople()),
+        passwordSignIn,
+        singleSignOn: name === undefined ? null : { name },
+      }
+    },
+    /** The settings of single sign-on without its secret. */
+    singleSignOn: singleSignOn && describeSingleSignOn(singleSignOn),
 
     /** Creates the first account, an operator. Throws `conflict` if there is an account. */
     async setUp(given: NewAccount, actor: Actor): Promise<PersonRecord> {
@@ -80,11 +109,41 @@ export function createAccounts({ database, secret, publicUrl, clock, log }: Acco
 
     ...createPeopleChanges({ store, loadPerson, clock }),
     ...createInvitations({ invitations, newPerson, clock }),
+    ...createPasswordResets({
+      resets: createPasswordResetStore(database),
+      hashPassword: signIn.hashPassword,
+      unlock: signIn.unlock,
+      clock,
+    }),
 
     close(): void {
       stopCleaning()
     },
   }
+}
+
+function openSignIn(dependencies: AccountsDependencies, store: PeopleStore) {
+  const { database, secret, publicUrl, passwordSignIn, singleSignOn, clock, log } = dependencies
+  return createSignIn({
+    rows: createAuthRows(database),
+    store,
+    secret,
+    publicUrl,
+    passwordSignIn,
+    singleSignOn: singleSignOn && {
+      provider: createIdentityProvider(singleSignOn, dependencies),
+      rules: singleSignOn,
+      store: createSingleSignOnStore(database),
+      sessionHours: singleSignOn.sessionHours,
+    },
+    clock,
+    log,
+  })
+}
+
+function describeSingleSignOn(settings: SingleSignOnSettings) {
+  const { name, issuer, clientId, groupsClaim, createAccounts: creates, allowedEmailDomains, sessionHours } = settings
+  return { name, issuer, clientId, groupsClaim, createAccounts: creates, allowedEmailDomains, sessionHours }
 }
 
 interface ChangeDependencies {

@@ -18,7 +18,9 @@ const tables: Record<string, ReadonlySet<string>> = {
       ' ',
     ),
   ),
-  people_sessions: new Set('id person_id token_hash ip_address user_agent expires_at created_at updated_at'.split(' ')),
+  people_sessions: new Set(
+    'id person_id token_hash ip_address user_agent expires_at final_at created_at updated_at'.split(' '),
+  ),
   people_verifications: new Set('id identifier value expires_at created_at updated_at'.split(' ')),
   people_two_factors: new Set(
     'id person_id secret backup_codes verified failed_verification_count locked_until'.split(' '),
@@ -39,7 +41,12 @@ export function createAuthRows(database: Database) {
     /** Changes all matching rows. `increment` adds to columns. */
     update(table: string, conditions: Condition[], set: Row, increment: Record<string, number> = {}): Promise<Row[]> {
       const values = new Values(table)
-      const changes = Object.entries(set).map(([column, value]) => `${column} = ${values.add(column, value)}`)
+      const changes = Object.entries(set).map(([column, value]) => {
+        const place = values.add(column, value)
+        // A visit must not renew a session beyond its final time.
+        const isRenewal = table === 'people_sessions' && column === 'expires_at'
+        return `${column} = ${isRenewal ? `least(${place}::timestamptz, final_at)` : place}`
+      })
       for (const [column, by] of Object.entries(increment))
         changes.push(`${column} = ${column} + ${values.add(column, by)}`)
       const where = values.where(conditions)

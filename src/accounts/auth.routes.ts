@@ -25,6 +25,7 @@ async function answer(accounts: Accounts, request: FastifyRequest, reply: Fastif
   // Also without a cookie: another site must not sign a person in to a foreign account.
   assertSameSite(request, accounts.publicUrl)
   const { response, action } = await accounts.handleSignIn({
+    requestId: request.requestId,
     method: request.method,
     path: request.url.slice(authPath.length),
     headers: toHeaders(request),

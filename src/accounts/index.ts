@@ -1,4 +1,5 @@
 export { type Accounts, createAccounts } from './accounts.ts'
 export { authRoutes } from './auth.routes.ts'
 export { memberRoutes } from './members.routes.ts'
+export { passwordResetRoutes } from './password-resets.routes.ts'
 export { peopleRoutes } from './people.routes.ts'

@@ -116,7 +116,9 @@ async function grant(
     await putMembership(transaction, { organisationId, personId, role }, change)
     return
   }
-  await transaction.execute(`UPDATE people SET is_operator = true WHERE id = $1`, [personId])
+  await transaction.execute(`UPDATE people SET is_operator = true, operator_from_groups = false WHERE id = $1`, [
+    personId,
+  ])
   await recordAdminChange(transaction, {
     ...change,
     action: 'person.updated',

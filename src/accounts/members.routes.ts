@@ -237,9 +237,7 @@ async function loadPage(accounts: Accounts, organisationId: string | null, page:
 
 async function invite(accounts: Accounts, given: Pick<Invitation, 'email' | 'role' | 'organisationId'>, actor: Actor) {
   const { invitation, token } = await accounts.invite(given, actor)
-  const path = `/console/invitations/${token}`
-  const url = accounts.publicUrl === undefined ? path : new URL(path, accounts.publicUrl).href
-  return { ...render(invitation), token, url }
+  return { ...render(invitation), token, url: accounts.linkTo(`/console/invitations/${token}`) }
 }
 
 function render(invitation: Omit<Invitation, 'organisationName'>): InvitationBody {

@@ -32,13 +32,13 @@ function addSetup(app: App, accounts: Accounts) {
     '/api/setup',
     described(
       'getSetup',
-      'Does the first account have to be created?',
+      'How can people sign in?',
       {
         response: { 200: setupStateSchema },
       },
       'none',
     ),
-    async () => ({ required: await accounts.needsSetup() }),
+    () => accounts.describeSignIn(),
   )
   app.post(
     '/api/setup',

@@ -45,11 +45,10 @@ export function createPeopleStore(database: Database) {
         )
         if (!before) return false
         if (before.isOperator === isOperator) return true
-        await transaction.execute(`UPDATE people SET is_operator = $2, updated_at = $3 WHERE id = $1`, [
-          id,
-          isOperator,
-          new Date(change.atMs),
-        ])
+        await transaction.execute(
+          `UPDATE people SET is_operator = $2, operator_from_groups = false, updated_at = $3 WHERE id = $1`,
+          [id, isOperator, new Date(change.atMs)],
+        )
         await record(transaction, change, 'person.updated', id, null, {
           before: { email: before.email, isOperator: before.isOperator },
           after: { email: before.email, isOperator },
@@ -80,20 +79,16 @@ export function createPeopleStore(database: Database) {
 
 export type PeopleStore = ReturnType<typeof createPeopleStore>
 
-/** Inserts the account with its password, and records it. Resolves to false if the email has an account, also one made meanwhile. */
+/** Inserts the account, and records it. Resolves to false if the email has an account, also one made meanwhile. */
 export async function insertPerson(transaction: Queryable, person: NewPerson, change: Change): Promise<boolean> {
   const at = new Date(change.atMs)
   const inserted = await transaction.execute(
     `INSERT INTO people (id, name, email, email_verified, is_operator, created_at, updated_at)
-     VALUES ($1, $2, $3, false, $4, $5, $5) ON CONFLICT (email) DO NOTHING`,
-    [person.id, person.name, person.email, person.isOperator, at],
+     VALUES ($1, $2, $3, $6, $4, $5, $5) ON CONFLICT (email) DO NOTHING`,
+    [person.id, person.name, person.email, person.isOperator, at, person.passwordHash === null],
   )
   if (inserted === 0) return false
-  await transaction.execute(
-    `INSERT INTO people_accounts (id, person_id, provider_id, account_id, password, created_at, updated_at)
-     VALUES ($1, $2, 'credential', $3, $4, $5, $5)`,
-    [createUuid(change.atMs), person.id, person.id, person.passwordHash, at],
-  )
+  if (person.passwordHash !== null) await setPassword(transaction, person.id, person.passwordHash, change.atMs)
   await record(transaction, change, 'person.created', person.id, null, {
     before: null,
     after: { email: person.email, name: person.name, isOperator: person.isOperator },
@@ -109,10 +104,39 @@ async function joinOnlyOrganisation(transaction: Queryable, personId: string, ch
   await putMembership(transaction, { organisationId: only.id, personId, role: 'administrator' }, change)
 }
 
+/** Sets the password of a person, who may have none. */
+export async function setPassword(
+  transaction: Queryable,
+  personId: string,
+  passwordHash: string,
+  atMs: number,
+): Promise<void> {
+  await transaction.execute(
+    `INSERT INTO people_accounts (id, person_id, provider_id, account_id, password, created_at, updated_at)
+     VALUES ($1, $2, 'credential', $3, $4, $5, $5)
+     ON CONFLICT (provider_id, account_id) DO UPDATE SET password = excluded.password, updated_at = excluded.updated_at`,
+    [createUuid(atMs), personId, personId, passwordHash, new Date(atMs)],
+  )
+}
+
+/** Removes the second factor of a person. */
+export async function removeSecondFactor(transaction: Queryable, personId: string): Promise<void> {
+  await transaction.execute(`DELETE FROM people_two_factors WHERE person_id = $1`, [personId])
+  await transaction.execute(`UPDATE people SET two_factor_enabled = false WHERE id = $1`, [personId])
+}
+
+interface MembershipChange {
+  organisationId: string
+  personId: string
+  role: MembershipRole
+  /** The role follows the groups of single sign-on. */
+  fromGroups?: boolean
+}
+
 /** Adds or changes a membership, and records it. */
 export async function putMembership(
   transaction: Queryable,
-  { organisationId, personId, role }: { organisationId: string; personId: string; role: MembershipRole },
+  { organisationId, personId, role, fromGroups = false }: MembershipChange,
   change: Change,
 ): Promise<void> {
   const [before] = await transaction.query<{ role: string }>(
@@ -121,9 +145,9 @@ export async function putMembership(
   )
   const [person] = await transaction.query<{ email: string }>(`SELECT email FROM people WHERE id = $1`, [personId])
   await transaction.execute(
-    `INSERT INTO people_memberships (organisation_id, person_id, role, created_at) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (organisation_id, person_id) DO UPDATE SET role = excluded.role`,
-    [organisationId, personId, role, new Date(change.atMs)],
+    `INSERT INTO people_memberships (organisation_id, person_id, role, created_at, from_groups) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (organisation_id, person_id) DO UPDATE SET role = excluded.role, from_groups = excluded.from_groups`,
+    [organisationId, personId, role, new Date(change.atMs), fromGroups],
   )
   const action = before ? 'member.updated' : 'member.added'
   await record(transaction, change, action, personId, organisationId, {
@@ -132,7 +156,7 @@ export async function putMembership(
   })
 }
 
-function record(
+export function record(
   transaction: Queryable,
   { actor, atMs }: Change,
   action: AdminAction,
@@ -233,7 +257,7 @@ function createMemberChanges(database: Database) {
           await transaction.execute(`DELETE FROM people_memberships WHERE organisation_id = $1 AND person_id = $2`, key)
         } else {
           await transaction.execute(
-            `UPDATE people_memberships SET role = $3 WHERE organisation_id = $1 AND person_id = $2`,
+            `UPDATE people_memberships SET role = $3, from_groups = false WHERE organisation_id = $1 AND person_id = $2`,
             [...key, role],
           )
         }
@@ -273,6 +297,7 @@ function createSessionChanges(database: Database) {
     async removeExpired(nowMs: number): Promise<void> {
       const now = new Date(nowMs)
       await database.execute(`DELETE FROM people_sessions WHERE expires_at < $1`, [now], { background: true })
+      await database.execute(`DELETE FROM people_password_resets WHERE expires_at < $1`, [now], { background: true })
       await database.execute(`DELETE FROM people_verifications WHERE expires_at < $1`, [now], { background: true })
       await database.execute(`DELETE FROM people_attempts WHERE window_ends_at < $1`, [now], { background: true })
     },

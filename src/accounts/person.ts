@@ -25,7 +25,8 @@ export interface NewPerson {
   id: string
   email: string
   name: string
-  passwordHash: string
+  /** null: signs in at the single sign-on provider, which has verified the email. */
+  passwordHash: string | null
   isOperator: boolean
 }
 
@@ -68,4 +69,23 @@ export interface Invitation {
 export interface Page {
   limit: number
   offset: number
+}
+
+/** A person as the single sign-on provider states it. */
+export interface Identity {
+  /** Issuer and subject. */
+  accountId: string
+  issuer: string
+  /** In lower case; empty if the provider states none. */
+  email: string
+  isVerified: boolean
+  name: string
+  groups: string[]
+}
+
+/** The roles that the groups of a person give. */
+export interface GroupRoles {
+  isOperator: boolean
+  /** By id of the organisation. */
+  memberships: ReadonlyMap<string, MembershipRole>
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { parseCookies } from 'better-auth/cookies'
 import { betterAuth } from 'better-auth/minimal'
@@ -8,7 +9,15 @@ import { AppError, type Clock, createUuid, describeError, type Log, lookupHash }
 import type { AuthRows } from './auth-rows.store.ts'
 import { createAuthAdapter } from './auth-adapter.ts'
 import type { AttemptRule, PeopleStore } from './people.store.ts'
+import type { IdentityProvider } from './identity-provider.ts'
 import type { Person } from './person.ts'
+import {
+  type AdmissionDependencies,
+  createAdmission,
+  singleSignOnPlugin,
+  type SingleSignOnRules,
+} from './single-sign-on.ts'
+import { singleSignOnId } from './single-sign-on.store.ts'
 import { createSlots } from './slots.ts'
 
 export const authPath = '/api/auth'
@@ -25,9 +34,17 @@ const perAddress: AttemptRule = { maximum: 1000, windowMs: 5 * 60_000 }
 /** A hash takes some 50 ms of one of the four threads that files and name lookups need too. */
 const passwordChecks = { concurrent: 2, waiting: 100 }
 
+/** Pages of the console. The library redirects browsers to them. */
+const consolePath = '/console'
+export const signInPagePath = '/console/sign-in'
+/** A page of the console to which single sign-on returns: no other site, no query. */
+const returnPath = /^\/console(?:\/[\w.~%-]{1,200}){0,8}$/
+
 /** The endpoints of the library that clients may call. `password`: the body has a password to check. */
 const endpoints: Record<string, { password: boolean; action?: AdminAction }> = {
   'POST /sign-in/email': { password: true },
+  'POST /sign-in/social': { password: false },
+  'GET /callback/sso': { password: false },
   'POST /sign-out': { password: false },
   'GET /get-session': { password: false },
   'POST /change-password': { password: true, action: 'person.password_changed' },
@@ -46,9 +63,20 @@ export interface SignInDependencies {
   publicUrl: string | undefined
   clock: Clock
   log: Log
+  /** False: only single sign-on. */
+  passwordSignIn: boolean
+  singleSignOn: SingleSignOn | undefined
+}
+
+export interface SingleSignOn {
+  provider: IdentityProvider
+  rules: SingleSignOnRules
+  store: AdmissionDependencies['store']
+  sessionHours: number
 }
 
 export interface SignInRequest {
+  requestId: string
   method: string
   /** Below `/api/auth`, with the query. */
   path: string
@@ -61,8 +89,10 @@ export interface SignInRequest {
 
 /** E-mail and password, second factor and sessions, by better-auth. */
 export function createSignIn(dependencies: SignInDependencies) {
-  const { store, clock } = dependencies
-  const auth = createAuth(dependencies)
+  const { store, clock, passwordSignIn, singleSignOn } = dependencies
+  /** The library passes no request to the provider's functions. */
+  const running = new AsyncLocalStorage<string>()
+  const auth = createAuth(dependencies, () => running.getStore() ?? null)
   const passwords = createSlots(passwordChecks)
 
   /** The person of the session cookie, in one query: every request of the console needs it. */
@@ -92,22 +122,48 @@ export function createSignIn(dependencies: SignInDependencies) {
 
     /** Answers a request below `/api/auth`. Throws `not_found` and `rate_limit_exceeded`. */
     async handle(request: SignInRequest): Promise<{ response: Response; action: AdminAction | undefined }> {
-      const endpoint = endpoints[`${request.method} ${request.path.split('?')[0]}`]
-      if (!endpoint) throw new AppError('not_found', 'There is no such sign-in endpoint. docs/accounts.md lists all.')
-      if (request.method !== 'GET') await consume(`address ${request.clientAddress}`, perAddress)
+      const path = request.path.split('?', 1)[0]!
+      const endpoint = endpoints[`${request.method} ${path}`]
+      const isSingleSignOn = path === '/sign-in/social' || path === callbackPath
+      if (!endpoint || (isSingleSignOn && !singleSignOn))
+        throw new AppError('not_found', 'There is no such sign-in endpoint. docs/accounts.md lists all.')
+      if (endpoint.password && !passwordSignIn) throw noPasswords()
+      if (request.method !== 'GET' || path === callbackPath)
+        await consume(`address ${request.clientAddress}`, perAddress)
       const counted = endpoint.password ? await consume(`email ${await emailOf(request)}`, perEmail) : undefined
-      const respond = () => auth.handler(toRequest(request))
+      const respond = () => running.run(request.requestId, () => auth.handler(toRequest(request)))
       const response = await (endpoint.password ? passwords.run(respond) : respond())
-      if (response.status >= 500) throw new AppError('internal_error', 'Something went wrong on our side.')
+      if (path === callbackPath) return { response: await toPage(response), action: undefined }
+      if (response.status >= 500 && response.status !== 503)
+        throw new AppError('internal_error', 'Something went wrong on our side.')
       if (counted !== undefined && response.ok) await store.forgetAttempts(counted)
       return { response, action: response.ok ? endpoint.action : undefined }
     },
 
+    /** Ends the lock of an email after wrong passwords. */
+    unlock: (email: string) => store.forgetAttempts(lookupHash(`email ${email}`)),
+
+    /** Throws `conflict` if people cannot sign in with a password. */
     async hashPassword(password: string): Promise<string> {
+      if (!passwordSignIn) throw noPasswords()
       const { password: hashing } = await auth.$context
       return passwords.run(() => hashing.hash(password))
     },
   }
+}
+
+const callbackPath = '/callback/sso'
+
+function noPasswords(): AppError {
+  return new AppError('conflict', 'Sign-in with a password is turned off. Use single sign-on.')
+}
+
+/** The browser of a person is waiting for a page, so an error becomes a redirect to the page that explains it. */
+async function toPage(response: Response): Promise<Response> {
+  if (response.status >= 300 && response.status < 400) return response
+  const { code } = ((await response.json().catch(() => null)) ?? {}) as { code?: unknown }
+  const error = typeof code === 'string' && /^[a-z_]{1,60}$/.test(code) ? code : 'internal_error'
+  return new Response(null, { status: 302, headers: { location: `${signInPagePath}?error=${error}` } })
 }
 
 /** The value of a cookie that better-auth has signed; undefined without a valid signature. */
@@ -121,7 +177,10 @@ function readSignedCookie(header: string, name: string, secret: string): string 
   return given.length === expected.length && timingSafeEqual(given, expected) ? value : undefined
 }
 
-function createAuth({ rows, secret, publicUrl, log }: SignInDependencies) {
+function createAuth(dependencies: SignInDependencies, requestId: () => string | null) {
+  const { rows, secret, publicUrl, singleSignOn, clock, log } = dependencies
+  const admit = singleSignOn && createAdmission({ ...singleSignOn, clock, requestId })
+  const finalMs = (singleSignOn?.sessionHours ?? 0) * 3600_000
   return betterAuth({
     appName: 'Portico',
     ...(publicUrl === undefined ? {} : { baseURL: new URL(publicUrl).origin }),
@@ -135,9 +194,30 @@ function createAuth({ rows, secret, publicUrl, log }: SignInDependencies) {
       minPasswordLength: passwordLength.minimum,
       maxPasswordLength: passwordLength.maximum,
     },
-    session: { expiresIn: sessionSeconds, updateAge: refreshAfterSeconds },
+    session: {
+      expiresIn: sessionSeconds,
+      updateAge: refreshAfterSeconds,
+      additionalFields: { finalAt: { type: 'date', required: false, input: false, returned: false } },
+    },
+    // A session of single sign-on ends, so that the groups of the person are read again.
+    databaseHooks: {
+      session: {
+        create: {
+          before: async (session, context) => {
+            if (context?.path !== '/callback/:id') return
+            const finalAt = new Date(Date.now() + finalMs)
+            return { data: { ...session, expiresAt: finalAt, finalAt } }
+          },
+        },
+      },
+    },
+    account: { updateAccountOnSignIn: false, accountLinking: { enabled: false } },
+    onAPIError: { errorURL: signInPagePath },
     verification: { storeIdentifier: 'hashed' },
-    plugins: [twoFactor({ issuer: 'Portico' })],
+    plugins: [
+      twoFactor({ issuer: 'Portico' }),
+      ...(singleSignOn && admit ? [singleSignOnPlugin(singleSignOn.provider, admit)] : []),
+    ],
     // Counted by `handle` in the database, for emails as well as addresses.
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
@@ -166,14 +246,25 @@ function toRequest({ method, path, headers, body, origin, clientAddress }: SignI
     const value = headers.get(name)
     if (value !== null) passed.set(name, value)
   }
-  const url = new URL(authPath + path, origin)
-  if (method === 'GET') return new Request(url, { headers: passed })
+  if (method === 'GET') return new Request(new URL(authPath + path, origin), { headers: passed })
   passed.set('content-type', 'application/json')
   passed.set('origin', origin)
-  return new Request(url, { method, headers: passed, body: JSON.stringify(withRules(path, body)) })
+  const plainPath = path.split('?', 1)[0]!
+  const url = new URL(authPath + plainPath, origin)
+  return new Request(url, { method, headers: passed, body: JSON.stringify(withRules(plainPath, body)) })
 }
 
-/** A new password ends all other sessions. */
+/** What the library receives instead of the body of a client. */
 function withRules(path: string, body: unknown): unknown {
-  return path === '/change-password' && typeof body === 'object' ? { ...body, revokeOtherSessions: true } : (body ?? {})
+  const given = (typeof body === 'object' ? body : null) as Record<string, unknown> | null
+  // A new password ends all other sessions.
+  if (path === '/change-password') return { ...given, revokeOtherSessions: true }
+  if (path !== '/sign-in/social') return body ?? {}
+  const wanted = String(given?.['returnTo'] ?? consolePath)
+  return {
+    provider: singleSignOnId,
+    callbackURL: returnPath.test(wanted) ? wanted : consolePath,
+    errorCallbackURL: signInPagePath,
+    disableRedirect: true,
+  }
 }

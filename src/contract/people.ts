@@ -17,7 +17,14 @@ const paging = { offset: queryInteger(0, 1_000_000).default(0), limit: queryInte
 export const pageQuerySchema = z.object(paging)
 
 export const setupStateSchema = z
-  .object({ required: z.boolean().describe('True until the first account exists.') })
+  .object({
+    required: z.boolean().describe('True until the first account exists. False if people cannot have passwords.'),
+    passwordSignIn: z.boolean(),
+    singleSignOn: z
+      .object({ name: z.string().describe('Label of the button.') })
+      .nullable()
+      .describe('null: not configured.'),
+  })
   .meta({ id: 'SetupState' })
 
 export const setupSchema = z.strictObject({ email, name, password }).meta({ id: 'Setup' })
@@ -127,6 +134,29 @@ export const acceptInvitationSchema = z
   .strictObject({ name: name.optional(), password: password.optional() })
   .describe('Both are required to create an account. A signed-in person sends neither.')
   .meta({ id: 'AcceptInvitation' })
+
+export const createPasswordResetSchema = z
+  .strictObject({ removeSecondFactor: z.boolean().default(false).describe('The link also removes the second factor.') })
+  .meta({ id: 'CreatePasswordReset' })
+
+const passwordResetFields = {
+  email: z.string(),
+  name: z.string(),
+  removesSecondFactor: z.boolean(),
+  expiresAt: z.iso.datetime(),
+}
+
+export const newPasswordResetSchema = z
+  .object({
+    ...passwordResetFields,
+    token: z.string().describe('Shown only now.'),
+    url: z.string().describe('The link for the person; a path if the server has no `server.publicUrl`.'),
+  })
+  .meta({ id: 'NewPasswordReset' })
+
+export const passwordResetSchema = z.object(passwordResetFields).meta({ id: 'PasswordReset' })
+
+export const usePasswordResetSchema = z.strictObject({ password }).meta({ id: 'UsePasswordReset' })
 
 /** A role in one organisation. An administrator has every right of a member. */
 export type MembershipRole = z.output<typeof membershipRole>

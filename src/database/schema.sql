@@ -282,6 +282,7 @@ create table people (
   is_operator boolean default false not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  operator_from_groups boolean default false not null,
   constraint people_pkey PRIMARY KEY (id),
   constraint people_email_check CHECK (((email = lower(email)) AND (email <> ''::text))),
   constraint people_email_key UNIQUE (email),
@@ -340,12 +341,24 @@ create table people_memberships (
   person_id uuid not null,
   role text not null,
   created_at timestamp with time zone not null,
+  from_groups boolean default false not null,
   constraint people_memberships_pkey PRIMARY KEY (organisation_id, person_id),
   constraint people_memberships_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id) ON DELETE CASCADE,
   constraint people_memberships_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
   constraint people_memberships_role_check CHECK ((role = ANY (ARRAY['administrator'::text, 'member'::text])))
 );
 CREATE INDEX people_memberships_of_person ON people_memberships USING btree (person_id);
+
+create table people_password_resets (
+  person_id uuid not null,
+  token_hash text not null,
+  removes_second_factor boolean not null,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint people_password_resets_pkey PRIMARY KEY (person_id),
+  constraint people_password_resets_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
+  constraint people_password_resets_token_hash_key UNIQUE (token_hash)
+);
 
 create table people_sessions (
   id uuid not null,
@@ -356,6 +369,7 @@ create table people_sessions (
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  final_at timestamp with time zone,
   constraint people_sessions_pkey PRIMARY KEY (id),
   constraint people_sessions_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
   constraint people_sessions_token_hash_key UNIQUE (token_hash)

@@ -47,6 +47,8 @@ export interface ServerOptions {
   /** Aborts when the grace period of a stop is over; running requests then end with the reason of the signal. */
   shutdown?: AbortSignal
   publicUrl: string | undefined
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
+  trustProxy?: readonly string[]
   version: string
 }
 
@@ -65,6 +67,7 @@ const maximumPathParameterLength = 64 * 1024
 export function createServer(options: ServerOptions): App {
   const app: App = fastify({
     logger: false,
+    trustProxy: options.trustProxy?.length ? [...options.trustProxy] : false,
     genReqId: createRequestId,
     bodyLimit: maximumPlainJsonBytes,
     requestTimeout: requestTimeoutMs,

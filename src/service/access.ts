@@ -1,9 +1,16 @@
+import { fetch as undiciFetch } from 'undici'
 import { createAccounts } from '../accounts/index.ts'
+import type { Config } from '../config.ts'
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import type { SecretBox } from '../kernel/index.ts'
 import { createAdminLog, createOperatorTokenStore, createOperatorTokens } from '../operators/index.ts'
 import { createOrganisationStore, createOrganisations } from '../organisations/index.ts'
+import { createConnectionPool } from '../providers/index.ts'
 import type { PartContext } from './foundation.ts'
+import { readCertificates } from './resources.ts'
+
+/** Connecting to the single sign-on provider: a person is waiting. */
+const connectTimeoutMs = 5_000
 
 interface AccessDependencies extends PartContext {
   control: Database
@@ -26,9 +33,33 @@ export async function openAccess(dependencies: AccessDependencies) {
     configuredToken: config.secrets.operatorToken,
   })
   onStop(() => operatorTokens.close())
-  const { publicUrl } = config.settings.server
-  const accounts = createAccounts({ database: control, secret: accountsSecret, publicUrl, clock, log })
+  const accounts = createAccounts({
+    database: control,
+    secret: accountsSecret,
+    publicUrl: config.settings.server.publicUrl,
+    ...toSignInSettings(config),
+    fetch: openInternet(config, onStop),
+    clock,
+    log,
+  })
   onStop(() => accounts.close())
   const adminLog = createAdminLog({ database: control })
   return { organisationStore, organisations, operatorTokens, accounts, adminLog }
+}
+
+function toSignInSettings({ settings, secrets }: Config) {
+  const { passwordSignIn, singleSignOn } = settings.accounts
+  const { ssoClientSecret: clientSecret = '' } = secrets
+  return { passwordSignIn, singleSignOn: singleSignOn && { ...singleSignOn, clientSecret } }
+}
+
+/** `fetch` through the configured proxy, with the configured certificate authorities. */
+function openInternet(config: Config, onStop: PartContext['onStop']): typeof fetch {
+  const { dispatcher, close } = createConnectionPool({
+    limits: { connectTimeoutMs },
+    proxies: config.proxies,
+    certificateAuthority: readCertificates(config),
+  })
+  onStop(close)
+  return ((address: string, init: object) => undiciFetch(address, { ...init, dispatcher })) as unknown as typeof fetch
 }

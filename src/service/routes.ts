@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { type Accounts, authRoutes, memberRoutes, peopleRoutes } from '../accounts/index.ts'
+import { type Accounts, authRoutes, memberRoutes, passwordResetRoutes, peopleRoutes } from '../accounts/index.ts'
 import { type LedgerService, usageRoutes } from '../billing/index.ts'
 import { chatRoutes, spaceSearchRoutes } from '../chat/index.ts'
 import {
@@ -100,6 +100,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     spaceSearchRoutes(answers),
     authRoutes({ accounts }),
     peopleRoutes({ accounts }),
+    passwordResetRoutes({ accounts }),
     memberRoutes({ accounts, hasOrganisation: (id) => organisations.get(id) !== undefined }),
     organisationRoutes({ organisations, canonicalModelId: (id) => catalogue.canonicalId(id), clock }),
     modelSwitchRoutes({ organisations, canonicalModelId: (id) => catalogue.canonicalId(id) }),

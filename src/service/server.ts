@@ -41,6 +41,7 @@ export function openServer(dependencies: ServerDependencies) {
     isStopping,
     shutdown: shutdown.signal,
     publicUrl: server.publicUrl,
+    trustProxy: server.trustProxy,
     version,
     routes,
   })
