@@ -70,7 +70,7 @@ const singleSignOn = z.strictObject({
   name: z.string().trim().min(1).max(60).default('single sign-on').describe('Label on the sign-in page.'),
   issuer: z
     .url({ protocol: /^https?$/ })
-    .describe('Issuer of the OpenID Connect provider; its discovery document is below /.well-known/.'),
+    .describe('Issuer of the OpenID Connect provider, exactly as its discovery document states it.'),
   clientId: z.string().min(1).max(500),
   scopes: list(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/, 'must be a scope without spaces'), 20)
     .default(['openid', 'email', 'profile'])

@@ -70,9 +70,9 @@ function createDiscovery({ issuer }: IdentityProviderSettings, { fetch, clock, l
   let known: { discovery: Promise<Discovery & { keys: JWTVerifyGetKey }>; untilMs: number } | undefined
 
   async function read() {
-    const address = `${withoutSlash(issuer)}/.well-known/openid-configuration`
+    const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
     const discovery = parse(discoverySchema, await call(address), 'the discovery document')
-    if (withoutSlash(discovery.issuer) !== withoutSlash(issuer))
+    if (discovery.issuer !== issuer)
       throw new SingleSignOnError('provider_unavailable', `the provider states the issuer ${discovery.issuer}`)
     // Only the endpoints of an issuer without TLS, which is on this host, may be without TLS.
     for (const endpoint of [discovery.authorization_endpoint, discovery.token_endpoint, discovery.jwks_uri])
@@ -167,10 +167,6 @@ export function createIdentityProvider(settings: IdentityProviderSettings, depen
       return toIdentity([claims, more], discovery.issuer, settings)
     },
   }
-}
-
-function withoutSlash(address: string): string {
-  return address.replace(/\/$/, '')
 }
 
 /** One call of the provider, bounded in time and size. Throws `invalid_code` for a 400, else `provider_unavailable`. */

@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, createPerson, openBrowser, testPassword } from '../harness/people.ts'
 import { expectStatus, startPortico, type TestPortico } from '../harness/portico.ts'
+import { codeOf } from '../harness/second-factor.ts'
 
 let portico: TestPortico
 let person: Browser
@@ -10,18 +10,6 @@ beforeAll(async () => {
   person = await createPerson(portico, { email: 'two@example.org' })
 })
 afterAll(() => portico.stop())
-
-/** The code of RFC 6238 for a base32 secret: SHA-1, 30 s, six digits. */
-function codeOf(secret: string, atMs = Date.now()): string {
-  const bits = [...secret.replaceAll('=', '')]
-    .map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'))
-    .join('')
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(atMs / 30_000)))
-  const mac = createHmac('sha1', key).update(counter).digest()
-  return String((mac.readUInt32BE(mac.at(-1)! & 15) & 0x7fffffff) % 1_000_000).padStart(6, '0')
-}
 
 test('a second factor is required once it is set up, and ends with a limited number of wrong codes', async () => {
   const given = { password: testPassword }
