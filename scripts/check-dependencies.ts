@@ -26,7 +26,7 @@ const allowedRooms: AllowedRooms = {
   ingestion: ['contract', 'database', 'jobs', 'documents', 'retrieval', 'tokens'],
   spaces: ['contract', 'database', 'http', 'operators'],
   chat: ['contract', 'http', 'organisations', 'billing', 'gateway', 'retrieval', 'providers', 'tokens', 'spaces'],
-  console: ['contract', 'database', 'http', 'operators', 'organisations', 'billing', 'models'],
+  console: ['accounts', 'contract', 'database', 'http', 'operators', 'organisations', 'billing', 'models'],
   http: ['contract'],
 }
 

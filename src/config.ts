@@ -288,8 +288,9 @@ function describeSetting(
     const setting = [...issue.path, issue.keys?.[0]].join('.')
     return `${setting} is not a setting of Portico; docs/configuration.md lists all.`
   }
+  // An item of a list (`server.trustProxy.0`) comes from the variable of the list.
   const variable = Object.entries(environmentSettings).find(
-    ([name, setting]) => setting === place && environment[name],
+    ([name, setting]) => (setting === place || place.startsWith(`${setting}.`)) && environment[name],
   )?.[0]
   return sentence(variable ?? place, issue.message)
 }

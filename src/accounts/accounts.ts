@@ -90,6 +90,7 @@ export function createAccounts(dependencies: AccountsDependencies) {
         singleSignOn: name === undefined ? null : { name },
       }
     },
+    passwordSignIn,
     /** The settings of single sign-on without its secret. */
     singleSignOn: singleSignOn && describeSingleSignOn(singleSignOn),
 
@@ -142,8 +143,17 @@ function openSignIn(dependencies: AccountsDependencies, store: PeopleStore) {
 }
 
 function describeSingleSignOn(settings: SingleSignOnSettings) {
-  const { name, issuer, clientId, groupsClaim, createAccounts: creates, allowedEmailDomains, sessionHours } = settings
-  return { name, issuer, clientId, groupsClaim, createAccounts: creates, allowedEmailDomains, sessionHours }
+  const { name, issuer, clientId, groupsClaim, allowedEmailDomains, sessionHours, roles } = settings
+  return {
+    name,
+    issuer,
+    clientId,
+    groupsClaim,
+    mappedGroups: new Set(roles.map(({ group }) => group)).size,
+    createAccounts: settings.createAccounts,
+    allowedEmailDomains: [...allowedEmailDomains],
+    sessionHours,
+  }
 }
 
 interface ChangeDependencies {
@@ -163,6 +173,12 @@ function createPeopleChanges({ store, loadPerson, clock }: ChangeDependencies) {
 
     async setOperator(id: string, isOperator: boolean, actor: Actor): Promise<PersonRecord> {
       if (!isUuid(id) || !(await store.setOperator(id, isOperator, change(actor)))) throw noPerson()
+      return loadPerson(id)
+    },
+
+    /** Throws `not_found`, also without a person: the operator token has no name. */
+    async rename(id: string | undefined, name: string, actor: Actor): Promise<PersonRecord> {
+      if (id === undefined || !(await store.rename(id, name, change(actor)))) throw noPerson()
       return loadPerson(id)
     },
 

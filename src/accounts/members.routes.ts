@@ -4,7 +4,6 @@ import {
   acceptInvitationSchema,
   createInvitationSchema,
   createOperatorInvitationSchema,
-  type InvitationBody,
   invitationPageSchema,
   invitationParamsSchema,
   invitationTokenParamsSchema,
@@ -21,6 +20,7 @@ import { isUuid } from '../kernel/index.ts'
 import { type Actor, actorOf } from '../operators/index.ts'
 import { administrators, noOrganisation } from '../organisations/index.ts'
 import type { Accounts } from './accounts.ts'
+import { describeInvitation, describeMember } from './describe-person.ts'
 import type { Invitation } from './person.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'People')
@@ -62,7 +62,7 @@ function addMembers(app: App, accounts: Accounts, organisationOf: OrganisationOf
     ),
     async ({ params, query: { limit, offset } }) => {
       const { total, members } = await accounts.loadMemberPage(organisationOf(params.id), { limit, offset })
-      const items = members.map((member) => ({ ...member, createdAt: member.createdAt.toISOString() }))
+      const items = members.map(describeMember)
       return { total, limit, offset, items }
     },
   )
@@ -232,15 +232,10 @@ function addAcceptance(app: App, accounts: Accounts) {
 async function loadPage(accounts: Accounts, organisationId: string | null, page: { limit: number; offset: number }) {
   const { limit, offset } = page
   const { total, invitations } = await accounts.loadInvitationPage(organisationId, { limit, offset })
-  return { total, limit, offset, items: invitations.map(render) }
+  return { total, limit, offset, items: invitations.map(describeInvitation) }
 }
 
 async function invite(accounts: Accounts, given: Pick<Invitation, 'email' | 'role' | 'organisationId'>, actor: Actor) {
   const { invitation, token } = await accounts.invite(given, actor)
-  return { ...render(invitation), token, url: accounts.linkTo(`/console/invitations/${token}`) }
-}
-
-function render(invitation: Omit<Invitation, 'organisationName'>): InvitationBody {
-  const { id, email, role, invitedBy, createdAt, expiresAt } = invitation
-  return { id, email, role, invitedBy, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() }
+  return { ...describeInvitation(invitation), token, url: accounts.linkTo(`/console/invitations/${token}`) }
 }

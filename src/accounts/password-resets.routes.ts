@@ -10,7 +10,7 @@ import {
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { actorOf } from '../operators/index.ts'
 import type { Accounts } from './accounts.ts'
-import type { PasswordReset } from './password-resets.store.ts'
+import type { PasswordReset } from './person.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'People')
 

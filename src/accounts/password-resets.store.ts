@@ -1,13 +1,6 @@
 import type { Database } from '../database/index.ts'
+import type { PasswordReset } from './person.ts'
 import { type Change, record, removeSecondFactor, setPassword } from './people.store.ts'
-
-export interface PasswordReset {
-  personId: string
-  email: string
-  name: string
-  removesSecondFactor: boolean
-  expiresAt: Date
-}
 
 const columns = `r.person_id AS "personId", p.email, p.name, r.removes_second_factor AS "removesSecondFactor",
   r.expires_at AS "expiresAt"`

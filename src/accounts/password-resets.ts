@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { AppError, type Clock, isUuid, lookupHash } from '../kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
-import type { createPasswordResetStore, PasswordReset } from './password-resets.store.ts'
+import type { createPasswordResetStore } from './password-resets.store.ts'
+import type { PasswordReset } from './person.ts'
 
 /** A link is valid for this time. */
 const resetMs = 24 * 3600_000

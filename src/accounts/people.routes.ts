@@ -2,19 +2,19 @@ import { errorResponses } from '../contract/errors.ts'
 import { emptySchema, idParamsSchema } from '../contract/operator.ts'
 import {
   meSchema,
-  pageQuerySchema,
-  type PersonBody,
+  peopleQuerySchema,
   personPageSchema,
   personSchema,
   sessionsSchema,
   setupSchema,
   setupStateSchema,
+  updateMeSchema,
   updatePersonSchema,
 } from '../contract/people.ts'
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { actorOf } from '../operators/index.ts'
 import type { Accounts } from './accounts.ts'
-import type { PersonRecord } from './person.ts'
+import { describePerson } from './describe-person.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'People')
 
@@ -23,6 +23,7 @@ export function peopleRoutes({ accounts }: { accounts: Accounts }): Routes {
   return (app) => {
     addSetup(app, accounts)
     addMe(app, accounts)
+    addMyChanges(app, accounts)
     addPeople(app, accounts)
   }
 }
@@ -49,7 +50,7 @@ function addSetup(app: App, accounts: Accounts) {
     }),
     async (request, reply) => {
       const person = await accounts.setUp(request.body, actorOf(request))
-      return reply.code(201).send(render(person))
+      return reply.code(201).send(describePerson(person))
     },
   )
 }
@@ -68,7 +69,7 @@ function addMe(app: App, accounts: Accounts) {
     async ({ person }) => {
       if (!person) return { person: null, isOperator: true, sessionId: null, organisations: [] }
       return {
-        person: render(await accounts.loadPerson(person.id)),
+        person: describePerson(await accounts.loadPerson(person.id)),
         isOperator: person.isOperator,
         sessionId: person.sessionId,
         organisations: await accounts.loadMemberships(person.id),
@@ -97,6 +98,19 @@ function addMe(app: App, accounts: Accounts) {
       return { items }
     },
   )
+}
+
+function addMyChanges(app: App, accounts: Accounts) {
+  app.patch(
+    '/api/me',
+    described(
+      'updateMe',
+      'Change the name of the signed-in person',
+      { body: updateMeSchema, response: { 200: personSchema, ...errorResponses(400, 401, 403, 404) } },
+      { role: 'person' },
+    ),
+    (request) => accounts.rename(request.person?.id, request.body.name, actorOf(request)).then(describePerson),
+  )
   app.delete(
     '/api/me/sessions/:id',
     described(
@@ -121,12 +135,12 @@ function addPeople(app: App, accounts: Accounts) {
     '/api/people',
     described('listPeople', 'List all accounts', {
       description: 'By email.',
-      querystring: pageQuerySchema,
+      querystring: peopleQuerySchema,
       response: { 200: personPageSchema, ...errorResponses(400, 401, 403) },
     }),
-    async ({ query: { limit, offset } }) => {
-      const { total, people } = await accounts.loadPersonPage({ limit, offset })
-      return { total, limit, offset, items: people.map(render) }
+    async ({ query: { limit, offset, search } }) => {
+      const { total, people } = await accounts.loadPersonPage({ limit, offset, search })
+      return { total, limit, offset, items: people.map(describePerson) }
     },
   )
   app.patch(
@@ -137,7 +151,8 @@ function addPeople(app: App, accounts: Accounts) {
       body: updatePersonSchema,
       response: { 200: personSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    (request) => accounts.setOperator(request.params.id, request.body.isOperator, actorOf(request)).then(render),
+    (request) =>
+      accounts.setOperator(request.params.id, request.body.isOperator, actorOf(request)).then(describePerson),
   )
   app.delete(
     '/api/people/:id',
@@ -151,8 +166,4 @@ function addPeople(app: App, accounts: Accounts) {
       return reply.code(204).send(null)
     },
   )
-}
-
-function render(person: PersonRecord): PersonBody {
-  return { ...person, createdAt: person.createdAt.toISOString() }
 }

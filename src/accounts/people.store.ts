@@ -17,7 +17,9 @@ export interface Change {
 }
 
 const personColumns = `p.id, p.email, p.name, p.is_operator AS "isOperator", p.two_factor_enabled AS "twoFactorEnabled",
-  p.created_at AS "createdAt"`
+  p.created_at AS "createdAt",
+  EXISTS (SELECT 1 FROM people_accounts a WHERE a.person_id = p.id AND a.provider_id = 'credential') AS "hasPassword",
+  EXISTS (SELECT 1 FROM people_accounts a WHERE a.person_id = p.id AND a.provider_id = 'sso') AS "usesSingleSignOn"`
 
 export function createPeopleStore(database: Database) {
   return {
@@ -53,6 +55,21 @@ export function createPeopleStore(database: Database) {
           before: { email: before.email, isOperator: before.isOperator },
           after: { email: before.email, isOperator },
         })
+        return true
+      }),
+
+    /** Resolves to false if there is no such person. */
+    rename: (id: string, name: string, change: Change): Promise<boolean> =>
+      database.transaction(async (transaction) => {
+        const [before] = await transaction.query<{ name: string; email: string }>(
+          `SELECT name, email FROM people WHERE id = $1 FOR UPDATE`,
+          [id],
+        )
+        if (!before) return false
+        if (before.name === name) return true
+        const at = new Date(change.atMs)
+        await transaction.execute(`UPDATE people SET name = $2, updated_at = $3 WHERE id = $1`, [id, name, at])
+        await record(transaction, change, 'person.updated', id, null, { before, after: { ...before, name } })
         return true
       }),
 
@@ -196,11 +213,17 @@ function createReads(database: Database) {
       )
       return row && { ...row, memberships: new Map(Object.entries(row.memberships)) }
     },
-    async loadPersonPage({ limit, offset }: Page): Promise<{ total: number; people: PersonRecord[] }> {
-      const [counted] = await database.query<{ total: bigint }>(`SELECT count(*) AS total FROM people`)
+    /** By email; `search` is a part of the email or the name. */
+    async loadPersonPage({ limit, offset, search }: Page & { search?: string | undefined }) {
+      const matches = `($1::text IS NULL OR position(lower($1) IN p.email) > 0 OR position(lower($1) IN lower(p.name)) > 0)`
+      const part = search || null
+      const [counted] = await database.query<{ total: bigint }>(
+        `SELECT count(*) AS total FROM people p WHERE ${matches}`,
+        [part],
+      )
       const people = await database.query<PersonRecord>(
-        `SELECT ${personColumns} FROM people p ORDER BY p.email LIMIT $1 OFFSET $2`,
-        [limit, offset],
+        `SELECT ${personColumns} FROM people p WHERE ${matches} ORDER BY p.email LIMIT $2 OFFSET $3`,
+        [part, limit, offset],
       )
       return { total: Number(counted?.total ?? 0n), people }
     },

@@ -18,6 +18,8 @@ export interface PersonRecord {
   name: string
   isOperator: boolean
   twoFactorEnabled: boolean
+  hasPassword: boolean
+  usesSingleSignOn: boolean
   createdAt: Date
 }
 
@@ -88,4 +90,13 @@ export interface GroupRoles {
   isOperator: boolean
   /** By id of the organisation. */
   memberships: ReadonlyMap<string, MembershipRole>
+}
+
+/** A link with which a person sets a new password. */
+export interface PasswordReset {
+  personId: string
+  email: string
+  name: string
+  removesSecondFactor: boolean
+  expiresAt: Date
 }

@@ -64,8 +64,8 @@ async function findPerson(
 }
 
 /**
- * Connects the account of the same email. Whoever made its password has not proved to own the email, so the password, the second factor
- * and the sessions of the account end. An email that the provider has given to another person does not open the account.
+ * Connects the account of the same email. Nobody has verified that the owner of its password owns the email, so the password, the second
+ * factor and the sessions of the account end. An email that the provider has given to another person does not open the account.
  */
 async function connect(
   transaction: Queryable,

@@ -5,7 +5,7 @@ import type { Clock } from '../kernel/index.ts'
 import { type GroupRole, rolesOfGroups } from './group-roles.ts'
 import { type IdentityProvider, SingleSignOnError, type SingleSignOnFailure } from './identity-provider.ts'
 import type { Identity } from './person.ts'
-import { type Admission, createSingleSignOnStore, singleSignOnId } from './single-sign-on.store.ts'
+import { type Admission, type createSingleSignOnStore, singleSignOnId } from './single-sign-on.store.ts'
 
 export interface SingleSignOnRules {
   readonly createAccounts: boolean

@@ -36,6 +36,8 @@ export const personSchema = z
     name: z.string(),
     isOperator: z.boolean(),
     twoFactorEnabled: z.boolean(),
+    hasPassword: z.boolean(),
+    usesSingleSignOn: z.boolean(),
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'Person' })
@@ -69,6 +71,13 @@ export const sessionsSchema = z
 export const personPageSchema = z
   .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(personSchema) })
   .meta({ id: 'PersonPage' })
+
+export const peopleQuerySchema = z.object({
+  ...paging,
+  search: z.string().trim().max(200).optional().describe('Part of the email or the name.'),
+})
+
+export const updateMeSchema = z.strictObject({ name }).meta({ id: 'UpdateMe' })
 
 export const updatePersonSchema = z.strictObject({ isOperator: z.boolean() }).meta({ id: 'UpdatePerson' })
 
@@ -161,6 +170,7 @@ export const usePasswordResetSchema = z.strictObject({ password }).meta({ id: 'U
 /** A role in one organisation. An administrator has every right of a member. */
 export type MembershipRole = z.output<typeof membershipRole>
 export type PersonBody = z.output<typeof personSchema>
+export type MemberBody = z.output<typeof memberSchema>
 export type InvitationBody = z.output<typeof invitationSchema>
 
 export type MeBody = z.output<typeof meSchema>
