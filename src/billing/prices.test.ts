@@ -3,7 +3,15 @@ import { describe, expect, test } from 'vitest'
 import { formatPicoUsd, parseAttoUsd } from '../kernel/index.ts'
 import { callOf, organisationWith, usageOf } from './testing/ledger-fixture.ts'
 import { affordableOutput, holdCost, planHold, pricingOf } from './hold-size.ts'
-import { clampUsage, costOf, type PriceSchedule, scheduleInForce, type TokenPrices } from './prices.ts'
+import {
+  clampUsage,
+  costLines,
+  costOf,
+  type PriceSchedule,
+  scheduleInForce,
+  type TokenPrices,
+  unroundedCost,
+} from './prices.ts'
 
 const price = fc.bigInt({ min: 0n, max: 10n ** 15n })
 const prices: fc.Arbitrary<TokenPrices> = fc.record(
@@ -86,6 +94,20 @@ describe('cost', () => {
           classes.reduce((sum, [count, unit]) => sum + BigInt(count) * unit, 0n) * BigInt(10_000 + markup)
         expect(cost.totalPicoUsd * 10_000_000_000n).toBeGreaterThanOrEqual(numerator)
         expect((cost.totalPicoUsd - 1n) * 10_000_000_000n).toBeLessThan(numerator === 0n ? 1n : numerator)
+      }),
+    )
+  })
+
+  test('property: the lines of a receipt add up to the cost, and count every token once', () => {
+    fc.assert(
+      fc.property(usage, schedule, markup, (given, scheduled, basisPoints) => {
+        const { unitPrices, baseAttoUsd, totalPicoUsd } = costOf(given, scheduled, basisPoints)
+        const lines = costLines(given, unitPrices)
+        expect(lines.reduce((sum, line) => sum + line.costAttoUsd, 0n)).toBe(baseAttoUsd)
+        const counted = clampUsage(given)
+        expect(lines.reduce((sum, line) => sum + line.tokens, 0)).toBe(counted.promptTokens + counted.completionTokens)
+        // Units of 1e-22 dollars, rounded up to 1e-12.
+        expect((unroundedCost(baseAttoUsd, basisPoints) + 10n ** 10n - 1n) / 10n ** 10n).toBe(totalPicoUsd)
       }),
     )
   })

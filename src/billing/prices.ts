@@ -115,20 +115,47 @@ export function costOf(
 }
 
 function sumOf(usage: TokenCounts, prices: UnitPrices): bigint {
-  const uncachedTokens = usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens
+  const tokens = tokensByClass(usage)
   return (
-    BigInt(uncachedTokens) * prices.input +
-    BigInt(usage.cachedTokens) * prices.cacheRead +
-    BigInt(usage.cacheWriteTokens) * prices.cacheWrite +
-    BigInt(usage.completionTokens - usage.reasoningTokens) * prices.output +
-    BigInt(usage.reasoningTokens) * prices.reasoning
+    BigInt(tokens.input) * prices.input +
+    BigInt(tokens.cacheRead) * prices.cacheRead +
+    BigInt(tokens.cacheWrite) * prices.cacheWrite +
+    BigInt(tokens.output) * prices.output +
+    BigInt(tokens.reasoning) * prices.reasoning
   )
+}
+
+function tokensByClass(usage: TokenCounts): Record<keyof UnitPrices, number> {
+  return {
+    input: usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens,
+    cacheRead: usage.cachedTokens,
+    cacheWrite: usage.cacheWriteTokens,
+    output: usage.completionTokens - usage.reasoningTokens,
+    reasoning: usage.reasoningTokens,
+  }
+}
+
+/** The parts of the base cost of tokens times prices, for receipts. Classes without tokens are left out. */
+export function costLines(usage: TokenCounts, prices: UnitPrices) {
+  const tokens = tokensByClass(clampUsage(usage))
+  return (Object.keys(tokens) as (keyof UnitPrices)[])
+    .filter((tokenClass) => tokens[tokenClass] > 0)
+    .map((tokenClass) => ({
+      tokenClass,
+      tokens: tokens[tokenClass],
+      unitPriceAttoUsd: prices[tokenClass],
+      costAttoUsd: BigInt(tokens[tokenClass]) * prices[tokenClass],
+    }))
+}
+
+/** The exact cost with markup, in attoUsd times basis points; divided by 10,000 and rounded up it is what is billed. */
+export function unroundedCost(baseAttoUsd: bigint, markupBasisPoints: number): bigint {
+  return baseAttoUsd * (basisPointsPerWhole + BigInt(markupBasisPoints))
 }
 
 /** Adds the markup and rounds, once and up, to picoUsd. */
 export function withMarkup(baseAttoUsd: bigint, markupBasisPoints: number): bigint {
-  const factor = basisPointsPerWhole + BigInt(markupBasisPoints)
-  return ceilDivide(baseAttoUsd * factor, basisPointsPerWhole * attoUsdPerPicoUsd)
+  return ceilDivide(unroundedCost(baseAttoUsd, markupBasisPoints), basisPointsPerWhole * attoUsdPerPicoUsd)
 }
 
 /** Base cost in picoUsd for display; billing never rounds twice. */

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
-import { AppError, formatAttoUsd, formatPicoUsd } from '../kernel/index.ts'
+import { AppError, formatAttoUsd, formatDecimal, formatPicoUsd } from '../kernel/index.ts'
 import {
   type BudgetBody,
   maximumUsageDays,
@@ -10,6 +10,7 @@ import {
 } from '../contract/usage.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { periodAt, startOfDay } from './periods.ts'
+import { costLines, displayedBaseCost, unroundedCost } from './prices.ts'
 import type { BudgetState, Receipt } from './port.ts'
 import type { UsageQuery, UsageSum } from './usage.store.ts'
 
@@ -172,6 +173,7 @@ export function renderReceipt(receipt: Receipt): ReceiptBody {
     priceSource: receipt.priceSource,
     costBasis: receipt.costBasis,
     rawUsage: receipt.rawUsage,
+    computation: renderComputation(receipt),
     baseCostUsd: formatPicoUsd(receipt.baseCostPicoUsd),
     markupPercent: percentOf(receipt.markupBasisPoints),
     billedUsd: formatPicoUsd(receipt.billedPicoUsd),
@@ -181,6 +183,29 @@ export function renderReceipt(receipt: Receipt): ReceiptBody {
     finishReason: receipt.finishReason,
     firstTokenMs: receipt.firstTokenMs,
     failure: receipt.failure,
+  }
+}
+
+/** Four more decimals than attoUsd: a markup has basis points. */
+const markupDecimals = 22
+
+function renderComputation(receipt: Receipt): ReceiptBody['computation'] {
+  if (receipt.costBasis !== 'tokens') return null
+  const lines = costLines(receipt.usage, receipt.unitPrices)
+  const base = lines.reduce((sum, { costAttoUsd }) => sum + costAttoUsd, 0n)
+  // The cost of a call that a killed process left open comes from its hold.
+  if (displayedBaseCost(base) !== receipt.baseCostPicoUsd) return null
+  const total = unroundedCost(base, receipt.markupBasisPoints)
+  return {
+    lines: lines.map(({ tokenClass, tokens, unitPriceAttoUsd, costAttoUsd }) => ({
+      tokenClass,
+      tokens,
+      unitPriceUsd: formatAttoUsd(unitPriceAttoUsd),
+      costUsd: formatAttoUsd(costAttoUsd),
+    })),
+    baseCostUsd: formatAttoUsd(base),
+    markupUsd: formatDecimal(total - unroundedCost(base, 0), markupDecimals),
+    totalUsd: formatDecimal(total, markupDecimals),
   }
 }
 

@@ -64,6 +64,15 @@ describe('usage', () => {
     expect(body).toMatchObject({
       usage: { promptTokens: 100, completionTokens: 10 },
       unitPricesUsdPerToken: { input: '0.000001', output: '0.00001', cacheRead: '0.000001', reasoning: '0.00001' },
+      computation: {
+        lines: [
+          { tokenClass: 'input', tokens: 100, unitPriceUsd: '0.000001', costUsd: '0.0001' },
+          { tokenClass: 'output', tokens: 10, unitPriceUsd: '0.00001', costUsd: '0.0001' },
+        ],
+        baseCostUsd: '0.0002',
+        markupUsd: '0.000025',
+        totalUsd: '0.000225',
+      },
       baseCostUsd: '0.0002',
       markupPercent: '12.5',
       billedUsd: '0.000225',

@@ -46,6 +46,22 @@ export const receiptSchema = z
       .record(z.string(), z.unknown())
       .nullable()
       .describe("The provider's numbers, if they have more detail than `usage`."),
+    computation: z
+      .object({
+        lines: z.array(
+          z.object({
+            tokenClass: z.enum(['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning']),
+            tokens: z.int().describe('Each token counts in one class.'),
+            unitPriceUsd: decimalUsd,
+            costUsd: decimalUsd,
+          }),
+        ),
+        baseCostUsd: decimalUsd.describe('The sum of the lines, exact.'),
+        markupUsd: decimalUsd.describe('Exact.'),
+        totalUsd: decimalUsd.describe('Exact; rounded up to 12 decimals it is billed or written off.'),
+      })
+      .nullable()
+      .describe('How the cost was computed. Null unless it was tokens times prices.'),
     baseCostUsd: decimalUsd.describe('Before markup. Rounded up for display; billing rounds only the total.'),
     markupPercent: z.string(),
     billedUsd: decimalUsd,

@@ -58,7 +58,8 @@ function parseDecimal(decimal: string | number, decimals: number): bigint {
   return sign === '-' ? -digits : digits
 }
 
-function formatDecimal(value: bigint, decimals: number): string {
+/** Exact text of `value` with this many decimals, without trailing zeros. */
+export function formatDecimal(value: bigint, decimals: number): string {
   const negative = value < 0n
   const digits = (negative ? -value : value).toString().padStart(decimals + 1, '0')
   const fraction = digits.slice(-decimals).replace(/0+$/, '')
