@@ -123,6 +123,15 @@ interface AxeResult {
 
 /** Fails on every serious or critical accessibility finding of axe on the page as it is now. */
 export async function expectAccessible(page: Page): Promise<void> {
+  // A dialog that fades in has the contrast of its backdrop.
+  await page.evaluate(() =>
+    Promise.allSettled(
+      document
+        .getAnimations()
+        .filter(({ effect }) => effect?.getComputedTiming().iterations !== Infinity)
+        .map(({ finished }) => finished),
+    ).then(() => undefined),
+  )
   await page.evaluate(axeSource)
   const { violations } = (await page.evaluate('axe.run()')) as AxeResult
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -13,6 +13,9 @@ function readNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? ''
 }
 
+// Dialogs add a style element that hides the scroll bar of the page; their library (get-nonce) reads the nonce from this name.
+Object.assign(globalThis, { __webpack_nonce__: readNonce() })
+
 export function App() {
   const { t } = useTranslation()
   return (

@@ -32,6 +32,12 @@ export const theme = createTheme({
 /** Secondary text with a contrast above 4.5 on every background of the console; Mantine's own shades are below. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
-  light: { '--mantine-color-dimmed': '#59636b' },
+  light: {
+    '--mantine-color-dimmed': '#59636b',
+    // Text of light badges.
+    '--mantine-color-teal-light-color': '#06634a',
+    '--mantine-color-orange-light-color': '#9a3412',
+    '--mantine-color-red-light-color': '#a61e1e',
+  },
   dark: { '--mantine-color-dimmed': '#a6aeb4' },
 })

@@ -17,17 +17,18 @@ export function CodeBlock({ code, label }: { code: string; label?: string }) {
 
 /** The same example in several languages. */
 export function CodeSnippets({ snippets }: { snippets: { label: string; code: string }[] }) {
+  // Values become ids, which must not have spaces.
   return (
-    <Tabs defaultValue={snippets[0]?.label} keepMounted={false}>
+    <Tabs defaultValue="0" keepMounted={false}>
       <Tabs.List mb="xs">
-        {snippets.map(({ label }) => (
-          <Tabs.Tab key={label} value={label}>
+        {snippets.map(({ label }, index) => (
+          <Tabs.Tab key={label} value={String(index)}>
             {label}
           </Tabs.Tab>
         ))}
       </Tabs.List>
-      {snippets.map(({ label, code }) => (
-        <Tabs.Panel key={label} value={label}>
+      {snippets.map(({ label, code }, index) => (
+        <Tabs.Panel key={label} value={String(index)}>
           <CodeBlock code={code} />
         </Tabs.Panel>
       ))}

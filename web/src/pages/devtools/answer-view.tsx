@@ -1,0 +1,122 @@
+import { Alert, Anchor, Code, Group, Loader, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { ApiError } from '../../api/client.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import type { Answer } from './conversation.ts'
+import { receiptQuery } from './routes.tsx'
+
+export function AnswerView({ organisationId, answer }: { organisationId: string; answer: Answer }) {
+  const { t } = useTranslation('devtools')
+  const { state, text, error } = answer
+  return (
+    <Stack gap={6} px="sm" aria-busy={state === 'waiting' || state === 'streaming'}>
+      <Text size="xs" fw={600} c="dimmed" ff="monospace">
+        {answer.model}
+      </Text>
+      {text !== '' && <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{text}</Text>}
+      {state === 'waiting' && <Loader type="dots" size="sm" aria-label={t('playground.waiting')} role="status" />}
+      {state === 'stopped' && (
+        <Text size="sm" c="dimmed">
+          {t('playground.stopped')}
+        </Text>
+      )}
+      {error && <Failure organisationId={organisationId} error={error} />}
+      <Measurements organisationId={organisationId} answer={answer} />
+    </Stack>
+  )
+}
+
+/** Codes for which the page knows a way out; the others show the message of the server only. */
+const codesWithWayOut = [
+  'gateway_not_enabled',
+  'subscription_required',
+  'insufficient_quota',
+  'model_not_found',
+  'context_length_exceeded',
+  'unsupported_parameter',
+  'content_filter',
+  'rate_limit_exceeded',
+  'upstream_error',
+  'upstream_timeout',
+  'overloaded',
+  'shutting_down',
+  'no_connection',
+  'incomplete',
+] as const
+
+function Failure({ organisationId, error }: { organisationId: string; error: { code: string; message: string } }) {
+  const { t } = useTranslation('devtools')
+  const code = codesWithWayOut.find((known) => known === error.code)
+  const page = code === 'gateway_not_enabled' ? 'developer-tools' : code === 'insufficient_quota' ? 'usage' : undefined
+  return (
+    <Alert color="red" title={<Code>{error.code}</Code>} role="alert">
+      <Stack gap={4}>
+        {error.message !== '' && <Text size="sm">{error.message}</Text>}
+        {code && <Text size="sm">{t(`wayOut.${code}`)}</Text>}
+        {page && (
+          <Anchor
+            size="sm"
+            renderRoot={(props) => <Link to={`/organisations/${organisationId}/${page}` as '/'} {...props} />}
+          >
+            {t(page === 'usage' ? 'playground.openUsage' : 'playground.openDeveloperTools')}
+          </Anchor>
+        )}
+      </Stack>
+    </Alert>
+  )
+}
+
+/** Times, tokens and cost. The receipt is written when the answer has ended; of a stopped answer some moments later. */
+function Measurements({ organisationId, answer }: { organisationId: string; answer: Answer }) {
+  const { t } = useTranslation('devtools')
+  const format = useFormat()
+  const { state, requestId, firstTextMs, totalMs, usage } = answer
+  const hasEnded = totalMs !== undefined
+  const hasReceipt = hasEnded && requestId !== undefined && (state !== 'failed' || answer.text !== '')
+  const { data: receipt, isError } = useQuery({
+    ...receiptQuery(requestId ?? ''),
+    enabled: hasReceipt,
+    retry: (failures, error) => error instanceof ApiError && error.status === 404 && failures < 12,
+    retryDelay: (failures) => Math.min(250 * 1.5 ** failures, 8_000),
+  })
+  const [prompt, output] = [
+    receipt?.usage.promptTokens ?? usage?.prompt_tokens,
+    receipt?.usage.completionTokens ?? usage?.completion_tokens,
+  ]
+  return (
+    <Group gap="md" fz="xs" c="dimmed">
+      {firstTextMs !== undefined && <span>{t('playground.firstText', { time: format.duration(firstTextMs) })}</span>}
+      {hasEnded && <span>{t('playground.total', { time: format.duration(totalMs) })}</span>}
+      {prompt !== undefined && output !== undefined && (
+        <span>{t('playground.tokens', { prompt: format.number(prompt), output: format.number(output) })}</span>
+      )}
+      {receipt && <span>{t('playground.cost', { cost: format.money(receipt.billedUsd, { exact: true }) })}</span>}
+      {hasReceipt && !receipt && !isError && <span>{t('playground.costPending')}</span>}
+      {requestId && (receipt || !hasReceipt) && (
+        <Receipt organisationId={organisationId} requestId={requestId} isLink={receipt !== undefined} />
+      )}
+    </Group>
+  )
+}
+
+function Receipt(props: { organisationId: string; requestId: string; isLink: boolean }) {
+  const { organisationId, requestId, isLink } = props
+  const { t } = useTranslation('devtools')
+  if (!isLink) return <Code fz="xs">{requestId}</Code>
+  return (
+    <Anchor
+      inherit
+      renderRoot={(rootProps) => (
+        <Link
+          to="/organisations/$organisationId/receipts/$requestId"
+          params={{ organisationId, requestId }}
+          {...rootProps}
+        />
+      )}
+    >
+      {t('playground.receipt')}
+    </Anchor>
+  )
+}

@@ -1,0 +1,58 @@
+import type { DeveloperToolsView, OfferedIdView, OfferedModelView } from '@contract/console-developer-tools.ts'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { patchJson } from '../../api/client.ts'
+import { notifyError } from '../../ui/notify.ts'
+import { developerToolsQuery } from './routes.tsx'
+
+/** A model with the id and the prices that the table shows. */
+export interface ModelRow {
+  model: OfferedModelView
+  side: OfferedIdView
+}
+
+interface Switched {
+  enable?: string[]
+  disable?: string[]
+}
+
+export type ModelSwitch = (switched: Switched) => void
+
+/** Most models in one request. */
+const maximumIds = 1_000
+
+/** Enables and disables models. The page shows the new state at once, and the former one if the server refuses. */
+export function useModelSwitch(organisationId: string): ModelSwitch {
+  const queryClient = useQueryClient()
+  const { queryKey } = developerToolsQuery(organisationId)
+  const { mutate } = useMutation({
+    mutationFn: async ({ enable = [], disable = [] }: Switched) => {
+      for (let first = 0; first < Math.max(enable.length, disable.length); first += maximumIds) {
+        const part = (ids: string[]) => ids.slice(first, first + maximumIds)
+        await patchJson(`/api/organisations/${organisationId}/models`, { enable: part(enable), disable: part(disable) })
+      }
+    },
+    onMutate: async (switched) => {
+      await queryClient.cancelQueries({ queryKey })
+      const former = queryClient.getQueryData(queryKey)
+      queryClient.setQueryData(queryKey, (view) => view && withSwitched(view, switched))
+      return { former }
+    },
+    onError: (error, _switched, context) => {
+      queryClient.setQueryData(queryKey, context?.former)
+      notifyError(error)
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey }),
+  })
+  return mutate
+}
+
+function withSwitched(view: DeveloperToolsView, { enable = [], disable = [] }: Switched): DeveloperToolsView {
+  const [enabled, disabled] = [new Set(enable), new Set(disable)]
+  return {
+    ...view,
+    models: view.models.map((model) => {
+      if (enabled.has(model.id)) return { ...model, enabled: true }
+      return disabled.has(model.id) ? { ...model, enabled: false } : model
+    }),
+  }
+}

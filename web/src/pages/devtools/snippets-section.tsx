@@ -1,0 +1,42 @@
+import type { DeveloperToolsView } from '@contract/console-developer-tools.ts'
+import { Select, SimpleGrid, Text } from '@mantine/core'
+import { useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { CodeSnippets } from '../../ui/code-block.tsx'
+import { CopyField } from '../../ui/copy-field.tsx'
+import { Section } from '../../ui/section.tsx'
+import { callableIds } from './callable-ids.ts'
+import { createSnippets } from './snippets.ts'
+
+/** Replaces a key that is no longer known. */
+const keyPlaceholder = 'YOUR_API_KEY'
+
+/** The base URL and programs that call the gateway, with the values of this organisation. */
+export function SnippetsSection({ view, apiKey }: { view: DeveloperToolsView; apiKey: string | undefined }) {
+  const { t } = useTranslation('devtools')
+  const ids = useMemo(() => callableIds(view.models), [view.models])
+  const [chosen, setChosen] = useState<string>()
+  const model = chosen !== undefined && ids.includes(chosen) ? chosen : (ids[0] ?? 'MODEL')
+  const values = { baseUrl: view.baseUrl, apiKey: apiKey ?? keyPlaceholder, model }
+  return (
+    <Section title={t('snippets.title')} description={t('snippets.description')}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} maw={900}>
+        <CopyField label={t('snippets.baseUrl')} value={view.baseUrl} />
+        <Select
+          label={t('snippets.model')}
+          data={ids}
+          value={ids.length === 0 ? null : model}
+          onChange={(id) => setChosen(id ?? undefined)}
+          allowDeselect={false}
+          searchable
+          limit={100}
+          nothingFoundMessage={t('models.noneFound')}
+        />
+      </SimpleGrid>
+      <CodeSnippets snippets={createSnippets(values)} />
+      <Text size="sm" c="dimmed">
+        {apiKey === undefined ? t('snippets.placeholder', { placeholder: keyPlaceholder }) : t('snippets.withKey')}
+      </Text>
+    </Section>
+  )
+}
