@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
 import { type Authenticators, authenticateOperator } from './authentication.ts'
 import type { Caller, OrganisationAuthentication, Person, RoleAuthentication } from './route.ts'
@@ -26,7 +26,7 @@ export async function authenticateRole(
 }
 
 /** Runs before the handler, because the organisation may be in the body. */
-export async function authoriseOrganisation(request: FastifyRequest, _reply: FastifyReply): Promise<void> {
+export async function authoriseOrganisation(request: FastifyRequest): Promise<void> {
   const auth = request.routeOptions.config.auth
   if (typeof auth !== 'object' || !('organisation' in auth) || hasEveryRight(request.person)) return
   assertRole(request, auth, await auth.organisation(request))

@@ -1,6 +1,7 @@
 export { type Authenticators } from './authentication.ts'
 export { assertSameSite, forbidden, isAdministratorOf, visibleOrganisations } from './authorisation.ts'
 export { renderErrorBody, toAppError } from './error-renderer.ts'
+export { followAccess } from './follow-access.ts'
 export { startEventStream } from './event-stream.ts'
 export { headerList } from './header-list.ts'
 export { type App, describeRoutes, type Routes } from './route.ts'

@@ -92,6 +92,8 @@ declare module 'fastify' {
     organisation: Caller
     /** The signed-in person; undefined on requests with the operator token and on routes without a role. */
     person: Person | undefined
+    /** Throws if the caller may no longer make the request. Set on routes with a role. */
+    checkAccess: () => Promise<void>
     /** The id in `x-request-id`, the log and the usage record. */
     requestId: RequestId
     /** Aborts when the client's socket closes before the end of the response, or when the grace period of a stop is over. */

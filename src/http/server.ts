@@ -90,6 +90,7 @@ export function createServer(options: ServerOptions): App {
   app.decorate('stalledClientMs', options.stalledClientMs)
   app.decorateRequest('organisation', null as never)
   app.decorateRequest('person', undefined)
+  app.decorateRequest('checkAccess', null as never)
   app.decorateRequest('requestId', null as never)
   app.decorateRequest('clientSignal', null as never)
   app.decorateRequest('bodyAccount', undefined)
@@ -125,6 +126,10 @@ function addRole(route: RouteOptions, auth: RoleAuthentication, options: ServerO
   route.onRequest = [
     async (request: FastifyRequest, reply: FastifyReply) => {
       await authenticateRole(request, auth, options)
+      request.checkAccess = async () => {
+        await authenticateRole(request, auth, options)
+        await authoriseOrganisation(request)
+      }
       if (isActing(auth)) {
         request.organisation = await findActingOrganisation(request, auth, options.authenticators)
         // A client that has left in the meantime has no `close` event left that would end its count.

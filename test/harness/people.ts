@@ -16,16 +16,17 @@ export function openBrowser(url: string): Browser {
   return {
     cookie,
     async call(method, target, body, headers = {}): Promise<ApiAnswer> {
+      const isForm = body instanceof FormData
       const response = await fetch(url + target, {
         method,
         redirect: 'manual',
         headers: {
           ...(cookies.size > 0 ? { cookie: cookie() } : {}),
           ...(method === 'GET' ? {} : { origin: new URL(url).origin }),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
           ...headers,
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
       })
       for (const set of response.headers.getSetCookie()) {
         const [pair = '', ...attributes] = set.split('; ')
