@@ -21,7 +21,7 @@ const allowedRooms: AllowedRooms = {
   models: ['contract', 'database', 'http', 'operators', 'organisations', 'billing', 'providers'],
   routing: ['models', 'providers'],
   gateway: ['contract', 'http', 'organisations', 'billing', 'models', 'routing', 'providers', 'tokens'],
-  documents: ['contract', 'database', 'http', 'jobs', 'organisations'],
+  documents: ['contract', 'database', 'http', 'jobs', 'operators', 'organisations'],
   retrieval: ['database', 'gateway', 'organisations', 'tokens'],
   ingestion: ['contract', 'database', 'jobs', 'documents', 'retrieval', 'tokens'],
   spaces: ['contract', 'database', 'http', 'operators'],

@@ -102,7 +102,8 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const { spaceStore, spaces } = await openSpaces(storedSpaces)
   const search = await openSearch({ index, organisations, catalogue, embeddings, metrics, tokens, ...context })
   const { embedder, retrieval } = search
-  const { documents, watch, chunks, viewer } = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
+  const files = openDocuments({ control, corpus, documentStore, blobs, spaces, ...context })
+  const { documents, watch } = files
   const ingestion = openIngestion({ corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
   const shown = { control, corpus, organisations, ledger, blobs, index, embedder, ingestion, events }
   const pages = openConsole({ ...shown, ...context })
@@ -116,11 +117,8 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     catalogueViews,
     ledger,
     completions,
-    documents,
+    ...files,
     documentStore,
-    watch,
-    chunks,
-    viewer,
     blobs,
     index,
     retrieval,

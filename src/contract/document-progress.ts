@@ -1,9 +1,15 @@
 import { z } from 'zod'
-import { documentWarningSchema } from './documents.ts'
+import { documentFailureCodes, documentFormats, documentWarningSchema } from './documents.ts'
 import { queryInteger } from './query-integer.ts'
 
-/** The operator's view of documents: progress, failures and chunks. */
+/** The console's view of documents: lists, progress, failures, work on many documents, and chunks. */
 
+/** Most documents that one request selects by id, and most that it leaves out of a filter. */
+export const maximumSelectedDocuments = 1000
+const maximumSearchLength = 255
+
+const failure = z.enum(documentFailureCodes)
+const format = z.enum(documentFormats)
 const status = z.enum(['processing', 'ready', 'failed'])
 
 export const documentProgressSchema = z
@@ -16,10 +22,13 @@ export const documentProgressSchema = z
     partsDone: z.int().nullable().describe('Pages while extracting, chunks while indexing.'),
     partsTotal: z.int().nullable().describe('Null if unknown.'),
     warnings: z.array(documentWarningSchema).describe('Parts of the file that could not be read, and guessed values.'),
-    error: z.object({ code: z.string(), message: z.string() }).nullable().describe('Why it failed and what to do.'),
+    error: z.object({ code: failure, message: z.string() }).nullable().describe('Why it failed and what to do.'),
     chunkCount: z.int().nullable().describe('Null until it is ready.'),
+    pageCount: z.int().nullable().describe('Of a PDF; null until it is ready.'),
+    path: z.string().nullable().describe('The text `path` of the metadata: the folder of an uploaded folder.'),
     sizeBytes: z.int(),
     mimeType: z.string(),
+    format,
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
@@ -30,21 +39,83 @@ const documentCountsSchema = z
   .describe('Documents of the Space by status.')
   .meta({ id: 'DocumentCounts' })
 
-export const documentProgressQuerySchema = z.object({
+/** A document with everything that its page shows. */
+export const documentDetailSchema = documentProgressSchema
+  .extend({ metadata: z.record(z.string(), z.unknown()).nullable() })
+  .meta({ id: 'DocumentDetail' })
+
+export const documentOperationSchema = z
+  .object({
+    id: z.uuid(),
+    kind: z.enum(['delete', 'retry']),
+    total: z.int().describe('Documents of the selection when it was requested.'),
+    done: z.int().describe('Documents handled so far. It may end below `total` if documents were removed or changed.'),
+    requestedAt: z.iso.datetime(),
+    finishedAt: z.iso.datetime().nullable(),
+  })
+  .describe('Work on many documents, done in the background.')
+  .meta({ id: 'DocumentOperation' })
+
+/** The text of a search field as it is compared: without case, composed. PostgreSQL stores no U+0000. */
+const search = z
+  .string()
+  .max(maximumSearchLength)
+  .refine((text) => !text.includes('\u0000') && text.isWellFormed(), 'must be valid Unicode without U+0000')
+  .transform((text) => text.normalize('NFC').trim())
+
+const filterShape = {
+  search: search.optional().describe('Part of the name, in any case.'),
   status: status.optional().describe('Only documents with this status.'),
-  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0),
+  failure: failure.optional().describe('Only failed documents with this code.'),
+  format: format.optional().describe('Only documents of this format.'),
+}
+
+export const documentSorts = ['newest', 'oldest', 'name', 'nameDescending', 'largest', 'smallest'] as const
+
+export const documentProgressQuerySchema = z.object({
+  ...filterShape,
+  sort: z.enum(documentSorts).default('newest'),
+  after: z
+    .string()
+    .max(4096)
+    .optional()
+    .describe('`next` of an earlier page of the same order: continues after its last document.'),
+  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0).describe('Documents to skip, from the start or `after`.'),
   limit: queryInteger(1, 100).default(20),
 })
 
 export const documentProgressPageSchema = z
   .object({
-    total: z.int(),
+    total: z.int().describe('Documents that match.'),
     limit: z.int(),
     offset: z.int(),
+    next: z.string().nullable().describe('For `after`; null if this page is empty.'),
     counts: documentCountsSchema,
+    failures: z.record(z.string(), z.int()).describe('Failed documents of the Space by code.'),
+    formats: z.record(z.string(), z.int()).describe('Documents of the Space by format.'),
+    operations: z
+      .array(documentOperationSchema)
+      .describe('Unfinished work on many documents, oldest first, at most 20.'),
+    uploads: z.object({
+      maximumBytes: z.int(),
+      supportedExtensions: z.array(z.string()),
+      supportedMimeTypes: z.array(z.string()),
+    }),
     items: z.array(documentProgressSchema),
   })
   .meta({ id: 'DocumentProgressPage' })
+
+const ids = (minimum: number) => z.array(z.uuid()).min(minimum).max(maximumSelectedDocuments)
+
+export const documentSelectionSchema = z
+  .union([
+    z.strictObject({ ids: ids(1) }),
+    z.strictObject({
+      filter: z.strictObject(filterShape).describe('An empty filter selects every document of the Space.'),
+      except: ids(0).optional().describe('Documents of the filter to leave out.'),
+    }),
+  ])
+  .describe('`ids`, or all documents that match `filter` when the request arrives.')
 
 /** The data of each event, by event name. */
 export const documentEventSchema = z
@@ -55,6 +126,9 @@ export const documentEventSchema = z
     documentProgressSchema.describe('`document`: a new or changed document.'),
     z.object({ id: z.uuid() }).describe('`removed`: the id of a removed document.'),
     documentCountsSchema.describe('`counts`: documents by status.'),
+    z
+      .object({ items: z.array(documentOperationSchema) })
+      .describe('`operations`: the unfinished work on many documents, after a change.'),
   ])
   .meta({ id: 'SpaceDocumentEvent' })
 
@@ -87,6 +161,11 @@ export const chunkPageSchema = z
   .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(chunkSchema) })
   .meta({ id: 'ChunkPage' })
 
+export type DocumentFilter = Pick<z.output<typeof documentProgressQuerySchema>, keyof typeof filterShape>
+export type DocumentOperationBody = z.output<typeof documentOperationSchema>
+export type DocumentProgressPageBody = z.output<typeof documentProgressPageSchema>
+export type DocumentSelection = z.output<typeof documentSelectionSchema>
+export type DocumentSort = (typeof documentSorts)[number]
 export type DocumentProgressBody = z.infer<typeof documentProgressSchema>
 export type ChunkBody = z.infer<typeof chunkSchema>
 export type ChunkPageBody = z.infer<typeof chunkPageSchema>

@@ -21,6 +21,27 @@ export const supportedFileTypesSchema = z
   .object({ supportedMimeTypes: z.array(z.string()), supportedExtensions: z.array(z.string()) })
   .meta({ id: 'SupportedFileTypes' })
 
+/** The formats of the supported types. */
+export const documentFormats = ['pdf', 'docx', 'txt', 'csv', 'md'] as const
+
+/** Codes of failed documents: a closed list. */
+export const documentFailureCodes = [
+  'encrypted_pdf',
+  'encrypted_docx',
+  'corrupt_file',
+  'empty_file',
+  'no_text',
+  'unsupported_content',
+  'too_large_when_unpacked',
+  'too_many_pages',
+  'too_complex',
+  'processing_timeout',
+  'out_of_memory',
+  'embedding_failed',
+  'insufficient_quota',
+  'internal_error',
+] as const
+
 /** Codes of warnings about a document that was read in part: a closed list. */
 export const documentWarningCodes = [
   'pages_without_text',
@@ -112,6 +133,9 @@ export const uploadBodySchema = z
   })
   .meta({ required: ['file'] })
 
+/** The upload to a Space of the path. */
+export const spaceUploadQuerySchema = uploadQuerySchema.omit({ spaceId: true })
+
 /** An id that is not a UUID is a document that does not exist. */
 export const documentParamsSchema = z.object({ id: z.string() })
 
@@ -126,6 +150,8 @@ export const updateDocumentSchema = z
 
 export const healthSchema = z.object({ status: z.literal('ok'), timestamp: z.iso.datetime() }).meta({ id: 'Health' })
 
+export type DocumentFailureCode = (typeof documentFailureCodes)[number]
+export type DocumentFormat = (typeof documentFormats)[number]
 export type OnDuplicate = z.infer<typeof onDuplicate>
 export type DocumentWarning = z.infer<typeof documentWarningSchema>
 export type DocumentBody = z.infer<typeof documentSchema>

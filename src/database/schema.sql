@@ -602,6 +602,25 @@ create table chunks (
 CREATE INDEX chunks_by_position ON chunks USING btree (document_id, character_from);
 CREATE UNIQUE INDEX chunks_by_document ON chunks USING btree (document_id, chunk_index);
 
+create table document_operations (
+  id uuid not null,
+  organisation_id uuid not null,
+  space_id uuid not null,
+  kind text not null,
+  selection jsonb not null,
+  fingerprint bytea not null,
+  requested_at timestamp with time zone default now() not null,
+  total integer not null,
+  done integer default 0 not null,
+  position_time timestamp with time zone,
+  position_id uuid,
+  finished_at timestamp with time zone,
+  constraint document_operations_pkey PRIMARY KEY (id),
+  constraint document_operations_kind_check CHECK ((kind = ANY (ARRAY['delete'::text, 'retry'::text])))
+);
+CREATE INDEX document_operations_by_space ON document_operations USING btree (organisation_id, space_id, requested_at);
+CREATE UNIQUE INDEX document_operations_live ON document_operations USING btree (space_id, fingerprint) WHERE (finished_at IS NULL);
+
 create table documents (
   id uuid not null,
   organisation_id uuid not null,
@@ -626,13 +645,21 @@ create table documents (
   updated_at timestamp with time zone default now() not null,
   public_id uuid,
   is_current boolean default true not null,
+  page_count integer,
+  path text,
+  document_id uuid generated always as (COALESCE(public_id, id)) stored,
+  name_key text generated always as (lower(NORMALIZE(name, NFD))) stored,
   constraint documents_pkey PRIMARY KEY (id),
   constraint documents_error_iff_failed CHECK (((status = 'failed'::text) = (error_code IS NOT NULL))),
   constraint documents_status_check CHECK ((status = ANY (ARRAY['processing'::text, 'ready'::text, 'failed'::text])))
 );
 CREATE INDEX documents_by_content ON documents USING btree (organisation_id, space_id, content_sha256);
 CREATE INDEX documents_by_name ON documents USING btree (organisation_id, space_id, name);
-CREATE INDEX documents_by_space ON documents USING btree (organisation_id, space_id, created_at DESC, id DESC);
+CREATE INDEX documents_by_name_key ON documents USING btree (organisation_id, space_id, name_key, document_id) WHERE is_current;
+CREATE INDEX documents_by_replacement ON documents USING btree (organisation_id, space_id) WHERE (NOT is_current);
+CREATE INDEX documents_by_size ON documents USING btree (organisation_id, space_id, size_bytes, document_id) WHERE is_current;
+CREATE INDEX documents_by_state ON documents USING btree (organisation_id, space_id, status, error_code, format) WHERE is_current;
+CREATE INDEX documents_by_time ON documents USING btree (organisation_id, space_id, created_at, document_id) WHERE is_current;
 CREATE INDEX documents_failed ON documents USING btree (updated_at DESC, id DESC) WHERE (status = 'failed'::text);
 CREATE UNIQUE INDEX documents_by_blob ON documents USING btree (blob_key);
 CREATE UNIQUE INDEX documents_by_public_id ON documents USING btree (COALESCE(public_id, id), is_current);

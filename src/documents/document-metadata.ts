@@ -10,7 +10,12 @@ export interface Metadata {
   json: string
   /** metadata.url if it is a valid link. */
   sourceUrl: string | null
+  /** metadata.path if it is a text: the folder of a file that was uploaded with its folder. */
+  path: string | null
 }
+
+/** Longest path that lists show, in UTF-16 code units. */
+const maximumPathLength = 1024
 
 /** The field may have white space and duplicate members in addition to the 16 KiB. */
 const limits = { field: 'metadata', shape: {}, maximumValues: 20_000, read: (value: unknown) => value }
@@ -23,7 +28,8 @@ export function readMetadata(text: string): Metadata {
   if (Buffer.byteLength(json) > maximumMetadataBytes) {
     throw invalid(`at most ${maximumMetadataBytes} bytes of JSON, white space between its parts not counted.`)
   }
-  return { json, sourceUrl: readSourceUrl((value as Record<string, unknown>)['url']) }
+  const { url, path } = value as Record<string, unknown>
+  return { json, sourceUrl: readSourceUrl(url), path: readPath(path) }
 }
 
 /** The text of one member of a valid JSON object; of several members with this name the last one, as in JSON.parse. */
@@ -63,6 +69,11 @@ function canonicalText(text: string): string {
 /** A link for citations. */
 function readSourceUrl(url: unknown): string | null {
   return typeof url === 'string' ? toWebUrl(url) : null
+}
+
+function readPath(path: unknown): string | null {
+  const isShown = typeof path === 'string' && path !== '' && path.length <= maximumPathLength
+  return isShown && !path.includes('\u0000') && path.isWellFormed() ? path : null
 }
 
 function invalid(what: string): AppError {

@@ -57,6 +57,7 @@ export function createDocumentSweeper({
     const requeued = await store.requeueStuck()
     if (requeued > 0) log.warn({ requeued }, 'enqueued jobs for documents in processing that had none')
     await store.pruneUploadKeys()
+    await store.pruneOperations()
     const removedBlobs = await removeOrphans()
     if (removedBlobs > 0) log.info({ removedBlobs }, 'blobs without a document were removed')
     return { removedBlobs, requeued }

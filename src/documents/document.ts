@@ -1,28 +1,9 @@
-import type { DocumentWarning } from '../contract/documents.ts'
+import type { DocumentFailureCode, DocumentFormat, DocumentWarning } from '../contract/documents.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
 import type { Metadata } from './document-metadata.ts'
 
+export type { DocumentFailureCode, DocumentFormat }
 export type DocumentStatus = 'processing' | 'ready' | 'failed'
-
-/** Codes of failed documents: a closed list. */
-export type DocumentFailureCode =
-  | 'encrypted_pdf'
-  | 'encrypted_docx'
-  | 'corrupt_file'
-  | 'empty_file'
-  | 'no_text'
-  | 'unsupported_content'
-  | 'too_large_when_unpacked'
-  | 'too_many_pages'
-  | 'too_complex'
-  | 'processing_timeout'
-  | 'out_of_memory'
-  | 'embedding_failed'
-  | 'insufficient_quota'
-  | 'internal_error'
-
-/** The formats of the interface. */
-export type DocumentFormat = 'pdf' | 'docx' | 'txt' | 'csv' | 'md'
 
 export interface Document {
   id: DocumentId
@@ -76,14 +57,12 @@ export interface DocumentRow extends Omit<Document, 'metadataJson' | 'error' | '
 /** The operator's view of a document: progress, and the cause of a failure. */
 export interface DocumentProgressRow extends DocumentRow, DocumentProgress {
   chunkCount: number | null
+  format: DocumentFormat
+  /** Of a PDF. */
+  pageCount: number | null
+  /** The folder of the file, from its metadata. */
+  path: string | null
 }
 
 /** How many documents of a Space have each status. */
 export type DocumentCounts = Record<DocumentStatus, number>
-
-/** `total` counts the documents with the requested status, `counts` all of the Space. */
-export interface DocumentProgressPage {
-  total: number
-  counts: DocumentCounts
-  items: DocumentProgressRow[]
-}

@@ -1,7 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import {
-  type DocumentSummaryBody,
   documentPageSchema,
   documentParamsSchema,
   documentSchema,
@@ -17,26 +15,21 @@ import {
 } from '../contract/documents.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
-import { type Clock, readJson, type SpaceId } from '../kernel/index.ts'
-import { memberText } from './document-metadata.ts'
+import type { Clock, SpaceId } from '../kernel/index.ts'
+import {
+  acceptBodyTexts,
+  acceptUpload,
+  acceptUploads,
+  applyUpdate,
+  renderSummary,
+  sendJsonText,
+} from './document-requests.routes.ts'
 import type { Document } from './document.ts'
 import type { Documents } from './documents.ts'
 
 const tags = ['Documents']
 const config = { auth: 'organisation' } as const
 const described = describeRoutes('organisation', 'Documents')
-
-/** A PATCH body: metadata of 16 KiB with every character written as an escape, and the name. */
-const maximumPatchBytes = 256 * 1024
-/** Metadata of 16 KiB has at most half of this. */
-const maximumPatchValues = 20_000
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The text of the JSON body, on routes of single documents. */
-    bodyText: string | undefined
-  }
-}
 
 /** The health check and `/v1/documents`. */
 export function documentRoutes({ documents, clock }: { documents: Documents; clock: Clock }): Routes {
@@ -72,7 +65,7 @@ export function documentRoutes({ documents, clock }: { documents: Documents; clo
         const { spaceId, limit, offset } = request.query
         const page = await documents.list(request.organisation, spaceId as SpaceId, { limit, offset })
         const counts = JSON.stringify({ total: page.total, limit, offset }).slice(0, -1)
-        return sendJson(reply, `${counts},"items":[${page.items.map(writeDocument).join(',')}]}`)
+        return sendJsonText(reply, `${counts},"items":[${page.items.map(writeDocument).join(',')}]}`)
       },
     )
     addUpload(app, documents)
@@ -83,9 +76,7 @@ export function documentRoutes({ documents, clock }: { documents: Documents; clo
 function addUpload(app: App, documents: Documents) {
   void app.register(async (scope: unknown) => {
     const uploads = scope as App
-    // receiveUpload reads the body as a stream, with any content type.
-    uploads.removeAllContentTypeParsers()
-    uploads.addContentTypeParser('*', async () => ({}))
+    acceptUploads(uploads)
     uploads.post(
       '/v1/documents',
       {
@@ -107,19 +98,7 @@ function addUpload(app: App, documents: Documents) {
         },
       },
       async (request, reply) => {
-        const key = request.headers['idempotency-key']
-        const upload = {
-          spaceId: request.query.spaceId as SpaceId,
-          request: request.raw,
-          uploadKey: Array.isArray(key) ? key[0] : key,
-          onDuplicate: request.query.onDuplicate,
-          signal: request.clientSignal,
-        }
-        const result = await documents.upload(request.organisation, upload)
-        if (result.duplicateOf !== undefined) reply.header('x-duplicate-of', result.duplicateOf)
-        if (result.repeated) reply.header('idempotent-replayed', 'true')
-        reply.code(result.skipped ? 200 : 201)
-        return { id: result.id, spaceId: result.spaceId, name: result.name, status: result.status }
+        return renderSummary(await acceptUpload(documents, request, reply, request.query))
       },
     )
   })
@@ -131,18 +110,7 @@ function addSingleDocument(parent: App, documents: Documents) {
 
 function addSingleDocumentRoutes(app: App, documents: Documents) {
   const params = documentParamsSchema
-  app.decorateRequest('bodyText', undefined)
-  app.removeContentTypeParser('application/json')
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'string', bodyLimit: maximumPatchBytes },
-    async (request: FastifyRequest, text: string) => {
-      // Some clients send a content-type without a body, for example with DELETE.
-      if (text.trim() === '') return undefined
-      request.bodyText = text
-      return readJson(Buffer.from(text), { shape: {}, maximumValues: maximumPatchValues, read: (value) => value })
-    },
-  )
+  acceptBodyTexts(app)
   app.get(
     '/v1/documents/:id',
     described('getDocument', 'Get a document', {
@@ -150,7 +118,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
       response: { 200: documentSchema, ...errorResponses(401, 404) },
     }),
     async (request, reply) =>
-      sendJson(reply, writeDocument(await documents.get(request.organisation, request.params.id))),
+      sendJsonText(reply, writeDocument(await documents.get(request.organisation, request.params.id))),
   )
   app.patch(
     '/v1/documents/:id',
@@ -159,11 +127,7 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
       body: updateDocumentSchema,
       response: { 200: documentSummarySchema, ...errorResponses(400, 401, 404) },
     }),
-    (request) => {
-      const { name, metadata } = request.body
-      const metadataText = metadata && memberText(request.bodyText ?? '', 'metadata')
-      return documents.update(request.organisation, request.params.id, { name, metadataText }).then(renderSummary)
-    },
+    (request) => applyUpdate(documents, request, request.params.id, request.body).then(renderSummary),
   )
   app.delete(
     '/v1/documents/:id',
@@ -179,10 +143,6 @@ function addSingleDocumentRoutes(app: App, documents: Documents) {
   )
 }
 
-function renderSummary({ id, spaceId, name, status }: Document): DocumentSummaryBody {
-  return { id, spaceId, name, status }
-}
-
 /** A document as JSON text, because its metadata is JSON text that must not be parsed and written again. */
 function writeDocument(document: Document): string {
   const { error, sizeBytes, mimeType, createdAt, updatedAt } = document
@@ -192,8 +152,4 @@ function writeDocument(document: Document): string {
     1,
   )
   return `${summary},"metadata":${document.metadataJson ?? 'null'},${rest}`
-}
-
-function sendJson(reply: FastifyReply, text: string) {
-  return reply.type('application/json; charset=utf-8').send(text as never)
 }

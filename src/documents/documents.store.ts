@@ -4,7 +4,9 @@ import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import type { Document, DocumentRow, DocumentStatus, NewDocument } from './document.ts'
 import type { Metadata } from './document-metadata.ts'
+import { createListStore } from './document-list.store.ts'
 import { createHousekeepingStore } from './housekeeping.store.ts'
+import { createOperationsStore } from './operations.store.ts'
 import { enqueueProcessing } from './processing-job.ts'
 import { createProcessingStore, enqueueRename } from './processing.store.ts'
 import { createProgressStore } from './progress.store.ts'
@@ -36,6 +38,8 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
   return {
     ...createProcessingStore({ database, jobs, removeRows, removeFromIndex }),
     ...createReads(database),
+    ...createListStore(database),
+    ...createOperationsStore({ database, jobs, removeRows }),
     ...createProgressStore(database),
     ...createHousekeepingStore({ database, jobs }),
 
@@ -171,9 +175,17 @@ async function updateDocument(
          name = coalesce($2, name),
          metadata = case when $3 then $4::json else metadata end,
          source_url = case when $3 then $5 else source_url end,
+         path = case when $3 then $6 else path end,
          updated_at = now()
        where id = $1`,
-      [row.id, name ?? null, metadata !== undefined, metadata?.json ?? null, metadata?.sourceUrl ?? null],
+      [
+        row.id,
+        name ?? null,
+        metadata !== undefined,
+        metadata?.json ?? null,
+        metadata?.sourceUrl ?? null,
+        metadata?.path ?? null,
+      ],
     )
     const isRenamed = name !== undefined && name !== row.name
     if (isRenamed && row.status === 'ready') await enqueueRename(jobs, transaction, row.id)

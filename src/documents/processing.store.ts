@@ -74,14 +74,14 @@ export function createProcessingStore({ database, jobs, removeRows, removeFromIn
     async markReady(
       transaction: Queryable,
       id: string,
-      result: { name: string; chunkCount: number; warnings: readonly DocumentWarning[] },
+      result: { name: string; chunkCount: number; pageCount: number | null; warnings: readonly DocumentWarning[] },
     ): Promise<void> {
       await replaceFormer(transaction, removeRows, id)
       const [row] = await transaction.query<{ name: string }>(
         `update documents set status = 'ready', stage = 'done', error_code = null, error_message = null, chunk_count = $2,
-           warnings = $3::json, updated_at = now()
+           warnings = $3::json, page_count = $4, updated_at = now()
          where id = $1 returning name`,
-        [id, result.chunkCount, warningsJson(result.warnings)],
+        [id, result.chunkCount, warningsJson(result.warnings), result.pageCount],
       )
       if (row && row.name !== result.name) await enqueueRename(jobs, transaction, id)
     },

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { supportedExtensions, supportedMimeTypes } from '../contract/documents.ts'
 import { errorResponses } from '../contract/errors.ts'
 import { eventStream } from '../contract/event-stream.ts'
 import {
@@ -8,22 +9,20 @@ import {
   documentProgressPageSchema,
   documentProgressQuerySchema,
   type ChunkPageBody,
+  type DocumentProgressPageBody,
 } from '../contract/document-progress.ts'
 import { idParamsSchema } from '../contract/operator.ts'
-import { type App, describeRoutes, type Routes, startEventStream } from '../http/index.ts'
-import { AppError, describeError, isAppError, isUuid, type Log } from '../kernel/index.ts'
-import type { DocumentProgressPage, DocumentStatus } from './document.ts'
+import { type App, describeRoutes, followAccess, type Routes, startEventStream } from '../http/index.ts'
+import { anySignal, describeError, isAppError, isUuid, type Log } from '../kernel/index.ts'
+import { decodePosition, type DocumentLists, encodePosition } from './document-list.ts'
+import { membersOf, noDocument, noSpace } from './document-members.ts'
+import type { DocumentOperations } from './document-operations.ts'
 import type { DocumentEvent, DocumentWatch } from './document-watch.ts'
-import { renderProgress } from './render-progress.ts'
+import { renderOperation, renderProgress } from './render-progress.ts'
 
 export interface ProgressRoutesDependencies {
-  documents: {
-    loadProgressPage(
-      organisationId: string,
-      spaceId: string,
-      filter: { status: DocumentStatus | undefined; limit: number; offset: number },
-    ): Promise<DocumentProgressPage>
-  }
+  documents: Pick<DocumentLists, 'loadList'> & Pick<DocumentOperations, 'loadOperations'>
+  maximumUploadBytes: number
   watch: DocumentWatch
   chunks: {
     /** The organisation of a document; undefined if there is no such document. */
@@ -42,12 +41,6 @@ export interface ProgressRoutesDependencies {
 const described = describeRoutes({ role: 'operator' }, 'Operator: Documents')
 const params = idParamsSchema
 
-/** Members of the organisation that owns the resource in the path. */
-function membersOf(find: (id: string) => Promise<string | undefined> | string | undefined, missing: () => AppError) {
-  const organisation = ({ params }: { params: unknown }) => find((params as { id: string }).id)
-  return { role: 'member', organisation, missing } as const
-}
-
 /** `/api/spaces/{id}/documents`, its event stream, and `/api/documents/{id}/chunks`. */
 export function documentProgressRoutes(dependencies: ProgressRoutesDependencies): Routes {
   return (app) => {
@@ -57,14 +50,15 @@ export function documentProgressRoutes(dependencies: ProgressRoutesDependencies)
   }
 }
 
-function addProgress(app: App, { documents, findSpace }: ProgressRoutesDependencies) {
+function addProgress(app: App, { documents, findSpace, maximumUploadBytes }: ProgressRoutesDependencies) {
   app.get(
     '/api/spaces/:id/documents',
     described(
       'listSpaceDocuments',
       'List the documents of a Space with their progress',
       {
-        description: 'Newest first: stage, parts done, warnings, and the error of a failed document.',
+        description:
+          'With stage, parts done, warnings, and the error of a failed document. Any place of a list can be read.',
         params,
         querystring: documentProgressQuerySchema,
         response: { 200: documentProgressPageSchema, ...errorResponses(400, 401, 403, 404) },
@@ -74,12 +68,36 @@ function addProgress(app: App, { documents, findSpace }: ProgressRoutesDependenc
     ({ params: { id }, query }) => loadPage(id, query),
   )
 
-  async function loadPage(spaceId: string, query: z.output<typeof documentProgressQuerySchema>) {
+  async function loadPage(
+    spaceId: string,
+    query: z.output<typeof documentProgressQuerySchema>,
+  ): Promise<DocumentProgressPageBody> {
     const space = findSpace(spaceId)
     if (!space) throw noSpace()
-    const { status, limit, offset } = query
-    const page = await documents.loadProgressPage(space.organisationId, space.id, { status, limit, offset })
-    return { total: page.total, limit, offset, counts: page.counts, items: page.items.map(renderProgress) }
+    const { limit, offset, sort, after, ...filter } = query
+    const position = after === undefined ? undefined : decodePosition(sort, after)
+    const listed = { filter, sort, after: position, offset, limit }
+    const [page, operations] = await Promise.all([
+      documents.loadList(space.organisationId, space.id, listed),
+      documents.loadOperations(space.organisationId, space.id),
+    ])
+    const { counts, failures, formats } = page.contents
+    return {
+      total: page.total,
+      limit,
+      offset,
+      next: page.last ? encodePosition(sort, page.last) : null,
+      counts,
+      failures,
+      formats,
+      operations: operations.map(renderOperation),
+      uploads: {
+        maximumBytes: maximumUploadBytes,
+        supportedExtensions: [...supportedExtensions],
+        supportedMimeTypes: [...supportedMimeTypes],
+      },
+      items: page.items.map(renderProgress),
+    }
   }
 }
 
@@ -91,7 +109,7 @@ function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependenci
       'Follow the documents of a Space',
       {
         description:
-          'Server-sent events. First `snapshot` ({counts, items}: the newest 100), which is repeated if changes may have been missed. Then `document` (new or changed), `removed` ({id}) and `counts`. A comment line after every 15 s without an event.',
+          'Server-sent events. First `snapshot` ({counts, items}: the newest 100), which is repeated if changes may have been missed. Then `document` (new or changed), `removed` ({id}), `counts` and `operations` ({items}). A comment line after every 15 s without an event.',
         params,
         response: { 200: eventStream(documentEventSchema), ...errorResponses(401, 403, 404, 503) },
       },
@@ -100,9 +118,14 @@ function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependenci
     async (request, reply) => {
       const space = findSpace(request.params.id)
       if (!space) throw noSpace()
-      const events = watch.watch({ organisationId: space.organisationId, spaceId: space.id }, request.clientSignal)
+      const access = followAccess(request)
+      const signal = anySignal(request.clientSignal, access.ended)
+      const events = watch.watch({ organisationId: space.organisationId, spaceId: space.id }, signal)
       // An error before the first event is sent with its status.
-      const first = await events.next()
+      const first = await events.next().catch((error: unknown) => {
+        access.stop()
+        throw error
+      })
       const stream = startEventStream(reply, request.clientSignal)
       try {
         if (!first.done) await stream.write(writeEvent(first.value))
@@ -111,6 +134,7 @@ function addEvents(app: App, { watch, findSpace, log }: ProgressRoutesDependenci
         if (!isAppError(error, 'client_closed'))
           log.warn({ error: describeError(error) }, 'an event stream ended early')
       } finally {
+        access.stop()
         await events.return(undefined)
         stream.end()
       }
@@ -156,13 +180,7 @@ function renderEvent(event: DocumentEvent): unknown {
       return { id: event.id }
     case 'counts':
       return event.counts
+    case 'operations':
+      return { items: event.operations.map(renderOperation) }
   }
-}
-
-function noSpace(): AppError {
-  return new AppError('space_not_found', 'There is no Space with this id.', { param: 'id' })
-}
-
-function noDocument(): AppError {
-  return new AppError('document_not_found', 'There is no document with this id.', { param: 'id' })
 }

@@ -1,9 +1,9 @@
-import type { DocumentProgressBody } from '../contract/document-progress.ts'
+import type { DocumentOperationBody, DocumentProgressBody } from '../contract/document-progress.ts'
 import type { DocumentProgressRow } from './document.ts'
+import type { DocumentOperation } from './document-operations.ts'
 
-/** A document with its progress, as routes return it. */
 export function renderProgress(row: DocumentProgressRow): DocumentProgressBody {
-  const { id, spaceId, name, status, stage, partsDone, partsTotal, chunkCount, mimeType } = row
+  const { id, spaceId, name, status, stage, partsDone, partsTotal, chunkCount, pageCount, path, mimeType, format } = row
   return {
     id,
     spaceId,
@@ -15,9 +15,24 @@ export function renderProgress(row: DocumentProgressRow): DocumentProgressBody {
     warnings: row.warnings ?? [],
     error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
     chunkCount,
+    pageCount,
+    path,
     sizeBytes: Number(row.sizeBytes),
     mimeType,
+    format,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
+  }
+}
+
+export function renderOperation(operation: DocumentOperation): DocumentOperationBody {
+  const { id, kind, total, done, requestedAt, finishedAt } = operation
+  return {
+    id,
+    kind,
+    total,
+    done,
+    requestedAt: requestedAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
   }
 }

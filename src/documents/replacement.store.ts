@@ -13,6 +13,7 @@ interface Version extends RemovedRow {
   status: DocumentStatus
   metadata: string | null
   sourceUrl: string | null
+  path: string | null
   createdAt: Date
 }
 
@@ -42,7 +43,7 @@ export async function findByName(
 export async function lockVersions(transaction: Queryable, documentId: string): Promise<Version[]> {
   return transaction.query<Version>(
     `select id, blob_key as "blobKey", is_current as "isCurrent", status, metadata::text as metadata,
-       source_url as "sourceUrl", created_at as "createdAt"
+       source_url as "sourceUrl", path, created_at as "createdAt"
      from documents d where ${publicId('d')} = $1 order by id for update`,
     [documentId],
   )
@@ -68,7 +69,7 @@ export async function insertReplacement(
     ...document,
     metadata:
       document.metadata ??
-      (current.metadata === null ? null : { json: current.metadata, sourceUrl: current.sourceUrl }),
+      (current.metadata === null ? null : { json: current.metadata, sourceUrl: current.sourceUrl, path: current.path }),
     version: { publicId: documentId, isCurrent: !isServed, createdAt: current.createdAt },
   })
   await enqueueProcessing(jobs, transaction, document)
@@ -111,8 +112,8 @@ export async function insertRow(
 ): Promise<void> {
   await transaction.execute(
     `insert into documents (id, organisation_id, space_id, name, metadata, source_url, format, mime_type, size_bytes,
-       content_sha256, blob_key, public_id, is_current, created_at)
-     values ($1, $2, $3, $4, $5::json, $6, $7, $8, $9, $10, $11, $12, $13, coalesce($14, now()))`,
+       content_sha256, blob_key, public_id, is_current, created_at, path)
+     values ($1, $2, $3, $4, $5::json, $6, $7, $8, $9, $10, $11, $12, $13, coalesce($14, now()), $15)`,
     [
       document.id,
       document.organisationId,
@@ -128,6 +129,7 @@ export async function insertRow(
       document.version?.publicId ?? null,
       document.version?.isCurrent ?? true,
       document.version?.createdAt ?? null,
+      document.metadata?.path ?? null,
     ],
   )
 }

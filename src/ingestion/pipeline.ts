@@ -68,6 +68,7 @@ export function createPipeline(dependencies: PipelineDependencies) {
         await documents.markReady(transaction, document.id, {
           name: document.name,
           chunkCount,
+          pageCount: result.pageCount,
           warnings: result.warnings,
         })
         return true
@@ -175,14 +176,14 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
     written += batch.length
     if (!isReadingPages) progress.report({ stage: 'indexing', partsDone: written, partsTotal: null })
   }
-  const { warnings } = await extraction.summary
+  const { pages, warnings } = await extraction.summary
   await progress.done()
   if (written === 0)
     throw new ExtractionError(
       'no_text',
       'No text was found in the file. If it is a scan, run text recognition over it and upload the result.',
     )
-  return { warnings }
+  return { warnings, pageCount: document.format === 'pdf' ? pages : null }
 }
 
 /** The codes that a document ends with for good; undefined where another try may help. */

@@ -6,13 +6,16 @@ import {
   createDocuments,
   createDocumentWatch,
   createViewerStore,
+  type DocumentChangeEntry,
   type DocumentStore,
 } from '../documents/index.ts'
 import { detectFormat } from '../ingestion/index.ts'
+import { recordAdminChange } from '../operators/index.ts'
 import type { Spaces } from '../spaces/index.ts'
 import type { PartContext } from './foundation.ts'
 
 interface DocumentsDependencies extends PartContext {
+  control: Database
   corpus: Database
   documentStore: DocumentStore
   blobs: BlobStore
@@ -22,6 +25,7 @@ interface DocumentsDependencies extends PartContext {
 /** Uploads, changes and progress of documents, and the repair after a crash. */
 export function openDocuments({
   config,
+  control,
   corpus,
   documentStore,
   blobs,
@@ -38,19 +42,22 @@ export function openDocuments({
     log,
   })
   onStop(() => sweeper.close())
+  const { maximumUploadBytes } = config.settings.documents
   const documents = createDocuments({
     store: documentStore,
     blobs,
     hasSpace: (organisation, spaceId) => spaces.get(spaceId)?.organisationId === organisation.id,
     detectFormat,
-    maximumUploadBytes: config.settings.documents.maximumUploadBytes,
+    maximumUploadBytes,
     log,
   })
   const chunks = createChunkReader(corpus)
   return {
     documents,
+    maximumUploadBytes,
     watch: createDocumentWatch({ documents: documentStore, clock }),
     chunks,
     viewer: createViewerStore({ database: corpus, store: documentStore, chunks }),
+    recordDocumentChange: (change: DocumentChangeEntry) => recordAdminChange(control, { ...change, atMs: clock.now() }),
   }
 }

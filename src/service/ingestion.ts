@@ -1,7 +1,9 @@
 import type { Database } from '../database/index.ts'
 import {
   type BlobStore,
+  createOperationWorker,
   deleteBlobJob,
+  documentOperationJob,
   type DocumentStore,
   processDocumentJob,
   processSmallDocumentJob,
@@ -94,8 +96,14 @@ function openPipeline({
   return { pipeline, extractors }
 }
 
-/** Renames and deletions. Every instance works on them, also one that processes no documents. */
-function workOnChanges({ jobs, index, blobs, log }: Pick<IngestionDependencies, 'jobs' | 'index' | 'blobs' | 'log'>) {
+/** Renames, deletions, and work on many documents. Every instance works on them, also one that processes no documents. */
+function workOnChanges({
+  jobs,
+  index,
+  blobs,
+  documentStore,
+  log,
+}: Pick<IngestionDependencies, 'jobs' | 'index' | 'blobs' | 'documentStore' | 'log'>) {
   jobs.work(
     renameDocumentJob,
     {
@@ -112,6 +120,12 @@ function workOnChanges({ jobs, index, blobs, log }: Pick<IngestionDependencies, 
     deleteBlobJob,
     { concurrency: 2, maximumAttempts: 50, backoffMs: 1_000, onExhausted: async () => {} },
     (job) => blobs.delete(String(job.payload.blobKey)),
+  )
+  const operations = createOperationWorker({ store: documentStore, log })
+  jobs.work(
+    documentOperationJob,
+    { concurrency: 1, maximumAttempts: 20, backoffMs: 1_000, onExhausted: operations.giveUp },
+    operations.run,
   )
 }
 

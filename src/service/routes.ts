@@ -17,9 +17,11 @@ import {
   type BlobStore,
   type ChunkReader,
   createDocumentAudit,
+  type DocumentChangeEntry,
   documentProgressRoutes,
   documentRoutes,
   documentViewerRoutes,
+  documentSessionRoutes,
   type Documents,
   type DocumentStore,
   type DocumentWatch,
@@ -56,6 +58,8 @@ export interface RouteDependencies {
   watch: DocumentWatch
   chunks: ChunkReader
   viewer: Viewer
+  recordDocumentChange: (change: DocumentChangeEntry) => Promise<void>
+  maximumUploadBytes: number
   blobs: BlobStore
   index: Pick<SearchIndex, 'audit'>
   retrieval: Retrieval
@@ -76,10 +80,8 @@ const consoleFolder = path.resolve(import.meta.dirname, '../../dist/console')
 export function createRoutes(dependencies: RouteDependencies): Routes[] {
   const { organisations, operatorTokens, accounts, adminLog, catalogue, operatorCatalogue, catalogueViews } =
     dependencies
-  const { ledger, completions, documents, documentStore, watch, chunks, blobs, index, retrieval, spaces, tokens } =
-    dependencies
+  const { ledger, completions, documents, documentStore, blobs, index, retrieval, spaces, tokens } = dependencies
   const { isReady, publicUrl, clock, log } = dependencies
-  const { viewer } = dependencies
   const answers = {
     completions,
     retrieval,
@@ -114,8 +116,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       clock,
     }),
     spaceRoutes({ spaces }),
-    documentProgressRoutes({ documents: documentStore, watch, chunks, findSpace: (id) => spaces.get(id), log }),
-    documentViewerRoutes({ viewer, blobs }),
+    ...documentPages(dependencies),
     modelRoutes({ catalogue: operatorCatalogue }),
     modelViewRoutes({ views: catalogueViews }),
     usageRoutes({ ledger, organisations, clock }),
@@ -132,6 +133,23 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       ],
       clock,
     }),
+  ]
+}
+
+/** The files of Spaces, for people. */
+function documentPages(dependencies: RouteDependencies): Routes[] {
+  const { documents, documentStore, maximumUploadBytes, watch, chunks, viewer, blobs, spaces, log } = dependencies
+  const findSpace = (id: string) => spaces.get(id)
+  return [
+    documentProgressRoutes({ documents: documentStore, maximumUploadBytes, watch, chunks, findSpace, log }),
+    documentSessionRoutes({
+      documents,
+      store: documentStore,
+      findOrganisation: chunks.findOrganisation,
+      findSpace,
+      recordChange: dependencies.recordDocumentChange,
+    }),
+    documentViewerRoutes({ viewer, blobs }),
   ]
 }
 

@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto'
+import type { DocumentSelection } from '../contract/document-progress.ts'
+import type { Database, Queryable } from '../database/index.ts'
+import type { JobQueue } from '../jobs/index.ts'
+import { createUuid, type OrganisationId } from '../kernel/index.ts'
+import { filterConditions, parameterList } from './document-list.store.ts'
+import {
+  documentOperationJob,
+  type DocumentOperation,
+  type DocumentOperationKind,
+  type NewDocumentOperation,
+} from './document-operations.ts'
+import { enqueueProcessing, type ProcessedRow, processingKey } from './processing-job.ts'
+import { changesChannel } from './progress.store.ts'
+import type { RemovedRow, RemoveRows } from './remove-rows.ts'
+import { deleteRows, publicId } from './replacement.store.ts'
+
+/** Documents of one transaction: a removal of 50 takes about 0.1 s, and other writers wait no longer than that. */
+const batchDocuments = 50
+/** Most unfinished operations that lists show. */
+const maximumShown = 20
+
+interface OperationRow {
+  id: string
+  organisationId: OrganisationId
+  spaceId: string
+  kind: DocumentOperationKind
+  selection: DocumentSelection
+}
+
+interface OperationsDependencies {
+  database: Database
+  jobs: JobQueue
+  removeRows: RemoveRows
+}
+
+const operationColumns = `id, kind, total, done, requested_at as "requestedAt", finished_at as "finishedAt"`
+
+/** SQL of retries, and of work on many documents. */
+export function createOperationsStore(dependencies: OperationsDependencies) {
+  const { database } = dependencies
+  return {
+    retry(organisationId: OrganisationId, id: string): Promise<boolean> {
+      return database.transaction(async (transaction) => {
+        const retried = await retryDocuments(transaction, dependencies.jobs, organisationId, [id])
+        return retried > 0
+      })
+    },
+
+    startOperation(operation: NewDocumentOperation): Promise<DocumentOperation> {
+      return database.transaction((transaction) => startOperation(transaction, dependencies.jobs, operation))
+    },
+
+    runBatch(operationId: string): Promise<boolean> {
+      return database.transaction((transaction) => runBatch(transaction, dependencies, operationId), {
+        background: true,
+      })
+    },
+
+    async endOperation(operationId: string): Promise<void> {
+      await database.transaction(async (transaction) => {
+        const [ended] = await transaction.query<{ spaceId: string }>(
+          `update document_operations set finished_at = now() where id = $1 and finished_at is null
+           returning space_id as "spaceId"`,
+          [operationId],
+        )
+        if (ended) await notifySpace(transaction, ended.spaceId)
+      })
+    },
+
+    loadOperations(organisationId: string, spaceId: string): Promise<DocumentOperation[]> {
+      return database.query<DocumentOperation>(
+        `select ${operationColumns} from document_operations
+         where organisation_id = $1 and space_id = $2 and finished_at is null
+         order by requested_at, id limit ${maximumShown}`,
+        [organisationId, spaceId],
+      )
+    },
+
+    pruneOperations(): Promise<number> {
+      return database.execute(`delete from document_operations where finished_at < now() - interval '1 day'`)
+    },
+  }
+}
+
+async function startOperation(
+  transaction: Queryable,
+  jobs: JobQueue,
+  { organisationId, spaceId, kind, selection }: NewDocumentOperation,
+): Promise<DocumentOperation> {
+  const parameters = parameterList(organisationId, spaceId)
+  const [counted] = await transaction.query<{ total: number; now: Date }>(
+    `select count(*)::int as total, now() as now from documents d where ${selectionConditions(kind, selection, parameters)}`,
+    parameters.values,
+  )
+  const total = counted?.total ?? 0
+  const id = createUuid()
+  if (total === 0) {
+    const now = counted?.now ?? new Date()
+    return { id, kind, total, done: 0, requestedAt: now, finishedAt: now }
+  }
+  const text = JSON.stringify(selection)
+  const fingerprint = createHash('sha256').update(`${kind} ${text}`).digest()
+  const inserted = await transaction.execute(
+    `insert into document_operations (id, organisation_id, space_id, kind, selection, fingerprint, total)
+     values ($1, $2, $3, $4, $5::jsonb, $6, $7)
+     on conflict (space_id, fingerprint) where finished_at is null do nothing`,
+    [id, organisationId, spaceId, kind, text, fingerprint, total],
+  )
+  if (inserted > 0) {
+    const key = `${documentOperationJob}:${id}`
+    const fairnessKeys = { organisationId, spaceId }
+    await jobs.enqueue(transaction, { kind: documentOperationJob, key, payload: { operationId: id }, fairnessKeys })
+    await notifySpace(transaction, spaceId)
+  }
+  const [operation] = await transaction.query<DocumentOperation>(
+    `select ${operationColumns} from document_operations where space_id = $1 and fingerprint = $2 and finished_at is null`,
+    [spaceId, fingerprint],
+  )
+  // The first of two requests may have finished between the two statements.
+  return operation ?? { id, kind, total, done: total, requestedAt: counted!.now, finishedAt: counted!.now }
+}
+
+/** Conditions on the current rows `d` of the Space $2 of the organisation $1. */
+function selectionConditions(
+  kind: DocumentOperationKind,
+  selection: DocumentSelection,
+  parameters: ReturnType<typeof parameterList>,
+): string {
+  const conditions = [filterConditions('filter' in selection ? selection.filter : {}, parameters)]
+  if ('ids' in selection) conditions.push(`${publicId('d')} = any(${parameters.add(selection.ids)}::uuid[])`)
+  else if (selection.except?.length) {
+    conditions.push(`${publicId('d')} <> all(${parameters.add(selection.except)}::uuid[])`)
+  }
+  if (kind === 'retry') conditions.push(`d.status = 'failed'`)
+  return conditions.join(' and ')
+}
+
+async function runBatch(
+  transaction: Queryable,
+  dependencies: OperationsDependencies,
+  operationId: string,
+): Promise<boolean> {
+  // The lock keeps a second worker, which may have taken the job after a lost lease, from the same documents.
+  const [operation] = await transaction.query<OperationRow>(
+    `select id, organisation_id as "organisationId", space_id as "spaceId", kind, selection
+     from document_operations where id = $1 and finished_at is null for update`,
+    [operationId],
+  )
+  if (!operation) return false
+  const documents = await selectBatch(transaction, operation)
+  const ids = documents.map(({ id }) => id)
+  if (operation.kind === 'delete') await removeDocuments(transaction, dependencies.removeRows, ids)
+  else await retryDocuments(transaction, dependencies.jobs, operation.organisationId, ids)
+  const isLast = ids.length < batchDocuments
+  const last = documents.at(-1)
+  await transaction.execute(
+    `update document_operations set done = done + $2, finished_at = case when $3 then now() end,
+       position_time = coalesce($4::text::timestamptz, position_time), position_id = coalesce($5, position_id)
+     where id = $1`,
+    [operation.id, ids.length, isLast, last?.time ?? null, last?.id ?? null],
+  )
+  await notifySpace(transaction, operation.spaceId)
+  return !isLast
+}
+
+/**
+ * The next documents in the order of their creation. Only those that existed when the operation was requested and, for a retry, have not
+ * changed since: each one is retried at most once.
+ */
+function selectBatch(transaction: Queryable, { id, kind, selection, organisationId, spaceId }: OperationRow) {
+  const parameters = parameterList(organisationId, spaceId)
+  const conditions = selectionConditions(kind, selection, parameters)
+  const operation = `(select requested_at from document_operations where id = ${parameters.add(id)})`
+  const position = (column: string) => `(select ${column} from document_operations where id = ${parameters.add(id)})`
+  return transaction.query<{ id: string; time: string }>(
+    `select d.document_id as id, d.created_at::text as time from documents d
+     where ${conditions} and d.created_at <= ${operation} ${kind === 'retry' ? `and d.updated_at <= ${operation}` : ''}
+       and (d.created_at, d.document_id) > (coalesce(${position('position_time')}, '-infinity'),
+         coalesce(${position('position_id')}, '00000000-0000-0000-0000-000000000000'))
+     order by d.created_at, d.document_id limit ${batchDocuments}`,
+    parameters.values,
+  )
+}
+
+/** With their replacements in progress. */
+async function removeDocuments(transaction: Queryable, removeRows: RemoveRows, ids: readonly string[]): Promise<void> {
+  const rows = await transaction.query<RemovedRow>(
+    `select id, blob_key as "blobKey" from documents d where ${publicId('d')} = any($1::uuid[]) order by id for update`,
+    [[...ids]],
+  )
+  await deleteRows(transaction, removeRows, rows)
+}
+
+/** Puts failed documents back into the queue; resolves to their number. The stored files of failed documents are kept. */
+async function retryDocuments(
+  transaction: Queryable,
+  jobs: JobQueue,
+  organisationId: OrganisationId,
+  ids: readonly string[],
+): Promise<number> {
+  const rows = await transaction.query<ProcessedRow>(
+    `select id, organisation_id as "organisationId", space_id as "spaceId", format, size_bytes as "sizeBytes" from documents d
+     where ${publicId('d')} = any($2::uuid[]) and organisation_id = $1 and is_current and status = 'failed'
+     order by id for update`,
+    [organisationId, [...ids]],
+  )
+  await transaction.execute(
+    `update documents set status = 'processing', stage = 'queued', error_code = null, error_message = null, warnings = null,
+       parts_done = null, parts_total = null, chunk_count = null, page_count = null, updated_at = now()
+     where id = any($1::uuid[])`,
+    [rows.map(({ id }) => id)],
+  )
+  for (const row of rows) {
+    // The job that failed may still be about to end, and a second one with its key would be dropped.
+    await jobs.cancel(transaction, processingKey(row.id))
+    await enqueueProcessing(jobs, transaction, row)
+  }
+  return rows.length
+}
+
+/** Event streams of the Space then read its operations. */
+async function notifySpace(transaction: Queryable, spaceId: string): Promise<void> {
+  await transaction.query('select pg_notify($1, $2)', [changesChannel, spaceId])
+}

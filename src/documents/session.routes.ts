@@ -1,0 +1,289 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AdminAction } from '../contract/admin-log.ts'
+import {
+  documentDetailSchema,
+  documentOperationSchema,
+  documentSelectionSchema,
+  type DocumentSelection,
+} from '../contract/document-progress.ts'
+import {
+  documentParamsSchema,
+  documentSummarySchema,
+  spaceUploadQuerySchema,
+  updateDocumentSchema,
+  uploadBodySchema,
+} from '../contract/documents.ts'
+import { errorResponses } from '../contract/errors.ts'
+import { emptySchema, idParamsSchema } from '../contract/operator.ts'
+import { type App, describeRoutes, type Routes } from '../http/index.ts'
+import { isUuid, type SpaceId } from '../kernel/index.ts'
+import { type Actor, actorOf, changedFields } from '../operators/index.ts'
+import type { Organisation } from '../organisations/index.ts'
+import type { DocumentLists } from './document-list.ts'
+import type { DocumentOperations } from './document-operations.ts'
+import { actingMembersOf, noDocument, noSpace } from './document-members.ts'
+import {
+  acceptBodyTexts,
+  acceptUpload,
+  acceptUploads,
+  applyUpdate,
+  renderSummary,
+  sendJsonText,
+} from './document-requests.routes.ts'
+import type { Document } from './document.ts'
+import type { Documents } from './documents.ts'
+import { renderOperation, renderProgress } from './render-progress.ts'
+
+export interface DocumentSessionRoutesDependencies {
+  documents: Documents
+  store: Pick<DocumentLists, 'loadProgressOf'> & Pick<DocumentOperations, 'retry' | 'startOperation'>
+  /** The organisation of a document; undefined if there is no such document. */
+  findOrganisation: (documentId: string) => Promise<string | undefined>
+  /** Undefined if there is no such Space. */
+  findSpace: (id: string) => { id: string; organisationId: string } | undefined
+  /** Adds an entry to the admin log. */
+  recordChange: (change: DocumentChangeEntry) => Promise<void>
+}
+
+/** A change that a person made, for the admin log. */
+export interface DocumentChangeEntry {
+  actor: Actor
+  action: AdminAction
+  subjectType: 'document' | 'space'
+  subjectId: string
+  organisationId: Organisation['id']
+  before: Record<string, unknown> | null
+  after: Record<string, unknown> | null
+}
+
+const described = describeRoutes({ role: 'operator' }, 'Operator: Documents')
+const params = documentParamsSchema
+/** Most ids of a selection in the admin log. */
+const maximumLoggedIds = 100
+
+/**
+ * Documents for signed-in people: `/api/documents/{id}`, and uploads and work on many documents below `/api/spaces/{id}/documents`.
+ * They use the code of `/v1/documents`, act for the organisation and count in its limits. Each change is in the admin log.
+ */
+export function documentSessionRoutes(dependencies: DocumentSessionRoutesDependencies): Routes {
+  const { findSpace, findOrganisation } = dependencies
+  const ofSpace = actingMembersOf((id) => findSpace(id)?.organisationId, noSpace)
+  const ofDocument = actingMembersOf((id) => (isUuid(id) ? findOrganisation(id) : undefined), noDocument)
+  return (app) => {
+    void app.register(async (scope: unknown) => addUpload(scope as App, dependencies, ofSpace))
+    addOperations(app, dependencies, ofSpace)
+    void app.register(async (scope: unknown) => {
+      acceptBodyTexts(scope as App)
+      addReads(scope as App, dependencies, ofDocument)
+      addChanges(scope as App, dependencies, ofDocument)
+    })
+  }
+}
+
+type Members = ReturnType<typeof actingMembersOf>
+
+function addUpload(
+  app: App,
+  { documents, findSpace, recordChange }: DocumentSessionRoutesDependencies,
+  members: Members,
+) {
+  acceptUploads(app)
+  app.post(
+    '/api/spaces/:id/documents',
+    described(
+      'uploadSpaceDocument',
+      'Upload a document to a Space',
+      {
+        description: 'As `POST /v1/documents`.',
+        consumes: ['multipart/form-data'],
+        params: idParamsSchema,
+        querystring: spaceUploadQuerySchema,
+        body: uploadBodySchema,
+        response: {
+          200: documentSummarySchema.describe('With `onDuplicate=skip`: the existing document.'),
+          201: documentSummarySchema,
+          ...errorResponses(400, 401, 403, 404, 409, 413, 415, 429, 503),
+        },
+      },
+      members,
+      { limited: 'upload' },
+    ),
+    async (request, reply) => {
+      const space = findSpace(request.params.id)
+      if (!space) throw noSpace()
+      const upload = { spaceId: space.id, onDuplicate: request.query.onDuplicate }
+      const result = await acceptUpload(documents, request, reply, upload)
+      if (!result.skipped && !result.repeated) {
+        const after = { name: result.name, spaceId: result.spaceId }
+        await recordChange({ ...changeOf(request, 'document.created', result.id), before: null, after })
+      }
+      return renderSummary(result)
+    },
+  )
+}
+
+/** The constant fields of an entry about a document. */
+function changeOf(request: FastifyRequest, action: AdminAction, documentId: string) {
+  const subject = { subjectType: 'document', subjectId: documentId, organisationId: request.organisation.id } as const
+  return { actor: actorOf(request), action, ...subject }
+}
+
+function addReads(app: App, dependencies: DocumentSessionRoutesDependencies, members: Members) {
+  const { documents } = dependencies
+  app.get(
+    '/api/documents/:id',
+    described(
+      'getSpaceDocument',
+      'Get a document with its progress and metadata',
+      { params, response: { 200: documentDetailSchema, ...errorResponses(401, 403, 404) } },
+      members,
+    ),
+    async (request, reply) =>
+      sendDetail(dependencies, await documents.get(request.organisation, request.params.id), reply),
+  )
+}
+
+function addChanges(app: App, dependencies: DocumentSessionRoutesDependencies, members: Members) {
+  const { documents, store, recordChange } = dependencies
+  app.patch(
+    '/api/documents/:id',
+    described(
+      'updateSpaceDocument',
+      'Rename a document or change its metadata, in the console',
+      {
+        description: 'As `PATCH /v1/documents/{id}`; returns the whole document.',
+        params,
+        body: updateDocumentSchema,
+        response: { 200: documentDetailSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      members,
+    ),
+    async (request, reply) => {
+      const { id } = request.params
+      const before = await documents.get(request.organisation, id)
+      const after = await applyUpdate(documents, request, id, request.body)
+      const change = changedFields(loggedFields(before), loggedFields(after))
+      if (change) await recordChange({ ...changeOf(request, 'document.updated', id), ...change })
+      return sendDetail(dependencies, after, reply)
+    },
+  )
+  app.delete(
+    '/api/documents/:id',
+    described(
+      'deleteSpaceDocument',
+      'Delete a document, in the console',
+      {
+        description: 'As `DELETE /v1/documents/{id}`.',
+        params,
+        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+      },
+      members,
+    ),
+    async (request, reply) => {
+      const { id } = request.params
+      const { name, spaceId } = await documents.get(request.organisation, id)
+      await documents.remove(request.organisation, id)
+      await recordChange({ ...changeOf(request, 'document.removed', id), before: { name, spaceId }, after: null })
+      return reply.code(204).send(null)
+    },
+  )
+  app.post(
+    '/api/documents/:id/retry',
+    described(
+      'retryDocument',
+      'Process a failed document again',
+      {
+        description: 'From its stored file. A document that is not failed stays as it is.',
+        params,
+        response: { 200: documentDetailSchema, ...errorResponses(401, 403, 404) },
+      },
+      members,
+    ),
+    async (request, reply) => {
+      const { id } = request.params
+      const before = await documents.get(request.organisation, id)
+      if (await store.retry(request.organisation.id, id)) {
+        const states = { before: { failure: before.error?.code ?? null }, after: { status: 'processing' } }
+        await recordChange({ ...changeOf(request, 'document.retried', id), ...states })
+      }
+      return sendDetail(dependencies, await documents.get(request.organisation, id), reply)
+    },
+  )
+}
+
+function loggedFields({ name, metadataJson }: Document) {
+  return { name, metadata: metadataJson === null ? null : (JSON.parse(metadataJson) as unknown) }
+}
+
+const operations = [
+  {
+    kind: 'delete',
+    action: 'documents.removed',
+    operationId: 'deleteDocuments',
+    summary: 'Delete many documents of a Space',
+    description: 'Deletes them in the background.',
+  },
+  {
+    kind: 'retry',
+    action: 'documents.retried',
+    operationId: 'retryDocuments',
+    summary: 'Process failed documents of a Space again',
+    description:
+      'From their stored files, in the background. Documents of the selection that are not failed stay as they are.',
+  },
+] as const
+
+function addOperations(
+  app: App,
+  { store, findSpace, recordChange }: DocumentSessionRoutesDependencies,
+  members: Members,
+) {
+  for (const { kind, action, operationId, summary, description } of operations) {
+    app.post(
+      `/api/spaces/:id/documents/${kind}`,
+      described(
+        operationId,
+        summary,
+        {
+          description: `${description} The list and the event stream report progress. A repeated request returns the unfinished operation.`,
+          params: idParamsSchema,
+          body: documentSelectionSchema,
+          response: { 202: documentOperationSchema, ...errorResponses(400, 401, 403, 404) },
+        },
+        members,
+      ),
+      async (request, reply) => {
+        const space = findSpace(request.params.id)
+        if (!space) throw noSpace()
+        const { organisation, body: selection } = request
+        const started = { organisationId: organisation.id, spaceId: space.id as SpaceId, kind, selection }
+        const operation = await store.startOperation(started)
+        if (operation.total > 0) {
+          await recordChange({
+            actor: actorOf(request),
+            action,
+            subjectType: 'space',
+            subjectId: space.id,
+            organisationId: organisation.id,
+            before: null,
+            after: { operationId: operation.id, documents: operation.total, ...loggedSelection(selection) },
+          })
+        }
+        reply.code(202)
+        return renderOperation(operation)
+      },
+    )
+  }
+}
+
+function loggedSelection(selection: DocumentSelection) {
+  if ('ids' in selection) return { ids: selection.ids.slice(0, maximumLoggedIds) }
+  return { filter: selection.filter, except: selection.except?.slice(0, maximumLoggedIds) ?? [] }
+}
+
+async function sendDetail({ store }: DocumentSessionRoutesDependencies, document: Document, reply: FastifyReply) {
+  const [row] = await store.loadProgressOf(document.organisationId, document.spaceId, [document.id])
+  if (!row) throw noDocument()
+  const progress = JSON.stringify(renderProgress(row)).slice(0, -1)
+  return sendJsonText(reply, `${progress},"metadata":${document.metadataJson ?? 'null'}}`)
+}

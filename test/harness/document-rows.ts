@@ -1,0 +1,31 @@
+import type { Database } from '../../src/database/index.ts'
+
+/** Rows of one statement. */
+const batch = 10_000
+
+/**
+ * Adds documents to a Space without their files, for lists of a size that uploads would take hours for: one second apart, of five formats,
+ * each 100th failed with one of three codes, each 50th in processing. Names are `Report <hash> number <n>.<format>`.
+ */
+export async function insertDocumentRows(
+  corpus: Database,
+  { organisationId, spaceId, count }: { organisationId: string; spaceId: string; count: number },
+): Promise<void> {
+  for (let first = 0; first < count; first += batch) {
+    await corpus.execute(
+      `insert into documents (id, organisation_id, space_id, name, status, error_code, error_message, format, mime_type, size_bytes,
+         content_sha256, blob_key, stage, chunk_count, created_at)
+       select id, $1::uuid, $2::uuid, 'Report ' || md5(n::text) || ' number ' || n || '.' || format, status,
+         case when status = 'failed' then (array['corrupt_file', 'no_text', 'embedding_failed'])[1 + n / 100 % 3] end,
+         case when status = 'failed' then 'A message.' end, format, 'text/plain', n::bigint * 7919 % 1000000,
+         sha256(n::text::bytea), $2::uuid || '/' || id, case when status = 'processing' then 'queued' else 'done' end,
+         case when status = 'ready' then 10 end, now() - n * interval '1 second'
+       from (select n, gen_random_uuid() as id, (array['pdf', 'docx', 'md', 'txt', 'csv'])[1 + n % 5] as format,
+           case when n % 100 = 0 then 'failed' when n % 50 = 1 then 'processing' else 'ready' end as status
+         from generate_series($3::int, $4::int) as n) as documents`,
+      [organisationId, spaceId, first, Math.min(first + batch, count) - 1],
+      { timeoutMs: 600_000 },
+    )
+  }
+  await corpus.execute('analyze documents')
+}
