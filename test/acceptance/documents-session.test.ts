@@ -110,7 +110,7 @@ describe('a member', () => {
 })
 
 describe('the uploads of an organisation', () => {
-  test('count in its limit, whoever makes them', async () => {
+  test('count in its limit, with a session too', async () => {
     const { id: organisationId } = await portico.createOrganisation({ name: 'Small' })
     const limits = { concurrentUploads: 1 }
     expectStatus(await portico.operator('PATCH', `/api/organisations/${organisationId}`, { limits }), 200)
