@@ -1,12 +1,260 @@
+import './texts.ts'
+import type { ModelRow, ModelsView } from '@contract/console-models.ts'
+import { Accordion, Anchor, Badge, Group, List, SegmentedControl, Select, Text } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
-import { addTexts } from '../../i18n/translations.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
-import de from './de.json' with { type: 'json' }
-import en from './en.json' with { type: 'json' }
+import { SearchField } from './list-controls.tsx'
+import { type ModelsAvailability, modelsAvailabilities, modelsQuery, pageSizes } from './routes.tsx'
 
-addTexts('models', { en, de })
+const route = getRouteApi('/shell/operator/models')
 
-export function PlannedPage() {
+export function ModelsPage() {
   const { t } = useTranslation('models')
-  return <Page title={t('title')}>{null}</Page>
+  const format = useFormat()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data } = useSuspenseQuery(modelsQuery(search))
+  // The server pages the list, so a sorted column would only sort this page.
+  const columns = useColumns(data.items.length === data.total)
+  return (
+    <Page title={t('title')} description={t('description', { date: format.day(data.snapshotDate) })}>
+      <Filters counts={data.counts} />
+      <Problems problems={data.problems} />
+      <DataTable
+        label={t('title')}
+        columns={columns}
+        rows={data.items}
+        rowId={({ id }) => id}
+        minimumWidth={1040}
+        empty={<EmptyState title={t('none')} text={t('noneText')} />}
+      />
+      <PageSteps
+        total={data.total}
+        limit={pageSizes.models}
+        offset={search.offset ?? 0}
+        onChange={(offset) => void navigate({ search: (before) => ({ ...before, offset }) })}
+      />
+    </Page>
+  )
+}
+
+function Filters({ counts }: { counts: ModelsView['counts'] }) {
+  const { t } = useTranslation('models')
+  const format = useFormat()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  return (
+    <Group gap="sm">
+      <SegmentedControl
+        aria-label={t('filter')}
+        value={search.availability ?? 'all'}
+        onChange={(value) =>
+          void navigate({
+            search: ({ offset: _offset, ...before }) => ({ ...before, availability: value as ModelsAvailability }),
+          })
+        }
+        data={modelsAvailabilities.map((value) => ({
+          value,
+          label: `${t(`availability.${value}`)} ${format.number(counts[value])}`,
+        }))}
+      />
+      <Select
+        aria-label={t('kindLabel')}
+        placeholder={t('kindLabel')}
+        data={(['chat', 'embedding'] as const).map((value) => ({ value, label: t(`kind.${value}`) }))}
+        value={search.kind ?? null}
+        onChange={(kind) =>
+          void navigate({
+            search: ({ offset: _offset, kind: _kind, ...before }) => ({
+              ...before,
+              ...(kind && { kind: kind as 'chat' | 'embedding' }),
+            }),
+          })
+        }
+        clearable
+        w={160}
+      />
+      <SearchField
+        label={t('search')}
+        value={search.search}
+        onChange={(text) =>
+          void navigate({ search: ({ offset: _offset, ...before }) => ({ ...before, search: text }), replace: true })
+        }
+      />
+    </Group>
+  )
+}
+
+/** Declarations that have no effect, with the reason. */
+function Problems({ problems }: { problems: string[] }) {
+  const { t } = useTranslation('models')
+  if (problems.length === 0) return null
+  return (
+    <Accordion variant="contained">
+      <Accordion.Item value="problems">
+        <Accordion.Control>
+          <Text size="sm" fw={500}>
+            {t('problems', { count: problems.length })}
+          </Text>
+        </Accordion.Control>
+        <Accordion.Panel>
+          <List size="sm" spacing={4}>
+            {problems.map((problem) => (
+              <List.Item key={problem}>{problem}</List.Item>
+            ))}
+          </List>
+        </Accordion.Panel>
+      </Accordion.Item>
+    </Accordion>
+  )
+}
+
+function useColumns(isComplete: boolean): DataColumn<ModelRow>[] {
+  const { t } = useTranslation('models')
+  return useMemo(
+    () =>
+      (
+        [
+          {
+            id: 'id',
+            header: t('model'),
+            accessorFn: ({ id }) => id,
+            cell: ({ row }) => <ModelCell {...row.original} />,
+          },
+          {
+            id: 'available',
+            header: t('available'),
+            accessorFn: ({ callableIds }) => callableIds.length,
+            cell: ({ row }) => <Availability {...row.original} />,
+          },
+          {
+            id: 'context',
+            header: t('context'),
+            accessorFn: ({ contextTokens }) => contextTokens,
+            cell: ({ row }) => <Limits {...row.original} />,
+          },
+          {
+            id: 'input',
+            header: t('price.inputMillion'),
+            accessorFn: ({ price }) => Number(price?.from.input ?? -1),
+            cell: ({ row }) => <PriceRange row={row.original} name="input" />,
+          },
+          {
+            id: 'output',
+            header: t('price.outputMillion'),
+            accessorFn: ({ price }) => Number(price?.from.output ?? -1),
+            cell: ({ row }) => <PriceRange row={row.original} name="output" />,
+          },
+          {
+            id: 'deployments',
+            header: t('deploymentCount'),
+            accessorFn: ({ deployments }) => deployments.callable,
+            cell: ({ row }) => <Text size="sm">{t('providers.callable', row.original.deployments)}</Text>,
+          },
+          {
+            id: 'disabledBy',
+            header: t('disabledBy'),
+            accessorFn: ({ disabledBy }) => disabledBy,
+            cell: ({ row }) => (
+              <Text size="sm" c={row.original.disabledBy > 0 ? undefined : 'dimmed'}>
+                {row.original.disabledBy === 0 ? '–' : t('organisations', { count: row.original.disabledBy })}
+              </Text>
+            ),
+          },
+        ] satisfies DataColumn<ModelRow>[]
+      ).map((column) => ({ ...column, enableSorting: isComplete })),
+    [t, isComplete],
+  )
+}
+
+function ModelCell({ id, aliases, kind, enabled, ownedBy }: ModelRow) {
+  const { t } = useTranslation('models')
+  return (
+    <div>
+      <Group gap="xs" wrap="nowrap">
+        <Anchor
+          ff="monospace"
+          fz="sm"
+          renderRoot={(props) => <Link to="/operator/models/$modelId" params={{ modelId: id }} {...props} />}
+        >
+          {id}
+        </Anchor>
+        {!enabled && (
+          <Badge variant="light" color="gray" tt="none">
+            {t('state.disabled')}
+          </Badge>
+        )}
+        {kind === 'embedding' && (
+          <Badge variant="default" tt="none" fw={500}>
+            {t('kind.embedding')}
+          </Badge>
+        )}
+      </Group>
+      <Text size="xs" c="dimmed" lineClamp={1} maw={360}>
+        {[ownedBy, ...aliases].join(' · ')}
+      </Text>
+    </div>
+  )
+}
+
+export function Availability({ callableIds }: Pick<ModelRow, 'callableIds'>) {
+  const { t } = useTranslation('models')
+  if (callableIds.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        {t('notCallable')}
+      </Text>
+    )
+  return (
+    <Group gap={4} wrap="nowrap">
+      {callableIds.some((id) => !id.startsWith('eu/')) && (
+        <Badge variant="default" tt="none" fw={500}>
+          {t('plainId')}
+        </Badge>
+      )}
+      {callableIds.some((id) => id.startsWith('eu/')) && (
+        <Badge variant="light" color="blue" tt="none" fw={500}>
+          EU
+        </Badge>
+      )}
+    </Group>
+  )
+}
+
+function Limits({ contextTokens, maxOutputTokens }: ModelRow) {
+  const format = useFormat()
+  return (
+    <Text size="sm">
+      {format.compact(contextTokens)}
+      {maxOutputTokens > 0 && (
+        <Text span size="xs" c="dimmed">
+          {` / ${format.compact(maxOutputTokens)}`}
+        </Text>
+      )}
+    </Text>
+  )
+}
+
+function PriceRange({ row, name }: { row: ModelRow; name: 'input' | 'output' }) {
+  const { t } = useTranslation('models')
+  const format = useFormat()
+  const { price, nextPriceAt } = row
+  if (!price) return <Text size="sm">–</Text>
+  const [from, to] = [price.from[name], price.to[name]].map((usd) => format.money(usd, { exact: true }))
+  return (
+    <>
+      <Text size="sm">{from === to ? from : `${from} – ${to}`}</Text>
+      {name === 'input' && nextPriceAt !== null && (
+        <Text size="xs" c="orange">
+          {t('nextPrice', { date: format.date(nextPriceAt) })}
+        </Text>
+      )}
+    </>
+  )
 }

@@ -1,10 +1,140 @@
+import type { DeploymentsView, ModelsView, ModelView, ProvidersView } from '@contract/console-models.ts'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { getJson } from '../../api/client.ts'
 import { operatorRoute } from '../../app/layout-routes.tsx'
 
-export const modelRoutes = [
-  createRoute({
-    getParentRoute: () => operatorRoute,
-    path: 'models',
-    component: lazyRouteComponent(() => import('./models-page.tsx'), 'PlannedPage'),
-  }),
-] as const
+/** All queries of these pages; a change of the catalogue invalidates them together. */
+export const catalogueKey = ['catalogue'] as const
+
+/**
+ * Between two requests of the page of deployments. Polling instead of an event stream: the view is computed when it is read, each request may
+ * reach another instance, and a hidden page stops requesting.
+ */
+const refreshMs = 3_000
+
+export interface ListSearch {
+  search?: string
+  offset?: number
+  /** The entry whose drawer is open. */
+  open?: string
+}
+
+export interface DeploymentsSearch extends ListSearch {
+  state?: DeploymentsState
+  provider?: string
+}
+
+export interface ModelsSearch extends ListSearch {
+  availability?: ModelsAvailability
+  kind?: 'chat' | 'embedding'
+}
+
+export const deploymentsStates = ['all', 'trouble', 'serving', 'disabled'] as const
+export type DeploymentsState = (typeof deploymentsStates)[number]
+export const modelsAvailabilities = ['all', 'callable', 'eu', 'not_callable'] as const
+export type ModelsAvailability = (typeof modelsAvailabilities)[number]
+
+export const pageSizes = { providers: 100, deployments: 50, models: 200 } as const
+
+export const providersQuery = ({ search, offset = 0 }: ListSearch) =>
+  queryOptions({
+    queryKey: [...catalogueKey, 'providers', { search, offset }],
+    queryFn: ({ signal }) =>
+      getJson<ProvidersView>(`/api/console/providers?${parameters({ search, offset, limit: pageSizes.providers })}`, {
+        signal,
+      }),
+  })
+
+export const deploymentsQuery = ({ search, offset = 0, state, provider }: DeploymentsSearch) =>
+  queryOptions({
+    queryKey: [...catalogueKey, 'deployments', { search, offset, state, provider }],
+    queryFn: ({ signal }) =>
+      getJson<DeploymentsView>(
+        `/api/console/deployments?${parameters({ search, offset, state, provider, limit: pageSizes.deployments })}`,
+        { signal },
+      ),
+    refetchInterval: refreshMs,
+    placeholderData: keepPreviousData,
+  })
+
+export const modelsQuery = ({ search, offset = 0, availability, kind }: ModelsSearch) =>
+  queryOptions({
+    queryKey: [...catalogueKey, 'models', { search, offset, availability, kind }],
+    queryFn: ({ signal }) =>
+      getJson<ModelsView>(
+        `/api/console/models?${parameters({ search, offset, availability, kind, limit: pageSizes.models })}`,
+        { signal },
+      ),
+  })
+
+export const modelQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...catalogueKey, 'model', id],
+    queryFn: ({ signal }) => getJson<ModelView>(`/api/console/models/${encodeURIComponent(id)}`, { signal }),
+  })
+
+function parameters(values: Record<string, string | number | undefined>): URLSearchParams {
+  const stated = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
+  return new URLSearchParams(stated.map(([name, value]) => [name, String(value)]))
+}
+
+function readList(search: Record<string, unknown>): ListSearch {
+  const { search: text, offset, open } = search
+  return {
+    ...(typeof text === 'string' && text !== '' && { search: text }),
+    ...(typeof offset === 'number' && offset > 0 && { offset }),
+    ...(typeof open === 'string' && { open }),
+  }
+}
+
+const oneOf = <Value extends string>(values: readonly Value[], value: unknown): Value | undefined =>
+  values.find((one) => one === value)
+
+const providersRoute = createRoute({
+  getParentRoute: () => operatorRoute,
+  path: 'providers',
+  validateSearch: readList,
+  loaderDeps: ({ search: { open: _open, ...deps } }) => deps,
+  loader: ({ context, deps }) => context.queryClient.ensureQueryData(providersQuery(deps)),
+  component: lazyRouteComponent(() => import('./providers-page.tsx'), 'ProvidersPage'),
+})
+
+const deploymentsRoute = createRoute({
+  getParentRoute: () => operatorRoute,
+  path: 'deployments',
+  validateSearch: (search: Record<string, unknown>): DeploymentsSearch => {
+    const state = oneOf(deploymentsStates, search['state'])
+    const { provider } = search
+    return {
+      ...readList(search),
+      ...(state && { state }),
+      ...(typeof provider === 'string' && { provider }),
+    }
+  },
+  loaderDeps: ({ search: { open: _open, ...deps } }) => deps,
+  loader: ({ context, deps }) => context.queryClient.ensureQueryData(deploymentsQuery(deps)),
+  component: lazyRouteComponent(() => import('./deployments-page.tsx'), 'DeploymentsPage'),
+})
+
+const modelsRoute = createRoute({
+  getParentRoute: () => operatorRoute,
+  path: 'models',
+  validateSearch: (search: Record<string, unknown>): ModelsSearch => {
+    const availability = oneOf(modelsAvailabilities, search['availability'])
+    const kind = oneOf(['chat', 'embedding'] as const, search['kind'])
+    return { ...readList(search), ...(availability && { availability }), ...(kind && { kind }) }
+  },
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => context.queryClient.ensureQueryData(modelsQuery(deps)),
+  component: lazyRouteComponent(() => import('./models-page.tsx'), 'ModelsPage'),
+})
+
+const modelRoute = createRoute({
+  getParentRoute: () => operatorRoute,
+  path: 'models/$modelId',
+  loader: ({ context, params }) => context.queryClient.ensureQueryData(modelQuery(params.modelId)),
+  component: lazyRouteComponent(() => import('./model-page.tsx'), 'ModelPage'),
+})
+
+export const modelRoutes = [providersRoute, deploymentsRoute, modelsRoute, modelRoute] as const

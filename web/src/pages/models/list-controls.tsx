@@ -1,0 +1,29 @@
+import { TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { useEffect, useState } from 'react'
+
+/** Time without typing until a search is sent. */
+const typingMs = 250
+
+/** A search field whose text is part of the address. */
+export function SearchField(props: { label: string; value: string | undefined; onChange: (text: string) => void }) {
+  const { label, value = '', onChange } = props
+  const [text, setText] = useState(value)
+  const send = useDebouncedCallback(onChange, typingMs)
+  useEffect(() => setText(value), [value])
+  return (
+    <TextInput
+      type="search"
+      placeholder={label}
+      aria-label={label}
+      leftSection={<IconSearch size={16} aria-hidden />}
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        send(event.currentTarget.value)
+      }}
+      w={{ base: '100%', xs: 260 }}
+    />
+  )
+}

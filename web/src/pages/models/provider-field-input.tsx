@@ -1,0 +1,41 @@
+import { PasswordInput, Select, Textarea, TextInput } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import { flavours, type ProviderField } from './provider-fields.ts'
+import type { ProviderFormState } from './provider-form.tsx'
+
+/** The input of one described field. Stored secrets are never shown; their field is empty. */
+export function ProviderFieldInput(props: {
+  field: ProviderField
+  form: ProviderFormState
+  stored: ReadonlySet<string>
+}) {
+  const { field, form, stored } = props
+  const { t } = useTranslation('models')
+  const { name, kind } = field
+  const isStored = stored.has(name)
+  const shared = {
+    label: t(`field.${name}`),
+    description: isStored ? t('providerForm.keepSecret') : t(`fieldText.${name}`),
+    placeholder: isStored ? '••••••••' : field.placeholder,
+    error: form.errors[name],
+    required: field.required === true && !isStored,
+    value: form.values[name],
+  }
+  if (kind === 'flavour')
+    return (
+      <Select
+        {...shared}
+        placeholder={t('providerForm.otherHost')}
+        data={[...flavours]}
+        value={shared.value === '' ? null : shared.value}
+        onChange={(value) => form.set(name, value ?? '')}
+        clearable
+        searchable
+      />
+    )
+  const onChange = (event: { currentTarget: { value: string } }) => form.set(name, event.currentTarget.value)
+  if (kind === 'secret') return <PasswordInput {...shared} onChange={onChange} autoComplete="off" />
+  if (kind === 'longSecret')
+    return <Textarea {...shared} onChange={onChange} autosize minRows={3} maxRows={8} autoComplete="off" />
+  return <TextInput {...shared} onChange={onChange} />
+}

@@ -1,0 +1,161 @@
+import type { ProviderView } from '@contract/console-models.ts'
+import { Alert, Autocomplete, Button, Drawer, Group, Select, Stack, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { patchJson, putJson } from '../../api/client.ts'
+import { ProviderFieldInput } from './provider-field-input.tsx'
+import {
+  describeFormat,
+  emptyValues,
+  formatDescriptions,
+  missingFields,
+  type ProviderForm,
+  type ProviderValues,
+  toBody,
+} from './provider-fields.ts'
+import { useChange, useFieldErrors } from './use-change.ts'
+
+export const hostings = ['eu', 'us', 'global', 'local'] as const
+
+interface FormProps {
+  /** The provider to edit; undefined: a new one. */
+  provider: ProviderView | undefined
+  onClose: () => void
+  onSaved: (id: string) => void
+}
+
+/** A form that adds a provider, or edits one that the operator has declared. */
+export function ProviderFormDrawer({ opened, ...props }: FormProps & { opened: boolean }) {
+  const { t } = useTranslation('models')
+  const title = props.provider ? t('providerForm.editTitle', { id: props.provider.id }) : t('providerForm.addTitle')
+  return (
+    <Drawer opened={opened} onClose={props.onClose} title={title} position="right" size="lg">
+      {opened && <ProviderFormBody {...props} />}
+    </Drawer>
+  )
+}
+
+function ProviderFormBody({ provider, onClose, onSaved }: FormProps) {
+  const { t } = useTranslation('models')
+  const form = useProviderForm(provider, onSaved)
+  const { description, values, set, errors } = form
+  return (
+    <form onSubmit={form.submit} noValidate>
+      <Stack>
+        <Select
+          label={t('providerForm.format')}
+          data={formatDescriptions.map(({ format, label }) => ({ value: format, label }))}
+          value={description.format}
+          onChange={(format) => format && form.setFormat(format)}
+          allowDeselect={false}
+          disabled={provider !== undefined}
+          comboboxProps={{ withinPortal: true }}
+          data-autofocus
+        />
+        <TextInput
+          label={t('providerForm.id')}
+          description={t('providerForm.idText')}
+          placeholder="my-host"
+          value={values.id}
+          onChange={(event) => set('id', event.currentTarget.value)}
+          error={errors['id']}
+          disabled={provider !== undefined}
+          required
+        />
+        {description.fields.map((field) => (
+          <ProviderFieldInput key={field.name} field={field} form={form} stored={form.stored} />
+        ))}
+        <Autocomplete
+          label={t('providerForm.hosting')}
+          description={t('providerForm.hostingText')}
+          data={[...hostings]}
+          value={values.hosting}
+          onChange={(hosting) => set('hosting', hosting)}
+          error={errors['hosting']}
+          required={description.hostingRequired === true}
+        />
+        <ModelSourceSelect
+          value={values.models}
+          onChange={(models) => set('models', models)}
+          error={errors['models']}
+        />
+        {errors['form'] && <Alert color="red">{errors['form']}</Alert>}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {t('cancel')}
+          </Button>
+          <Button type="submit" loading={form.isSaving}>
+            {provider ? t('save') : t('providerForm.add')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function ModelSourceSelect(props: { value: string; onChange: (value: string) => void; error: string | undefined }) {
+  const { t } = useTranslation('models')
+  const sources = ['snapshot', 'discovered', 'declared'] as const
+  return (
+    <Select
+      label={t('providerForm.models')}
+      description={t('providerForm.modelsText')}
+      placeholder={t('providerForm.modelsDefault')}
+      data={sources.map((value) => ({ value, label: t(`modelSource.${value}`) }))}
+      value={props.value === '' ? null : props.value}
+      onChange={(value) => props.onChange(value ?? '')}
+      error={props.error}
+      clearable
+    />
+  )
+}
+
+function useProviderForm(provider: ProviderView | undefined, onSaved: (id: string) => void) {
+  const { t } = useTranslation('models')
+  const [description, setDescription] = useState(() => describeFormat(provider?.format ?? '') ?? formatDescriptions[0]!)
+  const [values, setValues] = useState(() => valuesOf(provider))
+  const { errors, check, show } = useFieldErrors()
+  const stored = storedSecrets(provider)
+  const form: ProviderForm = { description, values, stored }
+  const save = useChange(
+    () => {
+      const path = `/api/providers/${encodeURIComponent(values.id.trim())}`
+      return provider ? patchJson(path, toBody(form)) : putJson(path, { format: description.format, ...toBody(form) })
+    },
+    () => t('providerForm.saved', { id: values.id.trim() }),
+    { hasErrorPlace: true },
+  )
+  return {
+    description,
+    values,
+    errors,
+    stored,
+    isSaving: save.isPending,
+    set: (name: keyof ProviderValues, value: string) => setValues((before) => ({ ...before, [name]: value })),
+    setFormat: (format: string) => setDescription(describeFormat(format) ?? description),
+    submit(event: FormEvent) {
+      event.preventDefault()
+      const missing = missingFields(form)
+      if (!check(Object.fromEntries(missing.map((name) => [name, t('required')])))) return
+      save.mutate(undefined, {
+        onSuccess: () => onSaved(values.id.trim()),
+        onError: (error) => show(error, ['id', 'hosting', 'models', ...description.fields.map(({ name }) => name)]),
+      })
+    },
+  }
+}
+
+export type ProviderFormState = ReturnType<typeof useProviderForm>
+
+function storedSecrets(provider: ProviderView | undefined): ReadonlySet<string> {
+  return new Set([
+    ...(provider?.apiKeyLastFour ? ['apiKey'] : []),
+    ...(provider?.hasCredentials ? ['credentials'] : []),
+  ])
+}
+
+function valuesOf(provider: ProviderView | undefined): ProviderValues {
+  if (!provider) return emptyValues
+  const { id, flavour = '', baseUrl = '', region = '', project = '', apiVersion = '', hosting } = provider
+  return { ...emptyValues, id, flavour, baseUrl, region, project, apiVersion, hosting, models: provider.models ?? '' }
+}

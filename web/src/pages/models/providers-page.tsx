@@ -1,0 +1,213 @@
+import './texts.ts'
+import type { ProviderView } from '@contract/console-models.ts'
+import { Anchor, Badge, Button, Group, Text } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+import { type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Time } from '../../ui/time.tsx'
+import { SourceBadge } from './badges.tsx'
+import { SearchField } from './list-controls.tsx'
+import { ProviderDrawer } from './provider-drawer.tsx'
+import { ProviderFormDrawer } from './provider-form.tsx'
+import { pageSizes, providersQuery } from './routes.tsx'
+
+const route = getRouteApi('/shell/operator/providers')
+
+/** What the drawer of the form edits: a provider, a new one, or nothing. */
+type Edited = ProviderView | 'new' | undefined
+
+export function ProvidersPage() {
+  const { t } = useTranslation('models')
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data } = useSuspenseQuery(providersQuery(search))
+  const [edited, setEdited] = useState<Edited>()
+  const open = (id: string | undefined) =>
+    void navigate({ search: (before) => ({ ...before, open: id }), replace: true, resetScroll: false })
+  const columns = useColumns(open)
+  return (
+    <Page
+      title={t('providers.title')}
+      description={t('providers.description')}
+      actions={
+        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setEdited('new')}>
+          {t('providers.add')}
+        </Button>
+      }
+    >
+      <SearchField
+        label={t('providers.search')}
+        value={search.search}
+        onChange={(text) => void navigate({ search: { search: text }, replace: true })}
+      />
+      <DataTable
+        label={t('providers.title')}
+        columns={columns}
+        rows={data.items}
+        rowId={({ id }) => id}
+        minimumWidth={900}
+        empty={<EmptyState title={t('providers.none')} text={t('providers.noneText')} />}
+      />
+      <PageSteps
+        total={data.total}
+        limit={pageSizes.providers}
+        offset={search.offset ?? 0}
+        onChange={(offset) => void navigate({ search: (before) => ({ ...before, offset }) })}
+      />
+      <ProviderDrawer
+        provider={data.items.find(({ id }) => id === search.open)}
+        onClose={() => open(undefined)}
+        onEdit={setEdited}
+      />
+      <ProviderFormDrawer
+        opened={edited !== undefined}
+        provider={edited === 'new' ? undefined : edited}
+        onClose={() => setEdited(undefined)}
+        onSaved={(id) => {
+          setEdited(undefined)
+          open(id)
+        }}
+      />
+    </Page>
+  )
+}
+
+function useColumns(open: (id: string) => void): DataColumn<ProviderView>[] {
+  const { t } = useTranslation('models')
+  // The columns are rebuilt with the language only; `open` always does the same.
+  return useMemo(
+    () => [
+      {
+        id: 'id',
+        header: t('providers.provider'),
+        accessorFn: ({ id }) => id,
+        cell: ({ row }) => <ProviderCell provider={row.original} onOpen={() => open(row.original.id)} />,
+      },
+      {
+        id: 'declaredIn',
+        header: t('declaredIn'),
+        accessorFn: ({ declaredIn }) => declaredIn,
+        cell: ({ row }) => <SourceBadge source={row.original.declaredIn} isOverridden={row.original.isSwitched} />,
+      },
+      { id: 'hosting', header: t('hosting'), accessorFn: ({ hosting }) => hosting || t('hostingMissing') },
+      {
+        id: 'credentials',
+        header: t('providers.credentials'),
+        accessorFn: ({ credentialState }) => credentialState,
+        cell: ({ row }) => <Credentials provider={row.original} />,
+      },
+      {
+        id: 'deployments',
+        header: t('providers.deployments'),
+        accessorFn: ({ deployments }) => deployments.callable,
+        cell: ({ row }) => <DeploymentCounts counts={row.original.deployments} />,
+      },
+      {
+        id: 'connections',
+        header: t('providers.connections'),
+        accessorFn: ({ connections }) => connections?.inUse ?? 0,
+        cell: ({ row }) => <Connections provider={row.original} />,
+      },
+      {
+        id: 'lastTest',
+        header: t('providers.lastTest'),
+        accessorFn: ({ lastTest }) => lastTest?.at ?? '',
+        cell: ({ row }) => <LastTest provider={row.original} />,
+      },
+    ],
+    // oxlint-disable-next-line react/exhaustive-deps
+    [t],
+  )
+}
+
+function ProviderCell({ provider, onOpen }: { provider: ProviderView; onOpen: () => void }) {
+  const { t } = useTranslation('models')
+  return (
+    <div>
+      <Group gap="xs" wrap="nowrap">
+        <Anchor component="button" type="button" onClick={onOpen} ff="monospace" fz="sm" ta="start">
+          {provider.id}
+        </Anchor>
+        {!provider.enabled && (
+          <Badge color="gray" variant="light" tt="none">
+            {t('state.disabled')}
+          </Badge>
+        )}
+      </Group>
+      <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {[provider.format, provider.flavour, provider.baseUrl].filter((part) => part !== undefined).join(' · ')}
+      </Text>
+    </div>
+  )
+}
+
+/** The state of the credentials, never the secret. */
+export function Credentials({ provider }: { provider: ProviderView }) {
+  const { t } = useTranslation('models')
+  const { credentialState: state, apiKeyLastFour } = provider
+  return (
+    <Text size="sm" c={state === 'missing' ? 'orange' : undefined} component="span">
+      {t(`credentials.${state}`)}
+      {state === 'api_key' && apiKeyLastFour && (
+        <Text span ff="monospace" size="xs" c="dimmed">
+          {` …${apiKeyLastFour}`}
+        </Text>
+      )}
+    </Text>
+  )
+}
+
+function DeploymentCounts({ counts }: { counts: ProviderView['deployments'] }) {
+  const { t } = useTranslation('models')
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Text size="sm">{t('providers.callable', counts)}</Text>
+      {counts.open > 0 && (
+        <Badge color="red" variant="light" tt="none">
+          {t('providers.open', { count: counts.open })}
+        </Badge>
+      )}
+    </Group>
+  )
+}
+
+function Connections({ provider: { connections } }: { provider: ProviderView }) {
+  const format = useFormat()
+  if (!connections)
+    return (
+      <Text size="sm" c="dimmed">
+        –
+      </Text>
+    )
+  return (
+    <Text size="sm">
+      {format.number(connections.inUse)} / {format.number(connections.maximum)}
+    </Text>
+  )
+}
+
+function LastTest({ provider: { lastTest } }: { provider: ProviderView }) {
+  const { t } = useTranslation('models')
+  if (!lastTest)
+    return (
+      <Text size="sm" c="dimmed">
+        {t('test.never')}
+      </Text>
+    )
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Badge color={lastTest.ok ? 'teal' : 'red'} variant="light" tt="none">
+        {lastTest.ok ? t('test.passed') : t('test.failed')}
+      </Badge>
+      <Text size="xs" c="dimmed">
+        <Time value={lastTest.at} />
+      </Text>
+    </Group>
+  )
+}
