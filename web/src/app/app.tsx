@@ -6,7 +6,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { queryClient } from './query-client.ts'
 import { router } from './router.ts'
-import { cssVariables, theme } from './theme.ts'
+import { createLabelledTheme, cssVariables } from './theme.ts'
 
 /** The nonce of this page, which the Content-Security-Policy requires on the style elements that Mantine creates. */
 function readNonce(): string {
@@ -20,7 +20,7 @@ export function App() {
   const { t } = useTranslation()
   return (
     <MantineProvider
-      theme={theme}
+      theme={createLabelledTheme(t('close'))}
       cssVariablesResolver={cssVariables}
       defaultColorScheme="auto"
       getStyleNonce={readNonce}

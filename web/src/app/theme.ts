@@ -1,6 +1,6 @@
-import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core'
+import { createTheme, type CSSVariablesResolver, type MantineColorsTuple, mergeThemeOverrides } from '@mantine/core'
 
-/** Ten shades, light to dark. Shade 7 on white and shade 4 on the dark background have a contrast above 4.5. */
+/** Ten shades, light to dark. White on shade 7, and shade 4 on the dark background, have a contrast above 4.5. */
 const teal: MantineColorsTuple = [
   '#eef6f6',
   '#dcebeb',
@@ -14,9 +14,9 @@ const teal: MantineColorsTuple = [
   '#1b4649',
 ]
 
-export const theme = createTheme({
+const theme = createTheme({
   primaryColor: 'portico',
-  primaryShade: { light: 7, dark: 6 },
+  primaryShade: 7,
   colors: { portico: teal },
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", Menlo, monospace',
@@ -29,15 +29,22 @@ export const theme = createTheme({
   cursorType: 'pointer',
 })
 
-/** Secondary text with a contrast above 4.5 on every background of the console; Mantine's own shades are below. */
+/** `close` labels the button that closes a dialog. */
+export function createLabelledTheme(close: string) {
+  const defaultProps = { closeButtonProps: { 'aria-label': close } }
+  return mergeThemeOverrides(theme, createTheme({ components: { Modal: { defaultProps }, Drawer: { defaultProps } } }))
+}
+
+/** Secondary text and errors with a contrast above 4.5 on every background of the console; Mantine's own shades are below. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': '#59636b',
+    '--mantine-color-error': '#c92a2a',
     // Text of light badges.
     '--mantine-color-teal-light-color': '#06634a',
     '--mantine-color-orange-light-color': '#9a3412',
     '--mantine-color-red-light-color': '#a61e1e',
   },
-  dark: { '--mantine-color-dimmed': '#a6aeb4' },
+  dark: { '--mantine-color-dimmed': '#a6aeb4', '--mantine-color-error': '#ff8787' },
 })

@@ -1,6 +1,7 @@
 import type { DeploymentState, DeploymentView, ProviderView } from '@contract/console-models.ts'
-import { Badge, Group, Tooltip } from '@mantine/core'
+import { Group } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
+import { Tag } from './tag.tsx'
 
 const stateColors: Record<DeploymentState, string> = {
   open: 'red',
@@ -16,11 +17,9 @@ const stateColors: Record<DeploymentState, string> = {
 export function StateBadge({ state }: { state: DeploymentState }) {
   const { t } = useTranslation('models')
   return (
-    <Tooltip label={t(`stateText.${state}`)} multiline maw={320}>
-      <Badge variant={state === 'open' ? 'filled' : 'light'} color={stateColors[state]} tt="none">
-        {t(`state.${state}`)}
-      </Badge>
-    </Tooltip>
+    <Tag color={stateColors[state]} text={t(`stateText.${state}`)}>
+      {t(`state.${state}`)}
+    </Tag>
   )
 }
 
@@ -31,17 +30,11 @@ export function SourceBadge({ source, isOverridden = false }: { source: Source; 
   const { t } = useTranslation('models')
   return (
     <Group gap={4}>
-      <Tooltip label={t(`sourceText.${source}`)} multiline maw={320}>
-        <Badge variant="default" tt="none" fw={500}>
-          {t(`source.${source}`)}
-        </Badge>
-      </Tooltip>
+      <Tag text={t(`sourceText.${source}`)}>{t(`source.${source}`)}</Tag>
       {isOverridden && (
-        <Tooltip label={t('overriddenText')} multiline maw={320}>
-          <Badge variant="light" tt="none" fw={500}>
-            {t('overridden')}
-          </Badge>
-        </Tooltip>
+        <Tag color="portico" text={t('overriddenText')}>
+          {t('overridden')}
+        </Tag>
       )}
     </Group>
   )
@@ -50,17 +43,12 @@ export function SourceBadge({ source, isOverridden = false }: { source: Source; 
 /** Whether a deployment serves `eu/` ids. */
 export function HostingBadge({ hosting, side }: { hosting: string; side: DeploymentView['side'] }) {
   const { t } = useTranslation('models')
-  const kind = side ?? 'unclear'
   return (
-    <Tooltip label={t(`sideText.${kind}`)} multiline maw={320}>
-      <Badge
-        variant={side === 'eu' ? 'light' : 'default'}
-        color={side === 'eu' ? 'blue' : side === null ? 'orange' : 'gray'}
-        tt="none"
-        fw={500}
-      >
-        {hosting === '' ? t('hostingMissing') : side === 'eu' ? 'EU' : hosting}
-      </Badge>
-    </Tooltip>
+    <Tag
+      color={side === 'eu' ? 'blue' : side === null ? 'orange' : undefined}
+      text={t(`sideText.${side ?? 'unclear'}`)}
+    >
+      {hosting === '' ? t('hostingMissing') : side === 'eu' ? 'EU' : hosting}
+    </Tag>
   )
 }

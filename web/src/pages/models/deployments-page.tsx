@@ -1,6 +1,6 @@
 import './texts.ts'
 import type { DeploymentsView, DeploymentView } from '@contract/console-models.ts'
-import { ActionIcon, Alert, Anchor, CloseButton, Group, SegmentedControl, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Alert, Anchor, CloseButton, Group, SegmentedControl, Stack, Text, Tooltip } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -47,7 +47,7 @@ export function DeploymentsPage() {
         columns={columns}
         rows={view.items}
         rowId={({ id }) => id}
-        minimumWidth={1040}
+        minimumWidth={920}
         empty={<NoDeployments state={search.state ?? 'all'} />}
       />
       <PageSteps
@@ -137,7 +137,12 @@ function LiveState(props: {
         multiline
         maw={360}
       >
-        <Text size="sm" c={isLost ? 'red' : 'dimmed'} tabIndex={0} style={{ overflowWrap: 'anywhere' }}>
+        <Text
+          size="sm"
+          c={isLost ? 'var(--mantine-color-error)' : 'dimmed'}
+          tabIndex={0}
+          style={{ overflowWrap: 'anywhere' }}
+        >
           {status} · {t('deployments.window', { minutes: view.windowSeconds / 60, instance: view.instance.name })}
         </Text>
       </Tooltip>
@@ -186,7 +191,6 @@ function useColumns(open: (id: string) => void): DataColumn<DeploymentView>[] {
           },
           { id: 'latency', header: t('deployments.latency'), cell: ({ row }) => <Latency {...row.original} /> },
           { id: 'speed', header: t('deployments.speed'), cell: ({ row }) => <Speed {...row.original} /> },
-          { id: 'hosting', header: t('hosting'), cell: ({ row }) => <Hosting {...row.original} /> },
           { id: 'weight', header: t('deployments.weight'), cell: ({ row }) => <Weight {...row.original} /> },
         ] satisfies DataColumn<DeploymentView>[]
       ).map((column) => ({ ...column, enableSorting: false })),
@@ -196,24 +200,31 @@ function useColumns(open: (id: string) => void): DataColumn<DeploymentView>[] {
 }
 
 function DeploymentCell({ deployment, onOpen }: { deployment: DeploymentView; onOpen: () => void }) {
+  const { t } = useTranslation('models')
+  const { id, model, hosting, side, region } = deployment
   return (
-    <div>
+    <Stack gap={2} align="flex-start">
       <Anchor component="button" type="button" onClick={onOpen} ff="monospace" fz="sm" ta="start">
-        {deployment.id}
+        {id}
       </Anchor>
-      <Text size="xs" c="dimmed">
+      <Group gap={6}>
+        <HostingBadge hosting={hosting} side={side} />
+        {region && (
+          <Text size="xs" c="dimmed">
+            {region}
+          </Text>
+        )}
         <Anchor
-          inherit
+          size="xs"
           c="dimmed"
           underline="always"
-          renderRoot={(props) => (
-            <Link to="/operator/models/$modelId" params={{ modelId: deployment.model }} {...props} />
-          )}
+          aria-label={t('deployments.toModel', { model })}
+          renderRoot={(props) => <Link to="/operator/models/$modelId" params={{ modelId: model }} {...props} />}
         >
-          {deployment.model}
+          {model}
         </Anchor>
-      </Text>
-    </div>
+      </Group>
+    </Stack>
   )
 }
 
@@ -243,19 +254,6 @@ function Speed({ traffic }: DeploymentView) {
         ? t('deployments.tokensPerSecond', { count: Math.round(speed), value: format.number(Math.round(speed)) })
         : '–'}
     </Text>
-  )
-}
-
-function Hosting({ hosting, side, region }: DeploymentView) {
-  return (
-    <Group gap={6} wrap="nowrap">
-      <HostingBadge hosting={hosting} side={side} />
-      {region && (
-        <Text size="xs" c="dimmed">
-          {region}
-        </Text>
-      )}
-    </Group>
   )
 }
 

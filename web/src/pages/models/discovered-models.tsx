@@ -1,11 +1,12 @@
 import type { DiscoveredModels } from '@contract/models.ts'
-import { Alert, Badge, Button, Checkbox, Group, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Checkbox, Group, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError, postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { SearchField } from './list-controls.tsx'
 import { PriceInput } from './price-input.tsx'
+import { Tag } from './tag.tsx'
 import { Advice } from './test-result.tsx'
 import { useChange } from './use-change.ts'
 
@@ -154,9 +155,7 @@ function ModelRow(props: { row: Listed; choice: Choice | undefined; onChange: (c
       </Table.Td>
       <Table.Td>
         {isAdded ? (
-          <Badge variant="light" color="teal" tt="none">
-            {t('discover.present')}
-          </Badge>
+          <Tag color="teal">{t('discover.present')}</Tag>
         ) : (
           <RowPrice row={row} choice={choice} onChange={onChange} />
         )}

@@ -33,7 +33,7 @@ export function ErrorShare({ traffic }: { traffic: DeploymentView['traffic'] }) 
   const share = Math.min(1, traffic.errors / Math.max(1, traffic.requests))
   return (
     <>
-      <Text size="sm" c={share > 0.05 ? 'red' : undefined}>
+      <Text size="sm" c={share > 0.05 ? 'var(--mantine-color-error)' : undefined}>
         {format.percent(share)}
       </Text>
       {traffic.rateLimited > 0 && (

@@ -1,5 +1,5 @@
 import type { ModelView, TimelinePrice } from '@contract/console-models.ts'
-import { ActionIcon, Anchor, Badge, Button, Code, Group, Stack, Table, Text, Title, Tooltip } from '@mantine/core'
+import { ActionIcon, Anchor, Button, Code, Group, Stack, Table, Text, Title, Tooltip } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { openConfirm } from '../../ui/confirm.tsx'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
 import { Figures } from './figures.tsx'
 import { AddPriceModal } from './add-price.tsx'
+import { Tag } from './tag.tsx'
 import { useChange } from './use-change.ts'
 
 export type PricedDeployment = ModelView['deploymentsList'][number]
@@ -41,7 +42,7 @@ export function ModelDeployment({ deployment }: { deployment: PricedDeployment }
         </Button>
       </Group>
       {deployment.problem && (
-        <Text size="sm" c="orange">
+        <Text size="sm" c="var(--mantine-color-error)">
           {deployment.problem}
         </Text>
       )}
@@ -115,9 +116,7 @@ function PriceRow({ price, deploymentId }: { price: TimelinePrice; deploymentId:
   return (
     <Table.Tr>
       <Table.Td>
-        <Badge variant="light" color={phaseColors[price.phase]} tt="none">
-          {t(`phase.${price.phase}`)}
-        </Badge>
+        <Tag color={phaseColors[price.phase]}>{t(`phase.${price.phase}`)}</Tag>
       </Table.Td>
       <Table.Td>
         <Validity price={price} />
@@ -186,9 +185,7 @@ function SnapshotRow(props: {
   return (
     <Table.Tr>
       <Table.Td>
-        <Badge variant="default" tt="none">
-          {t('price.list')}
-        </Badge>
+        <Tag>{t('price.list')}</Tag>
       </Table.Td>
       <Table.Td>
         <Text size="sm">{format.day(snapshotPrice.date)}</Text>

@@ -1,6 +1,6 @@
 import './texts.ts'
 import type { ModelView } from '@contract/console-models.ts'
-import { Alert, Anchor, Badge, Group, Stack, Switch, Text } from '@mantine/core'
+import { Alert, Anchor, Group, Stack, Switch, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
@@ -14,6 +14,7 @@ import { Figures } from './figures.tsx'
 import { ModelDeployment } from './model-deployment.tsx'
 import { Availability } from './models-page.tsx'
 import { modelQuery } from './routes.tsx'
+import { Tag } from './tag.tsx'
 import { useChange } from './use-change.ts'
 
 const route = getRouteApi('/shell/operator/models/$modelId')
@@ -95,9 +96,7 @@ function DisablingOrganisations({ model }: { model: ModelView }) {
     <Alert color="gray" title={t('disabledByTitle', { count: model.disabledBy })}>
       <Group gap={6}>
         {model.disablingOrganisations.map(({ id, name }) => (
-          <Badge key={id} variant="default" tt="none" fw={500}>
-            {name}
-          </Badge>
+          <Tag key={id}>{name}</Tag>
         ))}
         {model.disabledBy > model.disablingOrganisations.length && (
           <Text size="sm">{t('andMore', { count: model.disabledBy - model.disablingOrganisations.length })}</Text>

@@ -1,6 +1,6 @@
 import './texts.ts'
 import type { ModelRow, ModelsView } from '@contract/console-models.ts'
-import { Accordion, Anchor, Badge, Group, List, SegmentedControl, Select, Text } from '@mantine/core'
+import { Accordion, Anchor, Group, List, SegmentedControl, Select, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -11,6 +11,7 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SearchField } from './list-controls.tsx'
 import { type ModelsAvailability, modelsAvailabilities, modelsQuery, pageSizes } from './routes.tsx'
+import { Tag } from './tag.tsx'
 
 const route = getRouteApi('/shell/operator/models')
 
@@ -31,7 +32,7 @@ export function ModelsPage() {
         columns={columns}
         rows={data.items}
         rowId={({ id }) => id}
-        minimumWidth={1040}
+        minimumWidth={960}
         empty={<EmptyState title={t('none')} text={t('noneText')} />}
       />
       <PageSteps
@@ -155,7 +156,13 @@ function useColumns(isComplete: boolean): DataColumn<ModelRow>[] {
             id: 'deployments',
             header: t('deploymentCount'),
             accessorFn: ({ deployments }) => deployments.callable,
-            cell: ({ row }) => <Text size="sm">{t('providers.callable', row.original.deployments)}</Text>,
+            cell: ({ row: { original } }) => (
+              <Text size="sm">
+                {original.deployments.callable === original.deployments.total
+                  ? original.deployments.total
+                  : `${original.deployments.callable} / ${original.deployments.total}`}
+              </Text>
+            ),
           },
           {
             id: 'disabledBy',
@@ -185,16 +192,8 @@ function ModelCell({ id, aliases, kind, enabled, ownedBy }: ModelRow) {
         >
           {id}
         </Anchor>
-        {!enabled && (
-          <Badge variant="light" color="gray" tt="none">
-            {t('state.disabled')}
-          </Badge>
-        )}
-        {kind === 'embedding' && (
-          <Badge variant="default" tt="none" fw={500}>
-            {t('kind.embedding')}
-          </Badge>
-        )}
+        {!enabled && <Tag color="gray">{t('state.disabled')}</Tag>}
+        {kind === 'embedding' && <Tag>{t('kind.embedding')}</Tag>}
       </Group>
       <Text size="xs" c="dimmed" lineClamp={1} maw={360}>
         {[ownedBy, ...aliases].join(' · ')}
@@ -213,15 +212,11 @@ export function Availability({ callableIds }: Pick<ModelRow, 'callableIds'>) {
     )
   return (
     <Group gap={4} wrap="nowrap">
-      {callableIds.some((id) => !id.startsWith('eu/')) && (
-        <Badge variant="default" tt="none" fw={500}>
-          {t('plainId')}
-        </Badge>
-      )}
+      {callableIds.some((id) => !id.startsWith('eu/')) && <Tag text={t('sideText.other')}>{t('plainId')}</Tag>}
       {callableIds.some((id) => id.startsWith('eu/')) && (
-        <Badge variant="light" color="blue" tt="none" fw={500}>
+        <Tag color="blue" text={t('sideText.eu')}>
           EU
-        </Badge>
+        </Tag>
       )}
     </Group>
   )
@@ -251,7 +246,7 @@ function PriceRange({ row, name }: { row: ModelRow; name: 'input' | 'output' }) 
     <>
       <Text size="sm">{from === to ? from : `${from} – ${to}`}</Text>
       {name === 'input' && nextPriceAt !== null && (
-        <Text size="xs" c="orange">
+        <Text size="xs" c="dimmed">
           {t('nextPrice', { date: format.date(nextPriceAt) })}
         </Text>
       )}

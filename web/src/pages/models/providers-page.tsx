@@ -1,6 +1,6 @@
 import './texts.ts'
 import type { ProviderView } from '@contract/console-models.ts'
-import { Anchor, Badge, Button, Group, Text } from '@mantine/core'
+import { Anchor, Button, Group, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -16,6 +16,7 @@ import { SearchField } from './list-controls.tsx'
 import { ProviderDrawer } from './provider-drawer.tsx'
 import { ProviderFormDrawer } from './provider-form.tsx'
 import { pageSizes, providersQuery } from './routes.tsx'
+import { Tag } from './tag.tsx'
 
 const route = getRouteApi('/shell/operator/providers')
 
@@ -134,11 +135,7 @@ function ProviderCell({ provider, onOpen }: { provider: ProviderView; onOpen: ()
         <Anchor component="button" type="button" onClick={onOpen} ff="monospace" fz="sm" ta="start">
           {provider.id}
         </Anchor>
-        {!provider.enabled && (
-          <Badge color="gray" variant="light" tt="none">
-            {t('state.disabled')}
-          </Badge>
-        )}
+        {!provider.enabled && <Tag color="gray">{t('state.disabled')}</Tag>}
       </Group>
       <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
         {[provider.format, provider.flavour, provider.baseUrl].filter((part) => part !== undefined).join(' · ')}
@@ -152,7 +149,7 @@ export function Credentials({ provider }: { provider: ProviderView }) {
   const { t } = useTranslation('models')
   const { credentialState: state, apiKeyLastFour } = provider
   return (
-    <Text size="sm" c={state === 'missing' ? 'orange' : undefined} component="span">
+    <Text size="sm" c={state === 'missing' ? 'var(--mantine-color-error)' : undefined} component="span">
       {t(`credentials.${state}`)}
       {state === 'api_key' && apiKeyLastFour && (
         <Text span ff="monospace" size="xs" c="dimmed">
@@ -166,13 +163,9 @@ export function Credentials({ provider }: { provider: ProviderView }) {
 function DeploymentCounts({ counts }: { counts: ProviderView['deployments'] }) {
   const { t } = useTranslation('models')
   return (
-    <Group gap={6} wrap="nowrap">
+    <Group gap={6}>
       <Text size="sm">{t('providers.callable', counts)}</Text>
-      {counts.open > 0 && (
-        <Badge color="red" variant="light" tt="none">
-          {t('providers.open', { count: counts.open })}
-        </Badge>
-      )}
+      {counts.open > 0 && <Tag color="red">{t('providers.open', { count: counts.open })}</Tag>}
     </Group>
   )
 }
@@ -201,13 +194,11 @@ function LastTest({ provider: { lastTest } }: { provider: ProviderView }) {
       </Text>
     )
   return (
-    <Group gap={6} wrap="nowrap">
-      <Badge color={lastTest.ok ? 'teal' : 'red'} variant="light" tt="none">
-        {lastTest.ok ? t('test.passed') : t('test.failed')}
-      </Badge>
+    <>
+      <Tag color={lastTest.ok ? 'teal' : 'red'}>{lastTest.ok ? t('test.passed') : t('test.failed')}</Tag>
       <Text size="xs" c="dimmed">
         <Time value={lastTest.at} />
       </Text>
-    </Group>
+    </>
   )
 }

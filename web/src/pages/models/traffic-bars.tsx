@@ -5,7 +5,7 @@ import classes from './traffic-bars.module.css'
 
 type Traffic = NonNullable<DeploymentView['traffic']>
 
-const barWidth = 4
+const barWidth = 3
 const gap = 1
 const height = 26
 
