@@ -86,8 +86,15 @@ export function observe(context: ViewContext, entry: Entry, nowMs: number): Obse
     health,
     traffic,
     state: stateOf(context, entry, { health, traffic, nowMs }),
-    problem: entry.problem ?? accountProblem ?? null,
+    problem: entry.problem ?? accountProblem ?? dateProblem(entry, nowMs),
   }
+}
+
+/** What keeps it from being called today, although its declaration is complete. */
+function dateProblem({ model, deployment }: Entry, nowMs: number): string | null {
+  if (model.retiresAt !== null && nowMs >= model.retiresAt)
+    return `its provider switched the model off on ${new Date(model.retiresAt).toISOString().slice(0, 10)}`
+  return priceInForce(deployment, nowMs) ? null : 'its first price is not in force yet'
 }
 
 function stateOf(

@@ -29,10 +29,13 @@ const theme = createTheme({
   cursorType: 'pointer',
 })
 
-/** `close` labels the button that closes a dialog. */
+/** `close` labels the button that closes a dialog or a notification. */
 export function createLabelledTheme(close: string) {
   const defaultProps = { closeButtonProps: { 'aria-label': close } }
-  return mergeThemeOverrides(theme, createTheme({ components: { Modal: { defaultProps }, Drawer: { defaultProps } } }))
+  return mergeThemeOverrides(
+    theme,
+    createTheme({ components: { Modal: { defaultProps }, Drawer: { defaultProps }, Notification: { defaultProps } } }),
+  )
 }
 
 /** Secondary text and errors with a contrast above 4.5 on every background of the console; Mantine's own shades are below. */

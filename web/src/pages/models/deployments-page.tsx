@@ -1,6 +1,6 @@
 import './texts.ts'
 import type { DeploymentsView, DeploymentView } from '@contract/console-models.ts'
-import { ActionIcon, Alert, Anchor, CloseButton, Group, SegmentedControl, Stack, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Alert, Anchor, CloseButton, Group, Stack, Text, Tooltip } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -14,7 +14,7 @@ import { Page } from '../../ui/page.tsx'
 import { HostingBadge, StateBadge } from './badges.tsx'
 import { DeploymentDrawer } from './deployment-drawer.tsx'
 import { CircuitText, ErrorShare, Milliseconds } from './health-text.tsx'
-import { SearchField } from './list-controls.tsx'
+import { PartSwitch, SearchField } from './list-controls.tsx'
 import { deploymentsQuery, deploymentsStates, type DeploymentsState, pageSizes } from './routes.tsx'
 import { TrafficBars } from './traffic-bars.tsx'
 
@@ -72,15 +72,11 @@ function Filters({ counts }: { counts: DeploymentsView['counts'] }) {
   const navigate = route.useNavigate()
   return (
     <Group gap="sm">
-      <SegmentedControl
-        aria-label={t('deployments.filter')}
+      <PartSwitch
+        label={t('deployments.filter')}
         value={search.state ?? 'all'}
-        onChange={(value) =>
-          void navigate({
-            search: ({ offset: _offset, ...before }) => ({ ...before, state: value as DeploymentsState }),
-          })
-        }
-        data={deploymentsStates.map((value) => ({
+        onChange={(state) => void navigate({ search: ({ offset: _offset, ...before }) => ({ ...before, state }) })}
+        parts={deploymentsStates.map((value) => ({
           value,
           label: `${t(`deploymentsState.${value}`)} ${format.number(counts[value])}`,
         }))}

@@ -92,7 +92,10 @@ function ModelRows(props: {
 }) {
   const { t } = useTranslation('models')
   return (
-    <Table.ScrollContainer minWidth={560}>
+    <Table.ScrollContainer
+      minWidth={560}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': t('discover.title'), role: 'region' } }}
+    >
       <Table verticalSpacing={6} aria-label={t('discover.title')}>
         <Table.Thead>
           <Table.Tr>

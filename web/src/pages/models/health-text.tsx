@@ -50,7 +50,7 @@ export function Milliseconds({ value }: { value: { p50: number; p95: number } | 
   const format = useFormat()
   if (!value) return <Text size="sm">–</Text>
   return (
-    <Text size="sm">
+    <Text size="sm" style={{ whiteSpace: 'nowrap' }}>
       {format.duration(value.p50)}
       <Text span size="xs" c="dimmed">
         {` / ${format.duration(value.p95)}`}

@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core'
+import { ScrollArea, SegmentedControl, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
@@ -25,5 +25,26 @@ export function SearchField(props: { label: string; value: string | undefined; o
       }}
       w={{ base: '100%', xs: 260 }}
     />
+  )
+}
+
+/** A choice of one of several parts of a list, with their sizes. It scrolls inside its frame in a narrow window. */
+export function PartSwitch<Part extends string>(props: {
+  label: string
+  parts: { value: Part; label: string }[]
+  value: Part
+  onChange: (value: Part) => void
+}) {
+  const { label, parts, value, onChange } = props
+  return (
+    <ScrollArea
+      type="auto"
+      scrollbarSize={6}
+      offsetScrollbars="present"
+      maw="100%"
+      viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': label }}
+    >
+      <SegmentedControl aria-label={label} data={parts} value={value} onChange={onChange} />
+    </ScrollArea>
   )
 }

@@ -79,6 +79,7 @@ const phaseColors = { past: 'gray', current: 'teal', future: 'blue' }
 function PriceTimeline({ deployment }: { deployment: PricedDeployment }) {
   const { t } = useTranslation('models')
   const { prices, snapshotPrice } = deployment
+  const label = t('price.timeline', { id: deployment.id })
   if (prices.length === 0 && !snapshotPrice)
     return (
       <Text size="sm" c="dimmed">
@@ -86,8 +87,11 @@ function PriceTimeline({ deployment }: { deployment: PricedDeployment }) {
       </Text>
     )
   return (
-    <Table.ScrollContainer minWidth={720}>
-      <Table verticalSpacing={6} aria-label={t('price.timeline', { id: deployment.id })}>
+    <Table.ScrollContainer
+      minWidth={720}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' } }}
+    >
+      <Table verticalSpacing={6} aria-label={label}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t('price.phase')}</Table.Th>

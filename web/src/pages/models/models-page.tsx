@@ -1,6 +1,6 @@
 import './texts.ts'
 import type { ModelRow, ModelsView } from '@contract/console-models.ts'
-import { Accordion, Anchor, Group, List, SegmentedControl, Select, Text } from '@mantine/core'
+import { Accordion, Anchor, Group, List, Select, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -9,8 +9,8 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
-import { SearchField } from './list-controls.tsx'
-import { type ModelsAvailability, modelsAvailabilities, modelsQuery, pageSizes } from './routes.tsx'
+import { PartSwitch, SearchField } from './list-controls.tsx'
+import { modelsAvailabilities, modelsQuery, pageSizes } from './routes.tsx'
 import { Tag } from './tag.tsx'
 
 const route = getRouteApi('/shell/operator/models')
@@ -52,15 +52,13 @@ function Filters({ counts }: { counts: ModelsView['counts'] }) {
   const navigate = route.useNavigate()
   return (
     <Group gap="sm">
-      <SegmentedControl
-        aria-label={t('filter')}
+      <PartSwitch
+        label={t('filter')}
         value={search.availability ?? 'all'}
-        onChange={(value) =>
-          void navigate({
-            search: ({ offset: _offset, ...before }) => ({ ...before, availability: value as ModelsAvailability }),
-          })
+        onChange={(availability) =>
+          void navigate({ search: ({ offset: _offset, ...before }) => ({ ...before, availability }) })
         }
-        data={modelsAvailabilities.map((value) => ({
+        parts={modelsAvailabilities.map((value) => ({
           value,
           label: `${t(`availability.${value}`)} ${format.number(counts[value])}`,
         }))}

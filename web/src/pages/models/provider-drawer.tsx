@@ -72,7 +72,10 @@ function ProviderDetails({ provider, onClose, onEdit }: DrawerProps & { provider
 function Settings({ provider }: { provider: ProviderView }) {
   const { t } = useTranslation('models')
   const items = [
-    { label: t('providerForm.format'), value: [provider.format, provider.flavour].filter(Boolean).join(' · ') },
+    {
+      label: t('providerForm.format'),
+      value: [...new Set([provider.format, provider.flavour])].filter(Boolean).join(' · '),
+    },
     { label: t('field.baseUrl'), value: provider.baseUrl },
     { label: t('hosting'), value: provider.hosting || t('hostingMissing') },
     { label: t('field.region'), value: provider.region },
@@ -193,6 +196,7 @@ function ModelsSection({ provider }: { provider: ProviderView }) {
         {provider.deployments.total > 0 && (
           <Anchor
             size="sm"
+            underline="always"
             renderRoot={(props) => <Link to="/operator/deployments" search={{ provider: provider.id }} {...props} />}
           >
             {t('providers.toDeployments')}

@@ -115,6 +115,9 @@ export interface ProviderForm {
   stored: ReadonlySet<string>
 }
 
+/** The form of ids that the API accepts. */
+export const isProviderId = (id: string): boolean => /^[a-z0-9][a-z0-9_-]{0,62}$/.test(id.trim())
+
 /** Names of required fields that are empty. */
 export function missingFields({ description, values, stored }: ProviderForm): (keyof ProviderValues)[] {
   const isEmpty = (name: keyof ProviderValues) => values[name].trim() === '' && !stored.has(name)

@@ -8,6 +8,7 @@ import {
   describeFormat,
   emptyValues,
   formatDescriptions,
+  isProviderId,
   missingFields,
   type ProviderForm,
   type ProviderValues,
@@ -135,8 +136,9 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
     setFormat: (format: string) => setDescription(describeFormat(format) ?? description),
     submit(event: FormEvent) {
       event.preventDefault()
-      const missing = missingFields(form)
-      if (!check(Object.fromEntries(missing.map((name) => [name, t('required')])))) return
+      const missing = Object.fromEntries(missingFields(form).map((name) => [name, t('required')]))
+      const id = isProviderId(values.id) ? undefined : t('providerForm.idWrong')
+      if (!check({ id, ...missing })) return
       save.mutate(undefined, {
         onSuccess: () => onSaved(values.id.trim()),
         onError: (error) => show(error, ['id', 'hosting', 'models', ...description.fields.map(({ name }) => name)]),

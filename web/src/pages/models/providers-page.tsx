@@ -138,7 +138,7 @@ function ProviderCell({ provider, onOpen }: { provider: ProviderView; onOpen: ()
         {!provider.enabled && <Tag color="gray">{t('state.disabled')}</Tag>}
       </Group>
       <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-        {[provider.format, provider.flavour, provider.baseUrl].filter((part) => part !== undefined).join(' · ')}
+        {[...new Set([provider.format, provider.flavour, provider.baseUrl])].filter(Boolean).join(' · ')}
       </Text>
     </div>
   )

@@ -62,7 +62,7 @@ const knownClasses = [
   'timeout',
 ] as const
 
-/** What the provider said, and what an operator does about it. */
+/** The answer of the provider, and what an operator can do. */
 export function Advice({ error }: { error: NonNullable<ProviderTest['error']> }) {
   const { t } = useTranslation('models')
   const code = connectionCodes.find((one) => one === error.code)
