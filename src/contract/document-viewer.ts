@@ -62,3 +62,4 @@ export const documentViewSchema = z
   .meta({ id: 'DocumentView' })
 
 export type DocumentTextBody = z.output<typeof documentTextSchema>
+export type DocumentViewBody = z.output<typeof documentViewSchema>

@@ -98,3 +98,4 @@ export const spaceSearchResultSchema = z
 
 export type SpaceSearchResult = z.output<typeof spaceSearchResultSchema>
 export type ExplainedCandidateBody = z.output<typeof explainedCandidateSchema>
+export type SpaceSearchRequest = z.output<typeof spaceSearchSchema>

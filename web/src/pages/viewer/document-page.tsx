@@ -1,0 +1,148 @@
+import { Alert, Button, Skeleton, Tabs } from '@mantine/core'
+import { IconDownload } from '@tabler/icons-react'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import type { ChunkBody } from '@contract/document-progress.ts'
+import type { DocumentViewBody } from '@contract/document-viewer.ts'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+import { addTexts } from '../../i18n/translations.ts'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { Page } from '../../ui/page.tsx'
+import { ChunkList } from './chunk-list.tsx'
+import de from './de.json' with { type: 'json' }
+import { DocumentFacts } from './document-facts.tsx'
+import en from './en.json' with { type: 'json' }
+import { type PassageTarget, targetOfAddress, targetOfChunk } from './passage-target.ts'
+import { documentRoute, documentViewQuery, type PassageAddress } from './routes.tsx'
+import { TextDocument } from './text/text-document.tsx'
+import styles from './viewer.module.css'
+
+addTexts('viewer', { en, de })
+
+const PdfDocument = lazy(() => import('./pdf/pdf-document.tsx').then(({ PdfDocument }) => ({ default: PdfDocument })))
+
+/** A document next to its facts and chunks, at the passage of the address. */
+export function DocumentPage() {
+  const { documentId } = documentRoute.useParams()
+  const address = documentRoute.useSearch()
+  const { data } = useSuspenseQuery(documentViewQuery(documentId, address.from))
+  // Another citation of the same document begins anew, without the chunk that was selected before.
+  return <DocumentView key={JSON.stringify([documentId, address])} view={data} address={address} />
+}
+
+function DocumentView({ view, address }: { view: DocumentViewBody; address: PassageAddress }) {
+  const { t } = useTranslation('viewer')
+  const [chunk, setChunk] = useState<ChunkBody>()
+  const target = useMemo(() => (chunk ? targetOfChunk(chunk) : targetOfAddress(address)), [chunk, address])
+  const { document } = view
+  return (
+    <Page title={document.name} description={<Summary document={document} />} actions={<Download id={document.id} />}>
+      <Notice document={document} />
+      <div className={styles['panes']}>
+        <section className={styles['pane']} aria-label={t('document')}>
+          <Content view={view} target={target} />
+        </section>
+        <aside className={styles['pane']} aria-label={t('panel')}>
+          <Panel view={view} selected={chunk} onSelect={setChunk} />
+        </aside>
+      </div>
+    </Page>
+  )
+}
+
+function Summary({ document }: Pick<DocumentViewBody, 'document'>) {
+  const { t } = useTranslation('viewer')
+  const format = useFormat()
+  const { mimeType, sizeBytes, pageCount, chunkCount } = document
+  const parts = [
+    mimeType === 'application/pdf' ? 'PDF' : '',
+    format.bytes(sizeBytes),
+    pageCount === null ? '' : t('summary.pages', { count: pageCount, pages: format.number(pageCount) }),
+    chunkCount === null ? '' : t('summary.chunks', { count: chunkCount, chunks: format.number(chunkCount) }),
+  ]
+  return parts.filter((part) => part !== '').join(' · ')
+}
+
+function Download({ id }: { id: string }) {
+  const { t } = useTranslation('viewer')
+  return (
+    <Button
+      component="a"
+      href={`/api/documents/${encodeURIComponent(id)}/content`}
+      download
+      variant="default"
+      leftSection={<IconDownload size={16} />}
+    >
+      {t('download')}
+    </Button>
+  )
+}
+
+/** Above a pdf, which is shown in every state. */
+function Notice({ document: { status, stage, error, mimeType } }: Pick<DocumentViewBody, 'document'>) {
+  const { t } = useTranslation('viewer')
+  if (status === 'ready' || mimeType !== 'application/pdf') return null
+  return status === 'failed' ? (
+    <Alert color="red" title={t('failed.title')}>
+      {error?.message}
+    </Alert>
+  ) : (
+    <Alert color="gray" title={t('processing.title')} role="status">
+      {t(`stage.${stage}`)}
+    </Alert>
+  )
+}
+
+function Content({ view, target }: { view: DocumentViewBody; target: PassageTarget | undefined }) {
+  const { t } = useTranslation('viewer')
+  const { document, text } = view
+  const { id, version, mimeType, status, stage, error } = document
+  if (mimeType === 'application/pdf') {
+    return (
+      <Suspense fallback={<Skeleton flex={1} />}>
+        <PdfDocument url={`/api/documents/${encodeURIComponent(id)}/content?version=${version}`} target={target} />
+      </Suspense>
+    )
+  }
+  if (text.total > 0) {
+    const format = mimeType === 'text/csv' ? 'table' : 'text'
+    return <TextDocument documentId={id} version={version} format={format} first={text} range={target?.range} />
+  }
+  if (status === 'failed') return <EmptyState title={t('failed.title')} text={error?.message} />
+  return <EmptyState title={t('processing.title')} text={t(`stage.${stage}`)} />
+}
+
+interface PanelProps {
+  view: DocumentViewBody
+  selected: ChunkBody | undefined
+  onSelect(chunk: ChunkBody): void
+}
+
+function Panel({ view: { document, chunks }, selected, onSelect }: PanelProps) {
+  const { t } = useTranslation('viewer')
+  return (
+    <Tabs defaultValue="facts" className={styles['tabs']} keepMounted={false}>
+      <Tabs.List>
+        <Tabs.Tab value="facts">{t('facts.tab')}</Tabs.Tab>
+        <Tabs.Tab value="chunks">{t('chunks.tab')}</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="facts" className={styles['tab']}>
+        <DocumentFacts document={document} />
+      </Tabs.Panel>
+      <Tabs.Panel value="chunks" className={styles['tab']}>
+        {chunks.total === 0 ? (
+          <EmptyState title={t('chunks.empty')} text={t('chunks.emptyText')} />
+        ) : (
+          <ChunkList
+            documentId={document.id}
+            version={`${document.version} ${document.updatedAt}`}
+            first={chunks}
+            selected={selected}
+            onSelect={onSelect}
+          />
+        )}
+      </Tabs.Panel>
+    </Tabs>
+  )
+}

@@ -1,0 +1,201 @@
+import { Skeleton } from '@mantine/core'
+import { useElementSize, useMergedRef } from '@mantine/hooks'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import type { PDFDocumentProxy } from 'pdfjs-dist'
+import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { PassageTarget } from '../passage-target.ts'
+import { PdfPage } from './pdf-page.tsx'
+import { PdfToolbar } from './pdf-toolbar.tsx'
+import styles from './pdf.module.css'
+import type { Highlight } from './use-highlight.ts'
+import { type PageSize, sizeOf } from './use-page.ts'
+import { nextZoom } from './zoom.ts'
+
+const gap = 16
+/** CSS pixels: a page with an absurd format is shown smaller. */
+const maximumPageSide = 20_000
+/** A small page is not blown up to the width of the window. */
+const maximumFitScale = 2
+
+/** All pages below one another; only those near the window exist. */
+export function PdfPages({ pdf, target }: { pdf: PDFDocumentProxy; target: PassageTarget | undefined }) {
+  const first = useFirstSize(pdf)
+  if (!first) return <Skeleton flex={1} />
+  return <LoadedPages pdf={pdf} target={target} first={first} />
+}
+
+function useFirstSize(pdf: PDFDocumentProxy): PageSize | undefined {
+  const [size, setSize] = useState<PageSize>()
+  useEffect(() => {
+    let isCurrent = true
+    const a4 = { width: 595, height: 842 }
+    pdf.getPage(1).then(
+      (page) => isCurrent && setSize(sizeOf(page)),
+      () => isCurrent && setSize(a4),
+    )
+    return () => void (isCurrent = false)
+  }, [pdf])
+  return size
+}
+
+interface LoadedPagesProps {
+  pdf: PDFDocumentProxy
+  target: PassageTarget | undefined
+  first: PageSize
+}
+
+function LoadedPages({ pdf, target, first }: LoadedPagesProps) {
+  const { t } = useTranslation('viewer')
+  const scroller = useRef<HTMLDivElement>(null)
+  const { ref: measured, width } = useElementSize()
+  const [zoom, setZoom] = useState(1)
+  const { sizes, addSize } = usePageSizes()
+  const sizeAt = (index: number) => sizes.get(index + 1) ?? first
+  const scaleAt = (index: number) => scaleOf(sizeAt(index), width, zoom)
+  const virtualizer = useVirtualizer({
+    count: pdf.numPages,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => sizeAt(index).height * scaleAt(index) + gap,
+    overscan: 1,
+    enabled: width > 0,
+  })
+  const current = (virtualizer.getVirtualItemForOffset((virtualizer.scrollOffset ?? 0) + 120)?.index ?? 0) + 1
+  const goTo = useCallback(
+    (page: number) => virtualizer.scrollToIndex(Math.min(Math.max(1, page), pdf.numPages) - 1, { align: 'start' }),
+    [virtualizer, pdf],
+  )
+  const { found, onSearched } = useTargetPage({ target, isReady: width > 0, goTo, scrollToBox })
+  // Sizes of pages or the zoom have changed: the place in the document stays.
+  const shown = useRef(current)
+  useLayoutEffect(() => {
+    virtualizer.measure()
+    goTo(shown.current)
+  }, [zoom, width, virtualizer, goTo])
+  useLayoutEffect(() => virtualizer.measure(), [sizes, virtualizer])
+  useEffect(() => void (shown.current = current), [current])
+
+  function scrollToBox(page: number, { boxes }: Highlight) {
+    const [offset] = virtualizer.getOffsetForIndex(page - 1, 'start') ?? [0]
+    const height = sizeAt(page - 1).height * scaleAt(page - 1)
+    const space = (scroller.current?.clientHeight ?? 0) / 3
+    virtualizer.scrollToOffset(Math.max(0, offset + ((boxes[0]?.top ?? 0) / 100) * height - space))
+  }
+
+  return (
+    <>
+      <PdfToolbar
+        page={current}
+        pages={pdf.numPages}
+        zoom={zoom}
+        onPage={goTo}
+        onZoom={setZoom}
+        passage={target?.quote === undefined ? undefined : found}
+      />
+      <div
+        ref={useMergedRef(scroller, measured)}
+        className={styles['scroller']}
+        tabIndex={0}
+        role="region"
+        aria-label={t('pdf.pages')}
+        onKeyDown={(event) => onKey(event, { current, pages: pdf.numPages, zoom, goTo, setZoom })}
+      >
+        <div style={{ height: virtualizer.getTotalSize(), position: 'relative' }}>
+          {virtualizer.getVirtualItems().map(({ index, start }) => (
+            <div key={index} className={styles['slot']} style={{ transform: `translateY(${start}px)` }}>
+              <PdfPage
+                pdf={pdf}
+                number={index + 1}
+                scale={scaleAt(index)}
+                size={sizeAt(index)}
+                quote={isInTarget(target, index + 1) ? target?.quote : undefined}
+                onSize={addSize}
+                onSearched={onSearched}
+              />
+            </div>
+          ))}
+        </div>
+      </div>
+    </>
+  )
+}
+
+function usePageSizes() {
+  const [sizes, setSizes] = useState<ReadonlyMap<number, PageSize>>(new Map())
+  const addSize = useCallback((number: number, size: PageSize) => {
+    setSizes((before) => {
+      const known = before.get(number)
+      if (known?.width === size.width && known.height === size.height) return before
+      return new Map(before).set(number, size)
+    })
+  }, [])
+  return { sizes, addSize }
+}
+
+function scaleOf({ width, height }: PageSize, room: number, zoom: number): number {
+  const fit = Math.min(Math.max(1, room) / width, maximumFitScale)
+  return Math.min(fit * zoom, maximumPageSide / width, maximumPageSide / height)
+}
+
+function isInTarget(target: PassageTarget | undefined, page: number): boolean {
+  if (!target) return false
+  const { page: from = 1, pageTo = from } = target
+  return page >= from && page <= pageTo
+}
+
+interface TargetPage {
+  target: PassageTarget | undefined
+  isReady: boolean
+  goTo(page: number): void
+  scrollToBox(page: number, highlight: Highlight): void
+}
+
+/** Scrolls to the page of the target, then to the passage on it, once. `found`: undefined while it is searched. */
+function useTargetPage({ target, isReady, goTo, scrollToBox }: TargetPage) {
+  const [found, setFound] = useState<boolean>()
+  const reached = useRef<PassageTarget>(undefined)
+  const scroll = useRef(scrollToBox)
+  scroll.current = scrollToBox
+  useEffect(() => {
+    if (!isReady || !target) return
+    setFound(undefined)
+    reached.current = undefined
+    goTo(target.page ?? 1)
+  }, [target, isReady, goTo])
+  const onSearched = useCallback(
+    (page: number, highlight: Highlight | null) => {
+      if (!highlight) return setFound((before) => before ?? (page === (target?.page ?? 1) ? false : undefined))
+      setFound(true)
+      if (reached.current === target) return
+      reached.current = target
+      scroll.current(page, highlight)
+    },
+    [target],
+  )
+  return { found, onSearched }
+}
+
+interface KeyActions {
+  current: number
+  pages: number
+  zoom: number
+  goTo(page: number): void
+  setZoom(zoom: number): void
+}
+
+function onKey(event: KeyboardEvent, { current, pages, zoom, goTo, setZoom }: KeyActions) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  const actions: Record<string, () => void> = {
+    ArrowLeft: () => goTo(current - 1),
+    ArrowRight: () => goTo(current + 1),
+    Home: () => goTo(1),
+    End: () => goTo(pages),
+    '+': () => setZoom(nextZoom(zoom, 1)),
+    '-': () => setZoom(nextZoom(zoom, -1)),
+    '0': () => setZoom(1),
+  }
+  const action = actions[event.key]
+  if (!action) return
+  event.preventDefault()
+  action()
+}

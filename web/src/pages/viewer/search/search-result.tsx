@@ -1,0 +1,87 @@
+import { Alert, Badge, Group, Stack, Text } from '@mantine/core'
+import type { SpaceSearchResult } from '@contract/space-search.ts'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../../i18n/use-format.ts'
+import { EmptyState } from '../../../ui/empty-state.tsx'
+import { Section } from '../../../ui/section.tsx'
+import styles from '../viewer.module.css'
+import { Candidate } from './candidate.tsx'
+
+export function SearchResult({ result }: { result: SpaceSearchResult }) {
+  const { t } = useTranslation('viewer')
+  const format = useFormat()
+  const { candidates, candidateCount, context, limits } = result
+  if (candidates.length === 0) return <EmptyState title={t('search.nothing')} text={t('search.nothingText')} />
+  const used = candidates.filter(({ number }) => number !== null).length
+  return (
+    <Stack gap="xl">
+      <Section
+        title={t('search.candidates')}
+        description={t('search.candidatesText', {
+          shown: format.number(candidates.length),
+          found: format.number(candidateCount),
+          used: format.number(used),
+          limit: format.number(limits.passages),
+        })}
+      >
+        <QueryFacts result={result} />
+        <ol className={styles['candidates']}>
+          {candidates.map((candidate) => (
+            <Candidate key={`${candidate.documentId} ${candidate.chunkIndex}`} candidate={candidate} />
+          ))}
+        </ol>
+      </Section>
+      <Section title={t('search.context')} description={t('search.contextText', { model: result.model })}>
+        <pre className={styles['context']} tabIndex={0}>
+          {context}
+        </pre>
+      </Section>
+      <Timings timings={result.timings} />
+    </Stack>
+  )
+}
+
+function QueryFacts({ result: { query, embedders, vectorWeight } }: { result: SpaceSearchResult }) {
+  const { t } = useTranslation('viewer')
+  const format = useFormat()
+  const isSpelling = embedders.every(({ hasSemantics }) => !hasSemantics)
+  const labels = embedders.map(({ label }) => label).join(', ')
+  return (
+    <Stack gap="xs">
+      {query.usesPreviousQuestion && <Alert color="gray">{t('search.joined', { query: query.text })}</Alert>}
+      <Group gap={6}>
+        <Text size="sm" c="dimmed">
+          {t('search.words')}
+        </Text>
+        {query.words.map((word) => (
+          <Badge key={word} variant="default" tt="none" fw={500} radius="sm">
+            {word}
+          </Badge>
+        ))}
+      </Group>
+      <Text size="sm" c="dimmed">
+        {embedders.length === 0
+          ? t('search.wordsOnly')
+          : t(isSpelling ? 'search.spelling' : 'search.meaning', { labels, share: format.percent(vectorWeight) })}
+      </Text>
+    </Stack>
+  )
+}
+
+function Timings({ timings }: Pick<SpaceSearchResult, 'timings'>) {
+  const { t } = useTranslation('viewer')
+  const format = useFormat()
+  const { total, ...steps } = timings
+  return (
+    <Section title={t('search.timings')} description={t('search.timingsText', { total: format.duration(total) })}>
+      <dl className={styles['timings']}>
+        {Object.entries(steps).map(([step, milliseconds]) => (
+          <div key={step}>
+            <dt>{t(`step.${step as keyof typeof steps}`)}</dt>
+            <dd>{t('search.milliseconds', { value: format.number(milliseconds) })}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  )
+}

@@ -1,0 +1,89 @@
+import { Skeleton, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import type { DocumentTextBody } from '@contract/document-viewer.ts'
+import { useEffect, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
+import { getJson } from '../../../api/client.ts'
+import { useFormat } from '../../../i18n/use-format.ts'
+import styles from '../viewer.module.css'
+import type { CodePointRange } from './mark-range.ts'
+import { MarkedText } from './marked-text.tsx'
+import { TableRows } from './table-rows.tsx'
+import { cutWindow, windowAt, windowCount, windowQuery } from './text-windows.ts'
+
+export interface TextDocumentProps {
+  documentId: string
+  /** The hash of the file: windows of two files are never mixed. */
+  version: string
+  format: 'table' | 'text'
+  /** The window that came with the page. */
+  first: DocumentTextBody
+  range: CodePointRange | undefined
+}
+
+/** About the height of a window of 10,000 characters; the true height is measured. */
+const estimatedHeight = 3_200
+
+/** The extracted text of a document. Only the windows near the visible part are loaded. */
+export function TextDocument({ documentId, version, format, first, range }: TextDocumentProps) {
+  const { t } = useTranslation('viewer')
+  const numbers = useFormat()
+  const scroller = useRef<HTMLDivElement>(null)
+  const virtualizer = useVirtualizer({
+    count: windowCount(first.total),
+    getScrollElement: () => scroller.current,
+    estimateSize: () => estimatedHeight,
+    overscan: 0,
+  })
+  useEffect(() => {
+    if (range) virtualizer.scrollToIndex(windowAt(range.from), { align: 'start' })
+  }, [range, virtualizer])
+  return (
+    <>
+      <div className={styles['toolbar']}>
+        <Text size="sm" c="dimmed">
+          {t('text.note', { characters: numbers.number(first.total) })}
+        </Text>
+      </div>
+      <div ref={scroller} className={styles['scroller']} tabIndex={0} role="region" aria-label={t('text.label')}>
+        <div style={{ height: virtualizer.getTotalSize(), position: 'relative', margin: '16px 0' }}>
+          {virtualizer.getVirtualItems().map(({ index, start }) => (
+            <div
+              key={index}
+              ref={virtualizer.measureElement}
+              data-index={index}
+              className={styles['line']}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <Window {...{ documentId, version, format, first, range, index }} />
+            </div>
+          ))}
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Window({ documentId, version, format, first, range, index }: TextDocumentProps & { index: number }) {
+  const { t } = useTranslation('viewer')
+  const query = windowQuery(index)
+  const isFirst = first.from === Number(new URLSearchParams(query).get('from'))
+  const { data, isError } = useQuery({
+    queryKey: ['document', documentId, 'text', version, index],
+    queryFn: ({ signal }) =>
+      getJson<DocumentTextBody>(`/api/documents/${encodeURIComponent(documentId)}/text?${query}`, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    ...(isFirst ? { initialData: first } : {}),
+  })
+  if (isError) return <Text className={styles['text']}>{t('text.failed')}</Text>
+  if (!data) return <Skeleton h={estimatedHeight} className={styles['text']} />
+  const window = cutWindow(data, index)
+  return format === 'table' ? (
+    <TableRows window={window} range={range} isFirst={index === 0} />
+  ) : (
+    <div className={styles['text']}>
+      <MarkedText text={window.text} start={window.from} range={range} />
+    </div>
+  )
+}
