@@ -35,8 +35,12 @@ export function staticRoutes({ folder }: { folder: string }): Routes {
   }
 }
 
+/** A worker has the policy of the file that it was loaded from. That of the pdf viewer compiles image decoders, and loads nothing. */
+const workerPolicy = "default-src 'none'; script-src 'wasm-unsafe-eval'"
+
 function sendFile(reply: FastifyReply, name: string, maximumAgeSeconds: number) {
   reply.removeHeader('cache-control')
+  if (name.endsWith('.mjs')) reply.header('content-security-policy', workerPolicy)
   return reply.sendFile(name, { maxAge: maximumAgeSeconds * 1000, immutable: maximumAgeSeconds > 3_600 })
 }
 

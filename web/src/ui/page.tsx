@@ -8,7 +8,7 @@ export function Page(props: { title: string; description?: ReactNode; actions?: 
     document.title = `${title} · Portico`
   }, [title])
   return (
-    <Stack gap="lg" maw={1600} mx="auto">
+    <Stack gap="lg" w="100%" maw={1600} mx="auto">
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box miw={0}>
           <Title order={1}>{title}</Title>

@@ -27,7 +27,7 @@ export function DocumentPage() {
   const { documentId } = documentRoute.useParams()
   const address = documentRoute.useSearch()
   const { data } = useSuspenseQuery(documentViewQuery(documentId, address.from))
-  // Another citation of the same document begins anew, without the chunk that was selected before.
+  // Another citation of the same document starts again, without the chunk that was selected before.
   return <DocumentView key={JSON.stringify([documentId, address])} view={data} address={address} />
 }
 

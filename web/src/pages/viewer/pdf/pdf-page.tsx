@@ -2,6 +2,7 @@ import { VisuallyHidden } from '@mantine/core'
 import type { PDFDocumentProxy } from 'pdfjs-dist'
 import { useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
+import type { QuotePart } from './find-quote.ts'
 import styles from './pdf.module.css'
 import { type Highlight, useHighlight } from './use-highlight.ts'
 import { type PageSize, usePageCanvas, usePageProxy, useTextLayer } from './use-page.ts'
@@ -15,13 +16,14 @@ export interface PdfPageProps {
   size: PageSize
   /** What to highlight on this page. */
   quote: string | undefined
+  part: QuotePart
   onSize(number: number, size: PageSize): void
   /** Reports the highlight of the quote; null: the quote is not on this page. */
   onSearched(number: number, highlight: Highlight | null): void
 }
 
 /** One page: a picture, a transparent layer of its text, which can be selected, and the highlighted passage. */
-export function PdfPage({ pdf, number, scale, size, quote, onSize, onSearched }: PdfPageProps) {
+export function PdfPage({ pdf, number, scale, size, quote, part, onSize, onSearched }: PdfPageProps) {
   const { t } = useTranslation('viewer')
   const frame = useRef<HTMLDivElement>(null)
   const pictures = useRef<HTMLDivElement>(null)
@@ -29,7 +31,7 @@ export function PdfPage({ pdf, number, scale, size, quote, onSize, onSearched }:
   const page = usePageProxy(pdf, number, onSize)
   const hasFailed = usePageCanvas(page, scale, pictures)
   const textLayer = useTextLayer(page, texts)
-  const highlight = useHighlight(textLayer, quote, frame)
+  const highlight = useHighlight(textLayer, quote, part, frame)
   useEffect(() => {
     if (highlight !== undefined) onSearched(number, highlight)
   }, [highlight, number, onSearched])

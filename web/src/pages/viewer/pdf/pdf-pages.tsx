@@ -1,11 +1,11 @@
 import { Skeleton } from '@mantine/core'
-import { useElementSize, useMergedRef } from '@mantine/hooks'
-import { useVirtualizer } from '@tanstack/react-virtual'
+import { useElementSize } from '@mantine/hooks'
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import type { PDFDocumentProxy } from 'pdfjs-dist'
-import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { PassageTarget } from '../passage-target.ts'
-import { PdfPage } from './pdf-page.tsx'
+import { PdfPage, type PdfPageProps } from './pdf-page.tsx'
 import { PdfToolbar } from './pdf-toolbar.tsx'
 import styles from './pdf.module.css'
 import type { Highlight } from './use-highlight.ts'
@@ -61,19 +61,18 @@ function LoadedPages({ pdf, target, first }: LoadedPagesProps) {
     enabled: width > 0,
   })
   const current = (virtualizer.getVirtualItemForOffset((virtualizer.scrollOffset ?? 0) + 120)?.index ?? 0) + 1
+  const shown = useRef(1)
   const goTo = useCallback(
-    (page: number) => virtualizer.scrollToIndex(Math.min(Math.max(1, page), pdf.numPages) - 1, { align: 'start' }),
+    (page: number) => {
+      // Not scrollToIndex: it corrects the place for some frames, against the scroll to the passage.
+      const index = Math.min(Math.max(1, page), pdf.numPages) - 1
+      shown.current = index + 1
+      virtualizer.scrollToOffset(virtualizer.getOffsetForIndex(index, 'start')?.[0] ?? 0)
+    },
     [virtualizer, pdf],
   )
   const { found, onSearched } = useTargetPage({ target, isReady: width > 0, goTo, scrollToBox })
-  // Sizes of pages or the zoom have changed: the place in the document stays.
-  const shown = useRef(current)
-  useLayoutEffect(() => {
-    virtualizer.measure()
-    goTo(shown.current)
-  }, [zoom, width, virtualizer, goTo])
-  useLayoutEffect(() => virtualizer.measure(), [sizes, virtualizer])
-  useEffect(() => void (shown.current = current), [current])
+  useKeepPage({ virtualizer, shown, current, zoom, width, goTo })
 
   function scrollToBox(page: number, { boxes }: Highlight) {
     const [offset] = virtualizer.getOffsetForIndex(page - 1, 'start') ?? [0]
@@ -93,22 +92,28 @@ function LoadedPages({ pdf, target, first }: LoadedPagesProps) {
         passage={target?.quote === undefined ? undefined : found}
       />
       <div
-        ref={useMergedRef(scroller, measured)}
+        ref={scroller}
         className={styles['scroller']}
         tabIndex={0}
         role="region"
         aria-label={t('pdf.pages')}
         onKeyDown={(event) => onKey(event, { current, pages: pdf.numPages, zoom, goTo, setZoom })}
       >
-        <div style={{ height: virtualizer.getTotalSize(), position: 'relative' }}>
+        <div ref={measured} style={{ height: virtualizer.getTotalSize(), position: 'relative' }}>
           {virtualizer.getVirtualItems().map(({ index, start }) => (
-            <div key={index} className={styles['slot']} style={{ transform: `translateY(${start}px)` }}>
+            <div
+              key={index}
+              ref={virtualizer.measureElement}
+              data-index={index}
+              className={styles['slot']}
+              style={{ transform: `translateY(${start}px)` }}
+            >
               <PdfPage
                 pdf={pdf}
                 number={index + 1}
                 scale={scaleAt(index)}
                 size={sizeAt(index)}
-                quote={isInTarget(target, index + 1) ? target?.quote : undefined}
+                {...quoteOn(target, index + 1)}
                 onSize={addSize}
                 onSearched={onSearched}
               />
@@ -118,6 +123,30 @@ function LoadedPages({ pdf, target, first }: LoadedPagesProps) {
       </div>
     </>
   )
+}
+
+interface KeptPage {
+  virtualizer: Virtualizer<HTMLDivElement, Element>
+  /** The page that was last shown or asked for. */
+  shown: RefObject<number>
+  current: number
+  zoom: number
+  width: number
+  goTo(page: number): void
+}
+
+/** After a change of the zoom or of the width, the same page is shown. */
+function useKeepPage({ virtualizer, shown, current, zoom, width, goTo }: KeptPage) {
+  const [changes, setChanges] = useState(0)
+  useLayoutEffect(() => {
+    virtualizer.measure()
+    // In the next render, when the pages have their new heights.
+    setChanges((before) => before + 1)
+  }, [virtualizer, zoom, width])
+  useLayoutEffect(() => {
+    if (changes > 0) goTo(shown.current)
+  }, [changes, shown, goTo])
+  useEffect(() => void (shown.current = current), [current, shown])
 }
 
 function usePageSizes() {
@@ -137,10 +166,12 @@ function scaleOf({ width, height }: PageSize, room: number, zoom: number): numbe
   return Math.min(fit * zoom, maximumPageSide / width, maximumPageSide / height)
 }
 
-function isInTarget(target: PassageTarget | undefined, page: number): boolean {
-  if (!target) return false
-  const { page: from = 1, pageTo = from } = target
-  return page >= from && page <= pageTo
+/** What to look for on a page. */
+function quoteOn(target: PassageTarget | undefined, page: number): Pick<PdfPageProps, 'quote' | 'part'> {
+  const { page: from = 1, pageTo = from } = target ?? {}
+  const isInTarget = page >= from && page <= pageTo
+  const part = from === pageTo ? undefined : page === from ? 'begins' : page === pageTo ? 'ends' : undefined
+  return { quote: isInTarget ? target?.quote : undefined, part }
 }
 
 interface TargetPage {

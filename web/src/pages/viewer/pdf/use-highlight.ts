@@ -1,6 +1,6 @@
 import type { TextLayer } from 'pdfjs-dist'
 import { type RefObject, useEffect, useState } from 'react'
-import { findQuote, type TextRange } from './find-quote.ts'
+import { findQuote, type QuotePart, type TextRange } from './find-quote.ts'
 
 /** A passage on a page: its text, and its lines as boxes in percent of the page. */
 export interface Highlight {
@@ -22,19 +22,24 @@ const maximumBoxes = 500
 export function useHighlight(
   layer: TextLayer | undefined,
   quote: string | undefined,
+  part: QuotePart,
   frame: RefObject<HTMLDivElement | null>,
 ): Highlight | null | undefined {
   const [highlight, setHighlight] = useState<Highlight | null>()
   useEffect(() => {
     if (!layer || !frame.current || quote === undefined) return setHighlight(undefined)
-    setHighlight(locate(layer, quote, frame.current))
-  }, [layer, quote, frame])
+    setHighlight(locate(layer, { quote, part }, frame.current))
+  }, [layer, quote, part, frame])
   return highlight
 }
 
-function locate(layer: TextLayer, quote: string, frame: HTMLElement): Highlight | null {
+function locate(
+  layer: TextLayer,
+  { quote, part }: { quote: string; part: QuotePart },
+  frame: HTMLElement,
+): Highlight | null {
   const items = layer.textContentItemsStr as string[]
-  const ranges = findQuote(items.join('\n'), quote).flatMap((range) => toDomRanges(layer, items, range))
+  const ranges = findQuote(items.join('\n'), quote, part).flatMap((range) => toDomRanges(layer, items, range))
   if (ranges.length === 0) return null
   const page = frame.getBoundingClientRect()
   const rectangles = ranges.flatMap((range) => [...range.getClientRects()]).slice(0, maximumBoxes)

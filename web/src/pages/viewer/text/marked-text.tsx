@@ -1,4 +1,4 @@
-import { Fragment, useEffect, useRef } from 'react'
+import { Fragment } from 'react'
 import styles from '../viewer.module.css'
 import { type CodePointRange, markRange } from './mark-range.ts'
 
@@ -9,15 +9,11 @@ interface MarkedTextProps {
   range: CodePointRange | undefined
 }
 
-/** A text with the part of the range marked; the beginning of the range is scrolled into view. */
+/** A text with the part of the range marked. */
 export function MarkedText({ text, start, range }: MarkedTextProps) {
-  const mark = useRef<HTMLElement>(null)
-  useEffect(() => {
-    if (range && range.from >= start) mark.current?.scrollIntoView({ block: 'center' })
-  }, [range, start])
   return markRange(text, start, range).map((part, index) =>
     part.isMarked ? (
-      <mark key={index} ref={mark} className={styles['mark']}>
+      <mark key={index} className={styles['mark']}>
         {part.text}
       </mark>
     ) : (

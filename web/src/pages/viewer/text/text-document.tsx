@@ -1,16 +1,16 @@
-import { Skeleton, Text } from '@mantine/core'
+import { Group, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import type { DocumentTextBody } from '@contract/document-viewer.ts'
-import { useEffect, useRef } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { getJson } from '../../../api/client.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import styles from '../viewer.module.css'
-import type { CodePointRange } from './mark-range.ts'
+import { type CodePointRange, countCodePoints } from './mark-range.ts'
 import { MarkedText } from './marked-text.tsx'
 import { TableRows } from './table-rows.tsx'
-import { cutWindow, windowAt, windowCount, windowQuery } from './text-windows.ts'
+import { cutWindow, type TextWindow, windowAt, windowCount, windowQuery } from './text-windows.ts'
 
 export interface TextDocumentProps {
   documentId: string
@@ -34,18 +34,18 @@ export function TextDocument({ documentId, version, format, first, range }: Text
     count: windowCount(first.total),
     getScrollElement: () => scroller.current,
     estimateSize: () => estimatedHeight,
-    overscan: 0,
+    overscan: 1,
   })
   useEffect(() => {
-    if (range) virtualizer.scrollToIndex(windowAt(range.from), { align: 'start' })
+    if (range) virtualizer.scrollToOffset(virtualizer.getOffsetForIndex(windowAt(range.from), 'start')?.[0] ?? 0)
   }, [range, virtualizer])
   return (
     <>
-      <div className={styles['toolbar']}>
+      <Group className={styles['toolbar']}>
         <Text size="sm" c="dimmed">
           {t('text.note', { characters: numbers.number(first.total) })}
         </Text>
-      </div>
+      </Group>
       <div ref={scroller} className={styles['scroller']} tabIndex={0} role="region" aria-label={t('text.label')}>
         <div style={{ height: virtualizer.getTotalSize(), position: 'relative', margin: '16px 0' }}>
           {virtualizer.getVirtualItems().map(({ index, start }) => (
@@ -76,14 +76,30 @@ function Window({ documentId, version, format, first, range, index }: TextDocume
     staleTime: Number.POSITIVE_INFINITY,
     ...(isFirst ? { initialData: first } : {}),
   })
+  const window = useMemo(() => data && cutWindow(data, index), [data, index])
+  const element = useScrollToMark(window, range)
   if (isError) return <Text className={styles['text']}>{t('text.failed')}</Text>
-  if (!data) return <Skeleton h={estimatedHeight} className={styles['text']} />
-  const window = cutWindow(data, index)
-  return format === 'table' ? (
-    <TableRows window={window} range={range} isFirst={index === 0} />
-  ) : (
-    <div className={styles['text']}>
-      <MarkedText text={window.text} start={window.from} range={range} />
+  if (!window) return <Skeleton h={estimatedHeight} className={styles['text']} />
+  return (
+    <div ref={element} className={format === 'table' ? undefined : styles['text']}>
+      {format === 'table' ? (
+        <TableRows window={window} range={range} isFirst={index === 0} />
+      ) : (
+        <MarkedText text={window.text} start={window.from} range={range} />
+      )}
     </div>
   )
+}
+
+/** Scrolls to the beginning of the range, once the window that shows it has its text and its height. */
+function useScrollToMark(window: TextWindow | undefined, range: CodePointRange | undefined) {
+  const element = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!window || !range || range.from < window.from) return
+    if (range.from >= window.from + countCodePoints(window.text)) return
+    const scroll = () => element.current?.querySelector('mark')?.scrollIntoView({ block: 'center' })
+    let frame = requestAnimationFrame(() => (frame = requestAnimationFrame(scroll)))
+    return () => cancelAnimationFrame(frame)
+  }, [window, range])
+  return element
 }
