@@ -61,6 +61,8 @@ export function createAccounts(dependencies: AccountsDependencies) {
     })
   })
 
+  const signInMethods = { passwordSignIn, singleSignOn: singleSignOn ? { name: singleSignOn.name } : null }
+
   async function newPerson({ email, name, password }: NewAccount, isOperator: boolean): Promise<NewPerson> {
     const passwordHash = await signIn.hashPassword(password)
     return { id: createUuid(clock.now()), email, name, passwordHash, isOperator }
@@ -81,15 +83,9 @@ export function createAccounts(dependencies: AccountsDependencies) {
     /** The person of a session cookie; undefined without a valid session. */
     authenticate: signIn.findPerson,
 
-    /** How people can sign in, and whether the first account is still to be made. */
-    async describeSignIn() {
-      const { name } = singleSignOn ?? {}
-      return {
-        required: passwordSignIn && !(await store.hasPeople()),
-        passwordSignIn,
-        singleSignOn: name === undefined ? null : { name },
-      }
-    },
+    signInMethods,
+    /** True until the first account exists. False if people cannot have passwords. */
+    needsSetup: async () => passwordSignIn && !(await store.hasPeople()),
     passwordSignIn,
     /** The settings of single sign-on without its secret. */
     singleSignOn: singleSignOn && describeSingleSignOn(singleSignOn),

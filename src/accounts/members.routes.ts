@@ -206,7 +206,14 @@ function addAcceptance(app: App, accounts: Accounts) {
     ),
     async ({ params }) => {
       const { email, role, organisationName, expiresAt, accountExists } = await accounts.findInvitation(params.token)
-      return { email, role, organisationName, expiresAt: expiresAt.toISOString(), accountExists }
+      return {
+        email,
+        role,
+        organisationName,
+        expiresAt: expiresAt.toISOString(),
+        accountExists,
+        ...accounts.signInMethods,
+      }
     },
   )
   app.post(

@@ -39,7 +39,7 @@ function addSetup(app: App, accounts: Accounts) {
       },
       'none',
     ),
-    () => accounts.describeSignIn(),
+    async () => ({ required: await accounts.needsSetup(), ...accounts.signInMethods }),
   )
   app.post(
     '/api/setup',

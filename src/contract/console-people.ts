@@ -34,3 +34,6 @@ export const peopleViewSchema = z
       .describe('null: not configured. Without the client secret.'),
   })
   .meta({ id: 'PeopleView' })
+
+export type MembersView = z.output<typeof membersViewSchema>
+export type PeopleView = z.output<typeof peopleViewSchema>

@@ -16,14 +16,18 @@ const paging = { offset: queryInteger(0, 1_000_000).default(0), limit: queryInte
 
 export const pageQuerySchema = z.object(paging)
 
+const signInMethods = {
+  passwordSignIn: z.boolean(),
+  singleSignOn: z
+    .object({ name: z.string().describe('Label of the button.') })
+    .nullable()
+    .describe('null: not configured.'),
+}
+
 export const setupStateSchema = z
   .object({
     required: z.boolean().describe('True until the first account exists. False if people cannot have passwords.'),
-    passwordSignIn: z.boolean(),
-    singleSignOn: z
-      .object({ name: z.string().describe('Label of the button.') })
-      .nullable()
-      .describe('null: not configured.'),
+    ...signInMethods,
   })
   .meta({ id: 'SetupState' })
 
@@ -136,6 +140,7 @@ export const openInvitationSchema = z
     organisationName: z.string().nullable().describe('null for an invitation to become an operator.'),
     expiresAt: z.iso.datetime(),
     accountExists: z.boolean().describe('True: sign in as `email`, then accept without name and password.'),
+    ...signInMethods,
   })
   .meta({ id: 'OpenInvitation' })
 
@@ -174,3 +179,9 @@ export type MemberBody = z.output<typeof memberSchema>
 export type InvitationBody = z.output<typeof invitationSchema>
 
 export type MeBody = z.output<typeof meSchema>
+export type SetupState = z.output<typeof setupStateSchema>
+export type SessionsBody = z.output<typeof sessionsSchema>
+export type NewInvitationBody = z.output<typeof newInvitationSchema>
+export type OpenInvitationBody = z.output<typeof openInvitationSchema>
+export type NewPasswordResetBody = z.output<typeof newPasswordResetSchema>
+export type PasswordResetBody = z.output<typeof passwordResetSchema>

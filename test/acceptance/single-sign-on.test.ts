@@ -1,25 +1,14 @@
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabasePlace } from '../harness/database.ts'
 import { signInAtProvider, startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts'
 import { createPerson, openBrowser, signIn, testPassword } from '../harness/people.ts'
-import { expectStatus, startPortico, type TestOrganisation, type TestPortico } from '../harness/portico.ts'
+import { expectStatus, freePort, startPortico, type TestOrganisation, type TestPortico } from '../harness/portico.ts'
 
 let provider: TestIdentityProvider
 let portico: TestPortico
 let url: string
 let team: TestOrganisation
 let other: TestOrganisation
-
-/** A port that is free now: the provider must know the address of Portico before Portico starts. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 function settingsOf(port: number, roles: object[], more: object = {}) {
   const { issuer, clientId } = provider

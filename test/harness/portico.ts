@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { loadConfig } from '../../src/config.ts'
@@ -161,6 +162,15 @@ export function expectStatus(answer: ApiAnswer, status: number): ApiAnswer['body
   if (answer.status !== status)
     throw new Error(`expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`)
   return answer.body
+}
+
+/** A port of the loopback interface that is free now, for a service whose address another one must know before it starts. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }
 
 /** A file for a multipart upload. */

@@ -1,0 +1,85 @@
+import { Button, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { InvitationBody } from '@contract/people.ts'
+import { deleteJson } from '../../api/client.ts'
+import { openConfirm } from '../../ui/confirm.tsx'
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { notifyError, notifySuccess } from '../../ui/notify.ts'
+import { Time } from '../../ui/time.tsx'
+
+interface InvitationsTableProps {
+  invitations: { total: number; items: InvitationBody[] }
+  /** The collection of the invitations: an invitation is below it. */
+  path: string
+  onChanged: () => void
+}
+
+/** Open invitations, newest first. Their links cannot be read again. */
+export function InvitationsTable({ invitations, path, onChanged }: InvitationsTableProps) {
+  const { t } = useTranslation('accounts')
+  const remove = useMutation({
+    mutationFn: (id: string) => deleteJson(`${path}/${id}`),
+    onSuccess: () => {
+      notifySuccess(t('invitations.withdrawn'))
+      onChanged()
+    },
+    onError: notifyError,
+  })
+  const columns = useMemo((): DataColumn<InvitationBody>[] => {
+    const withdraw = ({ id, email }: InvitationBody) =>
+      openConfirm({
+        title: t('invitations.withdraw'),
+        text: t('invitations.withdrawText', { email }),
+        confirm: t('invitations.withdraw'),
+        onConfirm: () => remove.mutate(id),
+      })
+    return [
+      { accessorKey: 'email', header: t('email') },
+      { id: 'role', accessorFn: ({ role }) => t(`role.${role}`), header: t('roleLabel') },
+      { accessorKey: 'invitedBy', header: t('invitations.by') },
+      {
+        accessorKey: 'expiresAt',
+        header: t('invitations.expires'),
+        cell: ({ row }) => <Time value={row.original.expiresAt} />,
+      },
+      {
+        id: 'actions',
+        header: '',
+        enableSorting: false,
+        cell: ({ row }) => (
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            color="red"
+            aria-label={t('invitations.withdrawOf', { email: row.original.email })}
+            onClick={() => withdraw(row.original)}
+          >
+            {t('invitations.withdraw')}
+          </Button>
+        ),
+      },
+    ]
+  }, [t, remove.mutate])
+  return (
+    <>
+      <DataTable
+        label={t('invitations.title')}
+        columns={columns}
+        rows={invitations.items}
+        rowId={({ id }) => id}
+        empty={
+          <Text size="sm" c="dimmed">
+            {t('invitations.none')}
+          </Text>
+        }
+      />
+      {invitations.total > invitations.items.length && (
+        <Text size="sm" c="dimmed">
+          {t('invitations.more', { shown: invitations.items.length, total: invitations.total })}
+        </Text>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,167 @@
+import { Button, Select, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconUserPlus } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { MemberBody } from '@contract/people.ts'
+import { deleteJson, patchJson } from '../../api/client.ts'
+import { sessionQuery, useSession } from '../../app/session.ts'
+import { openConfirm } from '../../ui/confirm.tsx'
+import { type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { notifyError, notifySuccess } from '../../ui/notify.ts'
+import { Page } from '../../ui/page.tsx'
+import { Section } from '../../ui/section.tsx'
+import { Time } from '../../ui/time.tsx'
+import { InvitationsTable } from './invitations-table.tsx'
+import { InviteDialog } from './invite-dialog.tsx'
+import { membersQuery } from './routes.tsx'
+import './texts.ts'
+
+/** Who belongs to an organisation, and who is invited. */
+export function MembersPage() {
+  const { t } = useTranslation('accounts')
+  const { organisationId } = useParams({ strict: false }) as { organisationId: string }
+  const [offset, setOffset] = useState(0)
+  const { data: first } = useSuspenseQuery(membersQuery(organisationId, 0))
+  const { data: view = first } = useQuery(membersQuery(organisationId, offset))
+  const [isInviting, dialog] = useDisclosure(false)
+  const refresh = useRefresh(organisationId)
+  const inviteButton = (
+    <Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={dialog.open}>
+      {t('invite.open')}
+    </Button>
+  )
+  return (
+    <Page
+      title={t('members.title')}
+      description={t('members.text', { organisation: view.organisation.name })}
+      actions={view.members.total > 0 && inviteButton}
+    >
+      {view.members.total === 0 ? (
+        <EmptyState title={t('members.none')} text={t('members.noneText')} action={inviteButton} />
+      ) : (
+        <div>
+          <MembersTable organisationId={organisationId} members={view.members.items} onChanged={refresh} />
+          <PageSteps {...view.members} onChange={setOffset} />
+        </div>
+      )}
+      <Section title={t('invitations.title')} description={t('invitations.text')}>
+        <InvitationsTable
+          invitations={view.invitations}
+          path={`/api/organisations/${organisationId}/invitations`}
+          onChanged={refresh}
+        />
+      </Section>
+      <InviteDialog isOpen={isInviting} onClose={dialog.close} onInvited={refresh} organisationId={organisationId} />
+    </Page>
+  )
+}
+
+/** The own role may have changed, too. */
+function useRefresh(organisationId: string): () => void {
+  const queryClient = useQueryClient()
+  return () => {
+    void queryClient.invalidateQueries({ queryKey: ['members', organisationId] })
+    void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
+  }
+}
+
+interface MembersTableProps {
+  organisationId: string
+  members: MemberBody[]
+  onChanged: () => void
+}
+
+function MembersTable({ organisationId, members, onChanged }: MembersTableProps) {
+  const { t } = useTranslation('accounts')
+  const { person } = useSession()
+  const { setRole, remove } = useMemberChanges(organisationId, onChanged)
+  const columns = useMemo((): DataColumn<MemberBody>[] => {
+    const roles = (['administrator', 'member'] as const).map((value) => ({ value, label: t(`role.${value}`) }))
+    const confirmRemoval = ({ personId, email }: MemberBody) =>
+      openConfirm({
+        title: t('members.remove'),
+        text: t('members.removeText', { email }),
+        confirm: t('members.remove'),
+        onConfirm: () => remove(personId),
+      })
+    return [
+      {
+        accessorKey: 'name',
+        header: t('person'),
+        cell: ({ row }) => <PersonCell {...row.original} isSelf={row.original.personId === person?.id} />,
+      },
+      {
+        accessorKey: 'role',
+        header: t('roleLabel'),
+        cell: ({ row }) => (
+          <Select
+            size="xs"
+            w={160}
+            aria-label={t('members.roleOf', { email: row.original.email })}
+            data={roles}
+            value={row.original.role}
+            allowDeselect={false}
+            onChange={(role) => role && setRole({ ...row.original, role: role as MemberBody['role'] })}
+          />
+        ),
+      },
+      {
+        accessorKey: 'createdAt',
+        header: t('members.since'),
+        cell: ({ row }) => <Time value={row.original.createdAt} />,
+      },
+      {
+        id: 'actions',
+        header: '',
+        enableSorting: false,
+        cell: ({ row }) => (
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            color="red"
+            aria-label={t('members.removeOf', { email: row.original.email })}
+            onClick={() => confirmRemoval(row.original)}
+          >
+            {t('members.remove')}
+          </Button>
+        ),
+      },
+    ]
+  }, [t, person?.id, setRole, remove])
+  return <DataTable label={t('members.title')} columns={columns} rows={members} rowId={({ personId }) => personId} />
+}
+
+function useMemberChanges(organisationId: string, onChanged: () => void) {
+  const { t } = useTranslation('accounts')
+  const path = `/api/organisations/${organisationId}/members`
+  const options = { onError: notifyError, onSettled: onChanged }
+  const { mutate: setRole } = useMutation({
+    ...options,
+    mutationFn: ({ personId, role }: MemberBody) => patchJson(`${path}/${personId}`, { role }),
+    onSuccess: () => notifySuccess(t('saved')),
+  })
+  const { mutate: remove } = useMutation({
+    ...options,
+    mutationFn: (personId: string) => deleteJson(`${path}/${personId}`),
+    onSuccess: () => notifySuccess(t('members.removed')),
+  })
+  return { setRole, remove }
+}
+
+function PersonCell({ name, email, isSelf }: { name: string; email: string; isSelf: boolean }) {
+  const { t } = useTranslation('accounts')
+  return (
+    <Stack gap={0}>
+      <Text size="sm" fw={500}>
+        {name} {isSelf && `(${t('you')})`}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {email}
+      </Text>
+    </Stack>
+  )
+}

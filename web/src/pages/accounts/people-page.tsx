@@ -1,0 +1,66 @@
+import { Button, TextInput } from '@mantine/core'
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
+import { IconSearch, IconUserPlus } from '@tabler/icons-react'
+import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { PageSteps } from '../../ui/data-table.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Section } from '../../ui/section.tsx'
+import { InvitationsTable } from './invitations-table.tsx'
+import { InviteDialog } from './invite-dialog.tsx'
+import { PeopleTable } from './people-table.tsx'
+import { peopleQuery } from './routes.tsx'
+import { SingleSignOnState } from './single-sign-on-state.tsx'
+import './texts.ts'
+
+/** Waits for the end of typing. */
+const searchDelayMs = 300
+
+/** Every account, the invitations of operators, and the state of single sign-on. */
+export function PeoplePage() {
+  const { t } = useTranslation('accounts')
+  const queryClient = useQueryClient()
+  const [offset, setOffset] = useState(0)
+  const [text, setText] = useState('')
+  const [search] = useDebouncedValue(text.trim(), searchDelayMs)
+  const { data: first } = useSuspenseQuery(peopleQuery(0, ''))
+  const { data: view = first } = useQuery(peopleQuery(offset, search))
+  const [isInviting, dialog] = useDisclosure(false)
+  const refresh = () => void queryClient.invalidateQueries({ queryKey: ['people'] })
+  const typed = (value: string) => {
+    setText(value)
+    setOffset(0)
+  }
+  return (
+    <Page
+      title={t('people.title')}
+      description={t('people.text')}
+      actions={
+        <Button leftSection={<IconUserPlus size={16} aria-hidden />} onClick={dialog.open}>
+          {t('invite.openOperator')}
+        </Button>
+      }
+    >
+      <div>
+        <TextInput
+          value={text}
+          onChange={(event) => typed(event.currentTarget.value)}
+          placeholder={t('people.search')}
+          aria-label={t('people.search')}
+          leftSection={<IconSearch size={16} aria-hidden />}
+          maxLength={200}
+          maw={320}
+          mb="sm"
+        />
+        <PeopleTable people={view.people.items} hasPasswords={view.passwordSignIn} onChanged={refresh} />
+        <PageSteps {...view.people} onChange={setOffset} />
+      </div>
+      <Section title={t('people.operatorInvitations')} description={t('invitations.text')}>
+        <InvitationsTable invitations={view.invitations} path="/api/operator-invitations" onChanged={refresh} />
+      </Section>
+      <SingleSignOnState view={view} />
+      <InviteDialog isOpen={isInviting} onClose={dialog.close} onInvited={refresh} />
+    </Page>
+  )
+}

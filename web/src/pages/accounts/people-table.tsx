@@ -1,0 +1,164 @@
+import { ActionIcon, Badge, Group, Menu, Stack, Text } from '@mantine/core'
+import { IconDots } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { PersonBody } from '@contract/people.ts'
+import { deleteJson, patchJson } from '../../api/client.ts'
+import { useSession } from '../../app/session.ts'
+import { openConfirm } from '../../ui/confirm.tsx'
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { notifyError, notifySuccess } from '../../ui/notify.ts'
+import { Time } from '../../ui/time.tsx'
+import { Dialog } from './dialog.tsx'
+import { PasswordLink } from './password-link.tsx'
+
+interface PeopleTableProps {
+  people: PersonBody[]
+  /** People may sign in with a password. */
+  hasPasswords: boolean
+  onChanged: () => void
+}
+
+/** Accounts with what an operator can change about them. */
+export function PeopleTable({ people, hasPasswords, onChanged }: PeopleTableProps) {
+  const { t } = useTranslation('accounts')
+  const [resetOf, setResetOf] = useState<PersonBody>()
+  const columns = useColumns({ hasPasswords, onChanged, onReset: setResetOf })
+  return (
+    <>
+      <DataTable
+        label={t('people.title')}
+        columns={columns}
+        rows={people}
+        rowId={({ id }) => id}
+        minimumWidth={760}
+        empty={
+          <Text size="sm" c="dimmed">
+            {t('people.none')}
+          </Text>
+        }
+      />
+      <Dialog opened={resetOf !== undefined} onClose={() => setResetOf(undefined)} title={t('people.resetLink')}>
+        {resetOf && <PasswordLink person={resetOf} onDone={() => setResetOf(undefined)} />}
+      </Dialog>
+    </>
+  )
+}
+
+type Actions = Omit<PeopleTableProps, 'people'> & { onReset: (person: PersonBody) => void }
+
+function useColumns({ hasPasswords, onChanged, onReset }: Actions): DataColumn<PersonBody>[] {
+  const { t } = useTranslation('accounts')
+  return useMemo(
+    () => [
+      { accessorKey: 'email', header: t('person'), cell: ({ row }) => <PersonCell person={row.original} /> },
+      {
+        id: 'signIn',
+        accessorFn: (person) => signInOf(person),
+        header: t('people.signIn'),
+        cell: ({ row }) => t(`people.method.${signInOf(row.original)}`),
+      },
+      {
+        accessorKey: 'twoFactorEnabled',
+        header: t('factor.title'),
+        cell: ({ row }) => (row.original.twoFactorEnabled ? t('factor.on') : t('factor.off')),
+      },
+      {
+        accessorKey: 'createdAt',
+        header: t('people.created'),
+        cell: ({ row }) => <Time value={row.original.createdAt} />,
+      },
+      {
+        id: 'actions',
+        header: '',
+        enableSorting: false,
+        cell: ({ row }) => (
+          <PersonMenu person={row.original} hasPasswords={hasPasswords} onChanged={onChanged} onReset={onReset} />
+        ),
+      },
+    ],
+    [t, hasPasswords, onChanged, onReset],
+  )
+}
+
+function signInOf({ hasPassword, usesSingleSignOn }: PersonBody) {
+  return hasPassword && usesSingleSignOn ? 'both' : usesSingleSignOn ? 'singleSignOn' : 'password'
+}
+
+function PersonCell({ person }: { person: PersonBody }) {
+  const { t } = useTranslation('accounts')
+  const { person: self } = useSession()
+  return (
+    <Stack gap={0}>
+      <Group gap="xs">
+        <Text size="sm" fw={500}>
+          {person.name} {person.id === self?.id && `(${t('you')})`}
+        </Text>
+        {person.isOperator && <Badge variant="default">{t('role.operator')}</Badge>}
+      </Group>
+      <Text size="xs" c="dimmed">
+        {person.email}
+      </Text>
+    </Stack>
+  )
+}
+
+function PersonMenu({ person, hasPasswords, onChanged, onReset }: Actions & { person: PersonBody }) {
+  const { t } = useTranslation('accounts')
+  const { setOperator, remove } = usePersonChanges(person, onChanged)
+  const { email, isOperator } = person
+  const confirmRemoval = () =>
+    openConfirm({
+      title: t('people.remove'),
+      text: t('people.removeText', { email }),
+      confirm: t('people.remove'),
+      onConfirm: remove,
+    })
+  const confirmDemotion = () =>
+    openConfirm({
+      title: t('people.demote'),
+      text: t('people.demoteText', { email }),
+      confirm: t('people.demote'),
+      onConfirm: () => setOperator(false),
+    })
+  return (
+    <Group justify="flex-end">
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={t('people.actions', { email })}>
+            <IconDots size={16} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {isOperator ? (
+            <Menu.Item onClick={confirmDemotion}>{t('people.demote')}</Menu.Item>
+          ) : (
+            <Menu.Item onClick={() => setOperator(true)}>{t('people.promote')}</Menu.Item>
+          )}
+          {hasPasswords && <Menu.Item onClick={() => onReset(person)}>{t('people.resetLink')}</Menu.Item>}
+          <Menu.Divider />
+          <Menu.Item c="red" onClick={confirmRemoval}>
+            {t('people.remove')}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  )
+}
+
+function usePersonChanges({ id }: PersonBody, onChanged: () => void) {
+  const { t } = useTranslation('accounts')
+  const options = { onError: notifyError, onSettled: onChanged }
+  const { mutate: setOperator } = useMutation({
+    ...options,
+    mutationFn: (isOperator: boolean) => patchJson(`/api/people/${id}`, { isOperator }),
+    onSuccess: () => notifySuccess(t('saved')),
+  })
+  const { mutate: remove } = useMutation({
+    ...options,
+    mutationFn: () => deleteJson(`/api/people/${id}`),
+    onSuccess: () => notifySuccess(t('people.removed')),
+  })
+  return { setOperator, remove: () => remove() }
+}

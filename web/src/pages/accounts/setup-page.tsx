@@ -1,0 +1,69 @@
+import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { Navigate, useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { postJson } from '../../api/client.ts'
+import { NewPassword } from './new-password.tsx'
+import { Problem, useProblemText } from './problem.tsx'
+import { setupQuery } from './routes.tsx'
+import './texts.ts'
+
+/** Creates the first account, with the operator token that the first start has printed. */
+export function SetupPage() {
+  const { t } = useTranslation('accounts')
+  const { data: setup } = useSuspenseQuery(setupQuery)
+  const { submit, problem, isBusy } = useSetup()
+  if (!setup.required) return <Navigate to={'/sign-in' as '/'} replace />
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Stack>
+        <title>{`${t('setup.title')} · Portico`}</title>
+        <Title order={1}>{t('setup.title')}</Title>
+        <Text size="sm" c="dimmed">
+          {t('setup.text')}
+        </Text>
+        <Problem text={problem} />
+        <PasswordInput
+          name="token"
+          label={t('setup.token')}
+          description={t('setup.tokenText')}
+          autoComplete="off"
+          required
+          withAsterisk={false}
+        />
+        <TextInput name="name" label={t('name')} autoComplete="name" maxLength={200} required withAsterisk={false} />
+        <TextInput name="email" type="email" label={t('email')} autoComplete="username" required withAsterisk={false} />
+        <NewPassword label={t('password')} />
+        <Button type="submit" loading={isBusy}>
+          {t('setup.submit')}
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+function useSetup() {
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const problemText = useProblemText()
+  const [problem, setProblem] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const { token, name, email, password } = Object.fromEntries(new FormData(event.currentTarget))
+    setBusy(true)
+    try {
+      const headers = { authorization: `Bearer ${String(token).trim()}` }
+      await postJson('/api/setup', { name, email, password }, { headers })
+      await postJson('/api/auth/sign-in/email', { email, password })
+      queryClient.clear()
+      await navigate({ to: '/', replace: true })
+    } catch (error) {
+      setProblem(problemText(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { submit, problem, isBusy }
+}

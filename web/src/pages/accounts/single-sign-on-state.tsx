@@ -1,0 +1,47 @@
+import { Code, Table, Text } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import type { PeopleView } from '@contract/console-people.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { Section } from '../../ui/section.tsx'
+
+/** How single sign-on is configured. The configuration file is the place to change it. */
+export function SingleSignOnState({ view }: { view: PeopleView }) {
+  const { t } = useTranslation('accounts')
+  const format = useFormat()
+  const { singleSignOn: settings, passwordSignIn } = view
+  if (!settings)
+    return (
+      <Section title={t('sso.title')}>
+        <Text size="sm" c="dimmed">
+          {t('sso.off')} <Code>accounts.singleSignOn</Code>
+        </Text>
+      </Section>
+    )
+  const yesNo = (value: boolean) => (value ? t('yes') : t('no'))
+  const rows = [
+    [t('sso.name'), settings.name],
+    [t('sso.issuer'), <Code key="issuer">{settings.issuer}</Code>],
+    [t('sso.clientId'), <Code key="client">{settings.clientId}</Code>],
+    [t('sso.groups'), t('sso.groupsOf', { claim: settings.groupsClaim, number: format.number(settings.mappedGroups) })],
+    [t('sso.createAccounts'), yesNo(settings.createAccounts)],
+    [t('sso.domains'), settings.allowedEmailDomains.join(', ') || t('sso.allDomains')],
+    [t('sso.session'), t('sso.hours', { number: format.number(settings.sessionHours) })],
+    [t('sso.passwords'), yesNo(passwordSignIn)],
+  ] as const
+  return (
+    <Section title={t('sso.title')} description={t('sso.text')}>
+      <Table aria-label={t('sso.title')} maw={720} verticalSpacing={6}>
+        <Table.Tbody>
+          {rows.map(([label, value]) => (
+            <Table.Tr key={label}>
+              <Table.Th fw={500} w={{ base: 140, sm: 240 }}>
+                {label}
+              </Table.Th>
+              <Table.Td>{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Section>
+  )
+}
