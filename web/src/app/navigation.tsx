@@ -14,6 +14,7 @@ import {
   IconWorldUpload,
 } from '@tabler/icons-react'
 import { Link, useRouterState } from '@tanstack/react-router'
+import type { TFunction } from 'i18next'
 import { type ComponentType, useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import { type Role, useRights } from './session.ts'
@@ -45,7 +46,7 @@ export function Navigation({ organisationId }: { organisationId: string | undefi
   )
 }
 
-type Translate = ReturnType<typeof useTranslation>['t']
+type Translate = TFunction<'common'>
 
 function workEntries(organisation: string, t: Translate): Entry[] {
   return [

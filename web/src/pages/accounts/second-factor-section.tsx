@@ -40,7 +40,7 @@ export function SecondFactorSection({ isOn }: { isOn: boolean }) {
           </Button>
         )}
       </Group>
-      <Dialog opened={dialog === 'enable'} onClose={close} title={t('factor.enable')} isSticky>
+      <Dialog opened={dialog === 'enable'} onClose={close} title={t('factor.title')} isSticky>
         <Enrolment onClose={close} />
       </Dialog>
       <Dialog opened={dialog === 'codes'} onClose={close} title={t('factor.newCodes')} isSticky>
