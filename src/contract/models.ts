@@ -136,12 +136,23 @@ export const putProviderSchema = providerDeclarationSchema
   })
   .meta({ id: 'PutProvider' })
 
-export const patchProviderSchema = providerDeclarationSchema
-  .omit({ format: true })
-  .partial()
-  .extend({ enabled: z.boolean().optional(), ...secrets })
+const { format: _format, ...changeable } = providerDeclarationSchema.shape
+
+export const patchProviderSchema = z
+  .strictObject({
+    ...changeable,
+    flavour: changeable.flavour.nullable(),
+    baseUrl: changeable.baseUrl.nullable(),
+    region: changeable.region.nullable(),
+    project: changeable.project.nullable(),
+    apiVersion: changeable.apiVersion.nullable(),
+    hosting: changeable.hosting.nullable(),
+    models: changeable.models.nullable(),
+    enabled: z.boolean().optional(),
+    ...secrets,
+  })
   .refine((body) => Object.keys(body).length > 0, { error: 'at least one field is required' })
-  .describe('Absent fields keep their value. A provider of the configuration accepts only `enabled`.')
+  .describe('Absent fields keep their value, null removes it. A provider of the configuration accepts only `enabled`.')
   .meta({ id: 'PatchProvider' })
 
 export const putModelSchema = z

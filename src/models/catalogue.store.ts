@@ -228,10 +228,12 @@ function patchedProvider(id: string, before: ProviderRow | undefined, patch: Pat
   const declared = before?.declaration ?? null
   if (declared === null && !isOnlySwitch)
     throw new AppError('conflict', `The provider ${id} is declared in the configuration; change it there.`)
-  const declaration = declared === null ? null : { ...(declared as ProviderDeclarationBody), ...fields }
+  const merged = { ...asRecord(declared), ...fields }
+  const stated = Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null))
+  const declaration = declared === null ? null : (stated as unknown as ProviderDeclarationBody)
   return {
     enabled: enabled ?? before?.enabled ?? true,
-    declaration: declaration as ProviderDeclarationBody | null,
+    declaration,
     secrets,
   }
 }

@@ -91,7 +91,12 @@ describe('providers', () => {
     expect(shown.lastTest).toMatchObject({ ok: false, at: expect.any(String) })
     expect(JSON.stringify(shown)).not.toContain('sk-wrong')
 
-    await operate('PATCH', '/api/providers/east', { apiKey: rightKey })
+    await operate('PATCH', '/api/providers/east', { apiKey: rightKey, region: 'de-1' })
+    // null removes a field; absent fields, the key too, are kept.
+    const { region, hosting, apiKeyLastFour } = await operate('PATCH', '/api/providers/east', { region: null })
+    expect([region, hosting, apiKeyLastFour]).toEqual([undefined, 'eu', rightKey.slice(-4)])
+    const filed = await portico.operator('PATCH', '/api/providers/of-the-file', { hosting: 'eu' })
+    expect([filed.status, filed.body.error.code]).toEqual([409, 'conflict'])
     const listed = await operate('POST', '/api/providers/east/test')
     expect(results(listed)).toMatchObject({ connection: 'passed', listing: 'passed', answer: 'skipped' })
     expect((await provider('east')).lastTest).toMatchObject({ ok: true })

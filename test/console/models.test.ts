@@ -56,9 +56,11 @@ afterAll(async () => {
 
 describe.skipIf(!hasBrowser)(`the pages for providers, deployments and models${skipReason}`, () => {
   it('add a provider, with errors at the fields, and test a wrong and a right key', async () => {
-    const requests = await countRequests(page, () => page.goto(`${stage.url}/operator/providers`))
+    const requests = await countRequests(page, async () => {
+      await page.goto(`${stage.url}/operator/providers`)
+      await row('openai').getByText('Environment').waitFor()
+    })
     expect(requests.filter((path) => path.startsWith('/api/console/'))).toEqual(['/api/console/providers'])
-    await row('openai').getByText('Environment').waitFor()
     await expectAccessible(page)
 
     await page.getByRole('button', { name: 'Add provider' }).click()
@@ -143,7 +145,7 @@ describe.skipIf(!hasBrowser)(`the pages for providers, deployments and models${s
     await page.getByRole('button', { name: 'Add price' }).click()
     await drawer().getByRole('textbox', { name: 'Input', exact: true }).fill('1,0')
     await drawer().getByRole('textbox', { name: 'Output', exact: true }).fill('one')
-    await drawer().getByText('Valid from a later date').click()
+    await drawer().getByRole('switch', { name: 'Valid from a later date' }).check()
     await drawer().getByRole('button', { name: 'Add price' }).click()
     await drawer().getByText('Enter a decimal such as 0.15').waitFor()
     await drawer().getByText('Choose a time in the future.').waitFor()

@@ -10,6 +10,7 @@ import { openConfirm } from '../../ui/confirm.tsx'
 import { notifyError } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
+import { AddByName } from './add-by-name.tsx'
 import { SourceBadge } from './badges.tsx'
 import { DiscoveredModelsList } from './discovered-models.tsx'
 import { Figures } from './figures.tsx'
@@ -206,6 +207,7 @@ function ModelsSection({ provider }: { provider: ProviderView }) {
       {discover.data && (
         <DiscoveredModelsList providerId={provider.id} found={discover.data} onAdded={() => discover.mutate()} />
       )}
+      <AddByName providerId={provider.id} />
     </Section>
   )
 }

@@ -130,7 +130,14 @@ export function missingFields({ description, values, stored }: ProviderForm): (k
   ].filter(isEmpty)
 }
 
-/** The body of the request: stated fields only, so that empty secrets keep the stored ones. */
+/** The body of a change: changed fields only, and null for those that were emptied. Empty secrets keep the stored ones. */
+export function toPatch(form: ProviderForm, before: ProviderValues): Record<string, string | null> {
+  const names = [...form.description.fields.map(({ name }) => name), 'hosting', 'models'] as const
+  const changed = names.filter((name) => form.values[name].trim() !== before[name])
+  return Object.fromEntries(changed.map((name) => [name, form.values[name].trim() || null]))
+}
+
+/** The body of a new provider: stated fields only. */
 export function toBody({ description, values }: ProviderForm): Record<string, string> {
   const names = [...description.fields.map(({ name }) => name), 'hosting', 'models'] as const
   return Object.fromEntries(names.flatMap((name) => (values[name].trim() === '' ? [] : [[name, values[name].trim()]])))

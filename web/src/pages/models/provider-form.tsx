@@ -13,6 +13,7 @@ import {
   type ProviderForm,
   type ProviderValues,
   toBody,
+  toPatch,
 } from './provider-fields.ts'
 import { useChange, useFieldErrors } from './use-change.ts'
 
@@ -121,7 +122,9 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
   const save = useChange(
     () => {
       const path = `/api/providers/${encodeURIComponent(values.id.trim())}`
-      return provider ? patchJson(path, toBody(form)) : putJson(path, { format: description.format, ...toBody(form) })
+      if (!provider) return putJson(path, { format: description.format, ...toBody(form) })
+      const patch = toPatch(form, valuesOf(provider))
+      return Object.keys(patch).length === 0 ? Promise.resolve() : patchJson(path, patch)
     },
     () => t('providerForm.saved', { id: values.id.trim() }),
     { hasErrorPlace: true },
