@@ -11,6 +11,7 @@ import {
   Text,
   TextInput,
 } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
@@ -31,8 +32,15 @@ interface AddPriceProps {
 /** Sets a price of a deployment from now or from a later date on. */
 export function AddPriceModal({ opened, ...props }: AddPriceProps & { opened: boolean }) {
   const { t } = useTranslation('models')
+  const isNarrow = useMediaQuery('(max-width: 36em)')
   return (
-    <Modal opened={opened} onClose={props.onClose} title={t('price.addTitle', { id: props.deployment.id })} size="lg">
+    <Modal
+      opened={opened}
+      onClose={props.onClose}
+      title={t('price.addTitle', { id: props.deployment.id })}
+      size="lg"
+      fullScreen={isNarrow}
+    >
       {opened && <AddPriceForm {...props} />}
     </Modal>
   )
