@@ -24,9 +24,10 @@ const allowedRooms: AllowedRooms = {
   documents: ['contract', 'database', 'http', 'jobs', 'operators', 'organisations'],
   retrieval: ['database', 'gateway', 'organisations', 'tokens'],
   ingestion: ['contract', 'database', 'jobs', 'documents', 'retrieval', 'tokens'],
+  insights: ['database'],
   spaces: ['contract', 'database', 'http', 'operators'],
   chat: ['contract', 'http', 'organisations', 'billing', 'gateway', 'retrieval', 'providers', 'tokens', 'spaces'],
-  console: ['accounts', 'contract', 'database', 'http', 'operators', 'organisations', 'billing', 'models'],
+  console: ['accounts', 'contract', 'database', 'http', 'operators', 'organisations', 'billing', 'models', 'insights'],
   http: ['contract'],
 }
 

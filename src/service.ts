@@ -99,7 +99,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const { ledger, completions, embeddings } = gateway
   const { index, jobs, blobs, documentStore } = await openFiles({ corpus, ...context })
   const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...context }
-  const { spaceStore, spaces } = await openSpaces(storedSpaces)
+  const { spaceStore, spaces, insights } = await openSpaces(storedSpaces)
   const search = await openSearch({ index, organisations, catalogue, embeddings, metrics, tokens, ...context })
   const { embedder, retrieval } = search
   const files = openDocuments({ control, corpus, documentStore, blobs, spaces, ...context })
@@ -123,6 +123,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     index,
     retrieval,
     spaces,
+    insights,
     tokens,
     ...pages,
     isReady: createReadiness({ databases: [control, corpus], ledger, isStopping }),

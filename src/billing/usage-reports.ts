@@ -47,7 +47,8 @@ export interface UsageReportsDeps {
 }
 
 /** A report without the names of Spaces, which this room does not know. */
-export type BareReport = Omit<UsageReport, 'recordsTags' | 'options'> & {
+type Insight = 'topDocuments' | 'unanswered' | 'unansweredQuestions'
+export type BareReport = Omit<UsageReport, 'recordsTags' | 'options' | Insight> & {
   options: { models: string[]; spaceIds: string[]; tagKeys: string[] }
 }
 

@@ -110,6 +110,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   const references = call.inlineSources
     ? referencesOfCitations(rewriter.cited(), run.passages, call.passageReferences)
     : referencesOfPassages(run.passages, run.text, call.passageReferences)
+  call.noteReferences?.(references)
   yield { type: 'references', references }
   yield { type: 'cost', receipts: run.receipts }
 }

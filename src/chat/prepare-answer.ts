@@ -21,6 +21,8 @@ export interface AnswerCall {
   /** References name the passages of their documents. */
   passageReferences: boolean
   agentic: boolean
+  /** Receives the references of a complete answer; must not throw. */
+  noteReferences?: (references: readonly { documentId: string }[]) => void
   signal: AbortSignal
 }
 

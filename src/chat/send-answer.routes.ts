@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { headerList, startEventStream } from '../http/index.ts'
 import { AppError, type Log } from '../kernel/index.ts'
+import type { Organisation } from '../organisations/index.ts'
 import type { Space } from '../spaces/index.ts'
 import { answer } from './answer.ts'
 import type { ReadChat } from './chat-body.ts'
@@ -8,7 +9,16 @@ import { type AnswerCall, type AnswerDependencies, prepareAnswer } from './prepa
 import { foldAnswer, type Reader, renderDone, renderError, renderEvent } from './render-answer.ts'
 import { toVisitorError } from './visitor-error.ts'
 
-export type SendDependencies = AnswerDependencies & { log: Log }
+export type SendDependencies = AnswerDependencies & {
+  /** Counts an answer of a published Space, in memory. */
+  noteAnswer: (answer: {
+    organisation: Organisation
+    space: Space
+    documentIds: readonly string[]
+    question: string
+  }) => void
+  log: Log
+}
 
 /** Answers a request to a Space as one JSON object or as server-sent events. `request.organisation` owns the Space. */
 export async function sendAnswer(
@@ -29,6 +39,8 @@ export async function sendAnswer(
     inlineSources: isOn(request.headers['service-enable-inline-sources']),
     agentic: isOn(request.headers['service-enable-agentic-workflow']),
     passageReferences,
+    // People who try a Space are not its visitors.
+    ...(!isPreview && { noteReferences: noteReferencesOf(dependencies, request.organisation, space, body.messages) }),
     signal: request.clientSignal,
   }
   const prepared = await prepareAnswer(dependencies, call).catch((error: unknown) => {
@@ -40,6 +52,21 @@ export async function sendAnswer(
   return foldAnswer(events, `msg_${request.requestId.slice(4)}`, reader).catch((error: unknown) => {
     throw toReaderError(error, reader)
   })
+}
+
+function noteReferencesOf(
+  { noteAnswer }: SendDependencies,
+  organisation: Organisation,
+  space: Space,
+  messages: AnswerCall['messages'],
+): NonNullable<AnswerCall['noteReferences']> {
+  return (references) =>
+    noteAnswer({
+      organisation,
+      space,
+      documentIds: references.map(({ documentId }) => documentId),
+      question: messages.at(-1)!.content,
+    })
 }
 
 async function streamAnswer(

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { LedgerService } from '../billing/index.ts'
 import { errorResponses } from '../contract/errors.ts'
 import {
+  maximumInsightRows,
   usageReportParamsSchema,
   type UsageReportQuery,
   usageReportQuerySchema,
@@ -11,6 +12,7 @@ import {
   type UsageRequestsQuery,
 } from '../contract/usage-reports.ts'
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
+import type { InsightService } from '../insights/index.ts'
 import { administrators, noOrganisation, type Organisations } from '../organisations/index.ts'
 
 const described = describeRoutes(administrators, 'Console: usage')
@@ -19,6 +21,9 @@ export interface UsageViewDependencies {
   reports: LedgerService['reports']
   /** The usage of removed organisations stays readable. */
   organisations: Pick<Organisations, 'get' | 'loadRemoved'>
+  insights: Pick<InsightService, 'load'>
+  /** Names of the documents that still exist. */
+  documentNames: (organisationId: string, documentIds: readonly string[]) => Promise<Map<string, string>>
   /** The name of a Space; undefined if it was deleted. */
   spaceName: (id: string) => string | undefined
 }
@@ -63,10 +68,44 @@ async function loadReport(dependencies: UsageViewDependencies, id: string, query
   const { models, spaceIds, tagKeys } = report.options
   return {
     ...report,
+    ...(await loadInsights(dependencies, report, query.spaceId)),
     series: { ...report.series, values: report.series.values.map((value) => ({ ...value, label: name(value) })) },
     table: { ...report.table, rows: report.table.rows.map((row) => ({ ...row, label: name(row) })) },
     options: { models, tagKeys, spaces: spaceIds.map((space) => ({ id: space, name: spaceName(space) ?? null })) },
     recordsTags: organisation?.recordUsageTags ?? false,
+  }
+}
+
+/** Deleted documents are left out, so more rows are read than are shown. */
+const readInsightRows = 5 * maximumInsightRows
+
+async function loadInsights(
+  { insights, documentNames, spaceName }: UsageViewDependencies,
+  { organisationId, from, to, timeZone }: { organisationId: string; from: string; to: string; timeZone: string },
+  spaceId: string | undefined,
+) {
+  // Calls outside of Spaces have neither documents nor questions.
+  if (spaceId === 'none') return { topDocuments: [], unanswered: [], unansweredQuestions: [] }
+  const query = { organisationId, from, to, timeZone, spaceId: spaceId ?? null, limit: readInsightRows }
+  const { documents, spaces, questions } = await insights.load(query)
+  const names = await documentNames(
+    organisationId,
+    documents.map(({ documentId }) => documentId),
+  )
+  const named = <Row extends { spaceId: string }>(row: Row) => ({ ...row, spaceName: spaceName(row.spaceId) ?? null })
+  return {
+    topDocuments: documents
+      .flatMap((row) => {
+        const name = names.get(row.documentId)
+        return name === undefined ? [] : [{ ...named(row), name }]
+      })
+      .slice(0, maximumInsightRows),
+    unanswered: spaces.map(named).slice(0, maximumInsightRows),
+    unansweredQuestions: questions.slice(0, maximumInsightRows).map(({ asked, lastAskedAt, ...row }) => ({
+      ...named(row),
+      count: asked,
+      lastAskedAt: lastAskedAt.toISOString(),
+    })),
   }
 }
 

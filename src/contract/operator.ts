@@ -149,6 +149,12 @@ const spaceSettings = {
     .describe('Use a base-tier model when the budget is used up, if the service allows it.'),
   temperature: z.number().nullable().optional().describe('0 to 2; null for the provider’s default.'),
   maximumOutputTokens: z.int().nullable().optional().describe('Limit of one answer; null for the limit of the model.'),
+  keepUnansweredQuestions: z
+    .boolean()
+    .optional()
+    .describe(
+      'Keep the text of questions that the published chat could not answer, for 90 days. Default false; only administrators may set it.',
+    ),
 }
 const spaceFields = {
   instructions: z.string().optional().describe('Precede the prompt of every answer; at most 50000 characters.'),
@@ -179,6 +185,7 @@ export const spaceSchema = z
       baseTierFallback: z.boolean(),
       temperature: z.number().nullable(),
       maximumOutputTokens: z.int().nullable(),
+      keepUnansweredQuestions: z.boolean(),
     }),
     published: z.boolean(),
     endpointId: z.uuid().nullable().describe('Created when the Space is first published, and kept.'),

@@ -24,6 +24,9 @@ export const maximumExportRows = 10_000
 /** Lines of a chart, without the one of all other values. */
 export const maximumSeries = 8
 
+/** Documents, Spaces and questions in a report. */
+export const maximumInsightRows = 20
+
 /** Limits of tags: `user` and `metadata` of completions. */
 export const usageTagLimits = {
   /** Longer values are cut. */
@@ -222,11 +225,40 @@ export const usageReportSchema = z
       .describe('What the range can be filtered by.'),
     recordsTags: z.boolean().describe('False: `user` and `metadata` of calls are not recorded.'),
     topDocuments: z
-      .array(z.object({ documentId: z.uuid(), spaceId: z.uuid(), name: z.string(), citations: count }))
-      .optional(),
+      .array(
+        z.object({
+          documentId: z.uuid(),
+          spaceId: z.uuid(),
+          spaceName: z.string().nullable(),
+          name: z.string(),
+          citations: count,
+        }),
+      )
+      .max(maximumInsightRows)
+      .describe('How many answers of published chats had the document as a reference. Most first.'),
+    unanswered: z
+      .array(
+        z.object({
+          spaceId: z.uuid(),
+          spaceName: z.string().nullable(),
+          answers: count.describe('Complete answers of the published chat.'),
+          unanswered: count.describe('Of these, answers without a reference.'),
+        }),
+      )
+      .max(maximumInsightRows)
+      .describe('Most unanswered first.'),
     unansweredQuestions: z
-      .array(z.object({ spaceId: z.uuid(), question: z.string(), count, lastAskedAt: z.iso.datetime() }))
-      .optional(),
+      .array(
+        z.object({
+          spaceId: z.uuid(),
+          spaceName: z.string().nullable(),
+          question: z.string(),
+          count: count.describe('How often it was asked in the last 90 days.'),
+          lastAskedAt: z.iso.datetime(),
+        }),
+      )
+      .max(maximumInsightRows)
+      .describe('Only of Spaces with the setting `keepUnansweredQuestions`. Newest first.'),
   })
   .meta({ id: 'UsageReport' })
 

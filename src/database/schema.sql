@@ -109,6 +109,41 @@ create table demo (
   constraint demo_only_row_check CHECK (only_row)
 );
 
+create table insight_answers (
+  organisation_id uuid not null,
+  day date not null,
+  space_id uuid not null,
+  answers bigint not null,
+  unanswered bigint not null,
+  constraint insight_answers_pkey PRIMARY KEY (organisation_id, day, space_id),
+  constraint insight_answers_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE CASCADE
+);
+CREATE INDEX insight_answers_by_space ON insight_answers USING btree (space_id);
+
+create table insight_citations (
+  organisation_id uuid not null,
+  day date not null,
+  space_id uuid not null,
+  document_id uuid not null,
+  citations bigint not null,
+  constraint insight_citations_pkey PRIMARY KEY (organisation_id, day, space_id, document_id),
+  constraint insight_citations_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE CASCADE
+);
+CREATE INDEX insight_citations_by_space ON insight_citations USING btree (space_id);
+
+create table insight_questions (
+  space_id uuid not null,
+  question_hash bytea not null,
+  organisation_id uuid not null,
+  question text not null,
+  asked bigint not null,
+  last_asked_at timestamp with time zone not null,
+  constraint insight_questions_pkey PRIMARY KEY (space_id, question_hash),
+  constraint insight_questions_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE CASCADE
+);
+CREATE INDEX insight_questions_by_time ON insight_questions USING btree (organisation_id, last_asked_at);
+CREATE INDEX insight_questions_of_space_by_time ON insight_questions USING btree (space_id, last_asked_at);
+
 create table ledger_entries (
   request_id text not null,
   organisation_id uuid not null,

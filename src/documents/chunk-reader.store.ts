@@ -11,6 +11,15 @@ export function createChunkReader(database: Database) {
       )
       return document?.organisationId
     },
+    /** Names of documents of an organisation that still exist, by id. */
+    async loadNames(organisationId: string, documentIds: readonly string[]): Promise<Map<string, string>> {
+      const rows = await database.query<{ id: string; name: string }>(
+        `select coalesce(public_id, id) as id, name from documents
+          where coalesce(public_id, id) = any($2::uuid[]) and organisation_id = $1 and is_current`,
+        [organisationId, documentIds],
+      )
+      return new Map(rows.map(({ id, name }) => [id, name]))
+    },
     /** A page of a document's chunks in order; empty until the document is ready. Undefined: there is no such document. */
     async loadChunks(documentId: string, page: { limit: number; offset: number }) {
       const [document] = await database.query<{ rowId: string; chunks: number; searchable: boolean | null }>(

@@ -29,6 +29,7 @@ import {
 } from '../documents/index.ts'
 import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { operationsRoutes, type Routes } from '../http/index.ts'
+import type { InsightService } from '../insights/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import { type CatalogueViews, type LiveCatalogue, modelRoutes, type OperatorCatalogue } from '../models/index.ts'
 import {
@@ -64,6 +65,7 @@ export interface RouteDependencies {
   index: Pick<SearchIndex, 'audit'>
   retrieval: Retrieval
   spaces: Spaces
+  insights: InsightService
   tokens: TokenCounting
   systemReport: SystemReport
   organisationLists: OrganisationLists
@@ -80,7 +82,8 @@ const consoleFolder = path.resolve(import.meta.dirname, '../../dist/console')
 export function createRoutes(dependencies: RouteDependencies): Routes[] {
   const { organisations, operatorTokens, accounts, adminLog, catalogue, operatorCatalogue, catalogueViews } =
     dependencies
-  const { ledger, completions, documents, documentStore, blobs, index, retrieval, spaces, tokens } = dependencies
+  const { ledger, completions, documents, documentStore, blobs, index, retrieval, spaces, insights, tokens, chunks } =
+    dependencies
   const { isReady, publicUrl, clock, log } = dependencies
   const answers = {
     completions,
@@ -99,7 +102,12 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     documentRoutes({ documents, clock }),
     gatewayRoutes({ completions, catalogue, clock, log }),
     otherEndpointRoutes,
-    chatRoutes({ ...answers, getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId), log }),
+    chatRoutes({
+      ...answers,
+      getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
+      noteAnswer: (given) => insights.note(given),
+      log,
+    }),
     spaceSearchRoutes(answers),
     authRoutes({ accounts }),
     peopleRoutes({ accounts }),
@@ -120,7 +128,13 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     modelRoutes({ catalogue: operatorCatalogue }),
     modelViewRoutes({ views: catalogueViews }),
     usageRoutes({ ledger, organisations, clock }),
-    usageViewRoutes({ reports: ledger.reports, organisations, spaceName: (id) => spaces.get(id)?.name }),
+    usageViewRoutes({
+      reports: ledger.reports,
+      insights,
+      documentNames: chunks.loadNames,
+      organisations,
+      spaceName: (id) => spaces.get(id)?.name,
+    }),
     operationsRoutes({ isReady }),
     staticRoutes({ folder: consoleFolder }),
     ...operatorPages(dependencies),

@@ -1,5 +1,6 @@
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import type { DocumentStore } from '../documents/index.ts'
+import { createInsights, createInsightStore } from '../insights/index.ts'
 import type { Catalogue } from '../models/index.ts'
 import type { Organisations } from '../organisations/index.ts'
 import { createSpaceRemovalStore, createSpaceRemovals, createSpaceStore, createSpaces } from '../spaces/index.ts'
@@ -43,5 +44,7 @@ export async function openSpaces(dependencies: SpacesDependencies) {
     log,
   })
   onStop(() => spaces.close())
-  return { spaceStore, spaces }
+  const insights = createInsights({ store: createInsightStore(control), clock, log })
+  onStop(() => insights.close())
+  return { spaceStore, spaces, insights }
 }

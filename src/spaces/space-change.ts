@@ -18,6 +18,7 @@ export const defaultSpaceSettings: SpaceSettings = Object.freeze({
   baseTierFallback: false,
   temperature: null,
   maximumOutputTokens: null,
+  keepUnansweredQuestions: false,
 })
 
 const maximumSpaceNameLength = 200

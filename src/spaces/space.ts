@@ -10,6 +10,8 @@ export interface SpaceSettings {
   readonly temperature: number | null
   /** Most output tokens of one answer; null for the model's limit. */
   readonly maximumOutputTokens: number | null
+  /** Keeps the text of questions that the published chat could not answer. Only administrators may turn it on. */
+  readonly keepUnansweredQuestions: boolean
 }
 
 /** Instructions and a model that answer from uploaded documents. Immutable: a change replaces the object in memory. */

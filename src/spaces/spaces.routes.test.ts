@@ -27,7 +27,13 @@ test('creates a Space with defaults, changes it and lists it for its organisatio
     name: 'Handbook',
     instructions: '',
     model: 'portico/offline',
-    settings: { maximumPassages: 30, baseTierFallback: false, temperature: null, maximumOutputTokens: null },
+    settings: {
+      maximumPassages: 30,
+      baseTierFallback: false,
+      temperature: null,
+      maximumOutputTokens: null,
+      keepUnansweredQuestions: false,
+    },
     published: false,
     endpointId: null,
   })

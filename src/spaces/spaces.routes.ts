@@ -9,7 +9,14 @@ import {
   spaceSchema,
   updateSpaceSchema,
 } from '../contract/operator.ts'
-import { type App, describeRoutes, type Routes, visibleOrganisations } from '../http/index.ts'
+import {
+  type App,
+  describeRoutes,
+  forbidden,
+  isAdministratorOf,
+  type Routes,
+  visibleOrganisations,
+} from '../http/index.ts'
 import { AppError, type OrganisationId } from '../kernel/index.ts'
 import { actorOf } from '../operators/index.ts'
 import { describeSpace } from './describe-space.ts'
@@ -89,6 +96,18 @@ function addReads(app: App, spaces: Spaces) {
   )
 }
 
+/** Texts of visitors are kept by the decision of an administrator. Members may send the setting unchanged. */
+function assertMayKeepQuestions(
+  request: Parameters<typeof isAdministratorOf>[0],
+  organisationId: string,
+  settings: { keepUnansweredQuestions?: boolean | undefined } | undefined,
+  current = false,
+) {
+  const { keepUnansweredQuestions = current } = settings ?? {}
+  if (keepUnansweredQuestions !== current && !isAdministratorOf(request, organisationId))
+    throw forbidden('an administrator of the organisation')
+}
+
 function addChanges(app: App, spaces: Spaces) {
   app.post(
     '/api/spaces',
@@ -103,6 +122,7 @@ function addChanges(app: App, spaces: Spaces) {
     ),
     async (request, reply) => {
       const { organisationId, ...given } = request.body
+      assertMayKeepQuestions(request, organisationId, given.settings)
       const created = await spaces.create(
         { ...given, organisationId: organisationId as OrganisationId },
         actorOf(request),
@@ -124,7 +144,14 @@ function addChanges(app: App, spaces: Spaces) {
       },
       peopleOf(spaces, 'member'),
     ),
-    (request) => spaces.update(request.params.id, request.body, actorOf(request)).then(render),
+    (request) => {
+      const space = spaces.get(request.params.id)
+      if (space) {
+        const { organisationId, settings } = space
+        assertMayKeepQuestions(request, organisationId, request.body.settings, settings.keepUnansweredQuestions)
+      }
+      return spaces.update(request.params.id, request.body, actorOf(request)).then(render)
+    },
   )
   app.delete(
     '/api/spaces/:id',

@@ -85,7 +85,13 @@ describe('a Space', () => {
       model: 'portico/offline',
       published: false,
       endpointId: null,
-      settings: { maximumPassages: 30, baseTierFallback: false, temperature: 0.5, maximumOutputTokens: null },
+      settings: {
+        maximumPassages: 30,
+        baseTierFallback: false,
+        temperature: 0.5,
+        maximumOutputTokens: null,
+        keepUnansweredQuestions: false,
+      },
     })
     const changed = await here.spaces.update(space.id, { model: 'eu/x', settings: { maximumPassages: 3 } }, actor)
     expect(changed).toMatchObject({
