@@ -125,6 +125,16 @@ const rules: readonly { rule: string; statement: string }[] = [
         is distinct from (s.requests, s.failed, s.prompt, s.completion, s.billed, coalesce(t.timed, 0))`,
   },
   {
+    rule: 'usage sums with and without Spaces agree',
+    statement: `
+      select coalesce(m.organisation_id, s.organisation_id) || ' ' || coalesce(m.day, s.day) || ' ' || coalesce(m.model, s.model)
+          as subject, concat_ws(' ', s.requests, s.billed) as expected, concat_ws(' ', m.requests, m.billed_pico_usd) as found
+      from usage_model_days m full join (
+        select organisation_id, day, model, surface, sum(requests) as requests, sum(billed_pico_usd) as billed
+        from usage_days group by 1, 2, 3, 4) s using (organisation_id, day, model, surface)
+      where (m.requests, m.billed_pico_usd) is distinct from (s.requests, s.billed)`,
+  },
+  {
     rule: 'usage reports of tags add up to the tagged entries',
     statement: `
       select t.organisation_id || ' ' || t.key || ' ' || t.tag_id as subject, concat_ws(' ', e.requests, e.billed) as expected,

@@ -2,6 +2,34 @@ import type { Database, Queryable } from '../database/index.ts'
 import { bucketOf, isFailed, noSpace } from './usage-tables.ts'
 import { countTags } from './usage-tags.store.ts'
 
+/** Quarter hours are kept for longer than any report reads them. */
+const keptSlotDays = 40
+
+const summed = {
+  requests: 'count(*)',
+  estimated_requests: 'count(*) filter (where estimated)',
+  failed_requests: 'count(*) filter (where failed)',
+  ...Object.fromEntries(
+    [
+      'prompt_tokens',
+      'completion_tokens',
+      'cached_tokens',
+      'cache_write_tokens',
+      'reasoning_tokens',
+      'billed_pico_usd',
+      'written_off_pico_usd',
+    ].map((column) => [column, `sum(${column})::int8`]),
+  ),
+}
+
+/** Adds the counted entries to a table of sums with these keys. */
+function addSums(table: string, keys: string): string {
+  const columns = Object.keys(summed)
+  return `insert into ${table} (${keys}, ${columns.join(', ')})
+    select ${keys}, ${Object.values(summed).join(', ')} from counted group by ${keys} order by ${keys}
+    on conflict (${keys}) do update set ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`
+}
+
 /**
  * Adds the entries of the relation `ids (request_id)` to the tables, in CTEs that follow `ids`. Rows are written in the order of their
  * keys. Only the holder of the lock writes, so the order matters for the flush of refused calls only.
@@ -19,22 +47,12 @@ const addEntries = `
     from ledger_entries e join zones z using (organisation_id)
     where e.request_id = any(array(select request_id from ids))
   ), in_days as (
-    insert into usage_days
-    select organisation_id, day, model, surface, space_id, count(*), count(*) filter (where estimated), count(*) filter (where failed),
-      sum(prompt_tokens)::int8, sum(completion_tokens)::int8, sum(cached_tokens)::int8, sum(cache_write_tokens)::int8,
-      sum(reasoning_tokens)::int8, sum(billed_pico_usd)::int8, sum(written_off_pico_usd)::int8
-    from counted group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-    on conflict (organisation_id, day, model, surface, space_id) do update set
-      requests = usage_days.requests + excluded.requests,
-      estimated_requests = usage_days.estimated_requests + excluded.estimated_requests,
-      failed_requests = usage_days.failed_requests + excluded.failed_requests,
-      prompt_tokens = usage_days.prompt_tokens + excluded.prompt_tokens,
-      completion_tokens = usage_days.completion_tokens + excluded.completion_tokens,
-      cached_tokens = usage_days.cached_tokens + excluded.cached_tokens,
-      cache_write_tokens = usage_days.cache_write_tokens + excluded.cache_write_tokens,
-      reasoning_tokens = usage_days.reasoning_tokens + excluded.reasoning_tokens,
-      billed_pico_usd = usage_days.billed_pico_usd + excluded.billed_pico_usd,
-      written_off_pico_usd = usage_days.written_off_pico_usd + excluded.written_off_pico_usd
+    ${addSums('usage_days', 'organisation_id, day, model, surface, space_id')}
+  ), in_model_days as (
+    ${addSums('usage_model_days', 'organisation_id, day, model, surface')}
+  ), in_spaces as (
+    insert into usage_spaces (organisation_id, space_id)
+    select distinct organisation_id, space_id from counted where space_id <> '${noSpace}' order by 1, 2 on conflict do nothing
   ), in_latency as (
     insert into usage_latency_days
     select organisation_id, day, model, surface, bucket, sum(first_token), sum(total) from (
@@ -49,7 +67,7 @@ const addEntries = `
   ), in_slots as (
     insert into usage_slots
     select organisation_id, date_bin('15 minutes', started_at, 'epoch'), count(*), sum(billed_pico_usd)::int8
-    from counted group by 1, 2 order by 1, 2
+    from counted where started_at > now() - interval '${keptSlotDays} days' group by 1, 2 order by 1, 2
     on conflict (organisation_id, starts_at) do update set
       requests = usage_slots.requests + excluded.requests,
       billed_pico_usd = usage_slots.billed_pico_usd + excluded.billed_pico_usd
@@ -145,8 +163,6 @@ export async function isBackfilled(database: Queryable): Promise<boolean> {
   return state!.finished
 }
 
-/** Quarter hours are kept for longer than any report reads them. */
-const keptSlotDays = 40
 const tidyRows = 5_000
 
 /** Deletes a bounded number of rows that nothing reads any more, and tags of organisations that do not record them. */

@@ -50,20 +50,29 @@ function figuresOf(row: StoredFigures): UsageFigures {
 /** Where a report reads: all calls, or those with one tag. */
 export type UsageSource = { kind: 'all' } | { kind: 'tag'; tagId: bigint }
 
+const figureColumns =
+  'requests, failed_requests, prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, billed_pico_usd'
+
 /** Rows (day, model, surface, space_id, …sums) that pass the filter, and its parameters $1 to $7. */
-function sourceOf(source: UsageSource, filter: UsageFilter) {
+function sourceOf(source: UsageSource, filter: UsageFilter, split?: ColumnSplit) {
   const { organisationId, from, to, model, surface, spaceId } = filter
   const parameters = [organisationId, from, to, model, surface, spaceId, source.kind === 'tag' ? source.tagId : 0n]
   const passes = `day between $2::date and $3::date and ($4::text is null or model = $4)
     and ($5::text is null or surface = $5) and ($6::uuid is null or space_id = $6) and $7::int8 is not null`
-  const columns = `requests, failed_requests, prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, billed_pico_usd`
-  const rows =
-    source.kind === 'all'
-      ? `select day, model, surface, space_id, ${columns} from usage_days where organisation_id = $1 and ${passes}`
-      : // Only completions of the gateway have tags.
-        `select * from (select day, model, 'gateway' as surface, '${noSpace}'::uuid as space_id, ${columns}
-           from usage_tag_days where organisation_id = $1 and tag_id = $7 and day between $2::date and $3::date) tagged where ${passes}`
-  return { rows, parameters }
+  const isBySpace = spaceId !== null || split === 'space'
+  const withoutSpace = `'${noSpace}'::uuid as space_id`
+  const relation =
+    source.kind === 'tag'
+      ? // Only completions of the gateway have tags.
+        `select day, model, 'gateway' as surface, ${withoutSpace}, ${figureColumns}
+           from usage_tag_days where organisation_id = $1 and tag_id = $7 and day between $2::date and $3::date`
+      : isBySpace
+        ? 'select * from usage_days where organisation_id = $1'
+        : `select day, model, surface, ${withoutSpace}, ${figureColumns} from usage_model_days where organisation_id = $1`
+  return {
+    rows: `select day, model, surface, space_id, ${figureColumns} from (${relation}) as kept where ${passes}`,
+    parameters,
+  }
 }
 
 export type ColumnSplit = 'model' | 'surface' | 'space'
@@ -87,7 +96,7 @@ export async function loadSplitSums(
   filter: UsageFilter,
   split: ColumnSplit,
 ): Promise<SplitSums> {
-  const { rows: relation, parameters } = sourceOf(source, filter)
+  const { rows: relation, parameters } = sourceOf(source, filter, split)
   const rows = await database.query<StoredFigures & { kind: number; day: string | null; value: string | null }>(
     `select grouping(day, value) as kind, to_char(day, 'YYYY-MM-DD') as day, value, ${sums}
      from (select *, ${columnOf[split]} as value from (${relation}) passing) valued group by grouping sets ((), (day), (value))`,
@@ -132,7 +141,7 @@ export async function loadDayParts(
   split: ColumnSplit,
   values: readonly (string | null)[],
 ): Promise<DayPart[]> {
-  const { rows: relation, parameters } = sourceOf(source, filter)
+  const { rows: relation, parameters } = sourceOf(source, filter, split)
   const rows = await database.query<StoredPart>(
     `select to_char(day, 'YYYY-MM-DD') as day, value, sum(requests)::text as requests, sum(billed_pico_usd)::text as billed
      from (select *, ${columnOf[split]} as value from (${relation}) passing) valued
@@ -212,37 +221,30 @@ export async function loadTagDayParts(
   return rows.map(partOf)
 }
 
-export interface LatencyCount {
-  day: string
-  model: string
-  bucket: number
-  firstTokens: number
-  totals: number
+/** The durations of a day or of a model: counts by bucket. */
+export interface LatencyCounts {
+  day: string | null
+  model: string | null
+  buckets: number[]
+  firstTokens: number[]
+  totals: number[]
 }
 
-/** Histograms of completions, or of the filter's surface, grouped by day and by model: one of the two is empty text. */
-export async function loadLatency(database: Queryable, filter: UsageFilter): Promise<LatencyCount[]> {
+/** Histograms of completions, or of the filter's surface, by day and by model: the other one is null. */
+export function loadLatency(database: Queryable, filter: UsageFilter): Promise<LatencyCounts[]> {
   const { organisationId, from, to, model, surface } = filter
-  const rows = await database.query<{
-    day: string | null
-    model: string | null
-    bucket: number
-    first: string
-    total: string
-  }>(
-    `select to_char(day, 'YYYY-MM-DD') as day, model, bucket, sum(first_tokens)::text as first, sum(totals)::text as total
-     from usage_latency_days where organisation_id = $1 and day between $2::date and $3::date and ($4::text is null or model = $4)
-       and (case when $5::text is null then surface <> 'embeddings' else surface = $5 end)
-     group by grouping sets ((day, bucket), (model, bucket))`,
+  // One row for each histogram: thousands of rows take longer to transfer than to sum up.
+  return database.query<LatencyCounts>(
+    `select to_char(day, 'YYYY-MM-DD') as day, model, array_agg(bucket) as buckets, array_agg(first_tokens::float8) as "firstTokens",
+       array_agg(totals::float8) as totals
+     from (
+       select day, model, bucket, sum(first_tokens) as first_tokens, sum(totals) as totals
+       from usage_latency_days where organisation_id = $1 and day between $2::date and $3::date and ($4::text is null or model = $4)
+         and (case when $5::text is null then surface <> 'embeddings' else surface = $5 end)
+       group by grouping sets ((day, bucket), (model, bucket))) as counted
+     group by day, model`,
     [organisationId, from, to, model, surface],
   )
-  return rows.map(({ day, model: name, bucket, first, total }) => ({
-    day: day ?? '',
-    model: name ?? '',
-    bucket,
-    firstTokens: Number(first),
-    totals: Number(total),
-  }))
 }
 
 export interface FailureCount {
@@ -275,10 +277,9 @@ export interface UsageOptions {
 /** What the calls of a range can be filtered by, at most `limit` of each. */
 export async function loadOptions(database: Queryable, filter: UsageFilter, limit: number): Promise<UsageOptions> {
   const [row] = await database.query<UsageOptions>(
-    `with present as materialized (
-       select model, space_id from usage_days where organisation_id = $1 and day between $2::date and $3::date group by 1, 2)
-     select array(select distinct model from present order by 1 limit $4) as models,
-       array(select distinct space_id::text from present where space_id <> '${noSpace}' order by 1 limit $4) as "spaceIds",
+    `select array(select distinct model from usage_model_days where organisation_id = $1 and day between $2::date and $3::date
+         order by 1 limit $4) as models,
+       array(select space_id::text from usage_spaces where organisation_id = $1 order by space_id desc limit $4) as "spaceIds",
        array(select key from usage_tag_keys where organisation_id = $1 order by key) as "tagKeys"`,
     [filter.organisationId, filter.from, filter.to, limit],
   )
@@ -302,8 +303,8 @@ export async function loadSpendingHistory(
   const [days, slots] = await Promise.all([
     database.query<{ day: string | null; billed: string; first: string | null }>(
       `select to_char(day, 'YYYY-MM-DD') as day, sum(billed_pico_usd)::text as billed, null as first
-       from usage_days where organisation_id = $1 and day >= $2::date group by 1
-       union all select null, '0', to_char(min(day), 'YYYY-MM-DD') from usage_days where organisation_id = $1 order by 1 nulls last`,
+       from usage_model_days where organisation_id = $1 and day >= $2::date group by 1
+       union all select null, '0', to_char(min(day), 'YYYY-MM-DD') from usage_model_days where organisation_id = $1 order by 1 nulls last`,
       [organisationId, fromDay],
     ),
     database.query<{ at: Date; billed: bigint }>(

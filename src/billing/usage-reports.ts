@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { AppError, type Clock, formatPicoUsd } from '../kernel/index.ts'
 import {
+  latencyDays,
   maximumExportRows,
   maximumReportRows,
   maximumSeries,
@@ -10,7 +11,7 @@ import {
 } from '../contract/usage-reports.ts'
 import type { Database } from '../database/index.ts'
 import type { Organisation } from '../organisations/index.ts'
-import { addToHistogram, type Histogram, percentilesOf } from './latency-histogram.ts'
+import { percentilesOf } from './latency-histogram.ts'
 import { startOfDay } from './periods.ts'
 import type { BudgetState } from './port.ts'
 import { forecastSpend, historyDays, measureVelocity } from './usage-forecast.ts'
@@ -19,7 +20,7 @@ import {
   type ColumnSplit,
   type FailureCount,
   findTag,
-  type LatencyCount,
+  type LatencyCounts,
   loadDayParts,
   loadFailures,
   loadLatency,
@@ -80,7 +81,7 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
       const [split, previous, latency, failures, options, spending, complete] = await Promise.all([
         loadSplit(database, source, filter, query, maximumReportRows),
         loadTotals(database, source, { ...filter, ...before }),
-        loadLatency(database, filter),
+        loadLatency(database, { ...filter, from: latencyFrom(range) }),
         loadFailures(database, filter),
         loadOptions(database, filter, maximumReportRows),
         loadSpending(deps, subject, budgeted),
@@ -99,7 +100,7 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
         previous: renderFigures(previous),
         series: renderSeries(days, split),
         table: renderTable(split),
-        latency: renderLatency(days, latency),
+        latency: renderLatency(days.slice(-latencyDays), latency),
         errors: renderErrors(days, split, failures),
         options,
       }
@@ -143,6 +144,10 @@ function previousRange(range: UsageRange): { from: string; to: string } {
   const from = Temporal.PlainDate.from(range.from)
   const days = from.until(Temporal.PlainDate.from(range.to)).days + 1
   return { from: from.subtract({ days }).toString(), to: from.subtract({ days: 1 }).toString() }
+}
+
+function latencyFrom(range: UsageRange): string {
+  return daysOf(range).slice(-latencyDays)[0]!
 }
 
 function daysOf(range: UsageRange): string[] {
@@ -344,34 +349,22 @@ function renderCsv(splitName: string, split: Split, nameOf: (id: string) => stri
   return `${[line([...names, ...csvColumns]), ...rows].join('\r\n')}\r\n`
 }
 
-interface Durations {
-  first: Histogram
-  total: Histogram
-}
-
-function renderLatency(days: readonly string[], counts: readonly LatencyCount[]): UsageReport['latency'] {
-  const byDay = new Map<string, Durations>()
-  const byModel = new Map<string, Durations>()
-  for (const { day, model, bucket, firstTokens, totals } of counts) {
-    const [group, key] = day === '' ? [byModel, model] : [byDay, day]
-    const durations = group.get(key) ?? { first: new Map(), total: new Map() }
-    addToHistogram(durations.first, bucket, firstTokens)
-    addToHistogram(durations.total, bucket, totals)
-    group.set(key, durations)
-  }
+function renderLatency(days: readonly string[], counts: readonly LatencyCounts[]): UsageReport['latency'] {
+  const byDay = new Map(counts.map((of) => [of.day, of]))
   return {
+    from: days[0]!,
     days: days.map((day) => ({ day, ...renderDurations(byDay.get(day)) })),
-    models: [...byModel]
-      .map(([model, durations]) => ({ model, ...renderDurations(durations) }))
+    models: counts
+      .flatMap((of) => (of.model === null ? [] : [{ model: of.model, ...renderDurations(of) }]))
       .sort((a, b) => b.requests - a.requests)
       .slice(0, maximumReportRows),
   }
 }
 
-function renderDurations(durations: Durations | undefined) {
-  const { first, total } = durations ?? { first: new Map<number, number>(), total: new Map<number, number>() }
-  const requests = [...total.values()].reduce((sum, count) => sum + count, 0)
-  return { requests, firstTokenMs: percentilesOf(first), totalMs: percentilesOf(total) }
+function renderDurations(counts: LatencyCounts | undefined) {
+  const { buckets, firstTokens, totals } = counts ?? { buckets: [], firstTokens: [], totals: [] }
+  const requests = totals.reduce((sum, count) => sum + count, 0)
+  return { requests, firstTokenMs: percentilesOf(buckets, firstTokens), totalMs: percentilesOf(buckets, totals) }
 }
 
 function renderErrors(days: readonly string[], split: Split, counts: readonly FailureCount[]): UsageReport['errors'] {

@@ -46,25 +46,41 @@ export interface RequestChunk {
   last: RequestPlace | undefined
 }
 
-/** The ids to look at, newest first, from the narrowest index. $1 organisation, $2 and $3 place, $4 start, $5 limit, $6 tag, $7 ending. */
+/**
+ * The entries to look at, newest first, from the narrowest index. $1 organisation, $2 and $3 place, $4 start, $5 limit, $6 tag.
+ */
 function candidatesOf({ tagId, ending }: RequestFilter): string {
   const before =
     '(started_at, request_id) < ($2::timestamptz, $3::text) and started_at <= $2::timestamptz and started_at >= $4::timestamptz'
   const newest = 'order by started_at desc, request_id desc limit $5'
+  const entriesOf = (ids: string) => `select e.* from (${ids}) as ids join ledger_entries e using (request_id)`
   if (tagId !== null) {
-    return `select request_id, started_at from usage_request_tags where organisation_id = $1 and tag_id = $6 and ${before} ${newest}`
+    return entriesOf(
+      `select request_id from usage_request_tags where organisation_id = $1 and tag_id = $6 and ${before} ${newest}`,
+    )
   }
-  const rare =
-    ending === 'failed' ? [...failedEndings, 'unanswered'] : ending === 'completed' || ending === null ? [] : [ending]
+  const rare = rareEndings(ending)
   if (rare.length > 0) {
     // One bounded index scan for each ending.
     const each = rare.map(
-      (name) =>
-        `(select request_id, started_at from usage_endings where organisation_id = $1 and ending = '${name}' and ${before} ${newest})`,
+      (name) => `(select request_id, started_at from usage_endings
+        where organisation_id = $1 and ending = '${name}' and ${before} ${newest})`,
     )
-    return `select * from (${each.join(' union all ')}) as ended ${newest}`
+    return entriesOf(`select request_id from (${each.join(' union all ')}) as ended ${newest}`)
   }
-  return `select request_id, started_at from ledger_entries where organisation_id = $1 and ${before} ${newest}`
+  return `select * from ledger_entries where organisation_id = $1 and ${before} ${newest}`
+}
+
+/** Endings that have an index. */
+function rareEndings(ending: RequestFilter['ending']): readonly string[] {
+  if (ending === 'failed') return [...failedEndings, 'unanswered']
+  return ending === 'completed' || ending === null ? [] : [ending]
+}
+
+/** Whether some of the candidates may not match. */
+export function isSelective({ model, surface, spaceId, tagId, ending }: RequestFilter): boolean {
+  const isIndexed = ending === null || (tagId === null && ending !== 'completed' && ending !== 'failed')
+  return model !== null || surface !== null || spaceId !== null || !isIndexed
 }
 
 interface StoredRequest extends Omit<RequestRow, 'startedAtMs' | 'settledAtMs' | 'promptTokens' | 'completionTokens'> {
@@ -86,11 +102,10 @@ export async function loadRequestChunk(
   >(
     `with candidates as materialized (${candidatesOf(filter)}),
      matching as (
-       select e.* from candidates c join ledger_entries e using (request_id)
-       where $6::int8 is not null and ($7::text is null or ($7 = 'failed' and ${isFailed}) or ending = $7)
+       select * from candidates where $6::int8 is not null and ($7::text is null or ($7 = 'failed' and ${isFailed}) or ending = $7)
          and ($8::text is null or model = $8) and ($9::text is null or surface = $9)
          and ($10::uuid is null or coalesce(space_id, '${noSpace}') = $10)
-       order by e.started_at desc, e.request_id desc limit $11)
+       order by started_at desc, request_id desc limit $11)
      select true as matches, request_id as "requestId", started_at as "startedAt", settled_at as "settledAt",
        first_token_ms as "firstTokenMs", surface, space_id as "spaceId", model, hosting, prompt_tokens as prompt,
        completion_tokens as completion, billed_pico_usd as "billedPicoUsd", estimated, ending, failure

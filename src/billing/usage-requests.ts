@@ -7,6 +7,7 @@ import type { UsageRange, UsageSubject } from './usage-report.ts'
 import type { UsageFilter, UsageSource } from './usage-reports.store.ts'
 import {
   findDayWithCalls,
+  isSelective,
   loadRequestChunk,
   loadRequestTags,
   type RequestFilter,
@@ -59,7 +60,8 @@ export async function loadRequestPage(
   for (let read = 0; read < readPerPage && found.length < limit && place; read += readPerStatement) {
     if (skipsDays) place = await skipDays(database, wanted, place, timeZone)
     if (!place) break
-    const bounds = { read: readPerStatement, limit: limit - found.length }
+    const left = limit - found.length
+    const bounds = { read: isSelective(wanted) ? readPerStatement : left, limit: left }
     const chunk: Awaited<ReturnType<typeof loadRequestChunk>> = await loadRequestChunk(database, wanted, place, bounds)
     found.push(...chunk.rows)
     place = chunk.last

@@ -68,9 +68,12 @@ const reportTimeoutMs = 60_000
 export async function loadUsageSums(database: Queryable, query: UsageQuery, isComplete: boolean): Promise<UsageSum[]> {
   const sums =
     'requests, estimated_requests, prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens'
+  const figures = `${sums}, billed_pico_usd, written_off_pico_usd`
+  const counted = query.bySpace
+    ? `select day, model, surface, nullif(space_id, '${noSpace}') as space_id, ${figures} from usage_days`
+    : `select day, model, surface, null::uuid as space_id, ${figures} from usage_model_days`
   const source = isComplete
-    ? `select day, model, surface, nullif(space_id, '${noSpace}') as space_id, ${sums}, billed_pico_usd, written_off_pico_usd
-       from usage_days where organisation_id = $1 and day between $2::date and $3::date`
+    ? `${counted} where organisation_id = $1 and day between $2::date and $3::date`
     : `select (started_at at time zone $4::text)::date as day, model, surface, space_id, 1 as requests,
          case when estimated then 1 else 0 end as estimated_requests, ${sums.split(', ').slice(2).join(', ')},
          billed_pico_usd, written_off_pico_usd

@@ -23,6 +23,8 @@ export const maximumReportRows = 100
 export const maximumExportRows = 10_000
 /** Lines of a chart, without the one of all other values. */
 export const maximumSeries = 8
+/** Days of latencies in a report: the last ones of its range. */
+export const latencyDays = 92
 
 /** Documents, Spaces and questions in a report. */
 export const maximumInsightRows = 20
@@ -198,6 +200,7 @@ export const usageReportSchema = z
         .describe('Everything that is not in `rows`; null: nothing.'),
     }),
     latency: z.object({
+      from: day.describe(`Latencies are those of the last ${latencyDays} days of the range.`),
       days: z.array(z.object({ day, ...latencyFigures })),
       models: z.array(z.object({ model: z.string(), ...latencyFigures })).max(maximumReportRows),
     }),

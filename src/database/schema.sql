@@ -531,6 +531,24 @@ create table usage_latency_days (
   constraint usage_latency_days_pkey PRIMARY KEY (organisation_id, day, model, surface, bucket)
 );
 
+create table usage_model_days (
+  organisation_id uuid not null,
+  day date not null,
+  model text not null,
+  surface text not null,
+  requests bigint not null,
+  estimated_requests bigint not null,
+  failed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  cached_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  written_off_pico_usd bigint not null,
+  constraint usage_model_days_pkey PRIMARY KEY (organisation_id, day, model, surface)
+);
+
 create table usage_queue (
   batch_id bigint generated always as identity not null,
   request_ids text[] not null,
@@ -560,6 +578,12 @@ create table usage_slots (
   constraint usage_slots_pkey PRIMARY KEY (organisation_id, starts_at)
 );
 CREATE INDEX usage_slots_by_time ON usage_slots USING btree (starts_at);
+
+create table usage_spaces (
+  organisation_id uuid not null,
+  space_id uuid not null,
+  constraint usage_spaces_pkey PRIMARY KEY (organisation_id, space_id)
+);
 
 create table usage_tag_day_values (
   organisation_id uuid not null,
