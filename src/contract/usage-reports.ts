@@ -303,3 +303,4 @@ export type UsageReportQuery = z.output<typeof usageReportQuerySchema>
 export type UsageRequestsQuery = z.output<typeof usageRequestsQuerySchema>
 export type UsageReport = z.output<typeof usageReportSchema>
 export type UsageRequest = z.output<typeof usageRequestSchema>
+export type UsageRequestPage = z.output<typeof usageRequestPageSchema>

@@ -1,12 +1,86 @@
+import { Alert, Button, SegmentedControl, Stack } from '@mantine/core'
+import { IconInfoCircle } from '@tabler/icons-react'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { Link, useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { addTexts } from '../../i18n/translations.ts'
+import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
+import { BudgetSection } from './budget-section.tsx'
 import de from './de.json' with { type: 'json' }
 import en from './en.json' with { type: 'json' }
+import { ErrorsSection } from './errors-section.tsx'
+import { Filters } from './filters.tsx'
+import { Figures } from './figures.tsx'
+import { LatencySection } from './latency-section.tsx'
+import { RequestsView } from './requests-view.tsx'
+import { SpendSection } from './spend-section.tsx'
+import { TagSetting } from './tag-setting.tsx'
+import { reportQuery } from './usage-query.ts'
+import { useUsage } from './use-usage.ts'
 
 addTexts('usage', { en, de })
 
-export function PlannedPage() {
+export function UsagePage() {
   const { t } = useTranslation('usage')
-  return <Page title={t('title')}>{null}</Page>
+  const { search, change } = useUsage()
+  const isLoading = useRouterState({ select: (state) => state.isLoading })
+  return (
+    <Page
+      title={t('title')}
+      description={t('description')}
+      actions={
+        <SegmentedControl
+          aria-label={t('view.label')}
+          value={search.view ?? 'report'}
+          onChange={(view) => change({ view: view === 'requests' ? 'requests' : undefined, ending: undefined })}
+          data={[
+            { value: 'report', label: t('view.report') },
+            { value: 'requests', label: t('view.requests') },
+          ]}
+        />
+      }
+    >
+      <Stack gap="xl" aria-busy={isLoading} style={{ opacity: isLoading ? 0.6 : 1, transition: 'opacity 150ms' }}>
+        {search.view === 'requests' ? <RequestsView /> : <ReportView />}
+      </Stack>
+    </Page>
+  )
+}
+
+function ReportView() {
+  const { t } = useTranslation('usage')
+  const { organisationId, search } = useUsage()
+  const { data: report } = useSuspenseQuery(reportQuery(organisationId, search))
+  const isEmpty = report.totals.requests === 0 && report.errors.codes.length === 0
+  return (
+    <>
+      {!report.complete && (
+        <Alert icon={<IconInfoCircle aria-hidden />} color="blue">
+          {t('incomplete')}
+        </Alert>
+      )}
+      {report.budget && <BudgetSection report={report} budget={report.budget} />}
+      <Filters options={report.options} from={report.from} to={report.to} />
+      {isEmpty ? (
+        <EmptyState
+          title={t('empty.title')}
+          text={t('empty.text')}
+          action={
+            <Button component={Link} to={`/organisations/${organisationId}/playground` as '/'} variant="light">
+              {t('empty.action')}
+            </Button>
+          }
+        />
+      ) : (
+        <>
+          <Figures report={report} />
+          <SpendSection report={report} />
+          <LatencySection latency={report.latency} />
+          <ErrorsSection report={report} />
+        </>
+      )}
+      <TagSetting recordsTags={report.recordsTags} />
+    </>
+  )
 }

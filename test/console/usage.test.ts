@@ -1,0 +1,239 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Clock, parsePicoUsd, formatPicoUsd, systemClock } from '../../src/kernel/index.ts'
+import { expectStatus, type TestOrganisation } from '../harness/portico.ts'
+import {
+  countRequests,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  hasBrowser,
+  skipReason,
+  startConsole,
+  type TestConsole,
+  type Window,
+} from './harness/console.ts'
+
+const dayMs = 86_400_000
+/** Calls of the test: user, team, model, and days before today. */
+const calls: [user: string | undefined, team: string | undefined, model: string, daysAgo: number][] = [
+  ['ada@example.com', 'search', 'alpha', 4],
+  ['ada@example.com', 'search', 'alpha', 2],
+  ['ada@example.com', 'support', 'beta', 0],
+  ['bob@example.com', 'support', 'beta', 2],
+  ['=cmd()', 'support', 'alpha', 0],
+  [undefined, undefined, 'alpha', 0],
+]
+
+let stage: TestConsole
+let upstream: Server
+let organisation: TestOrganisation
+let empty: TestOrganisation
+let administrator: Window
+// The service, its prices and the organisations are older than the first call.
+let offsetMs = -6 * dayMs
+const clock: Clock = { ...systemClock, now: () => Date.now() + offsetMs }
+const requestIds: string[] = []
+
+beforeAll(async () => {
+  if (!hasBrowser) return
+  upstream = createServer((request, response) => {
+    request.resume().on('end', () => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(answer(++answered)))
+    })
+  })
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`
+  const provider = { id: 'scripted', format: 'openai', flavour: 'generic', baseUrl, apiKey: 'sk-test', hosting: 'us' }
+  const model = (id: string, input: string) => ({
+    id,
+    maxOutputTokens: 4096,
+    contextTokens: 100_000,
+    deployments: [{ provider: 'scripted', prices: { input, output: '10' } }],
+  })
+  stage = await startConsole({
+    clock,
+    settings: { providers: [provider], models: [model('alpha', '2'), model('beta', '5')] },
+  })
+  organisation = await stage.portico.createOrganisation({ timeZone: 'UTC', monthlyBudgetUsd: '2' })
+  empty = await stage.portico.createOrganisation({ name: 'Nothing yet' })
+  // In the order of time.
+  calls.sort(([, , , a], [, , , b]) => b - a)
+  for (const call of calls) await makeCall(...call)
+  offsetMs = 0
+  // A refused call.
+  await organisation.client('POST', '/v1/gateway/chat/completions', completion('gamma'))
+  administrator = await stage.openAs({
+    email: 'usage@example.com',
+    organisationId: organisation.id,
+    role: 'administrator',
+  })
+}, 120_000)
+afterAll(async () => {
+  await stage?.stop()
+  upstream?.close()
+})
+
+let answered = 0
+
+/** Every answer costs a different amount. */
+function answer(number: number) {
+  return {
+    id: 'x',
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: 'x',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Yes.' }, logprobs: null, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 1000 + number * 37, completion_tokens: 100 + number, total_tokens: 1100 + number * 38 },
+  }
+}
+
+const completion = (model: string) => ({ model, messages: [{ role: 'user', content: 'Yes or no?' }] })
+
+async function makeCall(user: string | undefined, team: string | undefined, model: string, daysAgo: number) {
+  offsetMs = -daysAgo * dayMs
+  const made = await organisation.client('POST', '/v1/gateway/chat/completions', {
+    ...completion(model),
+    ...(user !== undefined && { user }),
+    ...(team !== undefined && { metadata: { team } }),
+  })
+  expectStatus(made, 200)
+  requestIds.push(made.headers.get('x-request-id')!)
+}
+
+/** The billed cost of each call of a user, by its receipts. */
+async function spentBy(user: string | undefined): Promise<string> {
+  let sum = 0n
+  for (const [place, [of]] of calls.entries()) {
+    if (of !== user) continue
+    const receipt = expectStatus(await stage.portico.operator('GET', `/api/usage/${requestIds[place]}`), 200)
+    sum += parsePicoUsd(receipt.billedUsd)
+  }
+  return formatPicoUsd(sum)
+}
+
+/** The first bar of the days with calls. */
+const visibleBar = (page: Window['page']) => page.locator('.recharts-bar-rectangle').filter({ visible: true }).first()
+
+const day = (daysAgo: number) => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10)
+const address = (search = '') => `${stage.url}/organisations/${organisation.id}/usage?from=${day(6)}${search}`
+
+describe.skipIf(!hasBrowser)(`the usage page${skipReason}`, () => {
+  it('shows the spend of each user as the receipts have it, and exports the same', async () => {
+    const { page } = administrator
+    const requests = await countRequests(page, () => page.goto(address()))
+    expect(requests.filter((path) => path.includes('/usage'))).toHaveLength(1)
+    await page.getByRole('combobox', { name: 'Split by' }).click()
+    await page.getByRole('option', { name: 'by User' }).click()
+    const table = page.getByRole('table', { name: 'Sums of the range' })
+    await table.getByRole('row', { name: /ada@example\.com/ }).waitFor()
+    const exported = await administrator.context.request.get(
+      `${stage.portico.url}/api/console/organisations/${organisation.id}/usage/export?from=${day(6)}&split=user`,
+    )
+    expect(exported.headers()['content-disposition']).toContain('usage-user-')
+    const lines = (await exported.text()).trim().split('\r\n')
+    expect(lines[0]).toBe('user,requests,failed,promptTokens,completionTokens,cachedTokens,reasoningTokens,billedUsd')
+    const money = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 })
+    for (const user of ['ada@example.com', 'bob@example.com', '=cmd()', undefined]) {
+      const spent = await spentBy(user)
+      const row = table.getByRole('row', { name: user ?? 'Without this tag' })
+      expect(await row.textContent()).toContain(money.format(Number(spent)))
+      const cell = user === undefined ? '' : user.startsWith('=') ? `'${user}` : user
+      expect(
+        lines
+          .find((line) => line.startsWith(`${cell},`))
+          ?.split(',')
+          .at(-1),
+      ).toBe(spent)
+    }
+    expect(lines).toHaveLength(5)
+    const href = await page.getByRole('link', { name: 'CSV' }).getAttribute('href')
+    expect(href).toContain('split=user')
+  })
+
+  it('shows what a day cost when one hovers it', async () => {
+    const { page } = administrator
+    await page.goto(address())
+    await visibleBar(page).hover()
+    const shown = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(
+      Date.now() - 4 * dayMs,
+    )
+    await page.locator('.recharts-tooltip-wrapper', { hasText: shown }).filter({ hasText: 'alpha' }).waitFor()
+  })
+
+  it('filters by a click on a value and keeps the filter in the address', async () => {
+    const { page } = administrator
+    await page.goto(address('&split=user'))
+    await page.getByRole('button', { name: 'ada@example.com' }).click()
+    await page.waitForURL(/tagValue=ada/)
+    await page.getByText('User: ada@example.com').waitFor()
+    const table = page.getByRole('table', { name: 'Sums of the range' })
+    await table.getByRole('row', { name: /beta/ }).waitFor()
+    expect(await table.getByRole('row').count()).toBe(3)
+    await page.getByText('Requests', { exact: true }).first().click()
+    await page.getByRole('table', { name: 'Requests' }).waitFor()
+    expect(await page.getByRole('link', { name: /^Receipt of/ }).count()).toBe(3)
+  })
+
+  it('lists requests that lead to their receipts', async () => {
+    const { page } = administrator
+    await page.goto(address('&view=requests'))
+    const links = page.getByRole('link', { name: /^Receipt of/ })
+    await links.first().waitFor()
+    expect(await links.count()).toBe(calls.length)
+    expect(await links.first().getAttribute('href')).toBe(
+      `/console/organisations/${organisation.id}/receipts/${requestIds.at(-1)}`,
+    )
+    await expectAccessible(page)
+    await page.getByRole('combobox', { name: 'Ending' }).click()
+    await page.getByRole('option', { name: 'All failures' }).click()
+    await page.getByText('No call of these days passes the filters.').waitFor()
+  })
+
+  it('has no serious finding of axe in both colour schemes, and shows budget, errors and latency', async () => {
+    const { page } = administrator
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.goto(address())
+      await page.getByRole('heading', { name: 'Budget' }).waitFor()
+      await page.getByRole('cell', { name: 'model_not_found' }).waitFor()
+      await page.getByRole('table', { name: 'Latency by model' }).waitFor()
+      await visibleBar(page).waitFor()
+      await expectAccessible(page)
+    }
+    await page.emulateMedia({ colorScheme: null })
+  })
+
+  it('leads from an empty report to the playground, in German on a narrow screen', async () => {
+    const { page } = await stage.openAs(
+      { email: 'leer@example.com', organisationId: empty.id, role: 'administrator' },
+      { locale: 'de-DE', viewport: { width: 390, height: 844 } },
+    )
+    await page.goto(`${stage.url}/organisations/${empty.id}/usage`)
+    await page.getByRole('link', { name: 'Playground öffnen' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Playground öffnen' }).getAttribute('href')).toContain('/playground')
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+  })
+
+  it('deletes recorded tags after a confirmation', async () => {
+    const { page } = administrator
+    await page.goto(address('&split=user'))
+    await page.getByRole('switch', { name: 'Record user and metadata of calls' }).click()
+    await page.getByRole('button', { name: 'Stop and delete' }).click()
+    await expect
+      .poll(async () => {
+        const { body } = await stage.portico.operator('GET', `/api/organisations/${organisation.id}`)
+        return body.recordUsageTags
+      })
+      .toBe(false)
+    await makeCall('carl@example.com', undefined, 'alpha', 0)
+    const { body } = await stage.portico.operator(
+      'GET',
+      `/api/console/organisations/${organisation.id}/usage/requests?from=${day(1)}&tagKey=user&tagValue=carl@example.com`,
+    )
+    expect(body.items).toEqual([])
+    expect(stage.problems).toEqual([])
+  })
+})

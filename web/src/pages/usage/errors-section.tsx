@@ -1,0 +1,104 @@
+import { Anchor, Badge, SimpleGrid, Text } from '@mantine/core'
+import type { UsageReport } from '@contract/usage-reports.ts'
+import { lazy, useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { Section } from '../../ui/section.tsx'
+import { ChartFrame } from './chart-frame.tsx'
+import { useUsage } from './use-usage.ts'
+
+const ErrorsChart = lazy(() => import('./errors-chart.tsx'))
+const height = 200
+
+type Errors = UsageReport['errors']
+type CodeRow = Errors['codes'][number]
+type ModelRow = Errors['models'][number]
+
+/** Calls that failed, and calls that were refused before they reached a provider. */
+export function ErrorsSection({ report: { errors } }: { report: UsageReport }) {
+  const { t } = useTranslation('usage')
+  const { change } = useUsage()
+  const codes = useCodeColumns()
+  const models = useModelColumns()
+  return (
+    <Section
+      title={t('errors.title')}
+      description={t('errors.description')}
+      actions={
+        <Anchor component="button" type="button" fz="sm" onClick={() => change({ view: 'requests', ending: 'failed' })}>
+          {t('errors.show')}
+        </Anchor>
+      }
+    >
+      {errors.codes.length === 0 ? (
+        <Text c="dimmed">{t('errors.none')}</Text>
+      ) : (
+        <>
+          <ChartFrame label={t('errors.chartLabel')} height={height}>
+            <ErrorsChart days={errors.days} height={height} />
+          </ChartFrame>
+          <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
+            <DataTable
+              label={t('errors.codesLabel')}
+              columns={codes}
+              rows={errors.codes}
+              rowId={({ code, refused }) => `${code} ${refused}`}
+              minimumWidth={320}
+            />
+            <DataTable
+              label={t('errors.modelsLabel')}
+              columns={models}
+              rows={errors.models}
+              rowId={({ model }) => model ?? ''}
+              minimumWidth={320}
+            />
+          </SimpleGrid>
+        </>
+      )}
+    </Section>
+  )
+}
+
+function useCodeColumns(): DataColumn<CodeRow>[] {
+  const { t } = useTranslation('usage')
+  const format = useFormat()
+  return useMemo(
+    () => [
+      {
+        accessorKey: 'code',
+        header: t('errors.code'),
+        cell: ({ row }) => (
+          <Text span ff="monospace" size="sm">
+            {row.original.code}
+          </Text>
+        ),
+      },
+      {
+        id: 'kind',
+        header: t('errors.kind'),
+        accessorFn: ({ refused }) => (refused ? 1 : 0),
+        cell: ({ row }) => (
+          <Badge variant="default" tt="none" fw={500}>
+            {row.original.refused ? t('errors.refused') : t('errors.failed')}
+          </Badge>
+        ),
+      },
+      { accessorKey: 'requests', header: t('errors.calls'), cell: ({ row }) => format.number(row.original.requests) },
+    ],
+    [t, format],
+  )
+}
+
+function useModelColumns(): DataColumn<ModelRow>[] {
+  const { t } = useTranslation('usage')
+  const format = useFormat()
+  return useMemo(
+    () => [
+      { id: 'model', header: t('split.model'), accessorFn: ({ model }) => model ?? t('errors.unknownModel') },
+      { accessorKey: 'failed', header: t('errors.failed'), cell: ({ row }) => format.number(row.original.failed) },
+      { accessorKey: 'refused', header: t('errors.refused'), cell: ({ row }) => format.number(row.original.refused) },
+    ],
+    [t, format],
+  )
+}

@@ -1,0 +1,63 @@
+import type { UsageReport } from '@contract/usage-reports.ts'
+import { lazy, useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { Section } from '../../ui/section.tsx'
+import { ChartFrame } from './chart-frame.tsx'
+
+const LatencyChart = lazy(() => import('./latency-chart.tsx'))
+const height = 240
+
+type Latency = UsageReport['latency']
+type Row = Latency['models'][number]
+
+/** Time to the first text and to the end, by day and by model. */
+export function LatencySection({ latency }: { latency: Latency }) {
+  const { t } = useTranslation('usage')
+  const columns = useColumns()
+  if (latency.models.length === 0) return null
+  return (
+    <Section title={t('latency.title')} description={t('latency.description')}>
+      <ChartFrame label={t('latency.chartLabel')} height={height}>
+        <LatencyChart days={latency.days} height={height} />
+      </ChartFrame>
+      <DataTable
+        label={t('latency.tableLabel')}
+        columns={columns}
+        rows={latency.models}
+        rowId={({ model }) => model}
+        minimumWidth={640}
+      />
+    </Section>
+  )
+}
+
+function useColumns(): DataColumn<Row>[] {
+  const { t } = useTranslation('usage')
+  const format = useFormat()
+  return useMemo(() => {
+    const duration = (id: string, header: string, of: (row: Row) => number | undefined): DataColumn<Row> => ({
+      id,
+      header,
+      // Rows without a measurement sort as the fastest.
+      accessorFn: (row) => of(row) ?? -1,
+      cell: ({ row }) => {
+        const ms = of(row.original)
+        return ms === undefined ? '–' : format.duration(ms)
+      },
+    })
+    return [
+      { accessorKey: 'model', header: t('split.model') },
+      {
+        accessorKey: 'requests',
+        header: t('latency.completed'),
+        cell: ({ row }) => format.number(row.original.requests),
+      },
+      duration('first50', t('latency.first', { percentile: 'p50' }), ({ firstTokenMs }) => firstTokenMs?.p50),
+      duration('first95', t('latency.first', { percentile: 'p95' }), ({ firstTokenMs }) => firstTokenMs?.p95),
+      duration('total50', t('latency.total', { percentile: 'p50' }), ({ totalMs }) => totalMs?.p50),
+      duration('total95', t('latency.total', { percentile: 'p95' }), ({ totalMs }) => totalMs?.p95),
+    ]
+  }, [t, format])
+}

@@ -1,0 +1,137 @@
+import { Anchor, Badge, Group, Stack, Table, Text, Tooltip } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { UsageRequest } from '@contract/usage-reports.ts'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+import { Money } from './money.tsx'
+import { useNames } from './names.ts'
+import { useUsage } from './use-usage.ts'
+
+export function RequestsTable({ organisationId, items }: { organisationId: string; items: UsageRequest[] }) {
+  const { t } = useTranslation('usage')
+  const label = t('requests.title')
+  return (
+    <Table.ScrollContainer
+      minWidth={1000}
+      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' } }}
+    >
+      <Table aria-label={label} verticalSpacing="xs" highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            {(['time', 'model', 'from', 'tokens', 'duration', 'cost', 'ending', 'tags'] as const).map((column) => (
+              <Table.Th key={column}>{t(`requests.column.${column}`)}</Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.map((request) => (
+            <RequestRow key={request.requestId} organisationId={organisationId} request={request} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}
+
+function RequestRow({ organisationId, request }: { organisationId: string; request: UsageRequest }) {
+  const { t } = useTranslation('usage')
+  const format = useFormat()
+  const names = useNames()
+  const { startedAt, model, surface, spaceId, spaceName, promptTokens, completionTokens } = request
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Stack gap={0}>
+          <Anchor
+            component={Link}
+            to={`/organisations/${organisationId}/receipts/${request.requestId}` as '/'}
+            fz="sm"
+            aria-label={t('requests.receipt', { time: format.dateTime(startedAt) })}
+          >
+            {format.dateTime(startedAt)}
+          </Anchor>
+          <Text size="xs" c="dimmed" ff="monospace">
+            {request.requestId.slice(0, 20)}…
+          </Text>
+        </Stack>
+      </Table.Td>
+      <Table.Td>{model}</Table.Td>
+      <Table.Td>
+        {spaceId === null ? names.surface(surface) : names.value('space', { id: spaceId, label: spaceName })}
+      </Table.Td>
+      <Table.Td>
+        {format.number(promptTokens)} → {format.number(completionTokens)}
+      </Table.Td>
+      <Table.Td>
+        <Duration request={request} />
+      </Table.Td>
+      <Table.Td>
+        <Money usd={request.billedUsd} />
+      </Table.Td>
+      <Table.Td>
+        <Ending request={request} />
+      </Table.Td>
+      <Table.Td>
+        <Tags tags={request.tags} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function Duration({ request: { durationMs, firstTokenMs } }: { request: UsageRequest }) {
+  const { t } = useTranslation('usage')
+  const format = useFormat()
+  if (firstTokenMs === null) return format.duration(durationMs)
+  return (
+    <Tooltip label={t('requests.firstToken', { duration: format.duration(firstTokenMs) })}>
+      <Text span inherit>
+        {format.duration(durationMs)}
+      </Text>
+    </Tooltip>
+  )
+}
+
+function Ending({ request: { ending, failure, estimated } }: { request: UsageRequest }) {
+  const { t } = useTranslation('usage')
+  const names = useNames()
+  return (
+    <Group gap={6}>
+      <Text span size="sm" fw={ending === 'completed' ? undefined : 600}>
+        {names.ending(ending)}
+        {failure !== null && (
+          <Text span size="xs" c="dimmed" ff="monospace">
+            {' '}
+            {failure}
+          </Text>
+        )}
+      </Text>
+      {estimated && (
+        <Badge variant="default" tt="none" fw={500}>
+          {t('requests.estimated')}
+        </Badge>
+      )}
+    </Group>
+  )
+}
+
+function Tags({ tags }: { tags: UsageRequest['tags'] }) {
+  const { t } = useTranslation('usage')
+  const names = useNames()
+  const { change } = useUsage()
+  return (
+    <Group gap={6}>
+      {tags.map(({ key, value }) => (
+        <Anchor
+          key={key}
+          component="button"
+          type="button"
+          fz="xs"
+          title={t('spend.filterBy', { value })}
+          onClick={() => change({ tagKey: key, tagValue: value })}
+        >
+          {names.split(key)}: {value}
+        </Anchor>
+      ))}
+    </Group>
+  )
+}

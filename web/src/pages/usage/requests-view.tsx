@@ -1,0 +1,64 @@
+import { Button, Group, Select, Text } from '@mantine/core'
+import { useSuspenseInfiniteQuery } from '@tanstack/react-query'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { Section } from '../../ui/section.tsx'
+import { Filters } from './filters.tsx'
+import { endings, useNames } from './names.ts'
+import { RequestsTable } from './requests-table.tsx'
+import { requestsQuery } from './usage-query.ts'
+import { useUsage } from './use-usage.ts'
+
+/** Single requests, newest first, with a link to the receipt of each. */
+export function RequestsView() {
+  const { t } = useTranslation('usage')
+  const format = useFormat()
+  const { organisationId, search } = useUsage()
+  const requests = useSuspenseInfiniteQuery(requestsQuery(organisationId, search))
+  const { data, hasNextPage, isFetchingNextPage } = requests
+  const items = data.pages.flatMap((page) => page.items)
+  const searchedTo = data.pages.at(-1)!.searchedTo
+  return (
+    <>
+      <Group gap="sm" align="flex-end">
+        <Filters />
+        <EndingSelect />
+      </Group>
+      <Section title={t('requests.title')}>
+        {items.length === 0 && !hasNextPage ? (
+          <EmptyState title={t('requests.empty')} text={t('requests.emptyText')} />
+        ) : (
+          <RequestsTable organisationId={organisationId} items={items} />
+        )}
+        {hasNextPage && (
+          <Group justify="center" gap="sm">
+            <Button variant="default" loading={isFetchingNextPage} onClick={() => void requests.fetchNextPage()}>
+              {items.length === 0 ? t('requests.searchOn') : t('requests.more')}
+            </Button>
+            <Text size="sm" c="dimmed">
+              {t('requests.searchedTo', { time: format.dateTime(searchedTo) })}
+            </Text>
+          </Group>
+        )}
+      </Section>
+    </>
+  )
+}
+
+function EndingSelect() {
+  const { t } = useTranslation('usage')
+  const names = useNames()
+  const { search, change } = useUsage()
+  return (
+    <Select
+      label={t('requests.ending')}
+      placeholder={t('filters.all')}
+      data={endings.map((id) => ({ value: id, label: names.ending(id) }))}
+      value={search.ending ?? null}
+      onChange={(ending) => change({ ending: ending ?? undefined })}
+      clearable
+      w={190}
+    />
+  )
+}

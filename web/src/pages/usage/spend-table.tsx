@@ -1,0 +1,134 @@
+import { Anchor, Group, Text } from '@mantine/core'
+import type { UsageReport } from '@contract/usage-reports.ts'
+import { useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useFormat } from '../../i18n/use-format.ts'
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
+import { Swatch } from './chart-tooltip.tsx'
+import { colourOf, restColour } from './colours.ts'
+import { Money } from './money.tsx'
+import { useNames } from './names.ts'
+import type { UsageSearch } from './usage-query.ts'
+import { useUsage } from './use-usage.ts'
+
+type Row = UsageReport['table']['rows'][number] & { colour: string; share: number }
+
+/** The values of the split. A click on one filters by it. */
+export function SpendTable({ report }: { report: UsageReport }) {
+  const { t } = useTranslation('usage')
+  const columns = useColumns(report.split)
+  const total = Number(report.totals.billedUsd)
+  const rows = useMemo(() => {
+    const { rows: values } = report.table
+    return values.map((row) => {
+      const place = report.series.values.findIndex(({ id }) => id === row.id)
+      return {
+        ...row,
+        colour: place < 0 ? restColour : colourOf(place),
+        share: total > 0 ? Number(row.billedUsd) / total : 0,
+      }
+    })
+  }, [report, total])
+  return (
+    <>
+      <DataTable
+        label={t('spend.tableLabel')}
+        columns={columns}
+        rows={rows}
+        rowId={({ id }) => id ?? ''}
+        minimumWidth={760}
+      />
+      <OtherRow report={report} />
+    </>
+  )
+}
+
+/** Everything that the table does not list. */
+function OtherRow({ report: { table } }: { report: UsageReport }) {
+  const { t } = useTranslation('usage')
+  const format = useFormat()
+  if (!table.other) return null
+  const { values, requests, billedUsd } = table.other
+  return (
+    <Text size="sm" c="dimmed">
+      {t('spend.other', {
+        values: values ? format.number(values) : '',
+        requests: format.number(requests),
+        usd: format.money(billedUsd),
+      })}
+    </Text>
+  )
+}
+
+function useColumns(split: string): DataColumn<Row>[] {
+  const { t } = useTranslation('usage')
+  const format = useFormat()
+  const names = useNames()
+  return useMemo(() => {
+    const number = (
+      key: 'requests' | 'promptTokens' | 'completionTokens' | 'failed',
+      header: string,
+    ): DataColumn<Row> => ({
+      accessorKey: key,
+      header,
+      cell: ({ row }) => format.number(row.original[key]),
+    })
+    return [
+      {
+        id: 'value',
+        header: names.split(split),
+        accessorFn: (row) => names.value(split, row),
+        cell: ({ row }) => <ValueCell split={split} row={row.original} />,
+      },
+      {
+        id: 'billedUsd',
+        header: t('spend.cost'),
+        accessorFn: ({ billedUsd }) => Number(billedUsd),
+        cell: ({ row }) => <Money usd={row.original.billedUsd} />,
+      },
+      { accessorKey: 'share', header: t('spend.share'), cell: ({ row }) => format.percent(row.original.share) },
+      number('requests', t('figures.requests')),
+      number('promptTokens', t('spend.promptTokens')),
+      number('completionTokens', t('spend.completionTokens')),
+      number('failed', t('spend.failed')),
+    ]
+    // names is a new object on each render and depends on the language only, as t does.
+  }, [t, format, split])
+}
+
+function ValueCell({ split, row }: { split: string; row: Row }) {
+  const { t } = useTranslation('usage')
+  const names = useNames()
+  const { change } = useUsage()
+  const text = names.value(split, row)
+  const filter = filterOf(split, row.id)
+  return (
+    <Group gap={8} wrap="nowrap">
+      <Swatch colour={row.colour} />
+      {filter ? (
+        <Anchor
+          component="button"
+          type="button"
+          fz="sm"
+          ta="start"
+          title={t('spend.filterBy', { value: text })}
+          onClick={() => change(filter)}
+        >
+          {text}
+        </Anchor>
+      ) : (
+        <Text size="sm" c={row.id === null ? 'dimmed' : undefined}>
+          {text}
+        </Text>
+      )}
+    </Group>
+  )
+}
+
+function filterOf(split: string, id: string | null): UsageSearch | undefined {
+  if (split === 'space') return { spaceId: id ?? 'none' }
+  if (id === null) return undefined
+  if (split === 'model') return { model: id, split: 'surface' }
+  if (split === 'surface') return { surface: id as NonNullable<UsageSearch['surface']>, split: 'model' }
+  return { tagKey: split, tagValue: id, split: 'model' }
+}
