@@ -119,7 +119,9 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
       await deps.catchUp()
       const range = usageRange(subject, clock.now(), query.from, query.to)
       const { filter, source } = await choose(database, subject, range, query)
-      return loadRequestPage(database, subject, { ...query, range, filter, source })
+      const page = await loadRequestPage(database, subject, { ...query, range, filter, source })
+      if (query.cursor !== undefined) return page
+      return { ...page, options: await loadOptions(database, filter, maximumReportRows) }
     },
   }
 }

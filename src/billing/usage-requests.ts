@@ -4,7 +4,7 @@ import type { UsageRequest, UsageRequestsQuery } from '../contract/usage-reports
 import type { Database } from '../database/index.ts'
 import { startOfDay } from './periods.ts'
 import type { UsageRange, UsageSubject } from './usage-report.ts'
-import type { UsageFilter, UsageSource } from './usage-reports.store.ts'
+import type { UsageFilter, UsageOptions, UsageSource } from './usage-reports.store.ts'
 import {
   findDayWithCalls,
   isSelective,
@@ -23,9 +23,10 @@ export type RequestPageQuery = UsageRequestsQuery
 
 type BareRequest = Omit<UsageRequest, 'spaceName'>
 
-/** A page without the names of Spaces, which this room does not know. */
+/** A page without the names of Spaces, which this room does not know. `options` on the first page. */
 export interface UsageRequestsPage {
   items: BareRequest[]
+  options?: UsageOptions
   nextCursor: string | null
   searchedTo: string
 }

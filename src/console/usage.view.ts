@@ -65,13 +65,12 @@ async function loadReport(dependencies: UsageViewDependencies, id: string, query
   const report = await reports.load(subject, organisation, query)
   const name = (value: { id: string | null }) =>
     query.split === 'space' && value.id !== null ? (spaceName(value.id) ?? null) : null
-  const { models, spaceIds, tagKeys } = report.options
   return {
     ...report,
     ...(await loadInsights(dependencies, report, query.spaceId)),
     series: { ...report.series, values: report.series.values.map((value) => ({ ...value, label: name(value) })) },
     table: { ...report.table, rows: report.table.rows.map((row) => ({ ...row, label: name(row) })) },
-    options: { models, tagKeys, spaces: spaceIds.map((space) => ({ id: space, name: spaceName(space) ?? null })) },
+    options: renderOptions(report.options, spaceName),
     recordsTags: organisation?.recordUsageTags ?? false,
   }
 }
@@ -145,7 +144,19 @@ function addRequests(app: App, dependencies: UsageViewDependencies) {
 async function loadRequests(dependencies: UsageViewDependencies, id: string, query: UsageRequestsQuery) {
   const { reports, spaceName } = dependencies
   const { subject } = await findSubject(dependencies, id)
-  const page = await reports.loadRequests(subject, query)
+  const { options, ...page } = await reports.loadRequests(subject, query)
   const nameOf = (spaceId: string | null) => (spaceId === null ? null : (spaceName(spaceId) ?? null))
-  return { ...page, items: page.items.map((item) => ({ ...item, spaceName: nameOf(item.spaceId) })) }
+  return {
+    ...page,
+    ...(options && { options: renderOptions(options, spaceName) }),
+    items: page.items.map((item) => ({ ...item, spaceName: nameOf(item.spaceId) })),
+  }
+}
+
+/** What a range can be filtered by, with the names of Spaces. */
+function renderOptions(
+  { models, spaceIds, tagKeys }: { models: string[]; spaceIds: string[]; tagKeys: string[] },
+  spaceName: UsageViewDependencies['spaceName'],
+) {
+  return { models, tagKeys, spaces: spaceIds.map((id) => ({ id, name: spaceName(id) ?? null })) }
 }

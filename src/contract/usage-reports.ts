@@ -166,6 +166,14 @@ const tableRowSchema = valueSchema.extend(figures).meta({ id: 'UsageTableRow' })
 
 const latencyFigures = { requests: count, firstTokenMs: percentiles, totalMs: percentiles }
 
+const options = z
+  .object({
+    models: z.array(z.string()).max(maximumReportRows),
+    spaces: z.array(z.object({ id: z.uuid(), name: z.string().nullable() })).max(maximumReportRows),
+    tagKeys: z.array(z.string()).max(usageTagLimits.keysPerOrganisation),
+  })
+  .describe('What the range can be filtered by.')
+
 export const usageReportSchema = z
   .object({
     organisationId: z.uuid(),
@@ -219,13 +227,7 @@ export const usageReportSchema = z
         .max(maximumReportRows)
         .describe('`model` null: calls with a name that is not that of a model.'),
     }),
-    options: z
-      .object({
-        models: z.array(z.string()).max(maximumReportRows),
-        spaces: z.array(z.object({ id: z.uuid(), name: z.string().nullable() })).max(maximumReportRows),
-        tagKeys: z.array(z.string()).max(usageTagLimits.keysPerOrganisation),
-      })
-      .describe('What the range can be filtered by.'),
+    options,
     recordsTags: z.boolean().describe('False: `user` and `metadata` of calls are not recorded.'),
     topDocuments: z
       .array(
@@ -289,6 +291,7 @@ export const usageRequestSchema = z
 export const usageRequestPageSchema = z
   .object({
     items: z.array(usageRequestSchema).max(100).describe('Newest first.'),
+    options: options.optional().describe('On the first page only.'),
     nextCursor: z
       .string()
       .nullable()

@@ -500,6 +500,7 @@ create table usage_days (
   written_off_pico_usd bigint not null,
   constraint usage_days_pkey PRIMARY KEY (organisation_id, day, model, surface, space_id)
 );
+CREATE INDEX usage_days_by_space ON usage_days USING btree (organisation_id, space_id, day);
 
 create table usage_endings (
   organisation_id uuid not null,

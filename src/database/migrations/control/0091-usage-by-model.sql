@@ -24,6 +24,9 @@ create table usage_spaces (
   primary key (organisation_id, space_id)
 );
 
+-- For the days of one Space.
+create index usage_days_by_space on usage_days (organisation_id, space_id, day);
+
 -- No counting meanwhile.
 select pg_advisory_xact_lock(7041994290);
 insert into usage_model_days

@@ -5,5 +5,5 @@ export function colourOf(place: number): string {
   return palette[place % palette.length]!
 }
 
-/** Everything that has no colour of its own. */
+/** Everything without a separate colour. */
 export const restColour = '#8a949b'

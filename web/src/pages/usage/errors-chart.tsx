@@ -23,7 +23,7 @@ export default function ErrorsChart({ days, height }: { days: UsageReport['error
       series={[...series]}
       withLegend
       legendProps={{ verticalAlign: 'bottom' }}
-      gridAxis="y"
+      gridAxis="x"
       maxBarWidth={48}
       xAxisProps={{ tickFormatter: (day: string) => format.day(day), minTickGap: 24 }}
       yAxisProps={{ width: 72, allowDecimals: false }}

@@ -5,6 +5,8 @@ import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Money } from './money.tsx'
 
+const largestRatio = 10
+
 /** The totals of the range, compared with the same number of days before. */
 export function Figures({ report: { totals, previous, errors } }: { report: UsageReport }) {
   const { t } = useTranslation('usage')
@@ -34,7 +36,9 @@ function Figure(props: { label: string; before?: number; now?: number; children:
   const { label, before = 0, now = 0, children } = props
   const { t } = useTranslation('usage')
   const format = useFormat()
-  const change = before > 0 ? now / before - 1 : undefined
+  const ratio = before > 0 ? now / before : Infinity
+  // A comparison with very little is of no use.
+  const change = ratio <= largestRatio ? ratio - 1 : undefined
   return (
     <Box>
       <Text size="sm" c="dimmed">

@@ -13,8 +13,8 @@ function dayBefore(ago: number): string {
   return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, '0')).join('-')
 }
 
-/** Range and filters, all of them in the address. `options` undefined: only those that the address has can be chosen. */
-export function Filters(props: { options?: UsageReport['options']; from?: string; to?: string }) {
+/** Range and filters, all of them in the address. */
+export function Filters(props: { options: UsageReport['options'] | undefined; from?: string; to?: string }) {
   const { t } = useTranslation('usage')
   const { options, from, to } = props
   const { search, change } = useUsage()

@@ -24,17 +24,19 @@ export default function LatencyChart(props: { days: UsageReport['latency']['days
     { name: 'first95', label: t('latency.first', { percentile: 'p95' }), color: colourOf(3), strokeDasharray: '6 4' },
     { name: 'first50', label: t('latency.first', { percentile: 'p50' }), color: colourOf(3) },
   ] as const
+  // Calls that were not streamed have no first text.
+  const measured = series.filter(({ name }) => data.some((day) => day[name] !== null))
   return (
     <LineChart
       h={props.height}
       data={data}
       dataKey="day"
-      series={[...series]}
+      series={[...measured]}
       curveType="linear"
       withLegend
       legendProps={{ verticalAlign: 'bottom' }}
       valueFormatter={(ms) => format.duration(ms)}
-      gridAxis="y"
+      gridAxis="x"
       connectNulls={false}
       dotProps={{ r: 2 }}
       xAxisProps={{ tickFormatter: (day: string) => format.day(day), minTickGap: 24 }}
@@ -45,7 +47,7 @@ export default function LatencyChart(props: { days: UsageReport['latency']['days
         content: ({ label }) => {
           const day = data.find((row) => row.day === label)
           if (!day) return null
-          const lines = series.flatMap(({ name, label: text, color }) => {
+          const lines = measured.flatMap(({ name, label: text, color }) => {
             const value = day[name]
             return value === null ? [] : [{ name: text, value: format.duration(value), colour: color }]
           })

@@ -12,7 +12,7 @@ export function RequestsTable({ organisationId, items }: { organisationId: strin
   const label = t('requests.title')
   return (
     <Table.ScrollContainer
-      minWidth={1000}
+      minWidth={1100}
       scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' } }}
     >
       <Table aria-label={label} verticalSpacing="xs" highlightOnHover>
@@ -41,7 +41,7 @@ function RequestRow({ organisationId, request }: { organisationId: string; reque
   return (
     <Table.Tr>
       <Table.Td>
-        <Stack gap={0}>
+        <Stack gap={0} style={{ whiteSpace: 'nowrap' }}>
           <Anchor
             component={Link}
             to={`/organisations/${organisationId}/receipts/${request.requestId}` as '/'}
@@ -59,7 +59,7 @@ function RequestRow({ organisationId, request }: { organisationId: string; reque
       <Table.Td>
         {spaceId === null ? names.surface(surface) : names.value('space', { id: spaceId, label: spaceName })}
       </Table.Td>
-      <Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
         {format.number(promptTokens)} → {format.number(completionTokens)}
       </Table.Td>
       <Table.Td>

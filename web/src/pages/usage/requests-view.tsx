@@ -22,7 +22,7 @@ export function RequestsView() {
   return (
     <>
       <Group gap="sm" align="flex-end">
-        <Filters />
+        <Filters options={data.pages[0]?.options} />
         <EndingSelect />
       </Group>
       <Section title={t('requests.title')}>

@@ -50,7 +50,7 @@ export default function SpendChart({ report: { series, split }, measure, height 
       valueFormatter={show}
       withLegend={all.length > 1}
       legendProps={{ verticalAlign: 'bottom' }}
-      gridAxis="y"
+      gridAxis="x"
       maxBarWidth={48}
       xAxisProps={{ tickFormatter: (day: string) => format.day(day), minTickGap: 24 }}
       yAxisProps={{ width: 72 }}
