@@ -157,6 +157,13 @@ describe('the retrieval tester', () => {
     expect(await usage()).toEqual(before)
   })
 
+  test('fails where the chat would fail, with the reason instead of the words for visitors', async () => {
+    const poor = await portico.createOrganisation({ name: 'Poor', monthlyBudgetUsd: '0' })
+    const { id } = await portico.createSpace(poor, { model: 'large' })
+    const { status, body } = await portico.operator('POST', `/api/spaces/${id}/search`, { messages: ask('tickets') })
+    expect([status, body.error.message]).toEqual([402, "The organisation's monthly credits are exhausted."])
+  })
+
   test('is a 404 for another organisation, and counts towards the limits of the organisation', async () => {
     const path = `/api/spaces/${space.id}/search`
     const body = { messages: ask('tickets') }

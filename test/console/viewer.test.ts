@@ -182,6 +182,19 @@ describe.skipIf(!hasBrowser)(`the document page${skipReason}`, () => {
     await member.getByText('Document id').waitFor()
   })
 
+  it('draws only the pages near the passage of 500 pages', async () => {
+    const pages = Array.from({ length: 500 }, (_, n) => ({
+      texts: [{ text: `Sheet ${n + 1} of the long inventory of instruments.`, x: 72, y: 500 }],
+    }))
+    const id = await upload(buildTextPdf(pages), 'inventory.pdf')
+    const page = await openMember('inventory@example.org')
+    const quote = 'Sheet 431 of the long inventory of instruments.'
+    await page.goto(addressOf(`/files/${id}`, { page: '431', quote }))
+    await expect.poll(() => readHighlight(page)).toEqual({ text: quote, isVisible: true })
+    expect(await page.locator('canvas').count()).toBeLessThan(8)
+    expect(await page.getByRole('textbox', { name: 'Page' }).inputValue()).toBe('431')
+  })
+
   it('runs nothing of a hostile pdf, and stays usable', async () => {
     const id = await upload(buildHostilePdf(), 'hostile.pdf')
     const page = await openMember('hostile@example.org')

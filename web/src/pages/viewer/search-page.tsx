@@ -68,7 +68,7 @@ function toRequest({ question, earlier }: Question): SpaceSearchRequest {
     { role: 'user' as const, content: earlier },
     { role: 'assistant' as const, content: '…' },
   ]
-  return { messages: earlier === '' ? [turn] : [...before, turn], candidates: 30 }
+  return { messages: earlier === '' ? [turn] : [...before, turn], candidates: 50 }
 }
 
 function QuestionForm(props: { initial: Question; isBusy: boolean; onAsk(question: Question): void }) {
