@@ -61,4 +61,5 @@ export const consoleOrganisationSchema = z
 
 export type ConsoleOrganisationsQuery = z.output<typeof consoleOrganisationsQuerySchema>
 export type ConsoleOrganisationsBody = z.output<typeof consoleOrganisationsSchema>
+export type ConsoleOrganisationBody = z.output<typeof consoleOrganisationSchema>
 export type ConsoleOrganisationRow = z.output<typeof organisationRowSchema>

@@ -71,6 +71,7 @@ function teamEntries(organisation: string, t: Translate): Entry[] {
       role: 'administrator',
     },
     { label: t('navigation.members'), to: `${organisation}/members`, icon: IconUsers, role: 'administrator' },
+    { label: t('navigation.activity'), to: `${organisation}/activity`, icon: IconHistory, role: 'administrator' },
   ]
 }
 

@@ -8,7 +8,7 @@ import {
 import { devtoolsRoutes } from '../pages/devtools/routes.tsx'
 import { filesRoutes } from '../pages/files/routes.tsx'
 import { modelRoutes } from '../pages/models/routes.tsx'
-import { operatorRoutes } from '../pages/operator/routes.tsx'
+import { activityRoutes, operatorRoutes } from '../pages/operator/routes.tsx'
 import { spacePageRoutes, spacesRoutes } from '../pages/spaces/routes.tsx'
 import { spaceRoute } from '../pages/spaces/space-route.tsx'
 import { usageRoutes } from '../pages/usage/routes.tsx'
@@ -30,6 +30,7 @@ export const routeTree = rootRoute.addChildren([
       spaceRoute.addChildren([...spacePageRoutes, ...filesRoutes, ...viewerRoutes]),
       ...usageRoutes,
       ...memberRoutes,
+      ...activityRoutes,
     ]),
     operatorRoute.addChildren([...operatorRoutes, ...modelRoutes, ...operatorPeopleRoutes]),
   ]),

@@ -1,0 +1,91 @@
+import { Anchor, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { ConsoleOrganisationBody } from '@contract/console-organisations.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { Time } from '../../ui/time.tsx'
+import { BudgetBar } from './budget-bar.tsx'
+import { State } from './gateway-state.tsx'
+
+/** The state of an organisation: what it has spent, and why its gateway is open or closed. */
+export function OrganisationOverview({ data }: { data: ConsoleOrganisationBody }) {
+  const { t } = useTranslation('operator')
+  const format = useFormat()
+  const { organisation, budget } = data
+  const { apiKey, id } = organisation
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="xl">
+      <Fact title={t('one.period')}>
+        <BudgetBar spentUsd={budget.spentUsd} budgetUsd={budget.budgetUsd} percent={budget.spentPercent} />
+        <Text size="sm" c="dimmed">
+          {t('one.held', { held: format.money(budget.heldUsd), left: format.money(budget.leftUsd) })}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {t('one.renews')} <Time value={budget.periodEndsAt} />
+        </Text>
+      </Fact>
+      <Fact title={t('one.gateway')}>
+        <State isGood={organisation.plan === 'enterprise'} text={t(`plan.${organisation.plan}`)} />
+        <State
+          isGood={organisation.gatewayEnabled}
+          text={organisation.gatewayEnabled ? t('gateway.enabled') : t('gateway.notEnabled')}
+        />
+        <State
+          isGood={organisation.gatewayOptIn}
+          text={organisation.gatewayOptIn ? t('gateway.optedIn') : t('gateway.notOptedIn')}
+        />
+        <State
+          isGood={organisation.subscription.active}
+          text={organisation.subscription.active ? t('subscription.active') : t('subscription.inactive')}
+        />
+      </Fact>
+      <Fact title={t('column.key')}>
+        {apiKey ? (
+          <>
+            <Text ff="monospace" size="sm">{`${apiKey.prefix}…${apiKey.lastFour}`}</Text>
+            <Text size="sm" c="dimmed">
+              {t('key.created')} <Time value={apiKey.createdAt} />
+            </Text>
+          </>
+        ) : (
+          <Text size="sm" c="dimmed">
+            {t('key.none')}
+          </Text>
+        )}
+      </Fact>
+      <Fact title={t('one.content')}>
+        <CountLink to={`/organisations/${id}/spaces`} text={t('one.spaces', { count: data.spaces })} />
+        <CountLink
+          to={`/organisations/${id}/published-spaces`}
+          text={t('one.published', { count: data.publishedSpaces })}
+        />
+        <CountLink to={`/organisations/${id}/members`} text={t('one.members', { count: data.members })} />
+        {data.openInvitations > 0 && (
+          <Text size="sm" c="dimmed">
+            {t('one.invitations', { count: data.openInvitations })}
+          </Text>
+        )}
+      </Fact>
+    </SimpleGrid>
+  )
+}
+
+function Fact({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Stack gap={6}>
+      <Text size="sm" fw={600}>
+        {title}
+      </Text>
+      {children}
+    </Stack>
+  )
+}
+
+function CountLink({ to, text }: { to: string; text: string }) {
+  return (
+    <Anchor component={Link} to={to as '/'} size="sm">
+      {text}
+    </Anchor>
+  )
+}

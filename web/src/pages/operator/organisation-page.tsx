@@ -1,0 +1,62 @@
+import { Anchor, Button, Divider, Group, Stack, Text } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useTranslation } from 'react-i18next'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Section } from '../../ui/section.tsx'
+import { AuditEntries } from './audit-entries.tsx'
+import { DeleteOrganisation } from './delete-organisation.tsx'
+import { OrganisationOverview } from './organisation-overview.tsx'
+import { OrganisationSettings } from './organisation-settings.tsx'
+import { organisationPageRoute, organisationQuery } from './routes.tsx'
+import './texts.ts'
+import { WebhookSettings } from './webhook-settings.tsx'
+
+export function OrganisationPage() {
+  const { t } = useTranslation('operator')
+  const { organisationId } = organisationPageRoute.useParams()
+  const { data } = useSuspenseQuery(organisationQuery(organisationId))
+  const { organisation } = data
+  return (
+    <Page
+      title={organisation.name}
+      description={
+        <Group component="span" gap={4} wrap="nowrap">
+          <Text span ff="monospace" size="xs" truncate>
+            {organisation.id}
+          </Text>
+          <CopyButton value={organisation.id} label={t('one.copyId')} />
+        </Group>
+      }
+      actions={
+        <Button component={Link} to={`/organisations/${organisation.id}/developer-tools` as '/'} variant="default">
+          {t('one.openTeam')}
+        </Button>
+      }
+    >
+      <OrganisationOverview data={data} />
+      <Divider />
+      <Stack gap={40}>
+        <OrganisationSettings key={organisation.updatedAt} organisation={organisation} models={data.models} />
+        <WebhookSettings organisationId={organisation.id} url={organisation.webhookUrl} />
+        <Section
+          title={t('one.changes')}
+          actions={
+            <Anchor
+              component={Link}
+              to="/operator/audit"
+              search={{ organisationId: organisation.id } as never}
+              size="sm"
+            >
+              {t('one.allChanges')}
+            </Anchor>
+          }
+        >
+          <AuditEntries entries={data.changes} hideOrganisation />
+        </Section>
+        <DeleteOrganisation organisation={organisation} spaces={data.spaces} />
+      </Stack>
+    </Page>
+  )
+}
