@@ -161,6 +161,7 @@ export const chunkPageSchema = z
   .object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(chunkSchema) })
   .meta({ id: 'ChunkPage' })
 
+export type DocumentDetailBody = z.output<typeof documentDetailSchema>
 export type DocumentFilter = Pick<z.output<typeof documentProgressQuerySchema>, keyof typeof filterShape>
 export type DocumentOperationBody = z.output<typeof documentOperationSchema>
 export type DocumentProgressPageBody = z.output<typeof documentProgressPageSchema>

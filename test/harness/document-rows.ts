@@ -11,6 +11,7 @@ export async function insertDocumentRows(
   corpus: Database,
   { organisationId, spaceId, count }: { organisationId: string; spaceId: string; count: number },
 ): Promise<void> {
+  const newest = new Date()
   for (let first = 0; first < count; first += batch) {
     await corpus.execute(
       `insert into documents (id, organisation_id, space_id, name, status, error_code, error_message, format, mime_type, size_bytes,
@@ -19,11 +20,11 @@ export async function insertDocumentRows(
          case when status = 'failed' then (array['corrupt_file', 'no_text', 'embedding_failed'])[1 + n / 100 % 3] end,
          case when status = 'failed' then 'A message.' end, format, 'text/plain', n::bigint * 7919 % 1000000,
          sha256(n::text::bytea), $2::uuid || '/' || id, case when status = 'processing' then 'queued' else 'done' end,
-         case when status = 'ready' then 10 end, now() - n * interval '1 second'
+         case when status = 'ready' then 10 end, $5::timestamptz - n * interval '1 second'
        from (select n, gen_random_uuid() as id, (array['pdf', 'docx', 'md', 'txt', 'csv'])[1 + n % 5] as format,
            case when n % 100 = 0 then 'failed' when n % 50 = 1 then 'processing' else 'ready' end as status
          from generate_series($3::int, $4::int) as n) as documents`,
-      [organisationId, spaceId, first, Math.min(first + batch, count) - 1],
+      [organisationId, spaceId, first, Math.min(first + batch, count) - 1, newest],
       { timeoutMs: 600_000 },
     )
   }

@@ -1,1 +1,14 @@
-export const filesRoutes = [] as const
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { spaceRoute } from '../spaces/space-route.tsx'
+import { readListSearch, windowQuery } from './document-queries.ts'
+
+export const filesRoutes = [
+  createRoute({
+    getParentRoute: () => spaceRoute,
+    path: 'files',
+    validateSearch: readListSearch,
+    loaderDeps: ({ search }) => search,
+    loader: ({ context, params, deps }) => context.queryClient.ensureQueryData(windowQuery(params.spaceId, deps, 0)),
+    component: lazyRouteComponent(() => import('./files-page.tsx'), 'FilesPage'),
+  }),
+] as const

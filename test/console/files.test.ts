@@ -1,0 +1,243 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { insertDocumentRows } from '../harness/document-rows.ts'
+import { expectStatus, type TestOrganisation, uploadForm, waitForDocument } from '../harness/portico.ts'
+import {
+  countRequests,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  hasBrowser,
+  skipReason,
+  startConsole,
+  type TestConsole,
+} from './harness/console.ts'
+
+/** Uploaded Files of a Space. */
+
+let stage: TestConsole
+let organisation: TestOrganisation
+let folder: string
+
+beforeAll(async () => {
+  if (!hasBrowser) return
+  stage = await startConsole({ settings: { ingestion: { workers: 1 } } })
+  organisation = await stage.portico.createOrganisation()
+  folder = makeFolder()
+})
+afterAll(async () => {
+  await stage?.stop()
+  if (folder) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A folder as people have it: several formats, a subfolder, a damaged file, an unsupported one, and what systems leave behind. */
+function makeFolder(): string {
+  const root = path.join(mkdtempSync(path.join(tmpdir(), 'portico-files-')), 'handbook')
+  mkdirSync(path.join(root, 'travel'), { recursive: true })
+  const rows = Array.from({ length: 3000 }, (_, n) => `${n},city ${n},a remark about the city number ${n}`)
+  writeFileSync(path.join(root, 'cities.csv'), ['id,name,remark', ...rows].join('\n'))
+  writeFileSync(path.join(root, 'travel', 'rules.md'), '# Travel\n\nBook trains early.')
+  writeFileSync(path.join(root, 'welcome.txt'), 'Welcome to the company.')
+  writeFileSync(path.join(root, 'broken.pdf'), '%PDF-1.7\nnothing else')
+  writeFileSync(path.join(root, 'photo.png'), Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]))
+  writeFileSync(path.join(root, '.DS_Store'), 'x')
+  return root
+}
+
+const addressOf = (spaceId: string, query = '') =>
+  `${stage.url}/organisations/${organisation.id}/spaces/${spaceId}/files${query}`
+const list = async (spaceId: string, query = '') =>
+  expectStatus(await stage.portico.operator('GET', `/api/spaces/${spaceId}/documents?limit=100&${query}`), 200)
+const member = (email: string, options = {}) => stage.openAs({ email, organisationId: organisation.id }, options)
+const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name }) })
+
+/** Drops a folder of the disk on the page, as a person does. */
+async function dropOn(page: Page, file: string) {
+  const session = await page.context().newCDPSession(page)
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    const data = { items: [], files: [file], dragOperationsMask: 1 }
+    await session.send('Input.dispatchDragEvent', { type, x: 600, y: 400, data })
+  }
+}
+
+/** Collects the texts that appear on the page from now on. */
+async function watchTexts(page: Page) {
+  await page.evaluate(() => {
+    const seen = new Set<string>()
+    Object.assign(window, { seenTexts: seen })
+    const note = () => {
+      for (const { textContent } of document.querySelectorAll('[role=row] p, section[aria-label=Uploads] p'))
+        if (textContent) seen.add(textContent)
+    }
+    new MutationObserver(note).observe(document.body, { childList: true, subtree: true, characterData: true })
+  })
+  return () => page.evaluate(() => [...(window as unknown as { seenTexts: Set<string> }).seenTexts])
+}
+
+describe.skipIf(!hasBrowser)(`Uploaded Files${skipReason}`, () => {
+  it(
+    'takes a dropped folder, shows its way to ready, and what to do with a damaged file',
+    { timeout: 180_000 },
+    async () => {
+      const { id: spaceId } = await stage.portico.createSpace(organisation)
+      const { page } = await member('drop@example.com')
+      await page.goto(addressOf(spaceId))
+      await page.getByRole('heading', { name: 'No files yet' }).waitFor()
+      await expectAccessible(page)
+      const seenTexts = await watchTexts(page)
+      await dropOn(page, folder)
+      await page.getByText(/Not supported\. Supported: \.pdf/).waitFor()
+      for (const name of ['cities.csv', 'rules.md', 'welcome.txt'])
+        await rowOf(page, name).getByText('Ready', { exact: true }).waitFor({ timeout: 90_000 })
+      await rowOf(page, 'broken.pdf').getByText('Damaged file').waitFor()
+      await rowOf(page, 'rules.md').getByText('handbook/travel').waitFor()
+      const texts = (await seenTexts()).join('\n')
+      expect(texts).toMatch(/\d of 4 files, .+ of .+/)
+      expect(texts).toMatch(/Queued|Extracting|Indexing/)
+      expect(texts).not.toContain('.DS_Store')
+      await page
+        .getByText(/Open the file on your computer/)
+        .first()
+        .waitFor()
+      await expectAccessible(page)
+
+      const before = (await list(spaceId, 'failure=corrupt_file')).items[0]
+      await page.getByRole('button', { name: 'Retry all 1: Damaged file' }).click()
+      const retried = async () => (await list(spaceId, 'failure=corrupt_file')).items[0]?.updatedAt > before.updatedAt
+      await expect.poll(retried, { timeout: 30_000 }).toBe(true)
+      expect(stage.problems).toEqual([])
+    },
+  )
+
+  it('renames, changes metadata, searches, filters and deletes', { timeout: 120_000 }, async () => {
+    const { id: spaceId } = await stage.portico.createSpace(organisation)
+    const names = ['alpha.txt', 'beta.txt', 'gamma.md', 'delta.md', 'broken.pdf']
+    for (const name of names) {
+      const uploaded = await organisation.client(
+        'POST',
+        `/v1/documents?spaceId=${spaceId}`,
+        uploadForm(name.endsWith('.pdf') ? '%PDF-1.7' : name, name),
+      )
+      await waitForDocument(organisation.client, expectStatus(uploaded, 201).id)
+    }
+    const { page } = await member('change@example.com')
+    const requests = await countRequests(page, () => page.goto(addressOf(spaceId)))
+    expect(requests.filter((one) => one.endsWith('/documents'))).toHaveLength(1)
+
+    await page.getByRole('button', { name: 'Actions for alpha.txt' }).click()
+    await page.getByRole('menuitem', { name: 'Rename' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('omega.txt')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'omega.txt' }).waitFor()
+
+    await page.getByRole('button', { name: 'Actions for omega.txt' }).click()
+    await page.getByRole('menuitem', { name: 'Edit metadata' }).click()
+    const editor = page.getByLabel('JSON object')
+    await editor.fill('{"number": 12345678901234567890,')
+    await page.getByText(/This is no JSON/).waitFor()
+    await editor.fill('{"number": 12345678901234567890, "path": "letters"}')
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await rowOf(page, 'omega.txt').getByText('letters').waitFor()
+    const [{ id }] = (await list(spaceId, 'search=omega')).items
+    const raw = await fetch(`${stage.portico.url}/api/documents/${id}`, {
+      headers: { authorization: `Bearer ${stage.portico.operatorToken}` },
+    })
+    expect(await raw.text()).toContain('"number":12345678901234567890')
+
+    await page.getByRole('searchbox', { name: 'Search by name' }).fill('TA.')
+    await page.waitForURL(/search=TA/)
+    await page.getByText('2 files', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByRole('link', { name: 'delta.md' }).waitFor()
+    expect(await page.getByRole('link', { name: 'omega.txt' }).count()).toBe(0)
+    await page.getByRole('searchbox', { name: 'Search by name' }).fill('')
+    await page.getByText('5 files', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Show: Damaged file' }).click()
+    await page.getByText('1 file', { exact: true }).waitFor()
+    await page.goto(addressOf(spaceId, '?sort=name'))
+
+    await page.getByRole('checkbox', { name: 'Select beta.txt' }).check()
+    await page.getByRole('checkbox', { name: 'Select gamma.md' }).click({ modifiers: ['Shift'] })
+    await page.getByText('4 files selected').first().waitFor()
+    await page.getByRole('checkbox', { name: 'Select broken.pdf' }).uncheck()
+    await page.getByRole('toolbar').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByText('Delete 3 files?').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('2 files', { exact: true }).waitFor()
+    expect((await list(spaceId, 'sort=name')).items.map(({ name }: { name: string }) => name)).toEqual([
+      'broken.pdf',
+      'omega.txt',
+    ])
+    expect(stage.problems).toEqual([])
+  })
+
+  it('scrolls through 20,000 files without blocking, and selects all of a filter', { timeout: 180_000 }, async () => {
+    const { id: spaceId } = await stage.portico.createSpace(organisation)
+    const count = 20_000
+    await insertDocumentRows(stage.portico.service.corpus, { organisationId: organisation.id, spaceId, count })
+    const { page } = await member('large@example.com')
+    await page.goto(addressOf(spaceId))
+    const table = page.getByRole('table', { name: 'Files of this Space' })
+    await page.getByText('number 0.pdf').waitFor()
+    const height = () => table.evaluate((element) => element.scrollHeight)
+    const before = await height()
+    await page.evaluate(() => {
+      Object.assign(window, { longestTask: 0 })
+      const store = window as unknown as { longestTask: number }
+      new PerformanceObserver((entries) => {
+        for (const { duration } of entries.getEntries()) store.longestTask = Math.max(store.longestTask, duration)
+      }).observe({ entryTypes: ['longtask'] })
+    })
+    for (const share of [0.25, 0.5, 0.75, 1]) {
+      await table.evaluate((element, to) => element.scrollTo(0, element.scrollHeight * to), share)
+      await page
+        .getByText(`number ${Math.min(count - 1, Math.round(count * share))}.`)
+        .first()
+        .waitFor()
+      expect(await page.getByRole('row').count()).toBeLessThan(60)
+    }
+    expect(await height()).toBe(before)
+    // The machine that runs the test may be busy; a table of all rows would block for many seconds.
+    expect(await page.evaluate(() => (window as unknown as { longestTask: number }).longestTask)).toBeLessThan(3_000)
+    await page.goto(addressOf(spaceId, '?format=csv'))
+    await page.getByText('4,000 files', { exact: true }).waitFor()
+    await page.getByRole('checkbox', { name: 'Select all files of this list' }).check()
+    await page.getByText('4,000 files selected').first().waitFor()
+    await page.getByRole('toolbar').getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page
+      .getByText(/Deleting [\d,]+ of 4,000 files/)
+      .first()
+      .waitFor()
+    await page.getByRole('heading', { name: 'No file matches' }).waitFor({ timeout: 120_000 })
+    expect((await list(spaceId)).total).toBe(16_000)
+    expect(stage.problems).toEqual([])
+  })
+
+  it('is German, dark and narrow', async () => {
+    const { id: spaceId } = await stage.portico.createSpace(organisation)
+    await insertDocumentRows(stage.portico.service.corpus, { organisationId: organisation.id, spaceId, count: 300 })
+    const { page } = await member('deutsch@example.com', {
+      locale: 'de-DE',
+      colorScheme: 'dark',
+      viewport: { width: 390, height: 844 },
+    })
+    await page.goto(addressOf(spaceId))
+    await page.getByText('300 Dateien', { exact: true }).waitFor()
+    await page.getByText('Beschädigte Datei').first().waitFor()
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+    expect(stage.problems).toEqual([])
+  })
+
+  it('of another organisation does not exist', async () => {
+    const { id: spaceId } = await stage.portico.createSpace(organisation)
+    const other = await stage.portico.createOrganisation({ name: 'Other' })
+    const { page } = await stage.openAs({ email: 'other@example.com', organisationId: other.id })
+    await page.goto(addressOf(spaceId))
+    await page.getByRole('heading', { name: 'There is nothing here' }).waitFor()
+  })
+})

@@ -1,0 +1,107 @@
+import { Group, Select, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { DocumentProgressPageBody } from '@contract/document-progress.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import type { ListSearch } from './document-queries.ts'
+
+const typingMs = 250
+const statuses = ['processing', 'ready', 'failed'] as const
+
+interface FileFiltersProps {
+  search: ListSearch
+  page: DocumentProgressPageBody
+  onChange: (change: Partial<ListSearch>) => void
+}
+
+/** Search and filters, with the number of files behind each choice. They are in the address of the page. */
+export function FileFilters({ search, page, onChange }: FileFiltersProps) {
+  const { t } = useTranslation('files')
+  const format = useFormat()
+  const withCount = (label: string, count: number) => t('filter.withCount', { label, n: format.number(count) })
+  const failures = Object.entries(page.failures) as [NonNullable<ListSearch['failure']>, number][]
+  return (
+    <Group gap="xs" align="flex-end">
+      <SearchField value={search.search ?? ''} onChange={(text) => onChange({ search: text })} />
+      <Filter
+        label={t('filter.status')}
+        value={search.status}
+        options={statuses.map((status) => ({
+          value: status,
+          label: withCount(t(`status.${status}`), page.counts[status]),
+        }))}
+        onChange={(status) => onChange({ status, ...(status === 'failed' ? {} : { failure: undefined }) })}
+      />
+      {(failures.length > 0 || search.failure !== undefined) && (
+        <Filter
+          label={t('filter.failure')}
+          value={search.failure}
+          options={failures.map(([code, count]) => ({ value: code, label: withCount(t(`failure.${code}`), count) }))}
+          onChange={(failure) => onChange({ failure })}
+        />
+      )}
+      <Filter
+        label={t('filter.format')}
+        value={search.format}
+        options={Object.entries(page.formats).map(([name, count]) => ({
+          value: name as NonNullable<ListSearch['format']>,
+          label: withCount(name.toUpperCase(), count),
+        }))}
+        onChange={(chosen) => onChange({ format: chosen })}
+      />
+    </Group>
+  )
+}
+
+function SearchField({ value, onChange }: { value: string; onChange: (text: string | undefined) => void }) {
+  const { t } = useTranslation('files')
+  const [text, setText] = useState(value)
+  const [reported, setReported] = useState(value)
+  const report = useDebouncedCallback((typed: string) => {
+    setReported(typed.trim())
+    onChange(typed.trim() || undefined)
+  }, typingMs)
+  // The address changed otherwise: filters were cleared, or the person went back.
+  if (value !== reported) {
+    setReported(value)
+    setText(value)
+  }
+  return (
+    <TextInput
+      type="search"
+      aria-label={t('filter.search')}
+      placeholder={t('filter.search')}
+      leftSection={<IconSearch size={16} aria-hidden />}
+      maxLength={255}
+      value={text}
+      w={{ base: '100%', xs: 260 }}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        report(event.currentTarget.value)
+      }}
+    />
+  )
+}
+
+function Filter<Value extends string>(props: {
+  label: string
+  value: Value | undefined
+  options: { value: Value; label: string }[]
+  onChange: (value: Value | undefined) => void
+}) {
+  const { label, value, options, onChange } = props
+  const isListed = value === undefined || options.some((option) => option.value === value)
+  return (
+    <Select
+      aria-label={label}
+      placeholder={label}
+      clearable
+      w={{ base: 'calc(50% - 5px)', xs: 190 }}
+      data={isListed ? options : [...options, { value, label: value }]}
+      value={value ?? null}
+      onChange={(chosen) => onChange((chosen as Value | null) ?? undefined)}
+    />
+  )
+}

@@ -1,0 +1,164 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useCallback, useMemo, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { OnDuplicate } from '@contract/documents.ts'
+import type { DocumentProgressBody } from '@contract/document-progress.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { addTexts } from '../../i18n/translations.ts'
+import { openConfirm } from '../../ui/confirm.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { notifySuccess } from '../../ui/notify.ts'
+import { Page } from '../../ui/page.tsx'
+import type { ChosenFile } from './collect-files.ts'
+import de from './de.json' with { type: 'json' }
+import { type ListSearch, readListSearch, windowQuery } from './document-queries.ts'
+import en from './en.json' with { type: 'json' }
+import { type FileActions, useFileActions } from './file-actions.ts'
+import { FileFilters } from './file-filters.tsx'
+import type { RowAction } from './file-row.tsx'
+import { FileTable } from './file-table.tsx'
+import { MetadataDialog } from './metadata-dialog.tsx'
+import { notifyWarning } from './notify-warning.ts'
+import { RenameDialog } from './rename-dialog.tsx'
+import { SelectionBar } from './selection-bar.tsx'
+import { Failures, RunningOperations } from './space-work.tsx'
+import { PageDrop, UploadControls } from './upload-controls.tsx'
+import { UploadPanel } from './upload-panel.tsx'
+import { uploadQueueOf } from './upload-queue.ts'
+import { useDocumentEvents } from './use-document-events.ts'
+import { maximumSelected, useSelection } from './use-selection.ts'
+
+addTexts('files', { en, de })
+
+const route = getRouteApi('/shell/organisations/$organisationId/spaces/$spaceId/files')
+
+/** The uploaded files of a Space: uploads, their processing, and the list of all files. */
+export function FilesPage() {
+  const { t } = useTranslation('files')
+  const format = useFormat()
+  const { organisationId, spaceId } = route.useParams()
+  const search = readListSearch(route.useSearch())
+  const navigate = route.useNavigate()
+  const { data: page } = useSuspenseQuery(windowQuery(spaceId, search, 0))
+  useDocumentEvents(spaceId)
+  const actions = useFileActions(spaceId)
+  const selection = useSelection(search, page.total)
+  const { dialog, act } = useRowActions(actions)
+  const change = (changed: Partial<ListSearch>) =>
+    void navigate({ search: readListSearch({ ...search, ...changed }) as never, replace: true, resetScroll: false })
+  const { uploads: limits, counts } = page
+  const limitsText = t('limits', {
+    formats: limits.supportedExtensions.join(', '),
+    size: format.bytes(limits.maximumBytes),
+  })
+  const uploading = useUploads(spaceId, limits)
+  const all = counts.processing + counts.ready + counts.failed
+  const refuseMany = () => notifyWarning(t('selection.tooMany', { n: format.number(maximumSelected) }))
+  return (
+    <Page
+      title={t('title')}
+      description={`${t('description')} ${limitsText}`}
+      actions={<UploadControls extensions={limits.supportedExtensions} {...uploading.controls} />}
+    >
+      <PageDrop hint={limitsText} onFiles={uploading.controls.onFiles} />
+      <UploadPanel queue={uploading.queue} limits={limits} />
+      <RunningOperations operations={page.operations} />
+      <Failures
+        failures={page.failures}
+        onShow={(failure) => change({ failure, status: 'failed' })}
+        onRetry={(failure) => void actions.start('retry', { filter: { failure } })}
+      />
+      {all === 0 && page.total === 0 ? (
+        <EmptyState title={t('empty.title')} text={t('empty.text', { limits: limitsText })} />
+      ) : (
+        <Stack gap="sm">
+          <Group justify="space-between" align="center" gap="xs">
+            <FileFilters search={search} page={page} onChange={change} />
+            <Text size="sm" c="dimmed" role="status">
+              {t('table.total', { count: page.total, n: format.number(page.total) })}
+            </Text>
+          </Group>
+          <SelectionBar selection={selection} actions={actions} />
+          {page.total === 0 ? (
+            <NoMatch onClear={() => void navigate({ search: {} as never, replace: true })} />
+          ) : (
+            <FileTable
+              key={JSON.stringify(search)}
+              {...{ spaceId, search, selection }}
+              address={`/organisations/${organisationId}/spaces/${spaceId}/files`}
+              total={page.total}
+              onSort={(sort) => change({ sort })}
+              onAct={act}
+              onTooMany={refuseMany}
+            />
+          )}
+        </Stack>
+      )}
+      {dialog}
+    </Page>
+  )
+}
+
+function NoMatch({ onClear }: { onClear: () => void }) {
+  const { t } = useTranslation('files')
+  return (
+    <EmptyState
+      title={t('noMatch.title')}
+      text={t('noMatch.text')}
+      action={
+        <Button variant="default" onClick={onClear}>
+          {t('noMatch.clear')}
+        </Button>
+      }
+    />
+  )
+}
+
+/** The queue of this Space, and the values of the controls that fill it. */
+function useUploads(
+  spaceId: string,
+  { maximumBytes, supportedExtensions }: { maximumBytes: number; supportedExtensions: string[] },
+) {
+  const { t } = useTranslation('files')
+  const queue = useMemo(() => uploadQueueOf(spaceId), [spaceId])
+  const [onDuplicate, onDuplicateChange] = useState<OnDuplicate>('keep')
+  const extensions = supportedExtensions.join()
+  const onFiles = useCallback(
+    (files: ChosenFile[]) => {
+      if (files.length === 0) return notifyWarning(t('uploads.nothing'))
+      queue.add(files, { maximumBytes, supportedExtensions: extensions.split(',') }, onDuplicate)
+    },
+    [queue, maximumBytes, extensions, onDuplicate, t],
+  )
+  return { queue, controls: { onFiles, onDuplicate, onDuplicateChange } }
+}
+
+/** What the menu of a row does; dialogs are rendered by the page. */
+function useRowActions(actions: FileActions) {
+  const { t } = useTranslation('files')
+  const [open, setOpen] = useState<{ action: RowAction; document: DocumentProgressBody }>()
+  const close = () => setOpen(undefined)
+  const act = useStable((action: RowAction, document: DocumentProgressBody) => {
+    const { id, name } = document
+    if (action === 'retry') return void actions.retry(id)
+    if (action !== 'delete') return setOpen({ action, document })
+    openConfirm({
+      title: t('delete.title', { name }),
+      text: t('delete.text'),
+      confirm: t('action.delete'),
+      onConfirm: () => void actions.remove(id, () => notifySuccess(t('delete.done', { name }))),
+    })
+  })
+  const props = open && { document: open.document, actions, onClose: close }
+  const dialog = props && (open.action === 'rename' ? <RenameDialog {...props} /> : <MetadataDialog {...props} />)
+  return { dialog, act }
+}
+
+/** A function that stays the same while what it does changes, for memoised rows. */
+function useStable<Arguments extends unknown[]>(handler: (...given: Arguments) => void) {
+  const [box] = useState(() => ({ handler }))
+  box.handler = handler
+  return useCallback((...given: Arguments) => box.handler(...given), [box])
+}
