@@ -86,7 +86,7 @@ function Measurements({ organisationId, answer }: { organisationId: string; answ
     receipt?.usage.completionTokens ?? usage?.completion_tokens,
   ]
   return (
-    <Group gap="md" fz="xs" c="dimmed">
+    <Group fz="xs" c="dimmed" style={{ columnGap: 16, rowGap: 2 }}>
       {firstTextMs !== undefined && <span>{t('playground.firstText', { time: format.duration(firstTextMs) })}</span>}
       {hasEnded && <span>{t('playground.total', { time: format.duration(totalMs) })}</span>}
       {prompt !== undefined && output !== undefined && (

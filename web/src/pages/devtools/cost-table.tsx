@@ -13,10 +13,10 @@ export function CostTable({ receipt }: { receipt: ReceiptBody }) {
   const isWrittenOff = Number(writtenOffUsd) > 0
   return (
     <Table.ScrollContainer
-      minWidth={560}
+      minWidth={320}
       scrollAreaProps={{ viewportProps: { tabIndex: 0, role: 'region', 'aria-label': t('receipt.cost') } }}
     >
-      <Table aria-label={t('receipt.cost')} maw={900} verticalSpacing="xs">
+      <Table aria-label={t('receipt.cost')} maw={900} verticalSpacing="xs" horizontalSpacing="xs" fz="sm">
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t('receipt.line')}</Table.Th>
@@ -48,7 +48,7 @@ export function CostTable({ receipt }: { receipt: ReceiptBody }) {
           <Table.Tr>
             <Table.Th colSpan={3}>
               {t('receipt.billed')}
-              <Text span inherit c="dimmed" fw={400} size="sm" ml="xs">
+              <Text c="dimmed" fw={400} size="xs">
                 {t('receipt.rounding')}
               </Text>
             </Table.Th>
