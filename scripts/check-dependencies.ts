@@ -27,7 +27,18 @@ const allowedRooms: AllowedRooms = {
   insights: ['database'],
   spaces: ['contract', 'database', 'http', 'operators'],
   chat: ['contract', 'http', 'organisations', 'billing', 'gateway', 'retrieval', 'providers', 'tokens', 'spaces'],
-  console: ['accounts', 'contract', 'database', 'http', 'operators', 'organisations', 'billing', 'models', 'insights'],
+  console: [
+    'accounts',
+    'contract',
+    'database',
+    'http',
+    'operators',
+    'organisations',
+    'billing',
+    'models',
+    'insights',
+    'spaces',
+  ],
   http: ['contract'],
 }
 

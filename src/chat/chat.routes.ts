@@ -12,7 +12,7 @@ import { idParamsSchema } from '../contract/operator.ts'
 import { type App, describeRoutes, isAdministratorOf, type Routes } from '../http/index.ts'
 import { AppError } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
-import type { Space } from '../spaces/index.ts'
+import { noSpace, peopleOfSpace, type Space } from '../spaces/index.ts'
 import { chatBody } from './chat-body.ts'
 import { type SendDependencies, sendAnswer } from './send-answer.routes.ts'
 
@@ -74,13 +74,7 @@ function addPublishedChat(app: App, dependencies: ChatRoutesDependencies) {
 
 function addPreview(app: App, dependencies: ChatRoutesDependencies) {
   const { getSpace } = dependencies
-  const idOf = ({ params }: { params: unknown }) => (params as { id: string }).id
-  const members = {
-    role: 'member',
-    organisation: (request: { params: unknown }) => getSpace(idOf(request))?.organisationId,
-    missing: (request: { params: unknown }) => noSpace(idOf(request)),
-    acting: true,
-  } as const
+  const members = { ...peopleOfSpace({ get: getSpace }, 'member'), acting: true } as const
   app.post(
     '/api/spaces/:id/chat',
     {
@@ -128,8 +122,4 @@ function findPublishedSpace(
     )
   }
   return space
-}
-
-function noSpace(id: string): AppError {
-  return new AppError('space_not_found', `There is no Space ${id}.`)
 }

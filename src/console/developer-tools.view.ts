@@ -17,6 +17,7 @@ import {
   type Organisations,
 } from '../organisations/index.ts'
 import { renderOfferedModel } from './offered-models.ts'
+import { originOf } from './origin.ts'
 
 const described = describeRoutes(administrators, 'Console: developer tools')
 
@@ -93,9 +94,4 @@ function findMissing(
     api_key: hasKey,
   }
   return (Object.keys(fulfilled) as GatewayRequirement[]).filter((requirement) => !fulfilled[requirement])
-}
-
-/** As the browser reached this server. A proxy that ends TLS states the scheme; the text is shown to the sender of the header only. */
-function originOf({ host, headers }: { host: string; headers: Record<string, unknown> }): string {
-  return `${headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'}://${host}`
 }

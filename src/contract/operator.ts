@@ -171,7 +171,11 @@ export const updateSpaceSchema = z
   .refine((body) => Object.values(body).some((value) => value !== undefined), { error: 'must have at least one field' })
   .meta({ id: 'UpdateSpace' })
 
-export const listSpacesQuerySchema = z.object({ ...paging, organisationId: z.uuid().optional() })
+export const listSpacesQuerySchema = z.object({
+  ...paging,
+  organisationId: z.uuid().optional(),
+  search: z.string().max(200).optional().describe('A part of the name, not case-sensitive.'),
+})
 
 export const spaceSchema = z
   .object({

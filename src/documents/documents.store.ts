@@ -12,6 +12,7 @@ import { createProcessingStore, enqueueRename } from './processing.store.ts'
 import { createProgressStore } from './progress.store.ts'
 import { createRowRemoval, type RemovedRow, type RemoveRows } from './remove-rows.ts'
 import { deleteRows, findByName, insertReplacement, insertRow, lockName, publicId } from './replacement.store.ts'
+import { loadSpaceTotals } from './space-totals.store.ts'
 
 export interface DocumentStoreDependencies {
   database: Database
@@ -42,6 +43,8 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
     ...createOperationsStore({ database, jobs, removeRows }),
     ...createProgressStore(database),
     ...createHousekeepingStore({ database, jobs }),
+    loadSpaceTotals: (organisationId: string, spaceIds: readonly string[]) =>
+      loadSpaceTotals(database, organisationId, spaceIds),
 
     /** Stores the row and its job in one transaction. A repeated upload key returns the first document. */
     insert(document: NewDocument, onDuplicate: OnDuplicate = 'keep'): Promise<InsertOutcome> {

@@ -1,4 +1,4 @@
-export { administrators, noOrganisation } from './administrators.ts'
+export { administrators, members, noOrganisation } from './administrators.ts'
 export { assertGatewayAccess, assertSubscription, isSubscriptionActive } from './gate.ts'
 export { describeOrganisation, renderOrganisation } from './describe-organisation.ts'
 export type { Organisation, Plan } from './organisation.ts'

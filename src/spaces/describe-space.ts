@@ -1,3 +1,4 @@
+import type { SpaceBody } from '../contract/operator.ts'
 import type { Space } from './space.ts'
 
 /** The fields of a Space that an operator sets, and its publication, as JSON. */
@@ -10,4 +11,14 @@ export function describeSpace(space: Space) {
 export function describeSpaceForLog(space: Space) {
   const { instructions, ...rest } = describeSpace(space)
   return { ...rest, instructionsCharacters: instructions.length }
+}
+
+export function renderSpace(space: Space): SpaceBody {
+  return {
+    id: space.id,
+    organisationId: space.organisationId,
+    ...describeSpace(space),
+    createdAt: new Date(space.createdAt).toISOString(),
+    updatedAt: new Date(space.updatedAt).toISOString(),
+  }
 }

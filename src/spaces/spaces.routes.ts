@@ -1,6 +1,5 @@
 import { errorResponses } from '../contract/errors.ts'
 import {
-  type SpaceBody,
   createSpaceSchema,
   emptySchema,
   idParamsSchema,
@@ -19,21 +18,12 @@ import {
 } from '../http/index.ts'
 import { AppError, type OrganisationId } from '../kernel/index.ts'
 import { actorOf } from '../operators/index.ts'
-import { describeSpace } from './describe-space.ts'
-import type { Space } from './space.ts'
+import { renderSpace } from './describe-space.ts'
+import { noSpace, peopleOfSpace } from './people-of-space.ts'
 import type { Spaces } from './spaces.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'Operator: Spaces')
 const params = idParamsSchema
-
-/** People of the organisation of the Space in the path, with at least this role. */
-function peopleOf(spaces: Spaces, role: 'administrator' | 'member') {
-  return {
-    role,
-    organisation: ({ params }: { params: unknown }) => spaces.get((params as { id: string }).id)?.organisationId,
-    missing: ({ params }: { params: unknown }) => noSpace((params as { id: string }).id),
-  }
-}
 
 const organisationIn = (body: unknown) => (body as { organisationId: string }).organisationId
 /** Members of the organisation in the body. */
@@ -69,12 +59,16 @@ function addReads(app: App, spaces: Spaces) {
       { role: 'person' },
     ),
     (request) => {
-      const { limit, offset, organisationId } = request.query
+      const { limit, offset, organisationId, search } = request.query
       const visible = visibleOrganisations(request, 'member')
-      const filter = { ...(organisationId === undefined ? {} : { organisationId }), ...(visible && { visible }) }
+      const filter = {
+        ...(organisationId === undefined ? {} : { organisationId }),
+        ...(search === undefined ? {} : { search }),
+        ...(visible && { visible }),
+      }
       return spaces
         .loadPage({ limit, offset, ...filter })
-        .then((page) => ({ total: page.total, limit, offset, items: page.spaces.map(render) }))
+        .then((page) => ({ total: page.total, limit, offset, items: page.spaces.map(renderSpace) }))
     },
   )
   app.get(
@@ -86,12 +80,12 @@ function addReads(app: App, spaces: Spaces) {
         params,
         response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
       },
-      peopleOf(spaces, 'member'),
+      peopleOfSpace(spaces, 'member'),
     ),
     (request) => {
       const space = spaces.get(request.params.id)
       if (!space) throw noSpace(request.params.id)
-      return render(space)
+      return renderSpace(space)
     },
   )
 }
@@ -128,7 +122,7 @@ function addChanges(app: App, spaces: Spaces) {
         actorOf(request),
       )
       reply.code(201).header('location', `/api/spaces/${created.id}`)
-      return render(created)
+      return renderSpace(created)
     },
   )
   app.patch(
@@ -142,7 +136,7 @@ function addChanges(app: App, spaces: Spaces) {
         body: updateSpaceSchema,
         response: { 200: spaceSchema, ...errorResponses(400, 401, 403, 404) },
       },
-      peopleOf(spaces, 'member'),
+      peopleOfSpace(spaces, 'member'),
     ),
     (request) => {
       const space = spaces.get(request.params.id)
@@ -150,7 +144,7 @@ function addChanges(app: App, spaces: Spaces) {
         const { organisationId, settings } = space
         assertMayKeepQuestions(request, organisationId, request.body.settings, settings.keepUnansweredQuestions)
       }
-      return spaces.update(request.params.id, request.body, actorOf(request)).then(render)
+      return spaces.update(request.params.id, request.body, actorOf(request)).then(renderSpace)
     },
   )
   app.delete(
@@ -163,7 +157,7 @@ function addChanges(app: App, spaces: Spaces) {
         params,
         response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
       },
-      peopleOf(spaces, 'member'),
+      peopleOfSpace(spaces, 'member'),
     ),
     async (request, reply) => {
       await spaces.remove(request.params.id, actorOf(request))
@@ -183,9 +177,9 @@ function addPublishing(app: App, spaces: Spaces) {
         params,
         response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
       },
-      peopleOf(spaces, 'administrator'),
+      peopleOfSpace(spaces, 'administrator'),
     ),
-    (request) => spaces.publish(request.params.id, actorOf(request)).then(render),
+    (request) => spaces.publish(request.params.id, actorOf(request)).then(renderSpace),
   )
   app.post(
     '/api/spaces/:id/unpublish',
@@ -197,22 +191,8 @@ function addPublishing(app: App, spaces: Spaces) {
         params,
         response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
       },
-      peopleOf(spaces, 'administrator'),
+      peopleOfSpace(spaces, 'administrator'),
     ),
-    (request) => spaces.unpublish(request.params.id, actorOf(request)).then(render),
+    (request) => spaces.unpublish(request.params.id, actorOf(request)).then(renderSpace),
   )
-}
-
-function noSpace(id: string): AppError {
-  return new AppError('space_not_found', `There is no Space ${id}.`)
-}
-
-function render(space: Space): SpaceBody {
-  return {
-    id: space.id,
-    organisationId: space.organisationId,
-    ...describeSpace(space),
-    createdAt: new Date(space.createdAt).toISOString(),
-    updatedAt: new Date(space.updatedAt).toISOString(),
-  }
 }

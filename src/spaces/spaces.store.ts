@@ -85,21 +85,29 @@ interface PageFilter {
   organisationId?: string
   /** Only Spaces of these organisations. */
   visible?: string[]
+  /** A part of the name, not case-sensitive. */
+  search?: string
+  published?: boolean
   limit: number
   offset: number
 }
 
 /** Newest first. */
-async function loadPage(database: Database, { organisationId, visible, limit, offset }: PageFilter) {
+async function loadPage(database: Database, filter: PageFilter) {
+  const { organisationId = null, visible = null, search = null, published = null, limit, offset } = filter
+  // strpos: the text is no pattern.
   const matches = `($1::uuid IS NULL OR organisation_id = $1::uuid)
-    AND ($2::uuid[] IS NULL OR organisation_id = ANY($2::uuid[]))`
-  const [counted] = await database.query<{ total: bigint }>(`SELECT count(*) AS total FROM spaces WHERE ${matches}`, [
-    organisationId ?? null,
-    visible ?? null,
-  ])
+    AND ($2::uuid[] IS NULL OR organisation_id = ANY($2::uuid[]))
+    AND ($3::text IS NULL OR strpos(lower(name), lower($3::text)) > 0)
+    AND ($4::boolean IS NULL OR published = $4::boolean)`
+  const values = [organisationId, visible, search, published]
+  const [counted] = await database.query<{ total: bigint }>(
+    `SELECT count(*) AS total FROM spaces WHERE ${matches}`,
+    values,
+  )
   const rows = await database.query<SpaceRow>(
-    `SELECT * FROM spaces WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $4`,
-    [organisationId ?? null, visible ?? null, limit, offset],
+    `SELECT * FROM spaces WHERE ${matches} ORDER BY created_at DESC, id DESC LIMIT $5 OFFSET $6`,
+    [...values, limit, offset],
   )
   return { total: Number(counted?.total ?? 0n), spaces: rows.map(toSpace) }
 }

@@ -72,6 +72,8 @@ export async function createSpaces(dependencies: SpacesDependencies) {
     /** The Space that is published under an endpoint id; undefined where there is none at the moment. */
     getEndpoint: snapshot.getEndpoint,
     loadPage: store.loadPage,
+    /** The model of new Spaces that do not name one. */
+    defaultModel: dependencies.defaultModel,
     /** Throws `organisation_not_found`. This and `update` throw `invalid_request` with the field that breaks a rule. */
     async create(given: Omit<NewSpace, 'model'> & { model?: string | undefined }, actor: Actor): Promise<Space> {
       const model = given.model ?? dependencies.defaultModel

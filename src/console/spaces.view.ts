@@ -1,0 +1,161 @@
+import {
+  type PublicationView,
+  publicationSchema,
+  type SpaceDocumentsView,
+  spaceListQuerySchema,
+  spaceListSchema,
+  type SpaceModelsView,
+  spaceModelsSchema,
+  spaceViewSchema,
+} from '../contract/console-spaces.ts'
+import { errorResponses } from '../contract/errors.ts'
+import { idParamsSchema } from '../contract/operator.ts'
+import { type App, describeRoutes, type Routes } from '../http/index.ts'
+import type { Clock } from '../kernel/index.ts'
+import type { OfferedModel } from '../models/index.ts'
+import { members, noOrganisation, type Organisation, type Organisations } from '../organisations/index.ts'
+import { noSpace, peopleOfSpace, renderSpace, type Space, type Spaces } from '../spaces/index.ts'
+import { originOf } from './origin.ts'
+import { listSelectableModels } from './selectable-models.ts'
+
+export interface SpaceViewDependencies {
+  spaces: Pick<Spaces, 'get' | 'loadPage' | 'defaultModel'>
+  organisations: Pick<Organisations, 'get' | 'loadRecord'>
+  loadTotals: (organisationId: string, spaceIds: readonly string[]) => Promise<(spaceId: string) => SpaceDocumentsView>
+  offeredModels: (organisation: Organisation, nowMs: number) => OfferedModel[]
+  isModelAvailable: (organisation: Organisation, model: string) => boolean
+  fallbackModel: (organisation: Organisation) => string | undefined
+  publicUrl: string | undefined
+  clock: Clock
+}
+
+const described = describeRoutes(members, 'Console: Spaces')
+
+/** Spaces with their documents, models and publication: one request for each page. */
+export function spaceViewRoutes(dependencies: SpaceViewDependencies): Routes {
+  return (app) => {
+    addLists(app, dependencies)
+    addSpace(app, dependencies)
+    addPublication(app, dependencies)
+  }
+}
+
+function organisationOf({ organisations }: SpaceViewDependencies, id: string): Organisation {
+  const organisation = organisations.get(id)
+  if (!organisation) throw noOrganisation(id)
+  return organisation
+}
+
+/** Throws for a Space that was removed after the role was checked. */
+function spaceOf({ spaces }: SpaceViewDependencies, id: string): Space {
+  const space = spaces.get(id)
+  if (!space) throw noSpace(id)
+  return space
+}
+
+function addLists(app: App, dependencies: SpaceViewDependencies) {
+  const { spaces, loadTotals, offeredModels, isModelAvailable, clock } = dependencies
+  app.get(
+    '/api/console/organisations/:id/spaces',
+    described('viewSpaces', 'Spaces of an organisation with their documents', {
+      description: 'Newest first.',
+      params: idParamsSchema,
+      querystring: spaceListQuerySchema,
+      response: { 200: spaceListSchema, ...errorResponses(400, 401, 403, 404) },
+    }),
+    async (request) => {
+      const organisation = organisationOf(dependencies, request.params.id)
+      const { search, state, limit, offset } = request.query
+      const page = await spaces.loadPage({
+        organisationId: organisation.id,
+        limit,
+        offset,
+        ...(search === undefined ? {} : { search }),
+        ...(state === undefined ? {} : { published: state === 'published' }),
+      })
+      const totalsOf = await loadTotals(
+        organisation.id,
+        page.spaces.map(({ id }) => id),
+      )
+      const items = page.spaces.map((space) => ({
+        ...withoutText(space),
+        modelAvailable: isModelAvailable(organisation, space.model),
+        documents: totalsOf(space.id),
+      }))
+      return { total: page.total, limit, offset, items }
+    },
+  )
+  app.get(
+    '/api/console/organisations/:id/space-models',
+    described('viewSpaceModels', 'Models that a Space of the organisation can use, with prices', {
+      params: idParamsSchema,
+      response: { 200: spaceModelsSchema, ...errorResponses(401, 403, 404) },
+    }),
+    (request): SpaceModelsView => {
+      const organisation = organisationOf(dependencies, request.params.id)
+      const nowMs = clock.now()
+      return {
+        ...listSelectableModels(offeredModels(organisation, nowMs), organisation, nowMs),
+        defaultModel: isModelAvailable(organisation, spaces.defaultModel) ? spaces.defaultModel : null,
+      }
+    },
+  )
+}
+
+function addSpace(app: App, dependencies: SpaceViewDependencies) {
+  const { spaces, loadTotals, isModelAvailable, fallbackModel } = dependencies
+  app.get(
+    '/api/console/spaces/:id',
+    described(
+      'viewSpace',
+      'A Space with its settings and documents',
+      { params: idParamsSchema, response: { 200: spaceViewSchema, ...errorResponses(401, 403, 404) } },
+      peopleOfSpace(spaces, 'member'),
+    ),
+    async (request) => {
+      const space = spaceOf(dependencies, request.params.id)
+      const organisation = organisationOf(dependencies, space.organisationId)
+      const totalsOf = await loadTotals(space.organisationId, [space.id])
+      return {
+        ...renderSpace(space),
+        modelAvailable: isModelAvailable(organisation, space.model),
+        documents: totalsOf(space.id),
+        fallbackModel: fallbackModel(organisation) ?? null,
+      }
+    },
+  )
+}
+
+function addPublication(app: App, dependencies: SpaceViewDependencies) {
+  const { spaces, organisations, loadTotals, isModelAvailable, publicUrl } = dependencies
+  app.get(
+    '/api/console/spaces/:id/publication',
+    described(
+      'viewPublication',
+      'The endpoint of a Space, and what its callers need',
+      { params: idParamsSchema, response: { 200: publicationSchema, ...errorResponses(401, 403, 404) } },
+      peopleOfSpace(spaces, 'administrator'),
+    ),
+    async (request): Promise<PublicationView> => {
+      const space = spaceOf(dependencies, request.params.id)
+      const [{ organisation, apiKey }, totalsOf] = await Promise.all([
+        organisations.loadRecord(space.organisationId),
+        loadTotals(space.organisationId, [space.id]),
+      ])
+      const baseUrl = (publicUrl ?? originOf(request)).replace(/\/+$/, '')
+      return {
+        space: withoutText(space),
+        modelAvailable: isModelAvailable(organisation, space.model),
+        documents: totalsOf(space.id),
+        baseUrl,
+        endpointUrl: space.endpointId === null ? null : `${baseUrl}/v1/endpoints/${space.endpointId}/chat`,
+        apiKey: apiKey && { prefix: apiKey.prefix, lastFour: apiKey.lastFour },
+      }
+    },
+  )
+}
+
+function withoutText(space: Space): PublicationView['space'] {
+  const { instructions: _instructions, settings: _settings, ...fields } = renderSpace(space)
+  return fields
+}
