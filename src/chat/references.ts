@@ -1,7 +1,7 @@
 import type { PassageReference, Reference } from '../contract/chat.ts'
 import type { Passage } from '../retrieval/index.ts'
 import type { Citation } from './citations/citation-rewriter.ts'
-import { selectQuote } from './citations/select-quote.ts'
+import { countCharacters, selectQuote } from './citations/select-quote.ts'
 import { toCitedSource } from './context/prompt.ts'
 
 export type DocumentReference = Reference & { documentId: string }
@@ -52,13 +52,22 @@ function describeReference({ title, documentId, url }: Citation['source'], index
 
 /** `cited`: the text that the passage supports. */
 function describePassage(passage: Passage, cited: string): PassageReference {
-  const { pageFrom, rowFrom, rowTo, headingPath, characterFrom, characterTo } = passage
+  const { rowFrom, rowTo, headingPath, characterFrom, characterTo } = passage
+  const quote = selectQuote(passage.text, cited)
+  const page = pageOf(passage, quote.at)
   return {
-    ...(pageFrom === null ? {} : { page: pageFrom }),
+    ...(page === null ? {} : { page }),
     ...(rowFrom === null ? {} : { rows: { from: rowFrom, to: rowTo ?? rowFrom } }),
     ...(headingPath.length === 0 ? {} : { heading: headingPath.join(' > ') }),
-    quote: selectQuote(passage.text, cited),
+    quote: quote.text,
     start: characterFrom,
     end: characterTo,
   }
+}
+
+/** The page at an index of the passage's text; its first page where the beginnings of pages are not known. */
+function pageOf({ text, pageFrom, pageStarts, characterFrom }: Passage, at: number): number | null {
+  if (pageFrom === null || pageStarts === null || pageStarts.length === 0) return pageFrom
+  const position = characterFrom + countCharacters(text.slice(0, at))
+  return pageFrom + pageStarts.filter((start) => start <= position).length
 }

@@ -29,7 +29,7 @@ export type ChatRequest = z.infer<typeof chatRequestSchema>
 
 const passageReferenceSchema = z
   .object({
-    page: z.int().optional().describe('The first page of the passage, 1-based; for PDF.'),
+    page: z.int().optional().describe('The page of the quote, 1-based; for PDF.'),
     rows: z.object({ from: z.int(), to: z.int() }).optional().describe('The rows of a table, 1-based; for CSV.'),
     heading: z.string().optional().describe('The headings above the passage, outermost first, joined with ` > `.'),
     quote: z

@@ -656,6 +656,7 @@ create table chunks (
   row_from integer,
   row_to integer,
   document_name text not null,
+  page_starts integer[],
   constraint chunks_pkey PRIMARY KEY (space_id, id),
   constraint chunks_document_id_fkey FOREIGN KEY (document_id) REFERENCES indexed_documents(document_id) ON DELETE CASCADE
 );

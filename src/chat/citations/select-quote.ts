@@ -7,21 +7,28 @@ const comparedCharacters = 6
 /** Most of a cited text that is compared, UTF-16 units. */
 const maximumComparedUnits = 4_000
 
+export interface Quote {
+  text: string
+  /** Its index in the passage, UTF-16 units. */
+  at: number
+}
+
 /**
  * The part of a passage, in whole sentences where they fit, that shares most words with `cited`: at most 300 characters. Words that are
  * rare in the passage weigh more. Without a shared word it is the beginning of the passage. The same input gives the same quote; time is
  * linear in both texts.
  */
-export function selectQuote(passage: string, cited: string): string {
+export function selectQuote(passage: string, cited: string): Quote {
   const wanted = new Set(wordsOf(cited.slice(0, maximumComparedUnits)))
   const segments = splitSegments(passage).map((text) => ({
     ...text,
     words: [...new Set(wordsOf(passage.slice(text.from, text.to)))].filter((word) => wanted.has(word)),
   }))
-  if (segments.length === 0) return ''
+  if (segments.length === 0) return { text: '', at: 0 }
   const weights = weigh(segments)
   const { first, last } = trim(segments, weights, findBest(segments, weights))
-  return passage.slice(segments[first]!.from, segments[last]!.to).trim()
+  const text = passage.slice(segments[first]!.from, segments[last]!.to)
+  return { text: text.trim(), at: segments[first]!.from + text.length - text.trimStart().length }
 }
 
 interface Segment {
@@ -140,7 +147,7 @@ function cutLong(text: string, from: number, to: number, add: (from: number, to:
   add(at, to)
 }
 
-function countCharacters(text: string): number {
+export function countCharacters(text: string): number {
   let count = 0
   for (const _ of text) count++
   return count

@@ -242,8 +242,8 @@ describe('structure', () => {
       paragraph('On page two.', { page: 2 }),
       paragraph(sentences(12), { page: 3 }),
     ])
-    expect(chunks[0]).toMatchObject({ pageFrom: 1, pageTo: 3 })
-    expect(chunks.at(-1)).toMatchObject({ pageFrom: 3, pageTo: 3 })
+    expect(chunks[0]).toMatchObject({ pageFrom: 1, pageTo: 3, pageStarts: [13, 26] })
+    expect(chunks.at(-1)).toMatchObject({ pageFrom: 3, pageTo: 3, pageStarts: [] })
   })
 
   test('contradictory limits are rejected', async () => {

@@ -91,6 +91,7 @@ export class ChunkDraft {
         tokens: this.bodyTokens(kept),
         pageFrom: pages.length > 0 ? Math.min(...pages) : null,
         pageTo: pages.length > 0 ? Math.max(...pages) : null,
+        pageStarts: pageStartsOf(kept),
         characterFrom: from,
         characterTo: to,
         rowFrom: rows[0] ?? null,
@@ -151,6 +152,17 @@ function textOf(pieces: Piece[]): { text: string; from: number; to: number } {
   const from = pieces[0]!.from + countCodePoints(text.slice(0, start))
   const trimmed = text.trim()
   return { text: trimmed, from, to: from + countCodePoints(trimmed) }
+}
+
+/** Where each page after the first one begins. A page without text begins where the next one does. */
+function pageStartsOf(pieces: readonly Piece[]): number[] {
+  const starts: number[] = []
+  let last = pieces.find(({ page }) => page !== null)?.page ?? 0
+  for (const { page, from } of pieces) {
+    if (page === null) continue
+    for (; last < page; last++) starts.push(from)
+  }
+  return starts
 }
 
 /** The last sentences of a chunk that fit into the overlap. Rows and code are not repeated: a part of them has no meaning alone. */

@@ -14,6 +14,8 @@ export interface IndexedChunk {
   /** Exact position: pages and rows (1-based, inclusive), Unicode code point range in the extracted text. */
   pageFrom: number | null
   pageTo: number | null
+  /** Where each page after `pageFrom`, up to `pageTo`, begins in the extracted text. Absent if the text is not one piece of it. */
+  pageStarts?: number[]
   characterFrom: number
   characterTo: number
   rowFrom: number | null

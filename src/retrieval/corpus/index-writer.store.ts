@@ -106,9 +106,9 @@ async function insertRows(
   await insert(
     transaction,
     `insert into chunks (organisation_id, space_id, document_id, document_name, id, chunk_index, content, heading_path,
-       table_header, tokens, page_from, page_to, character_from, character_to, row_from, row_to)`,
+       table_header, tokens, page_from, page_to, page_starts, character_from, character_to, row_from, row_to)`,
     [...shared, batch.documentName],
-    ['uuid', 'int', 'text', 'text[]', 'text', 'int', 'int', 'int', 'int', 'int', 'int', 'int'],
+    ['uuid', 'int', 'text', 'text[]', 'text', 'int', 'int', 'int', 'int[]', 'int', 'int', 'int', 'int'],
     chunks.map((chunk, index) => [ids[index]!, ...chunkColumns(chunk)]),
   )
   await insert(
@@ -152,6 +152,7 @@ function chunkColumns(chunk: IndexedChunk): SqlValue[] {
     chunk.tokens,
     chunk.pageFrom,
     chunk.pageTo,
+    chunk.pageStarts ?? [],
     chunk.characterFrom,
     chunk.characterTo,
     chunk.rowFrom,

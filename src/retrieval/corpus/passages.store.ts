@@ -15,6 +15,8 @@ export interface StoredPassage {
   chunkIndex: number
   pageFrom: number | null
   pageTo: number | null
+  /** Where each page after `pageFrom` begins in the extracted text; null if that is not known. */
+  pageStarts: number[] | null
   /** Range in the extracted text, in Unicode code points. */
   characterFrom: number
   characterTo: number
@@ -33,6 +35,7 @@ export function loadPassages(
     `select c.id as "chunkId", coalesce(d.public_id, d.id) as "documentId", d.name as "documentName", d.source_url as url,
        c.content as text, c.heading_path as "headingPath", c.table_header as "tableHeader",
        c.chunk_index as "chunkIndex", c.page_from as "pageFrom", c.page_to as "pageTo",
+       c.page_starts as "pageStarts",
        c.character_from as "characterFrom", c.character_to as "characterTo", c.row_from as "rowFrom", c.row_to as "rowTo"
      from chunks c join indexed_documents i on i.document_id = c.document_id and i.searchable
        join documents d on d.id = c.document_id
