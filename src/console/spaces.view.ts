@@ -2,10 +2,13 @@ import {
   type PublicationView,
   publicationSchema,
   type SpaceDocumentsView,
+  type SpaceListQuery,
   spaceListQuerySchema,
   spaceListSchema,
+  type SpaceListView,
   type SpaceModelsView,
   spaceModelsSchema,
+  type SpaceView,
   spaceViewSchema,
 } from '../contract/console-spaces.ts'
 import { errorResponses } from '../contract/errors.ts'
@@ -54,7 +57,7 @@ function spaceOf({ spaces }: SpaceViewDependencies, id: string): Space {
 }
 
 function addLists(app: App, dependencies: SpaceViewDependencies) {
-  const { spaces, loadTotals, offeredModels, isModelAvailable, clock } = dependencies
+  const { spaces, offeredModels, isModelAvailable, clock } = dependencies
   app.get(
     '/api/console/organisations/:id/spaces',
     described('viewSpaces', 'Spaces of an organisation with their documents', {
@@ -63,27 +66,7 @@ function addLists(app: App, dependencies: SpaceViewDependencies) {
       querystring: spaceListQuerySchema,
       response: { 200: spaceListSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    async (request) => {
-      const organisation = organisationOf(dependencies, request.params.id)
-      const { search, state, limit, offset } = request.query
-      const page = await spaces.loadPage({
-        organisationId: organisation.id,
-        limit,
-        offset,
-        ...(search === undefined ? {} : { search }),
-        ...(state === undefined ? {} : { published: state === 'published' }),
-      })
-      const totalsOf = await loadTotals(
-        organisation.id,
-        page.spaces.map(({ id }) => id),
-      )
-      const items = page.spaces.map((space) => ({
-        ...withoutText(space),
-        modelAvailable: isModelAvailable(organisation, space.model),
-        documents: totalsOf(space.id),
-      }))
-      return { total: page.total, limit, offset, items }
-    },
+    (request) => loadList(dependencies, request.params.id, request.query),
   )
   app.get(
     '/api/console/organisations/:id/space-models',
@@ -103,7 +86,7 @@ function addLists(app: App, dependencies: SpaceViewDependencies) {
 }
 
 function addSpace(app: App, dependencies: SpaceViewDependencies) {
-  const { spaces, loadTotals, isModelAvailable, fallbackModel } = dependencies
+  const { spaces } = dependencies
   app.get(
     '/api/console/spaces/:id',
     described(
@@ -112,22 +95,12 @@ function addSpace(app: App, dependencies: SpaceViewDependencies) {
       { params: idParamsSchema, response: { 200: spaceViewSchema, ...errorResponses(401, 403, 404) } },
       peopleOfSpace(spaces, 'member'),
     ),
-    async (request) => {
-      const space = spaceOf(dependencies, request.params.id)
-      const organisation = organisationOf(dependencies, space.organisationId)
-      const totalsOf = await loadTotals(space.organisationId, [space.id])
-      return {
-        ...renderSpace(space),
-        modelAvailable: isModelAvailable(organisation, space.model),
-        documents: totalsOf(space.id),
-        fallbackModel: fallbackModel(organisation) ?? null,
-      }
-    },
+    (request) => loadSpace(dependencies, request.params.id),
   )
 }
 
 function addPublication(app: App, dependencies: SpaceViewDependencies) {
-  const { spaces, organisations, loadTotals, isModelAvailable, publicUrl } = dependencies
+  const { spaces } = dependencies
   app.get(
     '/api/console/spaces/:id/publication',
     described(
@@ -136,26 +109,74 @@ function addPublication(app: App, dependencies: SpaceViewDependencies) {
       { params: idParamsSchema, response: { 200: publicationSchema, ...errorResponses(401, 403, 404) } },
       peopleOfSpace(spaces, 'administrator'),
     ),
-    async (request): Promise<PublicationView> => {
-      const space = spaceOf(dependencies, request.params.id)
-      const [{ organisation, apiKey }, totalsOf] = await Promise.all([
-        organisations.loadRecord(space.organisationId),
-        loadTotals(space.organisationId, [space.id]),
-      ])
-      const baseUrl = (publicUrl ?? originOf(request)).replace(/\/+$/, '')
-      return {
-        space: withoutText(space),
-        modelAvailable: isModelAvailable(organisation, space.model),
-        documents: totalsOf(space.id),
-        baseUrl,
-        endpointUrl: space.endpointId === null ? null : `${baseUrl}/v1/endpoints/${space.endpointId}/chat`,
-        apiKey: apiKey && { prefix: apiKey.prefix, lastFour: apiKey.lastFour },
-      }
-    },
+    (request) => loadPublication(dependencies, request.params.id, originOf(request)),
   )
 }
 
 function withoutText(space: Space): PublicationView['space'] {
   const { instructions: _instructions, settings: _settings, ...fields } = renderSpace(space)
   return fields
+}
+
+async function loadList(
+  dependencies: SpaceViewDependencies,
+  organisationId: string,
+  query: SpaceListQuery,
+): Promise<SpaceListView> {
+  const { spaces, loadTotals, isModelAvailable } = dependencies
+  const organisation = organisationOf(dependencies, organisationId)
+  const { search, state, limit, offset } = query
+  const page = await spaces.loadPage({
+    organisationId: organisation.id,
+    limit,
+    offset,
+    ...(search === undefined ? {} : { search }),
+    ...(state === undefined ? {} : { published: state === 'published' }),
+  })
+  const totalsOf = await loadTotals(
+    organisation.id,
+    page.spaces.map(({ id }) => id),
+  )
+  const items = page.spaces.map((space) => ({
+    ...withoutText(space),
+    modelAvailable: isModelAvailable(organisation, space.model),
+    documents: totalsOf(space.id),
+  }))
+  return { total: page.total, limit, offset, items }
+}
+
+async function loadSpace(dependencies: SpaceViewDependencies, id: string): Promise<SpaceView> {
+  const { loadTotals, isModelAvailable, fallbackModel } = dependencies
+  const space = spaceOf(dependencies, id)
+  const organisation = organisationOf(dependencies, space.organisationId)
+  const totalsOf = await loadTotals(space.organisationId, [space.id])
+  return {
+    ...renderSpace(space),
+    modelAvailable: isModelAvailable(organisation, space.model),
+    documents: totalsOf(space.id),
+    fallbackModel: fallbackModel(organisation) ?? null,
+  }
+}
+
+/** `origin`: as the browser reached this server, where the configuration has no public address. */
+async function loadPublication(
+  dependencies: SpaceViewDependencies,
+  id: string,
+  origin: string,
+): Promise<PublicationView> {
+  const { organisations, loadTotals, isModelAvailable, publicUrl } = dependencies
+  const space = spaceOf(dependencies, id)
+  const [{ organisation, apiKey }, totalsOf] = await Promise.all([
+    organisations.loadRecord(space.organisationId),
+    loadTotals(space.organisationId, [space.id]),
+  ])
+  const baseUrl = (publicUrl ?? origin).replace(/\/+$/, '')
+  return {
+    space: withoutText(space),
+    modelAvailable: isModelAvailable(organisation, space.model),
+    documents: totalsOf(space.id),
+    baseUrl,
+    endpointUrl: space.endpointId === null ? null : `${baseUrl}/v1/endpoints/${space.endpointId}/chat`,
+    apiKey: apiKey && { prefix: apiKey.prefix, lastFour: apiKey.lastFour },
+  }
 }

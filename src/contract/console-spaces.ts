@@ -84,6 +84,7 @@ export const publicationSchema = z
   })
   .meta({ id: 'PublicationView' })
 
+export type SpaceListQuery = z.output<typeof spaceListQuerySchema>
 export type SpaceListView = z.output<typeof spaceListSchema>
 export type ListedSpaceView = SpaceListView['items'][number]
 export type SpaceDocumentsView = z.output<typeof documentsSchema>

@@ -1,20 +1,61 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { organisationRoute } from '../../app/layout-routes.tsx'
+import { publicationQuery, readListSearch, spaceListQuery, spaceModelsQuery, spaceQuery } from './queries.ts'
 import { spaceRoute } from './space-route.tsx'
 
-export const spacesRoutes = [
-  createRoute({
-    getParentRoute: () => organisationRoute,
-    path: 'spaces',
-    component: lazyRouteComponent(() => import('./spaces-page.tsx'), 'SpacesPage'),
-  }),
-] as const
+export const spaceListRoute = createRoute({
+  getParentRoute: () => organisationRoute,
+  path: 'spaces',
+  validateSearch: readListSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, params, deps }) =>
+    context.queryClient.ensureQueryData(spaceListQuery(params.organisationId, deps)),
+  component: lazyRouteComponent(() => import('./spaces-page.tsx'), 'SpacesPage'),
+})
+
+export const publishedListRoute = createRoute({
+  getParentRoute: () => organisationRoute,
+  path: 'published-spaces',
+  validateSearch: readListSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, params, deps }) =>
+    context.queryClient.ensureQueryData(spaceListQuery(params.organisationId, deps)),
+  component: lazyRouteComponent(() => import('./published-page.tsx'), 'PublishedPage'),
+})
+
+export const publicationRoute = createRoute({
+  getParentRoute: () => organisationRoute,
+  path: 'published-spaces/$spaceId',
+  loader: ({ context, params }) => context.queryClient.ensureQueryData(publicationQuery(params.spaceId)),
+  component: lazyRouteComponent(() => import('./publication-page.tsx'), 'PublicationPage'),
+})
+
+export const spacesRoutes = [spaceListRoute, publishedListRoute, publicationRoute] as const
+
+export const settingsRoute = createRoute({
+  getParentRoute: () => spaceRoute,
+  path: 'settings',
+  loader: ({ context, params }) => context.queryClient.ensureQueryData(spaceModelsQuery(params.organisationId)),
+  component: lazyRouteComponent(() => import('./settings-page.tsx'), 'SettingsPage'),
+})
+
+export const chatRoute = createRoute({
+  getParentRoute: () => spaceRoute,
+  path: 'chat',
+  // Documents may have become ready since the Space was loaded.
+  loader: ({ context, params }) =>
+    void context.queryClient.prefetchQuery({ ...spaceQuery(params.spaceId), staleTime: 5_000 }),
+  component: lazyRouteComponent(() => import('./chat/chat-page.tsx'), 'ChatPage'),
+})
+
+const indexRoute = createRoute({
+  getParentRoute: () => spaceRoute,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    const { organisationId, spaceId } = params
+    throw redirect({ to: `/organisations/${organisationId}/spaces/${spaceId}/files` as '/', replace: true })
+  },
+})
 
 /** Pages of one Space. */
-export const spacePageRoutes = [
-  createRoute({
-    getParentRoute: () => spaceRoute,
-    path: 'settings',
-    component: lazyRouteComponent(() => import('./settings-page.tsx'), 'SettingsPage'),
-  }),
-] as const
+export const spacePageRoutes = [indexRoute, settingsRoute, chatRoute] as const

@@ -1,12 +1,108 @@
+import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { addTexts } from '../../i18n/translations.ts'
+import { ApiError, patchJson } from '../../api/client.ts'
+import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
-import de from './de.json' with { type: 'json' }
-import en from './en.json' with { type: 'json' }
+import { DeleteSpace } from './delete-space.tsx'
+import { LeaveDialog } from './leave-dialog.tsx'
+import { spaceListsKey, spaceModelsQuery, spaceQuery, useSpace } from './queries.ts'
+import { settingsRoute } from './routes.tsx'
+import { AnswerFields, GeneralFields } from './settings-fields.tsx'
+import { changesOf, draftOf, type SpaceDraft } from './space-draft.ts'
+import './texts.ts'
 
-addTexts('spaces', { en, de })
-
+/** Name, instructions, model and retrieval settings of a Space. */
 export function SettingsPage() {
   const { t } = useTranslation('spaces')
-  return <Page title={t('layout.settings')}>{null}</Page>
+  const { organisationId, spaceId } = settingsRoute.useParams()
+  const space = useSpace(spaceId)
+  const { data: models } = useSuspenseQuery(spaceModelsQuery(organisationId))
+  const [draft, setDraft] = useState(() => draftOf(space))
+  // Another person's change replaces the form only where nothing was typed.
+  const [base, setBase] = useState(space)
+  useEffect(() => {
+    if (space === base) return
+    if (changesOf(draft, base) === undefined) setDraft(draftOf(space))
+    setBase(space)
+  }, [space, base, draft])
+  const changes = changesOf(draft, space)
+  const save = useSave(spaceId)
+  const blocker = useBlocker({
+    shouldBlockFn: () => changes !== undefined && !save.isPending,
+    enableBeforeUnload: () => changes !== undefined,
+    withResolver: true,
+  })
+  const change = (fields: Partial<SpaceDraft>) => {
+    save.reset()
+    setDraft((current) => ({ ...current, ...fields }))
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (changes) save.mutate(changes)
+  }
+  const errorOf = (field: string) =>
+    save.error instanceof ApiError && save.error.param === field ? save.error.message : undefined
+  return (
+    <Page title={t('settings.title')} description={t('settings.description')}>
+      <form onSubmit={submit}>
+        <Stack gap="xl" maw={820}>
+          <GeneralFields draft={draft} onChange={change} models={models.models} errorOf={errorOf} />
+          <AnswerFields draft={draft} onChange={change} fallbackModel={space.fallbackModel} errorOf={errorOf} />
+          <SaveBar
+            isDirty={changes !== undefined}
+            isSaving={save.isPending}
+            onDiscard={() => setDraft(draftOf(space))}
+          />
+        </Stack>
+      </form>
+      <DeleteSpace organisationId={organisationId} space={space} />
+      {blocker.status === 'blocked' && <LeaveDialog onStay={blocker.reset} onLeave={blocker.proceed} />}
+    </Page>
+  )
+}
+
+function useSave(spaceId: string) {
+  const { t } = useTranslation('spaces')
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (changes: Record<string, unknown>) => patchJson(`/api/spaces/${spaceId}`, changes),
+    onSuccess: async () => {
+      await Promise.all([
+        queryClient.invalidateQueries({ queryKey: spaceQuery(spaceId).queryKey }),
+        queryClient.invalidateQueries({ queryKey: spaceListsKey }),
+      ])
+      notifySuccess(t('settings.saved'))
+    },
+    onError: (error) => {
+      if (!(error instanceof ApiError && error.param !== undefined)) notifyError(error)
+    },
+  })
+}
+
+/** Stays at the lower edge of the window while there is something to save. */
+function SaveBar(props: { isDirty: boolean; isSaving: boolean; onDiscard: () => void }) {
+  const { isDirty, isSaving, onDiscard } = props
+  const { t } = useTranslation('spaces')
+  return (
+    <Paper pos={isDirty ? 'sticky' : undefined} bottom={0} py="sm" style={{ zIndex: 2 }}>
+      <Group gap="sm">
+        <Button type="submit" loading={isSaving} disabled={!isDirty}>
+          {t('settings.save')}
+        </Button>
+        {isDirty && !isSaving && (
+          <>
+            <Button variant="default" onClick={onDiscard}>
+              {t('settings.discard')}
+            </Button>
+            <Text size="sm" c="dimmed" role="status">
+              {t('settings.unsaved')}
+            </Text>
+          </>
+        )}
+      </Group>
+    </Paper>
+  )
 }

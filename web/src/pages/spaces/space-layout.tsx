@@ -2,14 +2,10 @@ import { Anchor, Box, Group, Stack, Text } from '@mantine/core'
 import { IconFiles, IconMessage, IconSearch, IconSettings } from '@tabler/icons-react'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { addTexts } from '../../i18n/translations.ts'
-import de from './de.json' with { type: 'json' }
-import en from './en.json' with { type: 'json' }
+import './texts.ts'
 import styles from './space-layout.module.css'
-import { useSpace } from './space-query.ts'
+import { useSpace } from './queries.ts'
 import { spaceRoute } from './space-route.tsx'
-
-addTexts('spaces', { en, de })
 
 const tabs = [
   { name: 'files', icon: IconFiles },
@@ -56,7 +52,10 @@ export function SpaceLayout() {
           })}
         </nav>
       </Box>
-      <Outlet />
+      {/* A block, so that the page takes the whole width. */}
+      <div>
+        <Outlet />
+      </div>
     </Stack>
   )
 }

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { organisationRoute } from '../../app/layout-routes.tsx'
-import { spaceQuery } from './space-query.ts'
+import { spaceQuery } from './queries.ts'
 
 /** The pages of one Space. Its loader runs in parallel with the loader of the page. */
 export const spaceRoute = createRoute({

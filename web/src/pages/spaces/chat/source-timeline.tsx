@@ -1,0 +1,88 @@
+import { Collapse, Group, Loader, Text, UnstyledButton } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconChevronDown, IconChevronRight, IconFileText, IconSearch } from '@tabler/icons-react'
+import { useId } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { PreviewSource } from '@contract/chat.ts'
+import { useFormat } from '../../../i18n/use-format.ts'
+import styles from './chat.module.css'
+import { isRunning, type Turn } from './conversation.ts'
+import { ViewerLink } from './viewer-link.tsx'
+import '../texts.ts'
+
+/** What the answer did before and while it was written: each search with its query, its documents and its time. */
+export function SourceTimeline({ turn }: { turn: Turn }) {
+  const { t } = useTranslation('spaces')
+  const format = useFormat()
+  const [isOpen, list] = useDisclosure(false)
+  const id = useId()
+  const { sources, status } = turn
+  if (sources.length === 0) {
+    return status === 'waiting' ? <Step text={t('timeline.searching')} /> : null
+  }
+  const passages = sources.reduce((sum, { count }) => sum + count, 0)
+  const milliseconds = sources.reduce((sum, source) => sum + source.milliseconds, 0)
+  const summary = [
+    t('timeline.searches', { count: sources.length }),
+    t('timeline.passages', { count: passages }),
+    format.duration(milliseconds),
+  ]
+  return (
+    <div>
+      <UnstyledButton onClick={list.toggle} aria-expanded={isOpen} aria-controls={id} fz="sm" c="dimmed">
+        <Group gap={6} wrap="nowrap">
+          {isOpen ? <IconChevronDown size={14} aria-hidden /> : <IconChevronRight size={14} aria-hidden />}
+          {summary.join(' · ')}
+        </Group>
+      </UnstyledButton>
+      <Collapse expanded={isOpen} id={id}>
+        <ol className={styles['timeline']}>
+          {sources.map((source, index) => (
+            <SourceStep key={index} source={source} />
+          ))}
+        </ol>
+      </Collapse>
+      {isRunning(turn) && turn.text === '' && <Step text={t('timeline.writing')} />}
+    </div>
+  )
+}
+
+function Step({ text }: { text: string }) {
+  return (
+    <Group gap="xs" mt={4}>
+      <Loader size={14} />
+      <Text size="sm" c="dimmed">
+        {text}
+      </Text>
+    </Group>
+  )
+}
+
+function SourceStep({ source }: { source: PreviewSource }) {
+  const { t } = useTranslation('spaces')
+  const format = useFormat()
+  const { query, count, milliseconds, documents } = source
+  return (
+    <li>
+      <Group gap={6} wrap="nowrap" align="baseline">
+        <IconSearch size={14} className={styles['stepIcon']} aria-hidden />
+        <Text size="sm" className={styles['wrap']}>
+          {query === null ? t('timeline.invalidCall') : `“${query}”`}
+        </Text>
+      </Group>
+      <Text size="xs" c="dimmed" ml={20}>
+        {t('timeline.passages', { count })} · {format.duration(milliseconds)}
+      </Text>
+      <ul className={styles['stepDocuments']}>
+        {documents.map(({ id, title }) => (
+          <li key={id}>
+            <IconFileText size={14} className={styles['stepIcon']} aria-hidden />
+            <ViewerLink documentId={id} size="xs" className={styles['wrap']}>
+              {title}
+            </ViewerLink>
+          </li>
+        ))}
+      </ul>
+    </li>
+  )
+}

@@ -1,0 +1,114 @@
+import { Group, NumberInput, Stack, Switch, Text, Textarea, TextInput } from '@mantine/core'
+import { useTranslation } from 'react-i18next'
+import type { SelectableModelView } from '@contract/console-spaces.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { Section } from '../../ui/section.tsx'
+import { maximumInstructions, type SpaceDraft } from './space-draft.ts'
+import { ModelSelect } from './space-fields.tsx'
+import './texts.ts'
+
+interface FieldsProps {
+  draft: SpaceDraft
+  onChange: (fields: Partial<SpaceDraft>) => void
+  /** The message of the server about a field. */
+  errorOf: (field: string) => string | undefined
+}
+
+export function GeneralFields({ draft, onChange, errorOf, models }: FieldsProps & { models: SelectableModelView[] }) {
+  const { t } = useTranslation('spaces')
+  const format = useFormat()
+  const length = draft.instructions.length
+  return (
+    <Section title={t('settings.general')}>
+      <TextInput
+        label={t('field.name')}
+        value={draft.name}
+        onChange={({ currentTarget }) => onChange({ name: currentTarget.value })}
+        error={draft.name.trim() === '' ? t('settings.nameMissing') : errorOf('name')}
+        maxLength={200}
+        required
+        maw={480}
+      />
+      <Stack gap={4}>
+        <Textarea
+          label={t('settings.instructions')}
+          description={t('settings.instructionsHint')}
+          value={draft.instructions}
+          onChange={({ currentTarget }) => onChange({ instructions: currentTarget.value })}
+          error={length > maximumInstructions ? t('settings.instructionsTooLong') : errorOf('instructions')}
+          autosize
+          minRows={8}
+          maxRows={24}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
+        />
+        <Text size="xs" c={length > maximumInstructions ? 'var(--mantine-color-error)' : 'dimmed'} ta="right">
+          {t('settings.characters', { used: format.number(length), limit: format.number(maximumInstructions) })}
+        </Text>
+      </Stack>
+      <ModelSelect
+        models={models}
+        value={draft.model}
+        onChange={(model) => onChange({ model })}
+        error={errorOf('model')}
+      />
+    </Section>
+  )
+}
+
+export function AnswerFields(props: FieldsProps & { fallbackModel: string | null }) {
+  const { draft, onChange, errorOf, fallbackModel } = props
+  const { t } = useTranslation('spaces')
+  const numberOf = (value: string | number) => (typeof value === 'number' ? value : '')
+  return (
+    <Section title={t('settings.answers')}>
+      <Group align="flex-start" gap="lg">
+        <NumberInput
+          label={t('settings.maximumPassages')}
+          description={t('settings.maximumPassagesHint')}
+          value={draft.maximumPassages}
+          onChange={(value) => onChange({ maximumPassages: numberOf(value) })}
+          error={errorOf('settings.maximumPassages')}
+          min={1}
+          max={50}
+          allowDecimal={false}
+          required
+          w={240}
+        />
+        <NumberInput
+          label={t('settings.temperature')}
+          description={t('settings.temperatureHint')}
+          placeholder={t('settings.providerDefault')}
+          value={draft.temperature}
+          onChange={(value) => onChange({ temperature: numberOf(value) })}
+          error={errorOf('settings.temperature')}
+          min={0}
+          max={2}
+          step={0.1}
+          decimalScale={2}
+          w={240}
+        />
+        <NumberInput
+          label={t('settings.maximumOutputTokens')}
+          description={t('settings.maximumOutputTokensHint')}
+          placeholder={t('settings.modelLimit')}
+          value={draft.maximumOutputTokens}
+          onChange={(value) => onChange({ maximumOutputTokens: numberOf(value) })}
+          error={errorOf('settings.maximumOutputTokens')}
+          min={1}
+          allowDecimal={false}
+          step={100}
+          w={240}
+        />
+      </Group>
+      <Switch
+        mt="xs"
+        label={t('settings.fallback')}
+        description={
+          fallbackModel === null ? t('settings.fallbackNone') : t('settings.fallbackHint', { model: fallbackModel })
+        }
+        checked={draft.baseTierFallback}
+        onChange={({ currentTarget }) => onChange({ baseTierFallback: currentTarget.checked })}
+      />
+    </Section>
+  )
+}

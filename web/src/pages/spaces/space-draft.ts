@@ -1,0 +1,48 @@
+import type { SpaceView } from '@contract/console-spaces.ts'
+
+/** The settings of a Space as the form holds them. An empty number is the default of the provider or the model. */
+export interface SpaceDraft {
+  name: string
+  instructions: string
+  model: string
+  temperature: number | ''
+  maximumPassages: number | ''
+  maximumOutputTokens: number | ''
+  baseTierFallback: boolean
+}
+
+/** As the server checks it. */
+export const maximumInstructions = 50_000
+
+export function draftOf({ name, instructions, model, settings }: SpaceView): SpaceDraft {
+  const { temperature, maximumPassages, maximumOutputTokens, baseTierFallback } = settings
+  return {
+    name,
+    instructions,
+    model,
+    temperature: temperature ?? '',
+    maximumPassages,
+    maximumOutputTokens: maximumOutputTokens ?? '',
+    baseTierFallback,
+  }
+}
+
+/** The fields that differ from the Space, as PATCH takes them; undefined where nothing differs. */
+export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, unknown> | undefined {
+  const saved = draftOf(space)
+  const changed = (field: keyof SpaceDraft) => draft[field] !== saved[field]
+  const orNull = (value: number | '') => (value === '' ? null : value)
+  const settings = {
+    ...(changed('temperature') ? { temperature: orNull(draft.temperature) } : {}),
+    ...(changed('maximumPassages') && draft.maximumPassages !== '' ? { maximumPassages: draft.maximumPassages } : {}),
+    ...(changed('maximumOutputTokens') ? { maximumOutputTokens: orNull(draft.maximumOutputTokens) } : {}),
+    ...(changed('baseTierFallback') ? { baseTierFallback: draft.baseTierFallback } : {}),
+  }
+  const changes = {
+    ...(changed('name') ? { name: draft.name.trim() } : {}),
+    ...(changed('instructions') ? { instructions: draft.instructions } : {}),
+    ...(changed('model') ? { model: draft.model } : {}),
+    ...(Object.keys(settings).length > 0 ? { settings } : {}),
+  }
+  return Object.keys(changes).length > 0 ? changes : undefined
+}
