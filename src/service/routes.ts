@@ -126,17 +126,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     }),
     spaceRoutes({ spaces }),
     ...documentPages(dependencies),
-    spaceViewRoutes({
-      spaces,
-      organisations,
-      loadTotals: (organisationId, spaceIds) => documentStore.loadSpaceTotals(organisationId, spaceIds),
-      offeredModels: (organisation, nowMs) => catalogue.offered(organisation, nowMs),
-      isModelAvailable: (organisation, model) =>
-        catalogue.resolve(organisation, model, clock.now())?.model.kind === 'chat',
-      fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
-      publicUrl,
-      clock,
-    }),
+    spaceViews(dependencies),
     modelRoutes({ catalogue: operatorCatalogue }),
     modelViewRoutes({ views: catalogueViews }),
     usageRoutes({ ledger, organisations, clock }),
@@ -193,4 +183,20 @@ function operatorPages(dependencies: RouteDependencies): Routes[] {
       clock,
     }),
   ]
+}
+
+/** Pages about Spaces. */
+function spaceViews(dependencies: RouteDependencies): Routes {
+  const { spaces, organisations, documentStore, catalogue, publicUrl, clock } = dependencies
+  return spaceViewRoutes({
+    spaces,
+    organisations,
+    loadTotals: (organisationId, spaceIds) => documentStore.loadSpaceTotals(organisationId, spaceIds),
+    offeredModels: (organisation, nowMs) => catalogue.offered(organisation, nowMs),
+    isModelAvailable: (organisation, model) =>
+      catalogue.resolve(organisation, model, clock.now())?.model.kind === 'chat',
+    fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
+    publicUrl,
+    clock,
+  })
 }
