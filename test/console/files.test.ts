@@ -36,7 +36,7 @@ afterAll(async () => {
 function makeFolder(): string {
   const root = path.join(mkdtempSync(path.join(tmpdir(), 'portico-files-')), 'handbook')
   mkdirSync(path.join(root, 'travel'), { recursive: true })
-  const rows = Array.from({ length: 3000 }, (_, n) => `${n},city ${n},a remark about the city number ${n}`)
+  const rows = Array.from({ length: 40_000 }, (_, n) => `${n},city ${n},a remark about the city number ${n}`)
   writeFileSync(path.join(root, 'cities.csv'), ['id,name,remark', ...rows].join('\n'))
   writeFileSync(path.join(root, 'travel', 'rules.md'), '# Travel\n\nBook trains early.')
   writeFileSync(path.join(root, 'welcome.txt'), 'Welcome to the company.')
@@ -68,7 +68,9 @@ async function watchTexts(page: Page) {
     const seen = new Set<string>()
     Object.assign(window, { seenTexts: seen })
     const note = () => {
-      for (const { textContent } of document.querySelectorAll('[role=row] p, section[aria-label=Uploads] p'))
+      for (const { textContent } of document.querySelectorAll(
+        '[role=row] p, [role=row] [role=progressbar], section[aria-label=Uploads] p',
+      ))
         if (textContent) seen.add(textContent)
     }
     new MutationObserver(note).observe(document.body, { childList: true, subtree: true, characterData: true })

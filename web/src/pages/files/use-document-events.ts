@@ -7,8 +7,9 @@ import type {
 } from '@contract/document-progress.ts'
 import { documentsKey } from './document-queries.ts'
 
-/** Lists that may have changed are loaded again at most this often. */
+/** Lists that may have changed are loaded again at most this often, the first time soon: new files show their stages. */
 const reloadEveryMs = 1_500
+const firstReloadMs = 150
 /** After a refused connection. */
 const reconnectMs = 10_000
 
@@ -67,11 +68,14 @@ function createLists(client: Client, spaceId: string) {
   let timer: ReturnType<typeof setTimeout> | undefined
   const patch = (change: (page: Page) => Page) =>
     client.setQueriesData<Page>({ queryKey }, (page) => page && change(page))
+  let reloadedMs = -Infinity
   const reload = () => {
+    const delayMs = Math.max(firstReloadMs, reloadedMs + reloadEveryMs - performance.now())
     timer ??= setTimeout(() => {
       timer = undefined
+      reloadedMs = performance.now()
       void client.invalidateQueries({ queryKey })
-    }, reloadEveryMs)
+    }, delayMs)
   }
   return {
     patch,
