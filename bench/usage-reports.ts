@@ -152,6 +152,13 @@ async function insertTags(database: Database): Promise<void> {
      from usage_request_tags r join ledger_entries e using (request_id) group by 3, 4, 5 order by 3, 4, 5`,
     [big],
   )
+  await run(
+    `insert into usage_tag_sums
+     select organisation_id, key, day, tag_id, sum(requests), sum(failed_requests), sum(prompt_tokens), sum(completion_tokens),
+       sum(cached_tokens), sum(reasoning_tokens), sum(billed_pico_usd)
+     from usage_tag_days group by 1, 2, 3, 4`,
+    [],
+  )
 }
 
 async function vacuum(database: Database): Promise<void> {

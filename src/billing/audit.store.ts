@@ -141,10 +141,11 @@ const rules: readonly { rule: string; statement: string }[] = [
         concat_ws(' ', d.requests, d.billed) as found
       from usage_tags t
       left join (select tag_id, sum(requests) as requests, sum(billed_pico_usd) as billed from usage_tag_days group by 1) d using (tag_id)
+      left join (select tag_id, sum(requests) as requests, sum(billed_pico_usd) as billed from usage_tag_sums group by 1) s using (tag_id)
       left join (
         select r.tag_id, count(*) as requests, sum(e.billed_pico_usd) as billed
         from usage_request_tags r join ledger_entries e using (request_id) group by 1) e using (tag_id)
-      where (d.requests, d.billed) is distinct from (e.requests, e.billed)
+      where ((d.requests, d.billed) is distinct from (e.requests, e.billed) or (s.requests, s.billed) is distinct from (e.requests, e.billed))
         and not exists (select from organisations o where o.id = t.organisation_id and not o.usage_tags)`,
   },
 ]

@@ -177,6 +177,7 @@ export async function tidy(database: Queryable): Promise<void> {
   for (const table of [
     'usage_request_tags',
     'usage_tag_days',
+    'usage_tag_sums',
     'usage_tag_day_values',
     'usage_tags',
     'usage_tag_keys',

@@ -173,6 +173,10 @@ export interface TagSums {
   different: number
 }
 
+/** Sums of tags without models have far fewer rows. */
+const tagTableOf = (model: string | null) => (model === null ? 'usage_tag_sums' : 'usage_tag_days')
+const modelIs = (model: string | null) => (model === null ? '$4::text is null' : 'model = $4::text')
+
 /** The values of a key with the highest cost, at most `limit`. */
 export async function loadTagSums(
   database: Queryable,
@@ -185,7 +189,7 @@ export async function loadTagSums(
        select tag_id, sum(requests) as requests, sum(failed_requests) as failed_requests, sum(prompt_tokens) as prompt_tokens,
          sum(completion_tokens) as completion_tokens, sum(cached_tokens) as cached_tokens, sum(reasoning_tokens) as reasoning_tokens,
          sum(billed_pico_usd) as billed_pico_usd
-       from usage_tag_days where organisation_id = $1 and key = $5 and day between $2::date and $3::date and ($4::text is null or model = $4)
+       from ${tagTableOf(model)} where organisation_id = $1 and key = $5 and day between $2::date and $3::date and ${modelIs(model)}
        group by tag_id
      ), best as (select * from summed order by billed_pico_usd desc, requests desc, tag_id limit $6)
      select b.tag_id as "tagId", t.value, (select count(*) from summed where tag_id <> 0)::text as different,
@@ -214,8 +218,8 @@ export async function loadTagDayParts(
 ): Promise<DayPart[]> {
   const rows = await database.query<StoredPart>(
     `select to_char(day, 'YYYY-MM-DD') as day, tag_id::text as value, sum(requests)::text as requests, sum(billed_pico_usd)::text as billed
-     from usage_tag_days where organisation_id = $1 and tag_id = any($5::int8[]) and day between $2::date and $3::date
-       and ($4::text is null or model = $4) group by 1, 2`,
+     from ${tagTableOf(model)} where organisation_id = $1 and tag_id = any($5::int8[]) and day between $2::date and $3::date
+       and ${modelIs(model)} group by 1, 2`,
     [organisationId, from, to, model, tagIds],
   )
   return rows.map(partOf)

@@ -173,23 +173,34 @@ async function insertTags(transaction: Queryable, fresh: readonly TaggedPair[]):
   await findTagIds(transaction, fresh)
 }
 
+const summed = {
+  requests: 'count(*)',
+  failed_requests: 'count(*) filter (where failed)',
+  prompt_tokens: 'sum(prompt)::int8',
+  completion_tokens: 'sum(completion)::int8',
+  cached_tokens: 'sum(cached)::int8',
+  reasoning_tokens: 'sum(reasoning)::int8',
+  billed_pico_usd: 'sum(billed)::int8',
+}
+
+/** Adds the pairs to a table of sums with these keys. */
+function addTo(table: string, keys: string): string {
+  const columns = Object.keys(summed)
+  return `insert into ${table} (${keys}, ${columns.join(', ')})
+    select ${keys}, ${Object.values(summed).join(', ')} from pairs group by ${keys} order by ${keys}
+    on conflict (${keys}) do update set ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`
+}
+
 async function addSums(transaction: Queryable, pairs: readonly TaggedPair[]): Promise<void> {
-  await transaction.execute(
-    `insert into usage_tag_days (organisation_id, key, day, tag_id, model, requests, failed_requests, prompt_tokens, completion_tokens,
-       cached_tokens, reasoning_tokens, billed_pico_usd)
-     select organisation_id, key, day, tag_id, model, count(*), count(*) filter (where failed), sum(prompt)::int8, sum(completion)::int8,
-       sum(cached)::int8, sum(reasoning)::int8, sum(billed)::int8
-     from unnest($1::uuid[], $2::text[], $3::date[], $4::int8[], $5::text[], $6::bool[], $7::int8[], $8::int8[], $9::int8[], $10::int8[],
-       $11::int8[]) as p (organisation_id, key, day, tag_id, model, failed, prompt, completion, cached, reasoning, billed)
-     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-     on conflict (organisation_id, key, day, tag_id, model) do update set
-       requests = usage_tag_days.requests + excluded.requests,
-       failed_requests = usage_tag_days.failed_requests + excluded.failed_requests,
-       prompt_tokens = usage_tag_days.prompt_tokens + excluded.prompt_tokens,
-       completion_tokens = usage_tag_days.completion_tokens + excluded.completion_tokens,
-       cached_tokens = usage_tag_days.cached_tokens + excluded.cached_tokens,
-       reasoning_tokens = usage_tag_days.reasoning_tokens + excluded.reasoning_tokens,
-       billed_pico_usd = usage_tag_days.billed_pico_usd + excluded.billed_pico_usd`,
+  await transaction.query(
+    `with pairs as materialized (
+       select * from unnest($1::uuid[], $2::text[], $3::date[], $4::int8[], $5::text[], $6::bool[], $7::int8[], $8::int8[], $9::int8[],
+         $10::int8[], $11::int8[]) as p (organisation_id, key, day, tag_id, model, failed, prompt, completion, cached, reasoning, billed)
+     ), by_model as (
+       ${addTo('usage_tag_days', 'organisation_id, key, day, tag_id, model')}
+     ), by_tag as (
+       ${addTo('usage_tag_sums', 'organisation_id, key, day, tag_id')}
+     ) select 1`,
     [
       pairs.map(({ entry }) => entry.organisationId),
       pairs.map(({ key }) => key),

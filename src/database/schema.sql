@@ -617,6 +617,22 @@ create table usage_tag_keys (
   constraint usage_tag_keys_pkey PRIMARY KEY (organisation_id, key)
 );
 
+create table usage_tag_sums (
+  organisation_id uuid not null,
+  key text not null,
+  day date not null,
+  tag_id bigint not null,
+  requests bigint not null,
+  failed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  cached_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  constraint usage_tag_sums_pkey PRIMARY KEY (organisation_id, key, day, tag_id)
+);
+CREATE INDEX usage_tag_sums_by_tag ON usage_tag_sums USING btree (organisation_id, tag_id, day);
+
 create table usage_tags (
   tag_id bigint generated always as identity not null,
   organisation_id uuid not null,
