@@ -82,7 +82,7 @@ describe('the pace of spending', () => {
 })
 
 describe('percentiles', () => {
-  test('lie within the bucket that holds their rank', () => {
+  test('are between the ends of the bucket that holds their rank', () => {
     // Bucket 40 holds 1,024 to 1,218 ms, bucket 60 holds 32,768 to 38,968 ms.
     expect(percentilesOf([60, 40], [10, 90])).toEqual({
       p50: expect.closeTo(1128, -1),
