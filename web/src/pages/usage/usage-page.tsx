@@ -12,6 +12,7 @@ import en from './en.json' with { type: 'json' }
 import { ErrorsSection } from './errors-section.tsx'
 import { Filters } from './filters.tsx'
 import { Figures } from './figures.tsx'
+import { InsightsSection } from './insights-section.tsx'
 import { LatencySection } from './latency-section.tsx'
 import { RequestsView } from './requests-view.tsx'
 import { SpendSection } from './spend-section.tsx'
@@ -78,6 +79,7 @@ function ReportView() {
           <SpendSection report={report} />
           <LatencySection latency={report.latency} />
           <ErrorsSection report={report} />
+          <InsightsSection report={report} />
         </>
       )}
       <TagSetting recordsTags={report.recordsTags} />
