@@ -112,3 +112,19 @@ export function AnswerFields(props: FieldsProps & { fallbackModel: string | null
     </Section>
   )
 }
+
+/** Only administrators may change what is kept of the questions of visitors. */
+export function PrivacyFields({ draft, onChange, isAdministrator }: FieldsProps & { isAdministrator: boolean }) {
+  const { t } = useTranslation('spaces')
+  return (
+    <Section title={t('settings.privacy')}>
+      <Switch
+        label={t('settings.keepQuestions')}
+        description={isAdministrator ? t('settings.keepQuestionsHint') : t('settings.keepQuestionsRole')}
+        checked={draft.keepUnansweredQuestions}
+        disabled={!isAdministrator}
+        onChange={({ currentTarget }) => onChange({ keepUnansweredQuestions: currentTarget.checked })}
+      />
+    </Section>
+  )
+}

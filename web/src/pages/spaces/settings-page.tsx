@@ -4,13 +4,14 @@ import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError, patchJson } from '../../api/client.ts'
+import { useRights } from '../../app/session.ts'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
 import { DeleteSpace } from './delete-space.tsx'
 import { LeaveDialog } from './leave-dialog.tsx'
 import { spaceListsKey, spaceModelsQuery, spaceQuery, useSpace } from './queries.ts'
 import { settingsRoute } from './routes.tsx'
-import { AnswerFields, GeneralFields } from './settings-fields.tsx'
+import { AnswerFields, GeneralFields, PrivacyFields } from './settings-fields.tsx'
 import { changesOf, draftOf, type SpaceDraft } from './space-draft.ts'
 import './texts.ts'
 
@@ -19,6 +20,7 @@ export function SettingsPage() {
   const { t } = useTranslation('spaces')
   const { organisationId, spaceId } = settingsRoute.useParams()
   const space = useSpace(spaceId)
+  const { isAdministrator } = useRights(organisationId)
   const { data: models } = useSuspenseQuery(spaceModelsQuery(organisationId))
   const [draft, setDraft] = useState(() => draftOf(space))
   // Another person's change replaces the form only where nothing was typed.
@@ -51,6 +53,7 @@ export function SettingsPage() {
         <Stack gap="xl" maw={820}>
           <GeneralFields draft={draft} onChange={change} models={models.models} errorOf={errorOf} />
           <AnswerFields draft={draft} onChange={change} fallbackModel={space.fallbackModel} errorOf={errorOf} />
+          <PrivacyFields draft={draft} onChange={change} errorOf={errorOf} isAdministrator={isAdministrator} />
           <SaveBar
             isDirty={changes !== undefined}
             isSaving={save.isPending}

@@ -9,13 +9,14 @@ export interface SpaceDraft {
   maximumPassages: number | ''
   maximumOutputTokens: number | ''
   baseTierFallback: boolean
+  keepUnansweredQuestions: boolean
 }
 
 /** As the server checks it. */
 export const maximumInstructions = 50_000
 
 export function draftOf({ name, instructions, model, settings }: SpaceView): SpaceDraft {
-  const { temperature, maximumPassages, maximumOutputTokens, baseTierFallback } = settings
+  const { temperature, maximumPassages, maximumOutputTokens, baseTierFallback, keepUnansweredQuestions } = settings
   return {
     name,
     instructions,
@@ -24,6 +25,7 @@ export function draftOf({ name, instructions, model, settings }: SpaceView): Spa
     maximumPassages,
     maximumOutputTokens: maximumOutputTokens ?? '',
     baseTierFallback,
+    keepUnansweredQuestions,
   }
 }
 
@@ -37,6 +39,7 @@ export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, u
     ...(changed('maximumPassages') && draft.maximumPassages !== '' ? { maximumPassages: draft.maximumPassages } : {}),
     ...(changed('maximumOutputTokens') ? { maximumOutputTokens: orNull(draft.maximumOutputTokens) } : {}),
     ...(changed('baseTierFallback') ? { baseTierFallback: draft.baseTierFallback } : {}),
+    ...(changed('keepUnansweredQuestions') ? { keepUnansweredQuestions: draft.keepUnansweredQuestions } : {}),
   }
   const changes = {
     ...(changed('name') ? { name: draft.name.trim() } : {}),
