@@ -3,11 +3,11 @@ import { type TrafficView, trafficSlotMs, trafficSlots } from '../models/index.t
 
 /**
  * Counts the calls of each deployment in a sliding window, for the operator's pages. Of this instance, in memory. A deployment takes about
- * 13 KB from its first call on, whatever its traffic; recording allocates nothing.
+ * 16 KB from its first call on, whatever its traffic; recording allocates nothing.
  */
 export type DeploymentTraffic = ReturnType<typeof createDeploymentTraffic>
 
-/** Most deployments that are counted (13 MB in all); the one that was added first is dropped first. */
+/** Most deployments that are counted (16 MB in all); the one that was added first is dropped first. */
 const maximumTracked = 1_000
 /** Durations are counted in buckets whose bounds grow by this factor, so a percentile is at most 7 % off. */
 const bucketFactor = 1.15
