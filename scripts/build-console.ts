@@ -14,6 +14,8 @@ const target = path.join(root, 'dist/console')
 const minimumBytes = 1024
 
 async function build(): Promise<void> {
+  // Tests set another value; React would then be its slower and larger development version.
+  process.env['NODE_ENV'] = 'production'
   const { build: buildWithVite } = await import('vite')
   await buildWithVite({ configFile: path.join(root, 'web/vite.config.ts'), logLevel: 'warn' })
   const files = await readdir(target, { recursive: true, withFileTypes: true })

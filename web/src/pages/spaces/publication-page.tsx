@@ -120,7 +120,7 @@ function Warnings({ organisationId, publication }: { organisationId: string; pub
       {!modelAvailable && (
         <Alert color="red" title={t('model.unavailable')}>
           {t('publication.modelText', { model: space.model })}{' '}
-          <Anchor component={Link} to={`${base}/settings` as '/'} inherit>
+          <Anchor component={Link} to={`${base}/settings` as '/'} inherit underline="always">
             {t('layout.settings')}
           </Anchor>
         </Alert>
@@ -128,7 +128,7 @@ function Warnings({ organisationId, publication }: { organisationId: string; pub
       {documents.ready === 0 && (
         <Alert color="gray" icon={<IconInfoCircle size={18} aria-hidden />} title={t('publication.noDocuments')}>
           {t('publication.noDocumentsText')}{' '}
-          <Anchor component={Link} to={`${base}/files` as '/'} inherit>
+          <Anchor component={Link} to={`${base}/files` as '/'} inherit underline="always">
             {t('layout.files')}
           </Anchor>
         </Alert>
@@ -142,7 +142,7 @@ function EndpointSection(props: { organisationId: string; publication: Publicati
   const { t } = useTranslation('spaces')
   const { space, apiKey } = publication
   const toDeveloperTools = (
-    <Anchor component={Link} to={`/organisations/${organisationId}/developer-tools` as '/'} inherit>
+    <Anchor component={Link} to={`/organisations/${organisationId}/developer-tools` as '/'} inherit underline="always">
       {t('publication.developerTools')}
     </Anchor>
   )

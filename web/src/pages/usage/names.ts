@@ -10,7 +10,6 @@ const endings = [
   'unanswered',
   'failed',
 ] as const
-export type Ending = (typeof endings)[number]
 export { endings }
 
 const surfaces = ['gateway', 'space_chat', 'embeddings'] as const

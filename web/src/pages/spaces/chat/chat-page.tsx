@@ -62,7 +62,7 @@ function Notices() {
     <>
       {!modelAvailable && (
         <Alert color="red" title={t('model.unavailable')}>
-          <Anchor component={Link} to={`${base}/settings` as '/'} inherit>
+          <Anchor component={Link} to={`${base}/settings` as '/'} inherit underline="always">
             {t('chat.toSettings')}
           </Anchor>
         </Alert>
@@ -74,7 +74,7 @@ function Notices() {
           title={documents.processing > 0 ? t('chat.processing') : t('chat.noDocuments')}
         >
           <Text size="sm">{t('chat.noDocumentsText')}</Text>
-          <Anchor component={Link} to={`${base}/files` as '/'} inherit>
+          <Anchor component={Link} to={`${base}/files` as '/'} inherit underline="always">
             {t('chat.toFiles')}
           </Anchor>
         </Alert>

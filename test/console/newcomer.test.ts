@@ -1,0 +1,153 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { buildTextPdf } from '../../src/ingestion/testing/build-documents.ts'
+import { testPassword } from '../harness/people.ts'
+import { hasBrowser, skipReason, startConsole, type TestConsole, type Window } from './harness/console.ts'
+
+/**
+ * The whole way of a newcomer: from the operator token to a cited answer and its receipt, only by what the pages offer. The steps build
+ * on each other.
+ */
+
+let stage: TestConsole
+let folder: string
+let operator: Window
+/** The administrator of the team. */
+let page: Page
+let invitation: string
+let key: string
+
+beforeAll(async () => {
+  if (!hasBrowser) return
+  stage = await startConsole()
+  operator = await stage.openWindow()
+  page = (await stage.openWindow()).page
+  folder = makeFolder()
+})
+afterAll(async () => {
+  await stage?.stop()
+  if (folder) rmSync(folder, { recursive: true, force: true })
+})
+
+const sentence = 'Every employee has 30 days of paid leave per year.'
+
+function makeFolder(): string {
+  const root = path.join(mkdtempSync(path.join(tmpdir(), 'portico-newcomer-')), 'handbook')
+  mkdirSync(path.join(root, 'rules'), { recursive: true })
+  const text = (line: string) => ({ texts: [{ text: line, x: 72, y: 700 }] })
+  const pages = [text('Welcome to the company.'), text(sentence), text('Trips below four hours are made by train.')]
+  writeFileSync(path.join(root, 'handbook.pdf'), buildTextPdf(pages))
+  writeFileSync(path.join(root, 'rules', 'canteen.md'), '# Canteen\n\nThe canteen is open from 11:30 to 14:00.\n')
+  return root
+}
+
+const open = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+const heading = (name: string) => page.getByRole('heading', { name, exact: true, level: 1 }).waitFor()
+
+describe.skipIf(!hasBrowser)(`a newcomer${skipReason}`, () => {
+  it('sets the installation up with the operator token, creates an organisation, and invites its administrator', async () => {
+    const { page } = operator
+    await page.goto(stage.url)
+    await page.getByLabel('Operator token').fill(stage.portico.operatorToken)
+    await page.getByLabel('Name').fill('Olga Operator')
+    await page.getByLabel('E-mail').fill('olga@example.com')
+    await page.getByLabel('Password', { exact: true }).fill(testPassword)
+    await page.getByRole('button', { name: 'Create account' }).click()
+    await page.getByRole('button', { name: 'New organisation' }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Northwind Research')
+    await dialog.getByLabel('Monthly budget').fill('50')
+    await dialog.getByRole('switch', { name: 'Enable the gateway' }).click()
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('heading', { name: 'Northwind Research', level: 1 }).waitFor()
+    await page.getByRole('link', { name: "Open the team's pages" }).click()
+    await page.getByRole('navigation').getByRole('link', { name: 'Members', exact: true }).click()
+    await page.getByRole('button', { name: 'Invite', exact: true }).first().click()
+    const invite = page.getByRole('dialog')
+    await invite.getByLabel('E-mail').fill('ada@example.com')
+    await invite.getByRole('combobox', { name: 'Role' }).click()
+    await page.getByRole('option', { name: 'Administrator' }).click()
+    await invite.getByRole('button', { name: 'Create link' }).click()
+    invitation = await invite.getByRole('textbox', { name: 'Link' }).inputValue()
+    expect(invitation).toMatch(/\/console\/invitations\//)
+  })
+
+  it('accepts the invitation, opts in and makes a key', async () => {
+    await page.goto(new URL(invitation, stage.portico.url).href)
+    await page.getByLabel('Name').fill('Ada Administrator')
+    await page.getByLabel('Password', { exact: true }).fill(testPassword)
+    await page.getByRole('button', { name: 'Create account and accept' }).click()
+    await open('Developer Tools')
+    await heading('Developer Tools')
+    await page.getByLabel('Opt in to the gateway').click()
+    await page.getByText('Open', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Create API key' }).click()
+    const dialog = page.getByRole('dialog')
+    key = await dialog.getByLabel('API key').inputValue()
+    await dialog.getByRole('button', { name: 'I have stored the key' }).click()
+    const models = await fetch(`${stage.portico.url}/v1/gateway/models`, { headers: { 'x-api-key': key } })
+    expect(models.status).toBe(200)
+  })
+
+  it('creates a Space, uploads a folder and publishes the Space', async () => {
+    await open('Spaces')
+    await page.getByRole('button', { name: 'Create Space' }).first().click()
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Handbook')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('link', { name: 'Files', exact: true }).click()
+    const chooser = page.waitForEvent('filechooser')
+    await page.getByRole('button', { name: 'Add folder' }).first().click()
+    await (await chooser).setFiles(folder)
+    const rowOf = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name }) })
+    for (const name of ['handbook.pdf', 'canteen.md'])
+      await rowOf(name).getByText('Ready', { exact: true }).waitFor({ timeout: 60_000 })
+    await open('Published Spaces')
+    await page.getByRole('link', { name: 'Handbook' }).click()
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByRole('button', { name: 'Unpublish' }).waitFor()
+    const shown = await page.getByRole('tabpanel').locator('pre').innerText()
+    const address = /https?:\/\/[^\s"'`]+\/chat/.exec(shown)![0]
+    const answer = await fetch(address, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'How many days of paid leave are there?' }] }),
+    })
+    expect(answer.status).toBe(200)
+  })
+
+  it('asks a question, opens its citation at the page, and finds the receipt', async () => {
+    await open('Spaces')
+    await page.getByRole('link', { name: 'Handbook' }).click()
+    await page.getByRole('link', { name: 'Chat', exact: true }).click()
+    await page.getByRole('textbox', { name: 'Question' }).fill('How many days of paid leave does an employee have?')
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Receipt' }).first().waitFor()
+    const receipt = await page.getByRole('link', { name: 'Receipt' }).first().getAttribute('href')
+    await page.getByRole('button', { name: 'Citation 1: handbook.pdf' }).first().click()
+    await page.getByRole('dialog').getByRole('link').first().click()
+    await page.waitForURL(/\/files\/[0-9a-f-]{36}\?.*page=2/)
+    await page.getByText(`Highlighted: ${sentence}`).waitFor()
+    await page.goto(new URL(receipt!, stage.url).href)
+    await heading('Receipt')
+    await page.getByText('space_chat').or(page.getByText('Space chat')).first().waitFor()
+    expect(stage.problems).toEqual([])
+  })
+
+  it('sees the cost, the answer and the cited document on the page Usage', async () => {
+    await open('Usage')
+    await heading('Usage')
+    // Sums and insights are written in batches, some seconds after the answer.
+    const cited = page.getByRole('table', { name: 'Most cited documents' }).getByRole('link', { name: 'handbook.pdf' })
+    await expect
+      .poll(async () => {
+        await page.reload()
+        await heading('Usage')
+        return cited.count()
+      })
+      .toBe(1)
+    expect(stage.problems).toEqual([])
+  })
+})
