@@ -235,8 +235,10 @@ describe("the operator's test of a provider", () => {
     expect(await problems()).toEqual([null, null])
   })
 
-  it('is refused when there is nothing to call', async () => {
-    expect(expectStatus(await test('empty'), 409).error.message).toContain('serves no model')
+  it('requests only the listing when there is no model, and is refused for an unknown model or provider', async () => {
+    const listing = expectStatus(await test('empty'), 200)
+    expect(listing).toMatchObject({ ok: false, deployment: null, error: { class: 'model_not_found' } })
+    expect(listing.steps.at(-1)).toMatchObject({ step: 'answer', result: 'skipped' })
     expect(expectStatus(await test('tested', { model: 'other' }), 400).error).toMatchObject({ param: 'model' })
     expectStatus(await test('nowhere'), 404)
   })

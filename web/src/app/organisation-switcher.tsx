@@ -1,17 +1,20 @@
 import { Button, Menu, Text } from '@mantine/core'
-import { IconCheck, IconSelector } from '@tabler/icons-react'
-import { useNavigate } from '@tanstack/react-router'
+import { IconBuilding, IconCheck, IconSelector } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { getJson } from '../api/client.ts'
 import { useSession } from './session.ts'
 
-/** Chooses among the organisations of the person. An operator reaches others through the page Organisations. */
+/** Chooses among the organisations of the person. An operator may visit others, which have a link to their page for operators. */
 export function OrganisationSwitcher({ organisationId }: { organisationId: string | undefined }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const { organisations, isOperator } = useSession()
   const current = organisations.find(({ id }) => id === organisationId)
+  if (!current && isOperator && organisationId) return <VisitedOrganisation organisationId={organisationId} />
   if (organisations.length === 0) return null
-  const name = current?.name ?? (isOperator && organisationId ? t('navigation.otherOrganisation') : '')
+  const name = current?.name ?? ''
   return (
     <Menu width="target" position="bottom-start">
       <Menu.Target>
@@ -39,5 +42,31 @@ export function OrganisationSwitcher({ organisationId }: { organisationId: strin
         ))}
       </Menu.Dropdown>
     </Menu>
+  )
+}
+
+/** The name of an organisation to which the operator does not belong; loaded once for each. */
+function VisitedOrganisation({ organisationId }: { organisationId: string }) {
+  const { t } = useTranslation()
+  const { data } = useQuery({
+    queryKey: ['visited-organisation', organisationId],
+    queryFn: ({ signal }) => getJson<{ name: string }>(`/api/organisations/${organisationId}`, { signal }),
+    staleTime: 300_000,
+  })
+  const name = data?.name ?? ''
+  return (
+    <Button
+      component={Link}
+      to={`/operator/organisations/${organisationId}` as '/'}
+      fullWidth
+      variant="default"
+      justify="flex-start"
+      leftSection={<IconBuilding size={16} aria-hidden />}
+      aria-label={t('navigation.visitedOrganisation', { name })}
+    >
+      <Text size="sm" truncate>
+        {name}
+      </Text>
+    </Button>
   )
 }
