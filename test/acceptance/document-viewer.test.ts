@@ -132,11 +132,11 @@ test('a client that reads nothing of a file keeps it out of memory, and is disco
       })
     const answers = await Promise.all([open(), open(), open(), open()])
     // 48 MiB wait to be read.
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * mebibyte)
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * mebibyte)
     const metrics = async () => (await fetch(stage.portico.metricsUrl)).text()
     const inFlight = async () => /^portico_http_requests_in_flight (\d+)/m.exec(await metrics())?.[1]
-    await expect.poll(inFlight, { timeout: 10_000 }).toBe('0')
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20 * mebibyte)
+    await expect.poll(inFlight, { timeout: 30_000 }).toBe('0')
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * mebibyte)
     for (const answer of answers) {
       const end = Promise.withResolvers<void>()
       answer.on('error', () => {}).on('close', end.resolve)
