@@ -81,12 +81,12 @@ describe.skipIf(!hasBrowser)(`the document page${skipReason}`, () => {
         .goto(addressOf(`/files/${handbook}`, { page: '9', quote }))
         .then(() => page.getByText('Passage highlighted').waitFor()),
     )
-    expect(await page.getByRole('textbox', { name: 'Page' }).inputValue()).toBe('9')
+    await expect.poll(() => page.getByRole('textbox', { name: 'Page' }).inputValue()).toBe('9')
     await expect.poll(() => readHighlight(page).then(({ isVisible }) => isVisible)).toBe(true)
     expect(plain((await readHighlight(page)).text)).toBe(plain(quote))
     // The session, the Space of the frame, one request for the page; the file itself by ranges.
     expect(requests.filter((path) => !path.endsWith('/content')).toSorted()).toEqual(
-      ['/api/me', `/api/spaces/${space.id}`, `/api/documents/${handbook}/view`].toSorted(),
+      ['/api/me', `/api/console/spaces/${space.id}`, `/api/documents/${handbook}/view`].toSorted(),
     )
     await expectAccessible(page)
     const worker = page.workers().find((one) => one.url().includes('pdf.worker'))!
