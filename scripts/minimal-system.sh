@@ -143,6 +143,10 @@ start_and_stop() {
   count $? "$1 answers a completion"
   ! grep -E 'Warning|npm (warn|WARN)' "$folder/log"
   count $? "$1 prints no warning"
+  # The demo's documents are processed in the background.
+  waited 60 grep -qE '"status":"(ready|failed)"' "$folder/log"
+  ! grep -E '"status":"failed"|"level":"(error|fatal)"' "$folder/log"
+  count $? "$1 processes the demo's documents and logs no error"
   kill -TERM "$(npm_of "$service")"
   wait "$service"
   count $? "$1 ends with 0 after SIGTERM to npm"

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Clock } from '../kernel/index.ts'
+import { getHeapStatistics } from 'node:v8'
+import { type Clock, residentBytes } from '../kernel/index.ts'
 
 const everyMs = 10_000
 /** Of ten minutes. */
@@ -24,13 +25,12 @@ export function createProcessSamples(clock: Clock) {
   let since = { atMs: clock.monotonicMs(), cpu: process.cpuUsage() }
 
   function sample(): ProcessSample {
-    const { rss, heapUsed } = process.memoryUsage()
     const used = process.cpuUsage(since.cpu)
     const elapsedMs = Math.max(1, clock.monotonicMs() - since.atMs)
     return {
       at: new Date(clock.now()).toISOString(),
-      residentBytes: rss,
-      heapBytes: heapUsed,
+      residentBytes: residentBytes(),
+      heapBytes: getHeapStatistics().used_heap_size,
       cpuPercent: Math.round((used.user + used.system) / elapsedMs / 10),
       delayP99Ms: milliseconds(delay.percentile(99), delay),
       delayMaximumMs: milliseconds(delay.max, delay),

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { residentBytes } from '../../kernel/memory.ts'
 import { createTextCounter } from '../../tokens/index.ts'
 import { chunkBlocks } from '../chunking/chunk-blocks.ts'
 import { type Chunk, ExtractionError } from '../extraction.ts'
@@ -75,7 +76,7 @@ async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {
       send({ type: 'chunks', chunks, progress })
     }
     const pages = (progress as Progress | null)?.pagesTotal ?? null
-    return { type: 'done', summary: { pages, warnings: warnings.toArray() }, residentBytes: process.memoryUsage.rss() }
+    return { type: 'done', summary: { pages, warnings: warnings.toArray() }, residentBytes: residentBytes() }
   } catch (error) {
     const failed = failure(error)
     return failed.type === 'failed' ? { ...failed, warnings: warnings.toArray() } : failed

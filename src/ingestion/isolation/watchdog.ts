@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { workerData } from 'node:worker_threads'
+import { residentBytes } from '../../kernel/memory.ts'
 import { lifelineDescriptor, memoryMark } from './protocol.ts'
 
 /**
@@ -17,7 +18,7 @@ lifeline.on('error', () => process.kill(process.pid, 'SIGKILL'))
 lifeline.resume()
 
 setInterval(() => {
-  if (process.memoryUsage.rss() <= limitBytes[0]!) return
+  if (residentBytes() <= limitBytes[0]!) return
   try {
     writeSync(lifelineDescriptor, memoryMark)
   } finally {
