@@ -1,60 +1,15 @@
-import { Temporal } from 'temporal-polyfill'
-import { AppError, formatAttoUsd, formatDecimal, formatPicoUsd } from '../kernel/index.ts'
+import { formatAttoUsd, formatDecimal, formatPicoUsd } from '../kernel/index.ts'
 import {
   type BudgetBody,
-  maximumUsageDays,
   type ReceiptBody,
   type UsageBody,
   type UsageDimension,
   type UsageRow,
 } from '../contract/usage.ts'
-import type { Organisation } from '../organisations/index.ts'
-import { periodAt, startOfDay } from './periods.ts'
 import { costLines, displayedBaseCost, unroundedCost } from './prices.ts'
 import type { BudgetState, Receipt } from './port.ts'
+import type { UsageRange, UsageSubject } from './usage-range.ts'
 import type { UsageQuery, UsageSum } from './usage.store.ts'
-
-/** What a report needs of an organisation, which may be removed by now. */
-export type UsageSubject = Pick<Organisation, 'id' | 'timeZone' | 'periodAnchorDay'>
-
-export interface UsageRange {
-  from: string
-  to: string
-  fromMs: number
-  toMs: number
-}
-
-/** Days are those of the organisation's zone. Throws `invalid_request` on a range that is reversed or too long. */
-export function usageRange(organisation: UsageSubject, nowMs: number, from?: string, to?: string): UsageRange {
-  const { timeZone, periodAnchorDay } = organisation
-  const today = Temporal.Instant.fromEpochMilliseconds(nowMs).toZonedDateTimeISO(timeZone).toPlainDate()
-  const last = to === undefined ? today : Temporal.PlainDate.from(to)
-  const first =
-    from === undefined
-      ? earlier(Temporal.PlainDate.from(periodAt(nowMs, timeZone, periodAnchorDay).name), last)
-      : Temporal.PlainDate.from(from)
-  const days = first.until(last).days + 1
-  if (days < 1) throw new AppError('invalid_request', '`from` must not lie after `to`.', { param: 'from' })
-  if (days > maximumUsageDays) {
-    throw new AppError(
-      'invalid_request',
-      `A report covers at most ${maximumUsageDays} days; ask for ${days} in parts.`,
-      {
-        param: 'from',
-      },
-    )
-  }
-  return {
-    from: first.toString(),
-    to: last.toString(),
-    fromMs: startOfDay(first, timeZone),
-    toMs: startOfDay(last.add({ days: 1 }), timeZone),
-  }
-}
-
-function earlier(a: Temporal.PlainDate, b: Temporal.PlainDate): Temporal.PlainDate {
-  return Temporal.PlainDate.compare(a, b) <= 0 ? a : b
-}
 
 export function usageQuery(organisation: UsageSubject, range: UsageRange, by: readonly UsageDimension[]): UsageQuery {
   return {

@@ -3,8 +3,8 @@ import { AppError, formatPicoUsd } from '../kernel/index.ts'
 import type { UsageRequest, UsageRequestsQuery } from '../contract/usage-reports.ts'
 import type { Database } from '../database/index.ts'
 import { startOfDay } from './periods.ts'
-import type { UsageRange, UsageSubject } from './usage-report.ts'
-import type { UsageFilter, UsageOptions, UsageSource } from './usage-reports.store.ts'
+import type { UsageSubject } from './usage-range.ts'
+import type { UsageOptions } from './usage-reports.store.ts'
 import {
   findDayWithCalls,
   isSelective,
@@ -14,6 +14,7 @@ import {
   type RequestPlace,
   type RequestRow,
 } from './usage-requests.store.ts'
+import type { ChosenUsage } from './usage-split.ts'
 
 /** Requests that one statement reads, and one page. A rare filter can need several pages; each takes a bounded time. */
 const readPerStatement = 2_000
@@ -31,11 +32,7 @@ export interface UsageRequestsPage {
   searchedTo: string
 }
 
-interface Search extends UsageRequestsQuery {
-  range: UsageRange
-  filter: UsageFilter
-  source: UsageSource
-}
+interface Search extends UsageRequestsQuery, ChosenUsage {}
 
 export async function loadRequestPage(
   database: Database,

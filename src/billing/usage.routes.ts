@@ -12,15 +12,8 @@ import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { AppError, type Clock } from '../kernel/index.ts'
 import { administrators, noOrganisation, type Organisation } from '../organisations/index.ts'
 import type { LedgerService } from './ledger.ts'
-import {
-  renderBudget,
-  renderReceipt,
-  renderUsage,
-  renderUsageCsv,
-  usageQuery,
-  usageRange,
-  type UsageSubject,
-} from './usage-report.ts'
+import { usageRange, type UsageSubject } from './usage-range.ts'
+import { renderBudget, renderReceipt, renderUsage, renderUsageCsv, usageQuery } from './usage-report.ts'
 
 const described = describeRoutes(administrators, 'Operator: usage')
 
