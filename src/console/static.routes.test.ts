@@ -68,6 +68,19 @@ describe('the files of the console', () => {
     expect(unchanged.statusCode).toBe(304)
   })
 
+  it.each(['/console', '/console/sign-in', '/console/assets/a-1.js', '/console/color-scheme.js'])(
+    'answers HEAD with the status and headers of GET, without the body: %s',
+    async (url) => {
+      const headers = { 'accept-encoding': 'br' }
+      const [get, head] = [await app.inject({ url, headers }), await app.inject({ url, headers, method: 'HEAD' })]
+      expect(get.body).not.toBe('')
+      expect(head.body).toBe('')
+      expect(head.statusCode).toBe(200)
+      const changing = { date: '', 'content-security-policy': '' }
+      expect({ ...head.headers, ...changing }).toEqual({ ...get.headers, ...changing })
+    },
+  )
+
   it('serves nothing outside its folder', async () => {
     for (const name of [
       '..%2f..%2fsecret.txt',

@@ -7,8 +7,8 @@ import type { App, Routes } from '../http/index.ts'
 
 /** Stands for the nonce in the built index.html; web/vite.config.ts states it. */
 const noncePlaceholder = '__CSP_NONCE__'
-const config = { auth: 'none' } as const
-const schema = { hide: true } as object
+/** HEAD has the answer of GET without its body: proxies and monitors use it. */
+const options = { config: { auth: 'none' }, schema: { hide: true } as object, exposeHeadRoute: true } as const
 
 /**
  * The built console at /console. Its scripts, styles and images have names with a hash of their content, so browsers keep them for
@@ -22,15 +22,15 @@ export function staticRoutes({ folder }: { folder: string }): Routes {
     const sendPage = index === undefined ? sendMissingPage : (reply: FastifyReply) => sendIndex(reply, index)
     void app.register(async (scope) => {
       await scope.register(fastifyStatic, { root: folder, serve: false, preCompressed: true })
-      scope.get('/console/assets/*', { config, schema }, (request, reply) => {
+      scope.get('/console/assets/*', options, (request, reply) => {
         const { '*': name } = request.params as { '*': string }
         return sendFile(reply, path.join('assets', name), 31_536_000)
       })
       // Their names have no hash.
       for (const name of ['color-scheme.js', 'icon.svg'])
-        scope.get(`/console/${name}`, { config, schema }, (_request, reply) => sendFile(reply, name, 3_600))
+        scope.get(`/console/${name}`, options, (_request, reply) => sendFile(reply, name, 3_600))
       for (const url of ['/console', '/console/*'])
-        (scope as unknown as App).get(url, { config, schema }, (_request, reply) => sendPage(reply))
+        (scope as unknown as App).get(url, options, (_request, reply) => sendPage(reply))
     })
   }
 }
