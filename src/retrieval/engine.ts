@@ -2,7 +2,7 @@ import type { OrganisationId, SpaceId } from '../kernel/index.ts'
 import type { IndexRun } from './corpus/chunks.ts'
 import type { EmbeddingVersion } from './corpus/embedding-versions.store.ts'
 import type { QueryTerm } from './lexical/bm25.ts'
-import type { Language } from './lexical/languages.ts'
+import type { Language } from '../language/index.ts'
 
 /**
  * The search port: finds candidates in one Space. `engines/memory` implements it for the embedded database, `engines/postgres`

@@ -1,4 +1,4 @@
-import { tokenize } from '../../retrieval/index.ts'
+import { tokenize } from '../../language/index.ts'
 
 /** Longest quote, in characters (Unicode code points). */
 export const maximumQuoteCharacters = 300

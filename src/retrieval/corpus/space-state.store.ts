@@ -1,7 +1,7 @@
 import type { Queryable, QueryOptions } from '../../database/index.ts'
 import type { SpaceScope } from '../engine.ts'
 import { termsVersion } from '../lexical/analyse-text.ts'
-import type { Language } from '../lexical/languages.ts'
+import type { Language } from '../../language/index.ts'
 import type { EmbeddingVersion } from './embedding-versions.store.ts'
 
 /** What a search through the corpus needs to know about its Space before it starts. */

@@ -1,8 +1,7 @@
 import { createTimeSlices } from '../../kernel/index.ts'
 import { countWordPieces } from '../../tokens/index.ts'
-import { defaultLanguage, type LanguageRules, rulesForWord } from '../lexical/languages.ts'
+import { defaultLanguage, type LanguageRules, rulesForWord, tokenize } from '../../language/index.ts'
 import { murmur3 } from '../lexical/term-hash.ts'
-import { tokenize } from '../lexical/tokenize.ts'
 import type { Embedder } from './embedder.ts'
 
 export interface HashingEmbedderOptions {

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { analyseChunks, analyseInSlices, analyseQuery, maximumQueryWords } from './analyse-text.ts'
 import { formerTerms } from './former-terms.ts'
-import { detectLatinLanguage } from './languages.ts'
-import { tokenize } from './tokenize.ts'
+import { detectLatinLanguage, tokenize } from '../../language/index.ts'
 
 const termsOf = async (query: string, languages: string[] = []): Promise<number[]> =>
   (await analyseQuery('space', query, { languages })).flatMap(({ variants }) => variants)

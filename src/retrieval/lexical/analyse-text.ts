@@ -7,12 +7,12 @@ import {
   isLatinLanguage,
   type Language,
   rulesForWord,
+  tokenize,
   vietnameseLetter,
   weighLatinLanguages,
-} from './languages.ts'
+} from '../../language/index.ts'
 import { formerTerms } from './former-terms.ts'
 import { termHash } from './term-hash.ts'
-import { tokenize } from './tokenize.ts'
 
 /** Increase it when the same text gets other terms: chunks of an older version are then analysed again in the background. */
 export const termsVersion = 2

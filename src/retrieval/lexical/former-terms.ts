@@ -1,4 +1,4 @@
-import { type Language, rulesForWord } from './languages.ts'
+import { type Language, rulesForWord } from '../../language/index.ts'
 import { murmur3 } from './term-hash.ts'
 
 /** Languages that the first version of text analysis stemmed; in its terms the language was part of the hash. */

@@ -1,7 +1,7 @@
 import type { Log } from '../../../kernel/index.ts'
 import type { EmbeddingVersion } from '../../corpus/embedding-versions.store.ts'
 import type { SpaceScope } from '../../engine.ts'
-import type { Language } from '../../lexical/languages.ts'
+import type { Language } from '../../../language/index.ts'
 import type { DocumentState, MemoryCandidate, MemoryQuery } from './messages.ts'
 import { type SearchThread, startSearchThread } from './search-thread.ts'
 import type { LoadedPage } from './space-rows.store.ts'

@@ -2,7 +2,7 @@ import type { Database, Queryable, QueryOptions } from '../../../database/index.
 import { type EmbeddingVersion, vectorTable } from '../../corpus/embedding-versions.store.ts'
 import type { SpaceScope } from '../../engine.ts'
 import { termsVersion } from '../../lexical/analyse-text.ts'
-import type { Language } from '../../lexical/languages.ts'
+import type { Language } from '../../../language/index.ts'
 import { type ChunkColumns, type DocumentRun, type DocumentState, toColumns } from './messages.ts'
 
 /** Rows read at once: 5 to 15 ms, for which other statements wait on the embedded engine's one connection. */

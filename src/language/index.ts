@@ -1,0 +1,12 @@
+export {
+  defaultLanguage,
+  detectLatinLanguage,
+  isFunctionWord,
+  isLatinLanguage,
+  type Language,
+  type LanguageRules,
+  rulesForWord,
+  vietnameseLetter,
+  weighLatinLanguages,
+} from './languages.ts'
+export { tokenize } from './tokenize.ts'
