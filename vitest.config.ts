@@ -8,6 +8,7 @@ export default defineConfig({
       'test/**/*.test.ts',
       'cli/**/*.test.ts',
       'bench/**/*.test.ts',
+      'eval/**/*.test.ts',
       'scripts/**/*.test.ts',
       'web/**/*.test.ts',
     ],

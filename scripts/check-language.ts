@@ -7,7 +7,7 @@ import { readSourceFiles } from './checks/source-files.ts'
  * files whose path begins with one of them.
  */
 
-const places = ['src', 'cli', 'bench', 'scripts', 'test', 'docs', 'bin', 'web', '.ci']
+const places = ['src', 'cli', 'bench', 'eval', 'scripts', 'test', 'docs', 'bin', 'web', '.ci']
 const singleFiles = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'vitest.config.ts']
 const paths = process.argv.slice(2).map((place) => place.replace(/^\.\//, ''))
 

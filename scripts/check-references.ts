@@ -5,7 +5,7 @@ import { listPaths, readSourceFiles, repositoryRoot } from './checks/source-file
 
 /** Breaks when a comment, a message or a document refers to a file, a folder or a heading that does not exist. */
 
-const folders = ['src', 'cli', 'bench', 'scripts', 'test', 'docs', 'bin', 'web', '.ci']
+const folders = ['src', 'cli', 'bench', 'eval', 'scripts', 'test', 'docs', 'bin', 'web', '.ci']
 const rootFiles = [
   'README.md',
   'ARCHITECTURE.md',

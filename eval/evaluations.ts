@@ -1,0 +1,4 @@
+import type { Evaluation } from './measure.ts'
+
+/** Every evaluation of `npm run eval:answers`, in the order of its output. */
+export const evaluations: readonly Evaluation[] = []
