@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { cleanName } from '../src/documents/document-name.ts'
-import { memberText } from '../src/documents/document-metadata.ts'
+import { memberTexts } from '../src/documents/document-metadata.ts'
 import { detectFormat, detectionHeadBytes } from '../src/ingestion/detect-format.ts'
 import { SseParser } from '../src/kernel/index.ts'
 import { mapError as mapAnthropicError } from '../src/providers/anthropic/map-error.ts'
@@ -169,7 +169,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'terms of a chunk': (text) => analyseChunks('space', [text]),
   'terms of a question': (text) => analyseQuery('space', text, { languages: ['en', 'de', 'fr'] }),
   'document names': (text) => cleanName(text, 'name'),
-  'document metadata': (text) => memberText(JSON.stringify({ notes: text, url: text }), 'url'),
+  'document metadata': (text) => memberTexts(JSON.stringify({ notes: text, url: text })).get('url'),
   'format detection': (text) =>
     detectFormat({ fileName: text, head: encoder.encode(text).subarray(0, detectionHeadBytes) }),
   'passages in a prompt': (text) => fencePassages([passage(text)], 'boundary'),

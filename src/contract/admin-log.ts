@@ -16,6 +16,8 @@ export const adminActions = [
   'document.updated',
   'documents.removed',
   'documents.retried',
+  'documents.stopped',
+  'documents.updated',
   'invitation.created',
   'invitation.removed',
   'member.added',

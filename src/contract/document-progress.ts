@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { documentFailureCodes, documentFormats, documentWarningSchema } from './documents.ts'
+import { documentFailureCodes, documentFormats, documentWarningSchema, maximumMetadataBytes } from './documents.ts'
 import { queryInteger } from './query-integer.ts'
 
 /** The console's view of documents: lists, progress, failures, work on many documents, and chunks. */
@@ -7,6 +7,8 @@ import { queryInteger } from './query-integer.ts'
 /** Most documents that one request selects by id, and most that it leaves out of a filter. */
 export const maximumSelectedDocuments = 1000
 const maximumSearchLength = 255
+/** Most metadata keys that one request removes. */
+const maximumRemovedKeys = 1000
 
 const failure = z.enum(documentFailureCodes)
 const format = z.enum(documentFormats)
@@ -47,9 +49,19 @@ export const documentDetailSchema = documentProgressSchema
 export const documentOperationSchema = z
   .object({
     id: z.uuid(),
-    kind: z.enum(['delete', 'retry']),
+    kind: z.enum(['delete', 'retry', 'metadata']),
+    state: z
+      .enum(['running', 'finished', 'stopped', 'failed'])
+      .describe(
+        '`stopped`: by a request. `failed`: it was tried many times without success. What was done stays done in each state.',
+      ),
     total: z.int().describe('Documents of the selection when it was requested.'),
     done: z.int().describe('Documents handled so far. It may end below `total` if documents were removed or changed.'),
+    skipped: z
+      .int()
+      .describe(
+        'Of `done`: documents that stayed as they are, because their metadata would have more than 16384 bytes.',
+      ),
     requestedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime().nullable(),
   })
@@ -107,15 +119,32 @@ export const documentProgressPageSchema = z
 
 const ids = (minimum: number) => z.array(z.uuid()).min(minimum).max(maximumSelectedDocuments)
 
-export const documentSelectionSchema = z
-  .union([
-    z.strictObject({ ids: ids(1) }),
-    z.strictObject({
-      filter: z.strictObject(filterShape).describe('An empty filter selects every document of the Space.'),
-      except: ids(0).optional().describe('Documents of the filter to leave out.'),
-    }),
-  ])
-  .describe('`ids`, or all documents that match `filter` when the request arrives.')
+const byIds = z.strictObject({ ids: ids(1) })
+const byFilter = z.strictObject({
+  filter: z.strictObject(filterShape).describe('An empty filter selects every document of the Space.'),
+  except: ids(0).optional().describe('Documents of the filter to leave out.'),
+})
+const selectionRule = '`ids`, or all documents that match `filter` when the request arrives.'
+
+export const documentSelectionSchema = z.union([byIds, byFilter]).describe(selectionRule)
+
+const metadataChangeShape = {
+  set: z
+    .record(z.string(), z.unknown())
+    .default({})
+    .describe(`Top-level keys with their new values, at most ${maximumMetadataBytes} bytes of JSON.`),
+  remove: z
+    .array(z.string().max(maximumMetadataBytes))
+    .max(maximumRemovedKeys)
+    .default([])
+    .describe('Top-level keys to remove. Other keys stay as they are.'),
+}
+
+export const documentMetadataChangeSchema = z
+  .union([byIds.extend(metadataChangeShape), byFilter.extend(metadataChangeShape)])
+  .describe(selectionRule)
+
+export const operationParamsSchema = z.object({ id: z.string(), operationId: z.string() })
 
 /** The data of each event, by event name. */
 export const documentEventSchema = z

@@ -29,10 +29,14 @@ interface Issue {
   message: string
 }
 
-/** The alternative of a union with the deepest path: `messages.0.content.2.text` is more useful than `messages.0.content`. */
+/**
+ * The alternative of a union with the deepest path: `messages.0.content.2.text` is more useful than `messages.0.content`. Of equal
+ * paths the alternative with the fewest problems, which is the one that the client meant.
+ */
 function deepestIssue(issue: z.core.$ZodIssue): Issue {
   if (issue.code !== 'invalid_union') return issue
   const furthest = issue.errors
+    .toSorted((left, right) => left.length - right.length)
     .flatMap((alternative) => alternative.slice(0, 1))
     .filter((inner) => inner.path.length > 0 || inner.code !== 'invalid_type')
     .sort((left, right) => right.path.length - left.path.length)[0]

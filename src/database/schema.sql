@@ -692,8 +692,12 @@ create table document_operations (
   position_time timestamp with time zone,
   position_id uuid,
   finished_at timestamp with time zone,
+  metadata_change json,
+  skipped integer default 0 not null,
+  ended_by text,
   constraint document_operations_pkey PRIMARY KEY (id),
-  constraint document_operations_kind_check CHECK ((kind = ANY (ARRAY['delete'::text, 'retry'::text])))
+  constraint document_operations_ended_by_check CHECK ((ended_by = ANY (ARRAY['stop'::text, 'failure'::text]))),
+  constraint document_operations_kind_check CHECK ((kind = ANY (ARRAY['delete'::text, 'retry'::text, 'metadata'::text])))
 );
 CREATE INDEX document_operations_by_space ON document_operations USING btree (organisation_id, space_id, requested_at);
 CREATE UNIQUE INDEX document_operations_live ON document_operations USING btree (space_id, fingerprint) WHERE (finished_at IS NULL);

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { memberText, readMetadata } from './document-metadata.ts'
+import { memberTexts, readMetadata } from './document-metadata.ts'
 import { cleanName } from './document-name.ts'
 
 describe('metadata as JSON text', () => {
@@ -23,13 +23,13 @@ describe('metadata as JSON text', () => {
       fc.property(values, values, fc.nat(2), (value, other, indent) => {
         const body = JSON.stringify({ other, metadata: value, last: { metadata: other } }, null, indent)
         // As text, since JSON has no -0.
-        expect(readMetadata(memberText(body, 'metadata')!).json).toBe(JSON.stringify(value))
+        expect(readMetadata(memberTexts(body).get('metadata')!).json).toBe(JSON.stringify(value))
       }),
     )
-    expect(memberText('{"metadata":1,"metadata": null }', 'metadata')).toBe('null')
-    expect(memberText('{"meta\\u0064ata":{"a":1}}', 'metadata')).toBe('{"a":1}')
-    expect(memberText('{"name":"metadata","x":{"metadata":1},"y":[{"metadata":2}]}', 'metadata')).toBeUndefined()
-    expect(memberText('{}', 'metadata')).toBeUndefined()
+    expect(memberTexts('{"metadata":1,"metadata": null }').get('metadata')).toBe('null')
+    expect(memberTexts('{"meta\\u0064ata":{"a":1}}').get('metadata')).toBe('{"a":1}')
+    expect(memberTexts('{"name":"metadata","x":{"metadata":1},"y":[{"metadata":2}]}').get('metadata')).toBeUndefined()
+    expect(memberTexts('{}').get('metadata')).toBeUndefined()
   })
 
   it('keeps all digits of numbers and the order of keys, including duplicate keys', () => {

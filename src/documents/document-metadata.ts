@@ -18,11 +18,12 @@ export interface Metadata {
 const maximumPathLength = 1024
 
 /** The field may have white space and duplicate members in addition to the 16 KiB. */
-const limits = { field: 'metadata', shape: {}, maximumValues: 20_000, read: (value: unknown) => value }
+const limits = { shape: {}, maximumValues: 20_000, read: (value: unknown) => value }
 
-/** Parses the metadata of an upload or a PATCH body. Throws AppError with the field `metadata`. */
-export function readMetadata(text: string): Metadata {
-  const value = readJson(Buffer.from(text), limits)
+/** Parses the metadata of an upload or a PATCH body. Throws AppError with the field. */
+export function readMetadata(text: string, field = 'metadata'): Metadata {
+  const invalid = (what: string) => new AppError('invalid_request', `${field}: ${what}`, { param: field })
+  const value = readJson(Buffer.from(text), { ...limits, field })
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('must be a JSON object.')
   const json = canonicalText(text)
   if (Buffer.byteLength(json) > maximumMetadataBytes) {
@@ -32,10 +33,10 @@ export function readMetadata(text: string): Metadata {
   return { json, sourceUrl: readSourceUrl(url), path: readPath(path) }
 }
 
-/** The text of one member of a valid JSON object; of several members with this name the last one, as in JSON.parse. */
-export function memberText(objectText: string, member: string): string | undefined {
+/** The texts of the members of a valid JSON object; of several members with one name the last one, as in JSON.parse. */
+export function memberTexts(objectText: string): Map<string, string> {
+  const members = new Map<string, string>()
   let depth = 0
-  let found: string | undefined
   let collected: string[] | undefined
   let key: string | undefined
   for (const [token] of objectText.matchAll(tokenPattern)) {
@@ -44,14 +45,14 @@ export function memberText(objectText: string, member: string): string | undefin
     if (closes) depth--
     const isBetweenMembers = depth === (closes ? 0 : 1) && (closes || token === ',')
     if (isBetweenMembers) {
-      if (collected) found = collected.join('')
+      if (key !== undefined && collected) members.set(key, collected.join(''))
       collected = key = undefined
     } else if (collected) collected.push(token)
-    else if (depth === 1 && token === ':') collected = key === member ? [] : undefined
+    else if (depth === 1 && token === ':') collected = []
     else if (depth === 1 && key === undefined && token.startsWith('"')) key = JSON.parse(token) as string
     if (opens) depth++
   }
-  return found
+  return members
 }
 
 /** Strings (unrolled, so that long ones need no backtracking), punctuation, and literals. */
@@ -74,8 +75,4 @@ function readSourceUrl(url: unknown): string | null {
 function readPath(path: unknown): string | null {
   const isShown = typeof path === 'string' && path !== '' && path.length <= maximumPathLength
   return isShown && !path.includes('\u0000') && path.isWellFormed() ? path : null
-}
-
-function invalid(what: string): AppError {
-  return new AppError('invalid_request', `metadata: ${what}`, { param: 'metadata' })
 }

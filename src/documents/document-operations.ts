@@ -1,17 +1,10 @@
-import type { DocumentSelection } from '../contract/document-progress.ts'
+import type { DocumentOperationBody, DocumentSelection } from '../contract/document-progress.ts'
 import { describeError, type Log, type OrganisationId, type SpaceId } from '../kernel/index.ts'
 import type { Job } from '../jobs/index.ts'
-
-export type DocumentOperationKind = 'delete' | 'retry'
+import type { MetadataChange } from './metadata-change.ts'
 
 /** Work on many documents of a Space, done in batches in the background. */
-export interface DocumentOperation {
-  id: string
-  kind: DocumentOperationKind
-  /** Documents of the selection when it was requested. */
-  total: number
-  /** Documents handled so far. */
-  done: number
+export interface DocumentOperation extends Omit<DocumentOperationBody, 'requestedAt' | 'finishedAt'> {
   requestedAt: Date
   finishedAt: Date | null
 }
@@ -19,9 +12,12 @@ export interface DocumentOperation {
 export interface NewDocumentOperation {
   organisationId: OrganisationId
   spaceId: SpaceId
-  kind: DocumentOperationKind
+  work: DocumentWork
   selection: DocumentSelection
 }
+
+/** What an operation does with each document. */
+export type DocumentWork = { kind: 'delete' } | { kind: 'retry' } | { kind: 'metadata'; change: MetadataChange }
 
 export interface DocumentOperations {
   /** Processes the stored file of a failed document again. False: it is not failed, or does not exist. */
@@ -33,13 +29,24 @@ export interface DocumentOperations {
   startOperation(operation: NewDocumentOperation): Promise<DocumentOperation>
   /** The unfinished operations of a Space, oldest first. */
   loadOperations(organisationId: string, spaceId: string): Promise<DocumentOperation[]>
+  /** Also a finished one, for a day. */
+  loadOperation(place: OperationPlace): Promise<DocumentOperation | undefined>
+  /** Stops an operation after its current batch. What was done stays done. False: it has ended already, or does not exist. */
+  stopOperation(place: OperationPlace): Promise<boolean>
+}
+
+export interface OperationPlace {
+  organisationId: string
+  spaceId: string
+  operationId: string
 }
 
 /** What an operation's job calls. */
 interface OperationBatches {
   /** Handles the next documents of an operation in one transaction. False: it is finished. */
   runBatch(operationId: string): Promise<boolean>
-  endOperation(operationId: string): Promise<void>
+  /** Ends it before its last document. */
+  failOperation(operationId: string): Promise<void>
 }
 
 /** The job of an operation. Its payload has the `operationId`. */
@@ -55,7 +62,7 @@ export function createOperationWorker({ store, log }: { store: OperationBatches;
     /** Its batches failed again and again: what it has not reached stays as it is. */
     async giveUp(job: Job, error: unknown): Promise<void> {
       log.error({ operationId: idOf(job), error: describeError(error) }, 'work on many documents was given up')
-      await store.endOperation(idOf(job))
+      await store.failOperation(idOf(job))
     },
   }
 }

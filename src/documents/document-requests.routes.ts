@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DocumentSummaryBody, OnDuplicate } from '../contract/documents.ts'
 import type { App } from '../http/index.ts'
 import { readJson, type SpaceId } from '../kernel/index.ts'
-import { memberText } from './document-metadata.ts'
+import { memberTexts } from './document-metadata.ts'
 import type { Document } from './document.ts'
 import type { Documents, UploadResult } from './documents.ts'
 
@@ -70,7 +70,7 @@ export function applyUpdate(
   id: string,
   { name, metadata }: { name?: string | undefined; metadata?: Record<string, unknown> | null | undefined },
 ): Promise<Document> {
-  const metadataText = metadata && memberText(request.bodyText ?? '', 'metadata')
+  const metadataText = metadata && memberTexts(request.bodyText ?? '{}').get('metadata')
   return documents.update(request.organisation, id, { name, metadataText })
 }
 

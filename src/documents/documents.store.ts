@@ -6,6 +6,7 @@ import type { Document, DocumentRow, DocumentStatus, NewDocument } from './docum
 import type { Metadata } from './document-metadata.ts'
 import { createListStore } from './document-list.store.ts'
 import { createHousekeepingStore } from './housekeeping.store.ts'
+import { saveMetadata } from './metadata-batch.store.ts'
 import { createOperationsStore } from './operations.store.ts'
 import { enqueueProcessing } from './processing-job.ts'
 import { createProcessingStore, enqueueRename } from './processing.store.ts'
@@ -173,23 +174,11 @@ async function updateDocument(
   )
   // The change also applies to a replacement that is not ready yet.
   for (const row of former) {
-    await transaction.execute(
-      `update documents set
-         name = coalesce($2, name),
-         metadata = case when $3 then $4::json else metadata end,
-         source_url = case when $3 then $5 else source_url end,
-         path = case when $3 then $6 else path end,
-         updated_at = now()
-       where id = $1`,
-      [
-        row.id,
-        name ?? null,
-        metadata !== undefined,
-        metadata?.json ?? null,
-        metadata?.sourceUrl ?? null,
-        metadata?.path ?? null,
-      ],
-    )
+    await transaction.execute(`update documents set name = coalesce($2, name), updated_at = now() where id = $1`, [
+      row.id,
+      name ?? null,
+    ])
+    if (metadata !== undefined) await saveMetadata(transaction, row.id, metadata)
     const isRenamed = name !== undefined && name !== row.name
     if (isRenamed && row.status === 'ready') await enqueueRename(jobs, transaction, row.id)
   }

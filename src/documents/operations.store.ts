@@ -7,15 +7,18 @@ import { filterConditions, parameterList } from './document-list.store.ts'
 import {
   documentOperationJob,
   type DocumentOperation,
-  type DocumentOperationKind,
+  type DocumentWork,
   type NewDocumentOperation,
+  type OperationPlace,
 } from './document-operations.ts'
+import { changeMetadataOf } from './metadata-batch.store.ts'
+import { parseMetadataChange, writeMetadataChange } from './metadata-change.ts'
 import { enqueueProcessing, type ProcessedRow, processingKey } from './processing-job.ts'
 import { changesChannel } from './progress.store.ts'
 import type { RemovedRow, RemoveRows } from './remove-rows.ts'
 import { deleteRows, publicId } from './replacement.store.ts'
 
-/** Documents of one transaction: a removal of 50 takes about 0.1 s, and other writers wait no longer than that. */
+/** Documents of one transaction: a removal of 50 takes about 0.1 s, and other writers and a stop wait no longer than that. */
 const batchDocuments = 50
 /** Most unfinished operations that lists show. */
 const maximumShown = 20
@@ -24,8 +27,10 @@ interface OperationRow {
   id: string
   organisationId: OrganisationId
   spaceId: string
-  kind: DocumentOperationKind
+  kind: DocumentWork['kind']
   selection: DocumentSelection
+  /** What writeMetadataChange returned; null for other kinds. */
+  metadataChange: string | null
 }
 
 interface OperationsDependencies {
@@ -34,7 +39,9 @@ interface OperationsDependencies {
   removeRows: RemoveRows
 }
 
-const operationColumns = `id, kind, total, done, requested_at as "requestedAt", finished_at as "finishedAt"`
+const operationColumns = `id, kind, total, done, skipped, requested_at as "requestedAt", finished_at as "finishedAt",
+    case when finished_at is null then 'running' when ended_by = 'stop' then 'stopped' when ended_by = 'failure' then 'failed'
+      else 'finished' end as state`
 
 /** SQL of retries, and of work on many documents. */
 export function createOperationsStore(dependencies: OperationsDependencies) {
@@ -57,15 +64,36 @@ export function createOperationsStore(dependencies: OperationsDependencies) {
       })
     },
 
-    async endOperation(operationId: string): Promise<void> {
+    async failOperation(operationId: string): Promise<void> {
       await database.transaction(async (transaction) => {
         const [ended] = await transaction.query<{ spaceId: string }>(
-          `update document_operations set finished_at = now() where id = $1 and finished_at is null
+          `update document_operations set finished_at = now(), ended_by = 'failure' where id = $1 and finished_at is null
            returning space_id as "spaceId"`,
           [operationId],
         )
         if (ended) await notifySpace(transaction, ended.spaceId)
       })
+    },
+
+    stopOperation({ organisationId, spaceId, operationId }: OperationPlace): Promise<boolean> {
+      return database.transaction(async (transaction) => {
+        // Waits for the lock of a running batch. The next batch then finds that the operation has ended.
+        const stopped = await transaction.execute(
+          `update document_operations set finished_at = now(), ended_by = 'stop'
+           where id = $1 and organisation_id = $2 and space_id = $3 and finished_at is null`,
+          [operationId, organisationId, spaceId],
+        )
+        if (stopped > 0) await notifySpace(transaction, spaceId)
+        return stopped > 0
+      })
+    },
+
+    async loadOperation({ organisationId, spaceId, operationId }: OperationPlace) {
+      const [operation] = await database.query<DocumentOperation>(
+        `select ${operationColumns} from document_operations where id = $1 and organisation_id = $2 and space_id = $3`,
+        [operationId, organisationId, spaceId],
+      )
+      return operation
     },
 
     loadOperations(organisationId: string, spaceId: string): Promise<DocumentOperation[]> {
@@ -86,26 +114,37 @@ export function createOperationsStore(dependencies: OperationsDependencies) {
 async function startOperation(
   transaction: Queryable,
   jobs: JobQueue,
-  { organisationId, spaceId, kind, selection }: NewDocumentOperation,
+  { organisationId, spaceId, work, selection }: NewDocumentOperation,
 ): Promise<DocumentOperation> {
+  const { kind } = work
   const parameters = parameterList(organisationId, spaceId)
   const [counted] = await transaction.query<{ total: number; now: Date }>(
     `select count(*)::int as total, now() as now from documents d where ${selectionConditions(kind, selection, parameters)}`,
     parameters.values,
   )
-  const total = counted?.total ?? 0
+  const { total, now } = counted!
   const id = createUuid()
-  if (total === 0) {
-    const now = counted?.now ?? new Date()
-    return { id, kind, total, done: 0, requestedAt: now, finishedAt: now }
-  }
+  const finished = {
+    id,
+    kind,
+    state: 'finished',
+    total,
+    done: total,
+    skipped: 0,
+    requestedAt: now,
+    finishedAt: now,
+  } as const
+  if (total === 0) return finished
   const text = JSON.stringify(selection)
-  const fingerprint = createHash('sha256').update(`${kind} ${text}`).digest()
+  const change = work.kind === 'metadata' ? writeMetadataChange(work.change) : null
+  const fingerprint = createHash('sha256')
+    .update(`${kind} ${text}${change ?? ''}`)
+    .digest()
   const inserted = await transaction.execute(
-    `insert into document_operations (id, organisation_id, space_id, kind, selection, fingerprint, total)
-     values ($1, $2, $3, $4, $5::jsonb, $6, $7)
+    `insert into document_operations (id, organisation_id, space_id, kind, selection, metadata_change, fingerprint, total)
+     values ($1, $2, $3, $4, $5::jsonb, $6::json, $7, $8)
      on conflict (space_id, fingerprint) where finished_at is null do nothing`,
-    [id, organisationId, spaceId, kind, text, fingerprint, total],
+    [id, organisationId, spaceId, kind, text, change, fingerprint, total],
   )
   if (inserted > 0) {
     const key = `${documentOperationJob}:${id}`
@@ -118,12 +157,12 @@ async function startOperation(
     [spaceId, fingerprint],
   )
   // The first of two requests may have finished between the two statements.
-  return operation ?? { id, kind, total, done: total, requestedAt: counted!.now, finishedAt: counted!.now }
+  return operation ?? finished
 }
 
 /** Conditions on the current rows `d` of the Space $2 of the organisation $1. */
 function selectionConditions(
-  kind: DocumentOperationKind,
+  kind: DocumentWork['kind'],
   selection: DocumentSelection,
   parameters: ReturnType<typeof parameterList>,
 ): string {
@@ -143,25 +182,43 @@ async function runBatch(
 ): Promise<boolean> {
   // The lock keeps a second worker, which may have taken the job after a lost lease, from the same documents.
   const [operation] = await transaction.query<OperationRow>(
-    `select id, organisation_id as "organisationId", space_id as "spaceId", kind, selection
+    `select id, organisation_id as "organisationId", space_id as "spaceId", kind, selection,
+       metadata_change::text as "metadataChange"
      from document_operations where id = $1 and finished_at is null for update`,
     [operationId],
   )
   if (!operation) return false
   const documents = await selectBatch(transaction, operation)
   const ids = documents.map(({ id }) => id)
-  if (operation.kind === 'delete') await removeDocuments(transaction, dependencies.removeRows, ids)
-  else await retryDocuments(transaction, dependencies.jobs, operation.organisationId, ids)
+  const { skipped } = await handleDocuments(transaction, dependencies, operation, ids)
   const isLast = ids.length < batchDocuments
   const last = documents.at(-1)
   await transaction.execute(
-    `update document_operations set done = done + $2, finished_at = case when $3 then now() end,
+    `update document_operations set done = done + $2, skipped = skipped + $6, finished_at = case when $3 then now() end,
        position_time = coalesce($4::text::timestamptz, position_time), position_id = coalesce($5, position_id)
      where id = $1`,
-    [operation.id, ids.length, isLast, last?.time ?? null, last?.id ?? null],
+    [operation.id, ids.length, isLast, last?.time ?? null, last?.id ?? null, skipped],
   )
   await notifySpace(transaction, operation.spaceId)
   return !isLast
+}
+
+async function handleDocuments(
+  transaction: Queryable,
+  { jobs, removeRows }: OperationsDependencies,
+  { kind, organisationId, metadataChange }: OperationRow,
+  ids: readonly string[],
+): Promise<{ skipped: number }> {
+  switch (kind) {
+    case 'delete':
+      await removeDocuments(transaction, removeRows, ids)
+      return { skipped: 0 }
+    case 'retry':
+      await retryDocuments(transaction, jobs, organisationId, ids)
+      return { skipped: 0 }
+    case 'metadata':
+      return changeMetadataOf(transaction, ids, parseMetadataChange(metadataChange ?? '{}'))
+  }
 }
 
 /**

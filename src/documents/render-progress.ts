@@ -26,12 +26,14 @@ export function renderProgress(row: DocumentProgressRow): DocumentProgressBody {
 }
 
 export function renderOperation(operation: DocumentOperation): DocumentOperationBody {
-  const { id, kind, total, done, requestedAt, finishedAt } = operation
+  const { id, kind, state, total, done, skipped, requestedAt, finishedAt } = operation
   return {
     id,
     kind,
+    state,
     total,
     done,
+    skipped,
     requestedAt: requestedAt.toISOString(),
     finishedAt: finishedAt?.toISOString() ?? null,
   }

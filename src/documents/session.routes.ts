@@ -1,11 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdminAction } from '../contract/admin-log.ts'
-import {
-  documentDetailSchema,
-  documentOperationSchema,
-  documentSelectionSchema,
-  type DocumentSelection,
-} from '../contract/document-progress.ts'
+import { documentDetailSchema } from '../contract/document-progress.ts'
 import {
   documentParamsSchema,
   documentSummarySchema,
@@ -16,7 +11,7 @@ import {
 import { errorResponses } from '../contract/errors.ts'
 import { emptySchema, idParamsSchema } from '../contract/operator.ts'
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
-import { isUuid, type SpaceId } from '../kernel/index.ts'
+import { isUuid } from '../kernel/index.ts'
 import { type Actor, actorOf, changedFields } from '../operators/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { DocumentLists } from './document-list.ts'
@@ -32,11 +27,12 @@ import {
 } from './document-requests.routes.ts'
 import type { Document } from './document.ts'
 import type { Documents } from './documents.ts'
-import { renderOperation, renderProgress } from './render-progress.ts'
+import { addOperations } from './operations.routes.ts'
+import { renderProgress } from './render-progress.ts'
 
 export interface DocumentSessionRoutesDependencies {
   documents: Documents
-  store: Pick<DocumentLists, 'loadProgressOf'> & Pick<DocumentOperations, 'retry' | 'startOperation'>
+  store: Pick<DocumentLists, 'loadProgressOf'> & DocumentOperations
   /** The organisation of a document; undefined if there is no such document. */
   findOrganisation: (documentId: string) => Promise<string | undefined>
   /** Undefined if there is no such Space. */
@@ -58,8 +54,6 @@ export interface DocumentChangeEntry {
 
 const described = describeRoutes({ role: 'operator' }, 'Operator: Documents')
 const params = documentParamsSchema
-/** Most ids of a selection in the admin log. */
-const maximumLoggedIds = 100
 
 /**
  * Documents for signed-in people: `/api/documents/{id}`, and uploads and work on many documents below `/api/spaces/{id}/documents`.
@@ -71,7 +65,7 @@ export function documentSessionRoutes(dependencies: DocumentSessionRoutesDepende
   const ofDocument = actingMembersOf((id) => (isUuid(id) ? findOrganisation(id) : undefined), noDocument)
   return (app) => {
     void app.register(async (scope: unknown) => addUpload(scope as App, dependencies, ofSpace))
-    addOperations(app, dependencies, ofSpace)
+    void app.register(async (scope: unknown) => addOperations(scope as App, dependencies, ofSpace))
     void app.register(async (scope: unknown) => {
       acceptBodyTexts(scope as App)
       addReads(scope as App, dependencies, ofDocument)
@@ -213,72 +207,6 @@ function addChanges(app: App, dependencies: DocumentSessionRoutesDependencies, m
 
 function loggedFields({ name, metadataJson }: Document) {
   return { name, metadata: metadataJson === null ? null : (JSON.parse(metadataJson) as unknown) }
-}
-
-const operations = [
-  {
-    kind: 'delete',
-    action: 'documents.removed',
-    operationId: 'deleteDocuments',
-    summary: 'Delete many documents of a Space',
-    description: 'Deletes them in the background.',
-  },
-  {
-    kind: 'retry',
-    action: 'documents.retried',
-    operationId: 'retryDocuments',
-    summary: 'Process failed documents of a Space again',
-    description:
-      'From their stored files, in the background. Documents of the selection that are not failed stay as they are.',
-  },
-] as const
-
-function addOperations(
-  app: App,
-  { store, findSpace, recordChange }: DocumentSessionRoutesDependencies,
-  members: Members,
-) {
-  for (const { kind, action, operationId, summary, description } of operations) {
-    app.post(
-      `/api/spaces/:id/documents/${kind}`,
-      described(
-        operationId,
-        summary,
-        {
-          description: `${description} The list and the event stream report progress. A repeated request returns the unfinished operation.`,
-          params: idParamsSchema,
-          body: documentSelectionSchema,
-          response: { 202: documentOperationSchema, ...errorResponses(400, 401, 403, 404) },
-        },
-        members,
-      ),
-      async (request, reply) => {
-        const space = findSpace(request.params.id)
-        if (!space) throw noSpace()
-        const { organisation, body: selection } = request
-        const started = { organisationId: organisation.id, spaceId: space.id as SpaceId, kind, selection }
-        const operation = await store.startOperation(started)
-        if (operation.total > 0) {
-          await recordChange({
-            actor: actorOf(request),
-            action,
-            subjectType: 'space',
-            subjectId: space.id,
-            organisationId: organisation.id,
-            before: null,
-            after: { operationId: operation.id, documents: operation.total, ...loggedSelection(selection) },
-          })
-        }
-        reply.code(202)
-        return renderOperation(operation)
-      },
-    )
-  }
-}
-
-function loggedSelection(selection: DocumentSelection) {
-  if ('ids' in selection) return { ids: selection.ids.slice(0, maximumLoggedIds) }
-  return { filter: selection.filter, except: selection.except?.slice(0, maximumLoggedIds) ?? [] }
 }
 
 async function sendDetail({ store }: DocumentSessionRoutesDependencies, document: Document, reply: FastifyReply) {

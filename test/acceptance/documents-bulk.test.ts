@@ -180,7 +180,7 @@ describe('a deletion of many documents', () => {
   })
 })
 
-test('an operation whose process is killed continues after the next start', { timeout: 120_000 }, async () => {
+test('an operation whose process is killed continues after the next start', { timeout: 180_000 }, async () => {
   const place = await freshDatabasePlace()
   const token = 'operator-token-of-the-bulk-test'
   const launch = () =>
@@ -209,7 +209,7 @@ test('an operation whose process is killed continues after the next start', { ti
   const { total, operations } = await page()
   expect(total).toBeGreaterThan(0)
   expect(operations).toMatchObject([{ total: 3000 }])
-  await expect.poll(async () => (await page()).operations, { timeout: 60_000 }).toEqual([])
+  await expect.poll(async () => (await page()).operations, { timeout: 90_000 }).toEqual([])
   expect((await page()).total).toBe(0)
   await running.kill('SIGTERM')
   await place.remove()

@@ -23,6 +23,8 @@ export const documentChanges = new Set([
   'POST /api/spaces/{id}/documents',
   'POST /api/spaces/{id}/documents/delete',
   'POST /api/spaces/{id}/documents/retry',
+  'POST /api/spaces/{id}/documents/metadata',
+  'POST /api/spaces/{id}/documents/operations/{operationId}/stop',
   'PATCH /api/documents/{id}',
   'DELETE /api/documents/{id}',
   'POST /api/documents/{id}/retry',

@@ -13,6 +13,8 @@ const known: Record<AdminAction, true> = {
   'document.updated': true,
   'documents.removed': true,
   'documents.retried': true,
+  'documents.stopped': true,
+  'documents.updated': true,
   'invitation.created': true,
   'invitation.removed': true,
   'member.added': true,
