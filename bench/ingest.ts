@@ -153,7 +153,7 @@ async function readWithPortico(files: string[]): Promise<Outcome> {
     readableFolders: [...new Set(files.map((file) => path.dirname(file)))],
     log: silentLog,
   })
-  await pool.ready()
+  await pool.warm()
   const [pid] = pool.processIds()
   const texts: string[] = []
   const restingMebibytes = process.memoryUsage.rss() / 1024 ** 2

@@ -74,6 +74,7 @@ function openPipeline({
     size: extractorProcesses(config.settings.ingestion.workers),
     chunking: chunkingFor(embedder),
     readableFolders: blobs.localFolders,
+    clock,
     log,
   })
   onStop(() => extractors.close())

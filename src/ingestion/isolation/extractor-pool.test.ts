@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { silentLog } from '../../kernel/index.ts'
+import { createFakeClock } from '../../../test/harness/fake-clock.ts'
+import { type Clock, silentLog } from '../../kernel/index.ts'
 import type { Chunk, DocumentFormat } from '../extraction.ts'
 import { buildDocx, buildPdf, buildTextPdf, buildZip, docxParagraph } from '../testing/build-documents.ts'
 import { ExtractorCrashError } from './extraction-run.ts'
@@ -30,8 +31,15 @@ beforeAll(async () => {
 afterEach(() => pool?.close())
 afterAll(() => rm(folder, { recursive: true }))
 
-function startPool(limits: Partial<ExtractionLimits> = {}, size = 1): ExtractorPool {
-  pool = createExtractorPool({ size, limits, chunking, readableFolders: [folder], log: silentLog })
+function startPool(limits: Partial<ExtractionLimits> = {}, size = 1, clock?: Clock): ExtractorPool {
+  pool = createExtractorPool({
+    size,
+    limits,
+    chunking,
+    readableFolders: [folder],
+    log: silentLog,
+    ...(clock && { clock }),
+  })
   return pool
 }
 
@@ -78,7 +86,7 @@ describe('reading', () => {
   test('a slow consumer pauses the child, and its time does not count against the file', async () => {
     // Above what the file takes on a crowded machine, below what the consumer takes.
     startPool({ timeLimitMs: 4000 })
-    await pool.ready()
+    await pool.warm()
     const { chunks } = pool.extract(await put('slow.txt', lines(20_000)))
     const all: Chunk[] = []
     for await (const batch of chunks) {
@@ -91,7 +99,7 @@ describe('reading', () => {
   test('a child receives nothing of the service’s environment', async () => {
     process.env.PORTICO_TEST_SECRET = 'a secret'
     startPool()
-    await pool.ready()
+    await pool.warm()
     delete process.env.PORTICO_TEST_SECRET
     const file = `/proc/${pool.processIds()[0]}/environ`
     if (!existsSync(file)) return
@@ -128,7 +136,7 @@ describe('failures and ends', () => {
 
   test('a child killed from outside is a retryable error, and is replaced', async () => {
     startPool()
-    await pool.ready()
+    await pool.warm()
     const [pid] = pool.processIds()
     const { chunks, summary } = pool.extract(await put('killed.txt', lines(20_000)))
     await expect(
@@ -143,7 +151,7 @@ describe('failures and ends', () => {
 
   test('an aborted extraction ends with the reason, running or waiting', async () => {
     startPool()
-    await pool.ready()
+    await pool.warm()
     const controller = new AbortController()
     const running = pool.extract({ ...(await put('big.txt', lines(20_000))), signal: controller.signal }).chunks
     const waiting = pool.extract({ ...(await put('next.txt', 'words')), signal: controller.signal }).chunks
@@ -165,7 +173,7 @@ describe('failures and ends', () => {
 
   test('closing ends running extractions and all children', async () => {
     startPool({}, 2)
-    await pool.ready()
+    await pool.warm()
     const pids = pool.processIds()
     const iterator = pool.extract(await put('open.txt', lines(20_000))).chunks[Symbol.asyncIterator]()
     await iterator.next()
@@ -174,13 +182,34 @@ describe('failures and ends', () => {
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow()
   })
 
+  test('children start when files wait for them, at most as many as the pool allows, and end a minute after the last file', async () => {
+    const clock = createFakeClock()
+    startPool({}, 2, clock)
+    expect(pool.processIds()).toEqual([])
+    await read('one.txt', 'A single file.')
+    expect(pool.processIds()).toHaveLength(1)
+
+    await Promise.all(['a', 'b', 'c', 'd'].map((name) => read(`${name}.txt`, lines(2_000))))
+    const pids = pool.processIds()
+    expect(pids).toHaveLength(2)
+    // The second one may have come up after the last file.
+    await pool.warm()
+
+    await clock.advance(50_000)
+    expect(pool.processIds()).toEqual(pids)
+    await clock.advance(20_000)
+    await expect.poll(() => pids.filter(isRunning)).toEqual([])
+    expect(pool.processIds()).toEqual([])
+    expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')
+  })
+
   test('children end by themselves when the pool’s process is killed, even while they read', async () => {
     const { filePath } = await put('orphan.txt', lines(20_000))
     const script = `
       import { createExtractorPool } from ${JSON.stringify(path.join(import.meta.dirname, 'extractor-pool.ts'))}
       const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
       const pool = createExtractorPool({ size: 2, log, chunking: ${JSON.stringify(chunking)}, readableFolders: [${JSON.stringify(folder)}] })
-      await pool.ready()
+      await pool.warm()
       for await (const _ of pool.extract({ filePath: ${JSON.stringify(filePath)}, format: 'txt', sizeBytes: 1 }).chunks) {
         console.log(JSON.stringify(pool.processIds()))
         await new Promise(() => {})
@@ -200,7 +229,7 @@ describe('failures and ends', () => {
     const script = `
       import { createExtractorPool } from ${JSON.stringify(path.join(import.meta.dirname, 'extractor-pool.ts'))}
       const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log }
-      await createExtractorPool({ size: 1, log, chunking: ${JSON.stringify(chunking)} }).ready()
+      await createExtractorPool({ size: 1, log, chunking: ${JSON.stringify(chunking)} }).warm()
       console.log('done')`
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
       timeout: 10_000,

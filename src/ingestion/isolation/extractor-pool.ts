@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import type { Log } from '../../kernel/index.ts'
+import { type Clock, type Log, systemClock } from '../../kernel/index.ts'
 import type { Chunk, DocumentFormat, ExtractionSummary } from '../extraction.ts'
 import { runExtraction } from './extraction-run.ts'
 import { startExtractorChild, type ExtractorChild } from './extractor-child.ts'
@@ -8,13 +8,14 @@ import { defaultLimits, type ExtractionLimits } from './limits.ts'
 import type { ChunkingSettings } from './protocol.ts'
 
 export interface ExtractorPoolOptions {
-  /** Child processes, and so files that are read at once. Each takes about 100 MB at rest. */
+  /** Most child processes, and so files that are read at once. Each takes about 140 MB at rest. */
   size: number
   chunking: ChunkingSettings
   /** Folders that children may read files from, the temporary folder included where files are put there first. */
   readableFolders?: readonly string[]
   /** Replaces single limits; the others follow the size of each file. */
   limits?: Partial<ExtractionLimits>
+  clock?: Clock
   log: Log
 }
 
@@ -48,6 +49,9 @@ export type ExtractorPool = ReturnType<typeof createExtractorPool>
 /** A child is replaced after this many files, or when it holds this much memory at rest: WebAssembly memory never shrinks. */
 const maximumFilesPerChild = 500
 const maximumRestingBytes = 400 * 1024 * 1024
+/** A child without a file for this long ends: the next file then waits about a second for a new one. */
+const maximumIdleMs = 60_000
+const checkIdleEveryMs = 10_000
 /** Starts that may fail in a row before waiting extractions are rejected. */
 const maximumFailedStarts = 3
 
@@ -55,6 +59,9 @@ interface Slot {
   child: ExtractorChild
   files: number
   isReading: boolean
+  isUp: boolean
+  /** Since when it waits for a file, by the monotonic clock. */
+  idleSinceMs: number
 }
 
 interface Waiter {
@@ -62,7 +69,10 @@ interface Waiter {
   fail(error: Error): void
 }
 
-/** Keeps warm child processes in which files are read, so that a hostile file ends its child and nothing else. */
+/**
+ * Reads files in child processes, so that a hostile file ends its child and nothing else. Children start when a file waits for one, and
+ * end when no file needs them.
+ */
 export function createExtractorPool(options: ExtractorPoolOptions) {
   const { counter } = options.chunking
   const readable = options.readableFolders ?? [tmpdir()]
@@ -71,7 +81,6 @@ export function createExtractorPool(options: ExtractorPoolOptions) {
     folders.map((folder) => realpathSync(folder)),
     options,
   )
-  for (let index = 0; index < options.size; index += 1) children.start()
 
   return {
     /** Starts when its chunks are read, as soon as a child is free. */
@@ -94,8 +103,8 @@ export function createExtractorPool(options: ExtractorPoolOptions) {
       }
       return { chunks: chunks(), summary }
     },
-    /** Resolves when all children are up. Extractions need not wait for it. */
-    ready: () => children.ready(),
+    /** Starts all children and resolves when they are up. Extractions need not wait for it. */
+    warm: () => children.warm(),
     /** Process ids of the living children. */
     processIds: (): number[] => children.processIds(),
     /** Processes, those that read a file, and extractions that wait for one. */
@@ -135,11 +144,15 @@ class ChildPool {
   private readonly idle: Slot[] = []
   private readonly waiters: Waiter[] = []
   private readonly closer = new AbortController()
+  private readonly clock: Clock
   private failedStarts = 0
 
   constructor(folders: string[], options: ExtractorPoolOptions) {
     this.folders = folders
     this.options = options
+    this.clock = options.clock ?? systemClock
+    const stopChecks = this.clock.every(checkIdleEveryMs, () => this.endIdle())
+    this.closing.addEventListener('abort', stopChecks, { once: true })
   }
 
   /** Aborted when the pool closes. */
@@ -160,28 +173,28 @@ class ChildPool {
     }
   }
 
-  /** Starts a child, and another one when it ends. */
-  start() {
+  private start() {
     if (this.closing.aborted) return
-    const slot: Slot = { child: startExtractorChild(this.folders, this.options.chunking), files: 0, isReading: false }
+    const child = startExtractorChild(this.folders, this.options.chunking)
+    const slot: Slot = { child, files: 0, isReading: false, isUp: false, idleSinceMs: 0 }
     this.slots.add(slot)
     this.holdProcess()
-    let isUp = false
-    slot.child.ready.then(
+    child.ready.then(
       () => {
-        isUp = true
+        slot.isUp = true
         this.failedStarts = 0
         this.offer(slot)
+        this.startForWaiters()
       },
       () => {},
     )
-    void slot.child.exited.then(({ code, signal, errorOutput }) => {
+    void child.exited.then(({ code, signal, errorOutput }) => {
       this.slots.delete(slot)
       const at = this.idle.indexOf(slot)
       if (at !== -1) this.idle.splice(at, 1)
       if (this.closing.aborted) return
       this.options.log.debug({ code, signal }, 'an extraction process ended')
-      if (isUp) this.start()
+      if (slot.isUp) this.startForWaiters()
       else this.retryStart(errorOutput)
     })
   }
@@ -202,7 +215,8 @@ class ChildPool {
     else slot.child.kill()
   }
 
-  async ready(): Promise<void> {
+  async warm(): Promise<void> {
+    while (this.slots.size < this.options.size) this.start()
     await Promise.all(
       [...this.slots].map(async ({ child }) => {
         child.setBusy(true)
@@ -219,6 +233,22 @@ class ChildPool {
       child.kill()
     }
     await Promise.all(exits)
+  }
+
+  /** One child for each waiting extraction, those that are starting included, up to the pool's size. */
+  private startForWaiters() {
+    // A failed start is repeated after a pause.
+    if (this.failedStarts > 0) return
+    let starting = [...this.slots].filter(({ isUp }) => !isUp).length
+    for (; starting < this.waiters.length && this.slots.size < this.options.size; starting++) this.start()
+  }
+
+  private endIdle() {
+    const sinceMs = this.clock.monotonicMs() - maximumIdleMs
+    for (const slot of this.idle.filter(({ idleSinceMs }) => idleSinceMs <= sinceMs)) {
+      this.idle.splice(this.idle.indexOf(slot), 1)
+      slot.child.kill()
+    }
   }
 
   /** Children keep this process alive only while one of them reads or an extraction waits for one. */
@@ -243,13 +273,15 @@ class ChildPool {
 
   private offer(slot: Slot) {
     const waiter = this.waiters.shift()
-    if (waiter) waiter.give(slot)
-    else this.idle.push(slot)
+    if (waiter) return waiter.give(slot)
+    slot.idleSinceMs = this.clock.monotonicMs()
+    this.idle.push(slot)
   }
 
   private freeSlot(signal: AbortSignal): Promise<Slot> {
     if (signal.aborted) return Promise.reject(signal.reason as Error)
-    const free = this.idle.shift()
+    // The one that waits for the shortest time, so that others become superfluous.
+    const free = this.idle.pop()
     if (free) return Promise.resolve(free)
     if (this.failedStarts >= maximumFailedStarts) return Promise.reject(new Error('extraction processes do not start'))
     return new Promise((resolve, reject) => {
@@ -272,6 +304,7 @@ class ChildPool {
       }
       signal.addEventListener('abort', onAbort, { once: true })
       this.waiters.push(waiter)
+      this.startForWaiters()
       this.holdProcess()
     })
   }
