@@ -9,7 +9,7 @@ import { composeAnswer } from '../src/providers/offline/compose-answer.ts'
 import { mapError as mapOpenAiError } from '../src/providers/openai/map-error.ts'
 import { createRedactor } from '../src/providers/redactor.ts'
 import { analyseChunks, analyseQuery } from '../src/retrieval/lexical/analyse-text.ts'
-import { tokenize } from '../src/language/index.ts'
+import { splitSentences, tokenize } from '../src/language/index.ts'
 import type { Passage } from '../src/retrieval/index.ts'
 import { createCitationRewriter } from '../src/chat/citations/citation-rewriter.ts'
 import { selectQuote } from '../src/chat/citations/select-quote.ts'
@@ -166,6 +166,7 @@ const readers: Record<string, (text: string) => unknown> = {
     return parser.end()
   },
   'words of a chunk': (text) => tokenize(text, { singleCharacters: true }),
+  sentences: (text) => splitSentences(text),
   'terms of a chunk': (text) => analyseChunks('space', [text]),
   'terms of a question': (text) => analyseQuery('space', text, { languages: ['en', 'de', 'fr'] }),
   'document names': (text) => cleanName(text, 'name'),

@@ -93,4 +93,4 @@ export const excluded: { paths: RegExp; reason: string }[] = [
  * errors and printed lines are checked.
  */
 export const stringsAreData =
-  /\.test\.ts$|fixture|(?:^|\/)testing\/|^(?:bench|scripts|test)\/|^src\/chat\/(?:context\/prompt|tools\/)|^src\/providers\/offline\/rank-sentences/
+  /\.test\.ts$|fixture|(?:^|\/)testing\/|^(?:bench|scripts|test)\/|^src\/chat\/(?:context\/prompt|tools\/)|^src\/(?:evidence|language)\//

@@ -9,4 +9,5 @@ export {
   vietnameseLetter,
   weighLatinLanguages,
 } from './languages.ts'
+export { splitSentences } from './split-sentences.ts'
 export { tokenize } from './tokenize.ts'

@@ -1,5 +1,5 @@
+import { rankSentences } from '../../evidence/index.ts'
 import type { ProviderMessage } from '../port.ts'
-import { rankSentences } from './rank-sentences.ts'
 
 /** Part of a conversation that is searched for passages, in UTF-16 units: far more than a Space sends, and fast to read. */
 const maximumSourceUnits = 60_000

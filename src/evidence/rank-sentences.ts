@@ -1,3 +1,5 @@
+import { splitSentences } from '../language/index.ts'
+
 /** One sentence of a passage, with the passage's number. */
 export interface RankedSentence {
   id: number
@@ -30,7 +32,9 @@ const commonWords: ReadonlySet<string> = new Set(
  */
 export function rankSentences(question: string, passages: readonly { id: number; text: string }[]): RankedSentence[] {
   const wanted = new Set(wordsOf(question).filter((word) => !commonWords.has(word)))
-  const sentences = passages.flatMap(({ id, text }) => splitSentences(text).map((sentence) => ({ id, text: sentence })))
+  const sentences = passages.flatMap(({ id, text }) =>
+    splitSentences(text).map((sentence) => ({ id, text: wellFormedStart(sentence.text, maximumSentenceUnits) })),
+  )
   const known = sentences.map((sentence) => new Set(wordsOf(sentence.text)))
   const containing = new Map<string, number>()
   for (const words of known) {
@@ -56,16 +60,6 @@ function scoreOf(words: ReadonlySet<string>, weight: ReadonlyMap<string, number>
   let score = 0
   for (const word of words) score += weight.get(word) ?? 0
   return score / (1 + Math.log1p(words.size) / 8)
-}
-
-/** Line ends end a sentence too. */
-function splitSentences(text: string): string[] {
-  const sentences: string[] = []
-  for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'sentence' }).segment(text)) {
-    const sentence = segment.trim()
-    if (/[\p{L}\p{N}]/u.test(sentence)) sentences.push(wellFormedStart(sentence, maximumSentenceUnits))
-  }
-  return sentences
 }
 
 /** Lower case without accents, cut to a rough stem: `prices` and `price`, `holidays` and `holiday` are equal. */

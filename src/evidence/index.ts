@@ -1,0 +1,1 @@
+export { rankSentences } from './rank-sentences.ts'
