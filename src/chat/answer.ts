@@ -9,12 +9,13 @@ import { type DocumentReference, referencesOfCitations, referencesOfPassages } f
 import { composeQuery } from './search-query.ts'
 import { searchSpace } from './search-space.ts'
 import { createModelTurn } from './tools/model-turn.ts'
-import { maximumCallsPerRound, maximumToolRounds, readToolCall, searchTool } from './tools/search-tool.ts'
+import { maximumToolRounds, runToolCalls, toolDefinitions, type ToolOutcome } from './tools/run-tools.ts'
+import { searchTool } from './tools/search-tool.ts'
 import type { ToolCall } from './tools/tool-call.ts'
 
 /** The parts of an answer, in order. The stream sends them one by one; the JSON answer is folded from them. */
 export type AnswerEvent =
-  | { type: 'message_source'; source: 'UPLOADED_FILES'; status: 'RETRIEVED'; count: number; search: SearchReport }
+  | { type: 'message_source'; source: string; status: 'RETRIEVED'; count: number; search: SearchReport }
   | { type: 'assistant_write'; delta: string }
   | { type: 'references'; references: DocumentReference[] }
   /** One receipt for each call of the model. */
@@ -70,7 +71,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   const query = composeQuery(call.messages)
   const startMs = performance.now()
   const passages = await prepared.window.pack(await searchSpace(run.dependencies.retrieval, call, query), 1)
-  yield retrieved(passages, query, startMs)
+  yield retrieved(passages, { source: searchTool.source, query, startMs })
 
   addPassages(run, passages)
   const rewriter = createCitationRewriter(sources, { inline: call.inlineSources })
@@ -141,7 +142,7 @@ function complete(
       temperature: call.space.settings.temperature ?? undefined,
       maxOutputTokens: prepared.window.outputCap(),
       // Providers reject a conversation with calls of undeclared tools. Some models of Bedrock reject `auto`.
-      ...(call.agentic ? { tools: [searchTool], ...(mayCall ? {} : { toolChoice: 'none' as const }) } : {}),
+      ...(call.agentic ? { tools: toolDefinitions, ...(mayCall ? {} : { toolChoice: 'none' as const }) } : {}),
     },
     stream: true,
     whenExhausted: prepared.whenExhausted,
@@ -151,50 +152,27 @@ function complete(
 
 /** Runs the calls of one turn and adds their results to the conversation. */
 async function* runTools(run: Run, toolCalls: readonly ToolCall[]): AsyncGenerator<AnswerEvent, void, void> {
-  const { prepared, conversation } = run
-  for (const [index, toolCall] of toolCalls.entries()) {
-    const startMs = performance.now()
-    const { content, found, query } = await runTool(run, toolCall, index < maximumCallsPerRound)
-    // The room for passages was taken when they were packed.
-    if (found.length === 0) await prepared.window.add(content)
-    yield retrieved(found, query, startMs)
-    addPassages(run, found)
-    conversation.push({ role: 'tool', toolCallId: toolCall.id, content })
-  }
-}
-
-/** The result of one call: passages, or what is wrong with the call. */
-async function runTool(
-  run: Run,
-  toolCall: ToolCall,
-  maySearch: boolean,
-): Promise<{ content: string; found: Passage[]; query: string | null }> {
-  const read = readToolCall(toolCall)
-  if ('problem' in read) return { content: read.problem, found: [], query: null }
-  if (!maySearch) {
-    return {
-      content: `Only ${maximumCallsPerRound} searches at a time are allowed. Repeat this one if needed.`,
-      found: [],
-      query: null,
-    }
-  }
+  const { dependencies, call, prepared, boundary, conversation } = run
   const firstNumber = run.passages.length + 1
-  const found = await run.prepared.window.pack(
-    await searchSpace(run.dependencies.retrieval, run.call, read.query),
-    firstNumber,
-  )
-  const content = found.length === 0 ? 'Nothing was found.' : fencePassages(found, run.boundary, firstNumber)
-  return { content, found, query: read.query }
+  const outcomes = runToolCalls(toolCalls, { dependencies, call, window: prepared.window, boundary, firstNumber })
+  for await (const { toolCallId, content, passages, source, query, startMs } of outcomes) {
+    yield retrieved(passages, { source, query, startMs })
+    addPassages(run, passages)
+    conversation.push({ role: 'tool', toolCallId, content })
+  }
 }
 
 /** Longest query in a report, UTF-16 units: a question may have 200,000 characters. */
 const maximumReportedQuery = 1_000
 
-function retrieved(passages: readonly Passage[], query: string | null, startMs: number): AnswerEvent {
+function retrieved(
+  passages: readonly Passage[],
+  { source, query, startMs }: Pick<ToolOutcome, 'source' | 'query' | 'startMs'>,
+): AnswerEvent {
   const titles = new Map(passages.map(({ documentId, documentName }) => [documentId as string, documentName]))
   return {
     type: 'message_source',
-    source: 'UPLOADED_FILES',
+    source,
     status: 'RETRIEVED',
     count: passages.length,
     search: {

@@ -10,7 +10,7 @@ import type { TokenCounting } from '../tokens/index.ts'
 import { removeMarkers } from './citations/citation-rewriter.ts'
 import { type ContextWindow, openContextWindow } from './context/context-window.ts'
 import { composeSystemPrompt } from './context/prompt.ts'
-import { searchTool } from './tools/search-tool.ts'
+import { toolDefinitions } from './tools/run-tools.ts'
 
 export interface AnswerCall {
   requestId: RequestId
@@ -61,7 +61,7 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
     { ...limits, answerTokens: settings.maximumOutputTokens },
     { system, turns: call.messages },
   )
-  if (call.agentic) await window.add(JSON.stringify(searchTool))
+  if (call.agentic) await window.add(JSON.stringify(toolDefinitions))
   const earlier: ProviderMessage[] = []
   for (const turn of await window.keepRecent(call.messages.slice(0, -1))) {
     const content = turn.role === 'assistant' ? await removeMarkers(turn.content, call.signal) : turn.content
