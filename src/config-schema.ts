@@ -57,7 +57,9 @@ const server = z.strictObject({
     100,
   )
     .default([])
-    .describe('Addresses and networks of reverse proxies whose X-Forwarded-For states the address of the client.'),
+    .describe(
+      'Addresses and networks of reverse proxies whose X-Forwarded-For, -Proto and -Host state the address of the client and of the service.',
+    ),
 })
 
 const group = z.string().min(1).max(500).describe('A value of the groups claim.')

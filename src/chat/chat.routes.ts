@@ -12,7 +12,7 @@ import { idParamsSchema } from '../contract/operator.ts'
 import { type App, describeRoutes, isAdministratorOf, type Routes } from '../http/index.ts'
 import { AppError } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
-import { noSpace, peopleOfSpace, type Space } from '../spaces/index.ts'
+import { actingMembersOfSpace, noSpace, type Space } from '../spaces/index.ts'
 import { chatBody } from './chat-body.ts'
 import { type SendDependencies, sendAnswer } from './send-answer.routes.ts'
 
@@ -74,7 +74,7 @@ function addPublishedChat(app: App, dependencies: ChatRoutesDependencies) {
 
 function addPreview(app: App, dependencies: ChatRoutesDependencies) {
   const { getSpace } = dependencies
-  const members = { ...peopleOfSpace({ get: getSpace }, 'member'), acting: true } as const
+  const members = actingMembersOfSpace({ get: getSpace })
   app.post(
     '/api/spaces/:id/chat',
     {

@@ -2,8 +2,7 @@ import { errorResponses } from '../contract/errors.ts'
 import { idParamsSchema } from '../contract/operator.ts'
 import { spaceSearchResultSchema, spaceSearchSchema } from '../contract/space-search.ts'
 import { describeRoutes, type Routes } from '../http/index.ts'
-import { AppError } from '../kernel/index.ts'
-import type { Space } from '../spaces/index.ts'
+import { actingMembersOfSpace, noSpace, type Space } from '../spaces/index.ts'
 import { explainSearch } from './explain-search.ts'
 import type { AnswerDependencies } from './prepare-answer.ts'
 
@@ -14,15 +13,7 @@ export interface SpaceSearchDependencies extends AnswerDependencies {
 /** `POST /api/spaces/{id}/search`: the retrieval tester, for members who act for their organisation. */
 export function spaceSearchRoutes(dependencies: SpaceSearchDependencies): Routes {
   const { getSpace } = dependencies
-  const described = describeRoutes(
-    {
-      role: 'member',
-      organisation: ({ params }) => getSpace((params as { id: string }).id)?.organisationId,
-      missing: noSpace,
-      acting: true,
-    },
-    'Spaces in the console',
-  )
+  const described = describeRoutes(actingMembersOfSpace({ get: getSpace }), 'Spaces in the console')
   return (app) => {
     app.post(
       '/api/spaces/:id/search',
@@ -41,7 +32,7 @@ export function spaceSearchRoutes(dependencies: SpaceSearchDependencies): Routes
       ),
       (request) => {
         const space = getSpace(request.params.id)
-        if (!space) throw noSpace()
+        if (!space) throw noSpace(request.params.id)
         const { messages, candidates } = request.body
         const call = {
           requestId: request.requestId,
@@ -57,8 +48,4 @@ export function spaceSearchRoutes(dependencies: SpaceSearchDependencies): Routes
       },
     )
   }
-}
-
-function noSpace(): AppError {
-  return new AppError('space_not_found', 'There is no Space with this id.', { param: 'id' })
 }

@@ -15,6 +15,7 @@ import {
   isSubscriptionActive,
   type Organisation,
   type Organisations,
+  renderApiKey,
 } from '../organisations/index.ts'
 import { renderOfferedModel } from './offered-models.ts'
 import { originOf } from './origin.ts'
@@ -70,11 +71,7 @@ function renderView(
       markupPercent,
     },
     missing: findMissing(organisation, { isActive, hasCredit: hasCredit(organisation), hasKey: apiKey !== null }),
-    apiKey: apiKey && {
-      ...apiKey,
-      createdAt: new Date(apiKey.createdAt).toISOString(),
-      lastUsedAt: apiKey.lastUsedAt === null ? null : new Date(apiKey.lastUsedAt).toISOString(),
-    },
+    apiKey: apiKey && renderApiKey(apiKey),
     baseUrl: `${origin.replace(/\/+$/, '')}/v1/gateway`,
     models: models.slice(0, maximumViewModels).map((model) => renderOfferedModel(model, organisation, nowMs)),
     modelsTotal: models.length,

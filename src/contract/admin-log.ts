@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isoTime } from './operator.ts'
 import { queryInteger } from './query-integer.ts'
 
 /** The admin log: who changed what and when. */
@@ -59,7 +60,6 @@ export const adminActions = [
 
 export type AdminAction = (typeof adminActions)[number]
 
-const isoTime = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-12-31T23:00:00Z' })
 const text = (maximum: number) => z.string().min(1).max(maximum)
 
 const filterFields = {

@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import { shownTraitsSchema } from './model-traits.ts'
 import { modelSchema, priceSchema, providerSchema, providerTestSchema, shownPrices } from './models.ts'
-import { queryInteger } from './query-integer.ts'
+import { paging, queryInteger } from './query-integer.ts'
 
 /** Views of the console for providers, deployments and models. Lists are pages of the catalogue in memory. */
 
 const page = {
   search: z.string().max(200).optional().describe('Part of an id; upper and lower case are equal.'),
-  limit: queryInteger(1, 200).default(100),
-  offset: queryInteger(0, 1_000_000).default(0),
+  ...paging(100, { maximumLimit: 200, maximumOffset: 1_000_000 }),
 }
 
 const source = z.enum(['built-in', 'snapshot', 'discovered', 'configuration', 'operator'])

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { adminLogPageSchema } from './admin-log.ts'
 import { organisationSchema } from './operator.ts'
-import { queryInteger } from './query-integer.ts'
+import { paging } from './query-integer.ts'
 import { budgetSchema } from './usage.ts'
 
 /** The operator's pages of organisations: one request per page. */
@@ -12,8 +12,7 @@ const sortFields = ['createdAt', 'name', 'plan', 'monthlyBudget', 'spentPercent'
 const maximumOffset = 100_000
 
 export const consoleOrganisationsQuerySchema = z.object({
-  offset: queryInteger(0, maximumOffset).default(0),
-  limit: queryInteger(1, 100).default(50),
+  ...paging(50, { maximumOffset }),
   search: z.string().max(200).optional().describe('A part of the name, not case-sensitive, or an id.'),
   plan: z.enum(['free', 'team', 'enterprise']).optional(),
   gateway: z

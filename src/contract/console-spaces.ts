@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { spaceSchema } from './operator.ts'
-import { queryInteger } from './query-integer.ts'
+import { keyDisplaySchema, spaceSchema } from './operator.ts'
+import { paging } from './query-integer.ts'
 
 /** The views of Spaces and of Team Settings > Published Spaces. */
 
@@ -13,8 +13,7 @@ const documentsSchema = z
 export const spaceListQuerySchema = z.object({
   search: z.string().max(200).optional().describe('A part of the name, not case-sensitive.'),
   state: z.enum(['published', 'unpublished']).optional().describe('Only Spaces in this state.'),
-  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0),
-  limit: queryInteger(1, 100).default(20),
+  ...paging(20),
 })
 
 const spaceFields = spaceSchema.omit({ instructions: true, settings: true })
@@ -77,8 +76,8 @@ export const publicationSchema = z
     documents: documentsSchema,
     baseUrl: z.string().describe('The address of this service for clients.'),
     endpointUrl: z.string().nullable().describe('The address of the chat; null before the Space is first published.'),
-    apiKey: z
-      .object({ prefix: z.string(), lastFour: z.string() })
+    apiKey: keyDisplaySchema
+      .pick({ prefix: true, lastFour: true })
       .nullable()
       .describe('The key of the organisation, without its secret part.'),
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { documentFailureCodes, documentFormats, documentWarningSchema, maximumMetadataBytes } from './documents.ts'
-import { queryInteger } from './query-integer.ts'
+import { paging, queryInteger } from './query-integer.ts'
 
 /** The console's view of documents: lists, progress, failures, work on many documents, and chunks. */
 
@@ -162,8 +162,7 @@ export const documentEventSchema = z
   .meta({ id: 'SpaceDocumentEvent' })
 
 export const chunkQuerySchema = z.object({
-  offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0),
-  limit: queryInteger(1, 500).default(100),
+  ...paging(100, { maximumLimit: 500 }),
 })
 
 const chunkSchema = z

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { queryInteger } from './query-integer.ts'
+import { paging } from './query-integer.ts'
 
 /** The operator API of organisations, keys and Spaces. Unknown fields are rejected, so that a typo is an error. */
 
-const paging = { offset: queryInteger(0, Number.MAX_SAFE_INTEGER).default(0), limit: queryInteger(1, 100).default(20) }
 const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ total: z.int(), limit: z.int(), offset: z.int(), items: z.array(item) })
 
@@ -13,7 +12,8 @@ export const idParamsSchema = z.object({ id: z.string() })
 export const emptySchema = z.null().describe('Empty.')
 
 const plan = z.enum(['free', 'team', 'enterprise'])
-const isoTime = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-12-31T23:00:00Z' })
+/** A time that a client sends. */
+export const isoTime = z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time such as 2026-12-31T23:00:00Z' })
 const decimal = z.union([z.string().max(40), z.number()])
 const subscription = z
   .strictObject({
@@ -69,7 +69,7 @@ export const updateOrganisationSchema = z
   .meta({ id: 'UpdateOrganisation' })
 
 export const listOrganisationsQuerySchema = z.object({
-  ...paging,
+  ...paging(20),
   search: z.string().max(200).optional().describe('A part of the name, not case-sensitive.'),
 })
 
@@ -172,7 +172,7 @@ export const updateSpaceSchema = z
   .meta({ id: 'UpdateSpace' })
 
 export const listSpacesQuerySchema = z.object({
-  ...paging,
+  ...paging(20),
   organisationId: z.uuid().optional(),
   search: z.string().max(200).optional().describe('A part of the name, not case-sensitive.'),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryInteger } from './query-integer.ts'
+import { paging } from './query-integer.ts'
 
 /** The API of people: set-up, the signed-in person, members and invitations. Unknown fields are rejected. */
 
@@ -12,9 +12,9 @@ const email = z
 const name = z.string().trim().min(1).max(200)
 const password = z.string().min(passwordLength.minimum).max(passwordLength.maximum)
 const membershipRole = z.enum(['administrator', 'member'])
-const paging = { offset: queryInteger(0, 1_000_000).default(0), limit: queryInteger(1, 100).default(50) }
+const page = paging(50, { maximumOffset: 1_000_000 })
 
-export const pageQuerySchema = z.object(paging)
+export const pageQuerySchema = z.object(page)
 
 const signInMethods = {
   passwordSignIn: z.boolean(),
@@ -77,7 +77,7 @@ export const personPageSchema = z
   .meta({ id: 'PersonPage' })
 
 export const peopleQuerySchema = z.object({
-  ...paging,
+  ...page,
   search: z.string().trim().max(200).optional().describe('Part of the email or the name.'),
 })
 

@@ -3,6 +3,7 @@ import type { OnDuplicate } from '../contract/documents.ts'
 import { AppError, type Log, type SpaceId, createDocumentId, describeError, isUuid } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
+import { noDocument } from './document-members.ts'
 import { readMetadata } from './document-metadata.ts'
 import { cleanName } from './document-name.ts'
 import type { Document, DocumentFormat, DocumentStatus, NewDocument } from './document.ts'
@@ -205,5 +206,5 @@ function fingerprintOf({ sha256, fileName, name, metadataText }: ReceivedUpload,
 }
 
 function notFound(): never {
-  throw new AppError('document_not_found', 'There is no document with this id.', { param: 'id' })
+  throw noDocument()
 }

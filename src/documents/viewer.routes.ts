@@ -15,6 +15,7 @@ import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { AppError, describeError, isUuid } from '../kernel/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { type ByteRange, readByteRange } from './byte-range.ts'
+import { loadOnce, membersBy, noDocument } from './document-members.ts'
 import { renderProgress } from './render-progress.ts'
 import type { StoredFile, Viewer } from './viewer.ts'
 
@@ -30,65 +31,64 @@ const filePolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 /** `/api/documents/{id}/view`, `/content` and `/text`: for members of the document's organisation. */
 export function documentViewerRoutes(dependencies: ViewerRoutesDependencies): Routes {
+  const { viewer } = dependencies
+  const findFile = loadOnce(async (id) => (isUuid(id) ? viewer.loadFile(id) : undefined))
+  const members = membersBy((request) => findFile(request).then((file) => file?.organisationId), noDocument)
+  const described = describeRoutes(members, 'Documents in the console')
+  const getFile: GetFile = async (request) => {
+    const file = await findFile(request)
+    if (!file) throw noDocument()
+    return file
+  }
   return (app) => {
-    addView(app, dependencies)
-    addText(app, dependencies)
-    addContent(app, dependencies)
+    addView(app, { ...dependencies, described, getFile })
+    addText(app, { ...dependencies, described, getFile })
+    addContent(app, { ...dependencies, described, getFile })
   }
 }
 
-function describe({ viewer }: ViewerRoutesDependencies) {
-  return describeRoutes(
-    {
-      role: 'member',
-      organisation: ({ params }) => find((params as { id: string }).id).then((file) => file?.organisationId),
-      missing: noDocument,
-    },
-    'Documents in the console',
-  )
+type GetFile = (request: { params: unknown }) => Promise<StoredFile>
 
-  async function find(id: string) {
-    return isUuid(id) ? viewer.loadFile(id) : undefined
-  }
+interface ViewerRouteParts extends ViewerRoutesDependencies {
+  described: ReturnType<typeof describeRoutes>
+  /** The file of the document in the path; throws 404. */
+  getFile: GetFile
 }
 
-function addView(app: App, dependencies: ViewerRoutesDependencies) {
+function addView(app: App, { viewer, described, getFile }: ViewerRouteParts) {
   app.get(
     '/api/documents/:id/view',
-    describe(dependencies)('viewDocument', 'View a document', {
+    described('viewDocument', 'View a document', {
       description: 'Facts, a window of the extracted text, and the first chunks: what the viewer needs to begin.',
       params,
       querystring: textQuerySchema,
       response: { 200: documentViewSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    async ({ params: { id }, query }) => {
-      const window = { ...toWindow(query), chunkLimit: chunksPerView }
-      const view = isUuid(id) ? await dependencies.viewer.loadView(id, window) : undefined
-      if (!view) throw noDocument()
-      const { document, metadata, pageCount, version, text, chunks } = view
-      return {
-        document: { ...renderProgress(document), metadata, pageCount, version },
-        text,
-        chunks: { ...chunks, limit: chunksPerView, offset: 0 },
-      }
-    },
+    (request) => getFile(request).then((file) => loadView(viewer, request.params.id, file, toWindow(request.query))),
   )
 }
 
-function addText(app: App, dependencies: ViewerRoutesDependencies) {
+async function loadView(viewer: Viewer, id: string, file: StoredFile, window: { from: number; to: number }) {
+  const view = await viewer.loadView(id, file, { ...window, chunkLimit: chunksPerView })
+  if (!view) throw noDocument()
+  const { document, metadata, pageCount, version, text, chunks } = view
+  return {
+    document: { ...renderProgress(document), metadata, pageCount, version },
+    text,
+    chunks: { ...chunks, limit: chunksPerView, offset: 0 },
+  }
+}
+
+function addText(app: App, { viewer, described, getFile }: ViewerRouteParts) {
   app.get(
     '/api/documents/:id/text',
-    describe(dependencies)('readDocumentText', 'Read the extracted text of a document', {
+    described('readDocumentText', 'Read the extracted text of a document', {
       description: 'A window by Unicode code points, as in the positions of chunks. Empty until the document is ready.',
       params,
       querystring: textQuerySchema,
       response: { 200: documentTextSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    async ({ params: { id }, query }) => {
-      const text = isUuid(id) ? await dependencies.viewer.loadText(id, toWindow(query)) : undefined
-      if (!text) throw noDocument()
-      return text
-    },
+    (request) => getFile(request).then((file) => viewer.loadText(file, toWindow(request.query))),
   )
 }
 
@@ -96,32 +96,30 @@ function toWindow({ from, to }: { from: number; to?: number | undefined }) {
   return { from, to: to ?? from + maximumTextWindow }
 }
 
-function addContent(app: App, dependencies: ViewerRoutesDependencies) {
+function addContent(app: App, { blobs, described, getFile }: ViewerRouteParts) {
   app.get(
     '/api/documents/:id/content',
-    describe(dependencies)('downloadDocument', 'Read the uploaded file', {
+    described('downloadDocument', 'Read the uploaded file', {
       description: 'Accepts one byte range. The response may not be cached.',
       params,
       querystring: contentQuerySchema,
       response: { 200: contentSchema, 206: contentSchema, ...errorResponses(400, 401, 403, 404, 409, 416, 503) },
     }),
     async (request, reply) => {
-      const { id } = request.params
-      const file = isUuid(id) ? await dependencies.viewer.loadFile(id) : undefined
-      if (!file) throw noDocument()
+      const file = await getFile(request)
       const { version } = request.query
       if (version !== undefined && version !== file.version) {
         throw new AppError('conflict', 'The document was replaced by another file. Load it again.', {
           param: 'version',
         })
       }
-      return sendFile(dependencies, file, request, reply)
+      return sendFile(blobs, file, request, reply)
     },
   )
 }
 
 async function sendFile(
-  { blobs }: ViewerRoutesDependencies,
+  blobs: ViewerRoutesDependencies['blobs'],
   file: StoredFile,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -182,8 +180,4 @@ function dispositionOf(name: string): string {
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   )
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
-}
-
-function noDocument(): AppError {
-  return new AppError('document_not_found', 'There is no document with this id.', { param: 'id' })
 }

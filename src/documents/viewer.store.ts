@@ -57,14 +57,9 @@ export function createViewerStore({ database, store, chunks }: ViewerStoreDepend
   return {
     loadFile,
 
-    async loadText(documentId, window) {
-      const file = await loadFile(documentId)
-      return file && loadText(file, window.from, window.to)
-    },
+    loadText: (file, { from, to }) => loadText(file, from, to),
 
-    async loadView(documentId, { from, to, chunkLimit }): Promise<DocumentView | undefined> {
-      const file = await loadFile(documentId)
-      if (!file) return undefined
+    async loadView(documentId, file, { from, to, chunkLimit }): Promise<DocumentView | undefined> {
       const [document] = await store.loadProgressOf(file.organisationId, file.spaceId, [documentId])
       const page = await chunks.loadChunks(documentId, { limit: chunkLimit, offset: 0 })
       if (!document || !page) return undefined

@@ -32,10 +32,11 @@ export interface DocumentView {
 export interface Viewer {
   loadFile(documentId: string): Promise<StoredFile | undefined>
   /** A window of the extracted text, in code points; empty until the document is ready. */
-  loadText(documentId: string, window: { from: number; to: number }): Promise<DocumentTextBody | undefined>
+  loadText(file: StoredFile, window: { from: number; to: number }): Promise<DocumentTextBody>
   /** Facts, a window of the text and the first chunks. */
   loadView(
     documentId: string,
+    file: StoredFile,
     options: { from: number; to: number; chunkLimit: number },
   ): Promise<DocumentView | undefined>
 }

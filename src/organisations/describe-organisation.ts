@@ -1,7 +1,7 @@
 import { formatPicoUsd } from '../kernel/index.ts'
 import type { OrganisationBody } from '../contract/operator.ts'
 import { isSubscriptionActive } from './gate.ts'
-import type { Organisation, OrganisationRecord } from './organisation.ts'
+import type { ApiKeySummary, Organisation, OrganisationRecord } from './organisation.ts'
 
 /** The fields that the operator can set, as JSON: money and markup as exact decimals, times as ISO 8601. For responses and the admin log. */
 export function describeOrganisation(organisation: Organisation) {
@@ -45,14 +45,16 @@ export function renderOrganisation(
     ...described,
     subscription: { ...described.subscription, active: isSubscriptionActive(organisation.subscription, nowMs) },
     webhookUrl: organisation.webhookUrl,
-    apiKey: apiKey && {
-      ...apiKey,
-      createdAt: toIso(apiKey.createdAt),
-      lastUsedAt: apiKey.lastUsedAt === null ? null : toIso(apiKey.lastUsedAt),
-    },
+    apiKey: apiKey && renderApiKey(apiKey),
     createdAt: toIso(organisation.createdAt),
     updatedAt: toIso(updatedAt),
   }
+}
+
+/** A key without its secret part. */
+export function renderApiKey(apiKey: ApiKeySummary): NonNullable<OrganisationBody['apiKey']> {
+  const { createdAt, lastUsedAt } = apiKey
+  return { ...apiKey, createdAt: toIso(createdAt), lastUsedAt: lastUsedAt === null ? null : toIso(lastUsedAt) }
 }
 
 function toIso(ms: number): string {

@@ -1,6 +1,6 @@
 export { administrators, members, noOrganisation } from './administrators.ts'
 export { assertGatewayAccess, assertSubscription, isSubscriptionActive } from './gate.ts'
-export { describeOrganisation, renderOrganisation } from './describe-organisation.ts'
+export { describeOrganisation, renderApiKey, renderOrganisation } from './describe-organisation.ts'
 export type { Organisation, Plan } from './organisation.ts'
 export { createOrganisationLimiter } from './organisation-limiter.ts'
 export { makeOrganisation } from './organisation-change.ts'

@@ -53,7 +53,7 @@ export interface Organisation {
   readonly createdAt: number
 }
 
-interface ApiKeySummary {
+export interface ApiKeySummary {
   readonly prefix: string
   readonly lastFour: string
   readonly createdAt: number

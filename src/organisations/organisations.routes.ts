@@ -20,7 +20,7 @@ import type { Clock } from '../kernel/index.ts'
 import { AppError } from '../kernel/index.ts'
 import { actorOf } from '../operators/index.ts'
 import { administrators } from './administrators.ts'
-import { renderOrganisation } from './describe-organisation.ts'
+import { renderApiKey, renderOrganisation } from './describe-organisation.ts'
 import type { Organisation } from './organisation.ts'
 import { type OrganisationChange, parseMarkup, parseMonthlyBudget } from './organisation-change.ts'
 import type { Organisations } from './organisations.ts'
@@ -169,7 +169,7 @@ function addKeyAndOptIn(app: App, dependencies: OrganisationRoutesDependencies) 
     async (request, reply): Promise<NewApiKeyBody> => {
       const made = await organisations.createKey(request.params.id, actorOf(request))
       reply.code(201).header('cache-control', 'no-store')
-      return { ...made, createdAt: new Date(made.createdAt).toISOString(), lastUsedAt: null }
+      return { ...renderApiKey({ ...made, lastUsedAt: null }), key: made.key }
     },
   )
   app.put(

@@ -1,5 +1,5 @@
 export { renderSpace } from './describe-space.ts'
-export { noSpace, peopleOfSpace } from './people-of-space.ts'
+export { actingMembersOfSpace, noSpace, peopleOfSpace } from './people-of-space.ts'
 export type { Space } from './space.ts'
 export { makeSpace } from './space-change.ts'
 export { createSpaceRemovals } from './space-removals.ts'

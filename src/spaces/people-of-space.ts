@@ -10,6 +10,11 @@ export function peopleOfSpace(spaces: Pick<Spaces, 'get'>, role: 'administrator'
   }
 }
 
+/** Members of its organisation that act for it, as its API key does. */
+export function actingMembersOfSpace(spaces: Pick<Spaces, 'get'>) {
+  return { ...peopleOfSpace(spaces, 'member'), acting: true } as const
+}
+
 export function noSpace(id: string): AppError {
   return new AppError('space_not_found', `There is no Space ${id}.`)
 }

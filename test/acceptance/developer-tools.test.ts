@@ -90,12 +90,23 @@ describe('the view', () => {
   test('has the base URL as the browser reaches it', async () => {
     expect((await view()).baseUrl).toBe(`${portico.url}/v1/gateway`)
     const path = `/api/console/organisations/${id}/developer-tools`
-    const proxied = await administrator.call('GET', path, undefined, { 'x-forwarded-proto': 'https' })
-    expect(proxied.body.baseUrl).toBe(`${portico.url.replace('http:', 'https:')}/v1/gateway`)
     await using configured = await startPortico({ settings: { server: { publicUrl: 'https://portico.example/' } } })
     const other = await configured.createOrganisation()
     const { body } = await configured.operator('GET', path.replace(id, other.id))
     expect(body.baseUrl).toBe('https://portico.example/v1/gateway')
+  })
+
+  test('has the scheme that a trusted proxy states, and ignores what a client states', async () => {
+    const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'forged.example' }
+    const path = `/api/console/organisations/${id}/developer-tools`
+    const forged = await administrator.call('GET', path, undefined, forwarded)
+    expect(forged.body.baseUrl).toBe(`${portico.url}/v1/gateway`)
+    await using trusting = await startPortico({ settings: { server: { trustProxy: ['127.0.0.1', '::1'] } } })
+    const other = await trusting.createOrganisation()
+    const { body } = await trusting.operator('GET', path.replace(id, other.id), undefined, {
+      'x-forwarded-proto': 'https',
+    })
+    expect(body.baseUrl).toBe(`${trusting.url.replace('http:', 'https:')}/v1/gateway`)
   })
 
   test('has exactly the models of the list of the gateway, with the prices that are billed', async () => {
