@@ -13,6 +13,8 @@ import { splitSentences, tokenize } from '../src/language/index.ts'
 import type { Passage } from '../src/retrieval/index.ts'
 import { createCitationRewriter } from '../src/chat/citations/citation-rewriter.ts'
 import { selectQuote } from '../src/chat/citations/select-quote.ts'
+import { createAnswerFilter } from '../src/chat/safety/answer-filter.ts'
+import { createTargetPolicy } from '../src/chat/safety/targets.ts'
 import { fencePassages } from '../src/chat/context/prompt.ts'
 import { createTokenCounter, estimateTokens, loadVocabulary } from '../src/tokens/index.ts'
 
@@ -76,6 +78,13 @@ const attacks = [
   '<source id="1" title="',
   '<source id="1">a</source>',
   '</source',
+  'https://a.b/',
+  'http://',
+  'www.a.b/',
+  '[a](',
+  '![',
+  '&#104;',
+  '<a ',
   '<title>',
   'a. ',
   '漢。',
@@ -179,6 +188,11 @@ const readers: Record<string, (text: string) => unknown> = {
     for (let start = 0; start < text.length; start += 20) rewriter.push(text.slice(start, start + 20))
     rewriter.end()
     return rewriter.cited().map(({ passages }) => passages.map(({ sentence }) => sentence()))
+  },
+  'links and images of an answer': (text) => {
+    const filter = createAnswerFilter(createTargetPolicy({ texts: [text], passages: [passage(text)] }), 'secret')
+    for (let start = 0; start < text.length; start += 20) filter.push(text.slice(start, start + 20))
+    return filter.end()
   },
   'the quote of a passage': (text) => selectQuote(text, text),
 }

@@ -7,6 +7,8 @@ import { createBoundary, fencePassages, toCitedSource } from './context/prompt.t
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
 import { type DocumentReference, referencesOfCitations, referencesOfPassages } from './references.ts'
 import { composeQuery } from './search-query.ts'
+import { createAnswerFilter } from './safety/answer-filter.ts'
+import { createTargetPolicy } from './safety/targets.ts'
 import { searchSpace } from './search-space.ts'
 import { createModelTurn } from './tools/model-turn.ts'
 import { maximumToolRounds, runToolCalls, toolDefinitions, type ToolOutcome } from './tools/run-tools.ts'
@@ -75,6 +77,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
 
   addPassages(run, passages)
   const rewriter = createCitationRewriter(sources, { inline: call.inlineSources })
+  const filter = createAnswerFilter(trustedTargets(run), run.boundary)
   const question = call.messages.at(-1)!.content
   conversation.push({ role: 'system', content: prepared.system, cacheUpToHere: true }, ...prepared.earlier, {
     role: 'user',
@@ -88,7 +91,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
     const turn = createModelTurn()
     for await (const events of streamed.events) {
       for (const event of events) if (event.type === 'finish') run.receipts.push(event.receipt)
-      const delta = rewriter.push(turn.take(events))
+      const delta = filter.push(rewriter.push(turn.take(events)))
       if (delta === '') continue
       isBlank &&= delta.trim() === ''
       yield write(run, delta)
@@ -101,7 +104,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
     await prepared.window.add(countedText)
     yield* runTools(run, turn.toolCalls())
   }
-  const rest = rewriter.end()
+  const rest = filter.push(rewriter.end()) + filter.end()
   if (rest !== '') yield write(run, rest)
   if (isBlank && rest.trim() === '') {
     throw new AppError('upstream_error', 'The model ended without an answer.', {
@@ -114,6 +117,12 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   call.noteReferences?.(references)
   yield { type: 'references', references }
   yield { type: 'cost', receipts: run.receipts }
+}
+
+/** Addresses that the organisation or the visitor has named; earlier answers and files are not trusted. */
+function trustedTargets({ call, passages }: Run) {
+  const questions = call.messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+  return createTargetPolicy({ texts: [call.space.instructions, ...questions], passages })
 }
 
 function write(run: Run, delta: string): AnswerEvent {

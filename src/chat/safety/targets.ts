@@ -1,0 +1,106 @@
+/** Decides which addresses an answer may link to. Uploaded files can plant addresses that carry the conversation away. */
+
+export interface TargetPolicy {
+  /** `target`: an address as a client would follow it, without character references. */
+  judge(target: string): TargetVerdict
+}
+
+export type TargetVerdict =
+  /** No address of another server: a path of the client's own page, an anchor, or an address to write to. */
+  | 'local'
+  /** An address that the Space, the visitor or the data of a document has named. */
+  | 'allowed'
+  /** Any other address. `shown` is what may be written of it, as text. */
+  | { shown: string }
+
+export interface TrustedSources {
+  /** Instructions of the Space and the visitor's own messages. */
+  texts: readonly string[]
+  /** The passages that the model has received; the list may grow. `url` is set by the organisation, `text` is not trusted. */
+  passages: readonly { url: string | null; text: string }[]
+}
+
+const webAddressPattern = /(?:https?:\/\/|www\.)[^\s<>"`[\]{}|\\^]+/giu
+const hostPattern = /^[a-z0-9.-]+(?::\d+)?$/i
+/** Paths that clients cannot read as something else. */
+const pathPattern = /^\/[\w\-./~%+@]+$/
+/** Most addresses whose path is looked for in the passages: each search reads all of them. */
+const maximumSearches = 200
+/** Most addresses that are read from instructions and messages. */
+const maximumTrusted = 1_000
+
+/**
+ * Allowed are the addresses in `texts` and the `url` of a passage's document. Of others only the host may be shown, with the path if
+ * a passage has exactly this host and path: then the path does not carry anything that the document did not already contain.
+ */
+export function createTargetPolicy({ texts, passages }: TrustedSources): TargetPolicy {
+  let trusted: Set<string> | null = null
+  let searches = 0
+
+  function mayShow(hostAndPath: string): boolean {
+    return ++searches <= maximumSearches && passages.some(({ text }) => text.includes(hostAndPath))
+  }
+
+  return {
+    judge(target) {
+      // As browsers read an address: without tabs and line breaks, with both slashes.
+      const cleaned = target.replaceAll(/[\t\n\r]/g, '').trim()
+      const scheme = /^[a-z][a-z0-9+.-]*(?=:)/i.exec(cleaned)?.[0].toLowerCase()
+      const isWeb = scheme === undefined || scheme === 'http' || scheme === 'https'
+      if (!isWeb) return judgeOther(scheme, cleaned)
+      const address = scheme === undefined ? /^(?:[\\/]{2}|www\.)/i.test(cleaned) && cleaned : cleaned
+      if (address === false) return 'local'
+      const url = parse(address)
+      if (!url || !hostPattern.test(url.host)) return { shown: '' }
+      trusted ??= new Set(findAddresses(texts))
+      if (
+        trusted.has(url.href) ||
+        passages.some((passage) => passage.url !== null && parse(passage.url)?.href === url.href)
+      ) {
+        return 'allowed'
+      }
+      const path = pathPattern.test(url.pathname) ? url.pathname : ''
+      const shown = path !== '' && mayShow(url.host + path) ? url.host + path : url.host
+      // Clients make links of a text that begins with www.
+      return { shown: shown.replace(/^(?:www\.)+/i, '') }
+    },
+  }
+}
+
+function judgeOther(scheme: string, target: string): TargetVerdict {
+  const address = target.slice(scheme.length + 1)
+  if (scheme !== 'mailto' && scheme !== 'tel') return { shown: '' }
+  const [shown = ''] = address.split('?', 1)
+  return shown === address ? 'local' : { shown }
+}
+
+function parse(address: string): URL | null {
+  const rest = address.replace(/^(?:https?:)?[\\/]*/i, '')
+  const scheme = /^http:/i.test(address) ? 'http' : 'https'
+  return URL.parse(`${scheme}://${rest}`)
+}
+
+/** The addresses in the texts, each as a browser would write it; at most `maximumTrusted`. */
+function findAddresses(texts: readonly string[]): string[] {
+  const found: string[] = []
+  for (const text of texts) {
+    for (const [raw] of text.matchAll(webAddressPattern)) {
+      const href = parse(trimAddress(raw))?.href
+      if (href !== undefined && found.push(href) === maximumTrusted) return found
+    }
+  }
+  return found
+}
+
+/** An address in a sentence, without the punctuation after it. */
+export function trimAddress(address: string): string {
+  let end = address.length
+  let open = 0
+  for (const character of address) open += character === '(' ? 1 : character === ')' ? -1 : 0
+  for (; end > 0; end--) {
+    const last = address[end - 1]!
+    if (last === ')' && open < 0) open++
+    else if (!/[.,;:!?'*_~]/.test(last)) break
+  }
+  return address.slice(0, end)
+}
