@@ -28,7 +28,7 @@ export function addUsageCommands(program: CliCommand): void {
       query.set('format', csv ? 'csv' : 'json')
       const path = `/api/organisations/${await findOrganisationId(client, reference)}/usage?${query.toString()}`
       if (csv) return output.write(await client.getText(path))
-      const usage = await client.get<UsageBody>(path)
+      const usage = await loadAllPages(path, (page) => client.get<UsageBody>(page))
       output.result(usage, () => printUsage(output, usage))
     })
   program
@@ -59,6 +59,17 @@ export function addUsageCommands(program: CliCommand): void {
       const receipt = await operator().get<ReceiptBody>(`/api/usage/${encodeURIComponent(requestId)}`)
       output.result(receipt, () => printReceipt(output, receipt))
     })
+}
+
+async function loadAllPages(path: string, get: (path: string) => Promise<UsageBody>): Promise<UsageBody> {
+  const usage = await get(path)
+  let cursor = usage.nextCursor
+  while (cursor !== null) {
+    const page = await get(`${path}&cursor=${encodeURIComponent(cursor)}`)
+    usage.rows.push(...page.rows)
+    cursor = page.nextCursor
+  }
+  return { ...usage, nextCursor: null }
 }
 
 function printUsage(output: Output, { by, rows, totals, from, to, timeZone }: UsageBody) {

@@ -135,6 +135,10 @@ const rules: readonly { rule: string; statement: string }[] = [
       where (m.requests, m.billed_pico_usd) is distinct from (s.requests, s.billed)`,
   },
   {
+    rule: 'usage sums of spans add up to their days',
+    statement: 'select subject, expected, found from usage_span_differences()',
+  },
+  {
     rule: 'usage reports of tags add up to the tagged entries',
     statement: `
       select t.organisation_id || ' ' || t.key || ' ' || t.tag_id as subject, concat_ws(' ', e.requests, e.billed) as expected,

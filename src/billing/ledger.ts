@@ -16,7 +16,7 @@ import { defaultHoldWaitMs } from './reservation.ts'
 import { createThresholds } from './thresholds.ts'
 import { UsageCounting } from './usage-counting.ts'
 import { createUsageReports, type UsageReports } from './usage-reports.ts'
-import { loadUsageSums, type UsageQuery, type UsageSum } from './usage.store.ts'
+import { loadUsagePage, loadUsageTotals, type UsagePage, type UsageQuery, type UsageSum } from './usage.store.ts'
 import { createWebhookDelivery, type WebhookTarget } from './webhooks.ts'
 
 /** Interval at which the output of running streams is written; a crash loses at most the output since. */
@@ -57,7 +57,8 @@ export interface LedgerService extends Ledger {
   /** Reports of the console, including everything that was settled before the call. */
   reports: UsageReports
   /** Sums for a report, including everything that was settled before the call. */
-  loadUsage(query: UsageQuery): Promise<UsageSum[]>
+  loadUsage(query: UsageQuery): Promise<UsagePage>
+  loadUsageTotals(query: UsageQuery): Promise<UsageSum>
   /** What the timers do every second: heartbeat, recovery of dead instances, thresholds, idle leases, sums for usage reports. */
   maintain(): Promise<void>
   /** Writes the progress of running streams, as the timer does every 250 ms. */
@@ -115,7 +116,11 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     reports,
     async loadUsage(query) {
       await catchUp()
-      return loadUsageSums(database, query, await counting.isComplete())
+      return loadUsagePage(database, query, await counting.isComplete())
+    },
+    async loadUsageTotals(query) {
+      await catchUp()
+      return loadUsageTotals(database, query, await counting.isComplete())
     },
     async audit() {
       await writer.barrier()

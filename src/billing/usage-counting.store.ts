@@ -85,9 +85,10 @@ const addEntries = `
 
 /** The holder counts entries; others skip their turn. Released with the transaction. */
 const lockKey = 7_041_994_290n
-const roundTimeoutMs = 60_000
+export const countingTimeoutMs = 60_000
 
-async function tryLock(transaction: Queryable): Promise<boolean> {
+/** The lock of everything that changes sums; held until the end of the transaction. False: another transaction has it. */
+export async function tryCountingLock(transaction: Queryable): Promise<boolean> {
   const [row] = await transaction.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
     lockKey,
   ])
@@ -106,7 +107,7 @@ export interface CountedRound {
 /** Counts up to `batches` batches of the queue, each with at most 256 entries (200 after a crash). */
 export function countQueued(database: Database, batches: number): Promise<CountedRound> {
   const count = async (transaction: Queryable): Promise<CountedRound> => {
-    if (!(await tryLock(transaction))) return { entries: 0, more: true, locked: false }
+    if (!(await tryCountingLock(transaction))) return { entries: 0, more: true, locked: false }
     const [round] = await transaction.query<{ batches: bigint; entries: bigint; tagged: string[] }>(
       `with taken as (
          delete from usage_queue where batch_id = any(array(select batch_id from usage_queue order by batch_id limit $1))
@@ -119,7 +120,7 @@ export function countQueued(database: Database, batches: number): Promise<Counte
     if (round!.tagged.length > 0) await countTags(transaction, round!.tagged)
     return { entries: Number(round!.entries), more: Number(round!.batches) === batches, locked: true }
   }
-  return database.transaction(count, { timeoutMs: roundTimeoutMs, background: true })
+  return database.transaction(count, { timeoutMs: countingTimeoutMs, background: true })
 }
 
 /** Whether entries wait to be counted. */
@@ -135,7 +136,7 @@ export function countOldEntries(database: Database, limit: number): Promise<{ do
       'select after_request_id as after, finished_at is not null as finished from usage_backfill',
     )
     if (state!.finished) return { done: true, locked: true }
-    if (!(await tryLock(transaction))) return { done: false, locked: false }
+    if (!(await tryCountingLock(transaction))) return { done: false, locked: false }
     const [round] = await transaction.query<{ last: string | null }>(
       `with ids as materialized (
          select request_id from ledger_entries
@@ -153,7 +154,7 @@ export function countOldEntries(database: Database, limit: number): Promise<{ do
     )
     return { done: last === null, locked: true }
   }
-  return database.transaction(count, { timeoutMs: roundTimeoutMs, background: true })
+  return database.transaction(count, { timeoutMs: countingTimeoutMs, background: true })
 }
 
 export async function isBackfilled(database: Queryable): Promise<boolean> {
@@ -177,7 +178,9 @@ export async function tidy(database: Queryable): Promise<void> {
   for (const table of [
     'usage_request_tags',
     'usage_tag_days',
+    'usage_tag_model_spans',
     'usage_tag_sums',
+    'usage_tag_spans',
     'usage_tag_day_values',
     'usage_tags',
     'usage_tag_keys',

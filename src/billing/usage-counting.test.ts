@@ -6,6 +6,7 @@ import type { Organisation } from '../organisations/index.ts'
 import { createLedger, type LedgerService } from './ledger.ts'
 import { answered, callOf, insertOrganisation, organisationWith } from './testing/ledger-fixture.ts'
 import { UsageCounting } from './usage-counting.ts'
+import { usageRange } from './usage-range.ts'
 
 let databases: TestDatabases
 let ledger: LedgerService
@@ -55,17 +56,10 @@ describe('entries from before the upgrade', () => {
     expect(await counting.isComplete()).toBe(false)
     await settle(5)
     const upgraded = await open()
-    const sums = await upgraded.loadUsage({
-      organisationId: organisation.id,
-      from: '2000-01-01',
-      to: '2100-01-01',
-      timeZone: organisation.timeZone,
-      byDay: false,
-      byModel: false,
-      bySurface: false,
-      bySpace: false,
-    })
-    expect(sums).toMatchObject([{ requests: 35 }])
+    const { days } = usageRange(organisation, systemClock.now())
+    const { id, timeZone } = organisation
+    const sums = await upgraded.loadUsage({ organisationId: id, timeZone, days, by: ['surface'], limit: 10 })
+    expect(sums.rows).toMatchObject([{ requests: 35 }])
     await upgraded.maintain()
     await upgraded.maintain()
     expect(await countedRequests()).toBe(35)

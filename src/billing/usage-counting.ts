@@ -3,6 +3,8 @@ import type { Database } from '../database/index.ts'
 import type { Refusal } from './port.ts'
 import { countOldEntries, countQueued, hasQueued, isBackfilled, tidy } from './usage-counting.store.ts'
 import { addRefusals, type RefusedCalls } from './usage-refusals.store.ts'
+import { closableBefore } from './usage-spans.ts'
+import { closeSpan, findSpanTable } from './usage-spans.store.ts'
 import { slotMs } from './usage-tables.ts'
 
 /** Batches that are counted in one transaction. Few on the embedded engine, whose one connection is occupied meanwhile. */
@@ -13,8 +15,9 @@ const roundsPerRun = 50
 const roundsPerReport = 20
 /** Old entries that are counted in one transaction. */
 const oldEntriesPerRound = 2_000
-/** Longest time of one run for old entries. */
+/** Longest time of one run for old entries, and for spans. */
 const oldEntriesMs = 500
+const spansMs = 500
 const flushRefusalsEveryMs = 10_000
 const tidyEveryMs = 60_000
 /** Different kinds of refused calls in memory; when there are more, they are written early. */
@@ -26,6 +29,8 @@ const waitForOtherMs = 25
 export class UsageCounting {
   private readonly deps: { database: Database; clock: Clock; log: Log }
   private backfilled = false
+  /** Spans that end before this day are closed. */
+  private closedBefore = ''
   private running: Promise<void> | undefined
   private refused = new Map<string, RefusedCalls>()
   private flushedMs: number
@@ -41,6 +46,7 @@ export class UsageCounting {
     const { clock, database } = this.deps
     await this.count(roundsPerRun)
     await this.countOld()
+    await this.closeSpans()
     const nowMs = clock.monotonicMs()
     if (nowMs - this.flushedMs >= flushRefusalsEveryMs) await this.flush()
     if (nowMs - this.tidiedMs >= tidyEveryMs) {
@@ -126,6 +132,19 @@ export class UsageCounting {
       const { done, locked } = await countOldEntries(database, oldEntriesPerRound)
       if (done) log.info({}, 'usage reports are complete: all entries from before the upgrade are counted')
       if (!locked) return
+    }
+  }
+
+  /** After old entries: until then, every span would change again. For half of the time at most. */
+  private async closeSpans(): Promise<void> {
+    const { clock, database } = this.deps
+    const before = closableBefore(clock.now())
+    if (before <= this.closedBefore || !(await this.isComplete())) return
+    const startMs = clock.monotonicMs()
+    while (clock.monotonicMs() - startMs < spansMs) {
+      const { done, locked } = await closeSpan(database, await findSpanTable(database), before)
+      if (done) this.closedBefore = before
+      if (done || !locked) return
     }
   }
 }

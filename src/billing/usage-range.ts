@@ -34,7 +34,7 @@ export function usageRange(organisation: UsageSubject, nowMs: number, from?: str
   return {
     from: first.toString(),
     to: last.toString(),
-    days: Array.from({ length: count }, (_, index) => first.add({ days: index }).toString()),
+    days: daysFrom(first, count),
     fromMs: startOfDay(first, timeZone),
     toMs: startOfDay(last.add({ days: 1 }), timeZone),
   }
@@ -45,7 +45,10 @@ function earlier(a: Temporal.PlainDate, b: Temporal.PlainDate): Temporal.PlainDa
 }
 
 /** The same number of days before the range. */
-export function previousRange({ from, days }: UsageRange): { from: string; to: string } {
-  const first = Temporal.PlainDate.from(from)
-  return { from: first.subtract({ days: days.length }).toString(), to: first.subtract({ days: 1 }).toString() }
+export function previousDays({ from, days }: UsageRange): string[] {
+  return daysFrom(Temporal.PlainDate.from(from).subtract({ days: days.length }), days.length)
+}
+
+function daysFrom(first: Temporal.PlainDate, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => first.add({ days: index }).toString())
 }

@@ -3,7 +3,7 @@ import { maximumReportRows, type UsageReport } from '../contract/usage-reports.t
 import { percentilesOf } from './latency-histogram.ts'
 import { csvCell } from './usage-report.ts'
 import type { FailureCount, LatencyCounts, UsageFigures } from './usage-reports.store.ts'
-import { noFigures, restOf, type Split } from './usage-split.ts'
+import { noDay, restOf, type Split } from './usage-split.ts'
 
 /** The parts of a report as the contract has them, and its table as CSV. Pure. */
 
@@ -19,8 +19,8 @@ export function renderSeries(days: readonly string[], { days: sums, series, part
   return {
     values: series.map(valueOf),
     days: days.map((day) => {
-      const { billedPicoUsd, requests } = sums.get(day) ?? noFigures
-      const own = parts.get(day) ?? series.map(() => ({ requests: 0, billedPicoUsd: 0n }))
+      const { billedPicoUsd, requests } = sums.get(day) ?? noDay
+      const own = parts.get(day) ?? series.map(() => noDay)
       return {
         day,
         billedUsd: formatPicoUsd(billedPicoUsd),
@@ -107,8 +107,12 @@ export function renderErrors(
       const { failed, refused } = byDay.get(day) ?? { failed: 0, refused: 0 }
       return { day, calls: (split.days.get(day)?.requests ?? 0) + refused, failed, refused }
     }),
-    codes: counts
-      .flatMap(({ code, refused, requests }) => (code === null ? [] : [{ code, refused, requests }]))
+    codes: [...group(({ code }) => code)]
+      .flatMap(([code, { failed, refused }]) => [
+        { code, refused: false, requests: failed },
+        { code, refused: true, requests: refused },
+      ])
+      .filter(({ requests }) => requests > 0)
       .sort((a, b) => b.requests - a.requests)
       .slice(0, maximumReportRows),
     models: [...byModel]

@@ -1,4 +1,5 @@
-import { formatAttoUsd, formatDecimal, formatPicoUsd } from '../kernel/index.ts'
+import { z } from 'zod'
+import { AppError, formatAttoUsd, formatDecimal, formatPicoUsd } from '../kernel/index.ts'
 import {
   type BudgetBody,
   type ReceiptBody,
@@ -9,26 +10,14 @@ import {
 import { costLines, displayedBaseCost, unroundedCost } from './prices.ts'
 import type { BudgetState, Receipt } from './port.ts'
 import type { UsageRange, UsageSubject } from './usage-range.ts'
-import type { UsageQuery, UsageSum } from './usage.store.ts'
-
-export function usageQuery(organisation: UsageSubject, range: UsageRange, by: readonly UsageDimension[]): UsageQuery {
-  return {
-    organisationId: organisation.id,
-    from: range.from,
-    to: range.to,
-    timeZone: organisation.timeZone,
-    byDay: by.includes('day'),
-    byModel: by.includes('model'),
-    bySurface: by.includes('surface'),
-    bySpace: by.includes('space'),
-  }
-}
+import { inOrder, type UsageKey, type UsagePage, type UsageQuery, type UsageSum } from './usage.store.ts'
 
 export function renderUsage(
   organisation: UsageSubject,
   range: UsageRange,
   by: UsageDimension[],
-  sums: readonly UsageSum[],
+  { rows, next }: UsagePage,
+  totals: UsageSum,
 ): UsageBody {
   return {
     organisationId: organisation.id,
@@ -36,21 +25,33 @@ export function renderUsage(
     to: range.to,
     timeZone: organisation.timeZone,
     by,
-    rows: sums.map((sum) => renderRow(sum, by)),
-    totals: renderRow(totalOf(sums), []),
+    rows: rows.map((sum) => renderRow(sum, by)),
+    totals: renderRow(totals, []),
+    nextCursor: next === undefined ? null : Buffer.from(JSON.stringify(next)).toString('base64url'),
   }
 }
 
-function totalOf(sums: readonly UsageSum[]): UsageSum {
-  const counts = countColumns.map((column) => [column, sums.reduce((total, sum) => total + sum[column], 0)])
-  return {
-    day: null,
-    model: null,
-    surface: null,
-    spaceId: null,
-    ...(Object.fromEntries(counts) as Record<(typeof countColumns)[number], number>),
-    billedPicoUsd: sums.reduce((total, sum) => total + sum.billedPicoUsd, 0n),
-    writtenOffPicoUsd: sums.reduce((total, sum) => total + sum.writtenOffPicoUsd, 0n),
+const textOfKey = z.string().regex(/^[^\0]*$/)
+const keyShapes = { day: z.iso.date(), model: textOfKey, surface: textOfKey, space: z.guid() }
+
+/** Throws `invalid_request` unless the cursor was made for these dimensions. */
+export function parseUsageCursor(cursor: string, by: readonly UsageDimension[]): UsageKey {
+  const shapes = inOrder(by).map((dimension) => keyShapes[dimension])
+  const key = parseJson(Buffer.from(cursor, 'base64url').toString())
+  const isKey =
+    Array.isArray(key) &&
+    key.length === shapes.length &&
+    shapes.every((shape, index) => shape.safeParse(key[index]).success)
+  if (isKey) return key as UsageKey
+  const message = '`cursor` is not the `nextCursor` of a page with the same `by`.'
+  throw new AppError('invalid_request', message, { param: 'cursor' })
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 
@@ -83,16 +84,35 @@ const countColumns = [
   'reasoningTokens',
 ] as const
 
+/** The sums of all pages from the place of a query. */
+export async function* loadUsagePages(
+  { loadUsage }: { loadUsage(query: UsageQuery): Promise<UsagePage> },
+  query: UsageQuery,
+): AsyncGenerator<readonly UsageSum[]> {
+  let after = query.after
+  do {
+    const { rows, next } = await loadUsage({ ...query, after })
+    yield rows
+    after = next
+  } while (after !== undefined)
+}
+
 /** RFC 4180, one line per row, without the totals. */
-export function renderUsageCsv({ by, rows }: UsageBody): string {
+export async function* renderUsageCsv(
+  by: readonly UsageDimension[],
+  pages: AsyncIterable<readonly UsageSum[]>,
+): AsyncGenerator<string> {
   const columns = [
     ...by.map((dimension) => columnOf[dimension]),
     ...countColumns,
     'billedUsd',
     'writtenOffUsd',
   ] as const
-  const lines = [columns.join(','), ...rows.map((row) => columns.map((column) => csvCell(row[column])).join(','))]
-  return `${lines.join('\r\n')}\r\n`
+  yield `${columns.join(',')}\r\n`
+  for await (const sums of pages) {
+    const rows = sums.map((sum) => renderRow(sum, by))
+    yield rows.map((row) => `${columns.map((column) => csvCell(row[column])).join(',')}\r\n`).join('')
+  }
 }
 
 /** Text that a spreadsheet would run as a formula gets an apostrophe in front: a model's name may come from anywhere. */

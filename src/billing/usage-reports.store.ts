@@ -1,13 +1,19 @@
-import type { Queryable } from '../database/index.ts'
-import { noSpace } from './usage-tables.ts'
+import type { Queryable, SqlValue } from '../database/index.ts'
+import { coverDays } from './usage-spans.ts'
+import { withSpans } from './usage-spans.store.ts'
+import { noSpace, otherTags } from './usage-tables.ts'
 
-/** Queries of usage reports, all over sums of days. Bounded by the number of days and of different models, Spaces and tag values. */
+/**
+ * Queries of usage reports over sums of days and of spans. What is needed for each day is read from the days, everything else from spans
+ * where they are closed. Bounded by the number of days or spans, and of different models, Spaces and tag values in each.
+ */
 
 export interface UsageFilter {
   organisationId: string
-  /** First and last day, `YYYY-MM-DD`. */
-  from: string
-  to: string
+  /** Consecutive days, `YYYY-MM-DD`. */
+  days: readonly string[]
+  /** Spans that end before this day are closed. */
+  closedTo: string
   model: string | null
   surface: string | null
   /** `noSpace` for calls outside of Spaces. */
@@ -24,25 +30,24 @@ export interface UsageFigures {
   billedPicoUsd: bigint
 }
 
-export interface ValueFigures extends UsageFigures {
-  value: string | null
-}
+type StoredFigures = Record<Exclude<keyof UsageFigures, 'billedPicoUsd'>, number | null> & { billed: string | null }
 
-type StoredFigures = Record<Exclude<keyof UsageFigures, 'billedPicoUsd'> | 'billed', string | null>
-
-/** sum() of int8 is numeric; its text has no decimals. */
-const sums = `sum(requests)::text as requests, sum(failed_requests)::text as failed, sum(prompt_tokens)::text as "promptTokens",
-  sum(completion_tokens)::text as "completionTokens", sum(cached_tokens)::text as "cachedTokens",
-  sum(reasoning_tokens)::text as "reasoningTokens", sum(billed_pico_usd)::text as billed`
+/** Sums of floats are exact below 2^53, as are the numbers that they become, and take a third of the time. Money is exact without a limit. */
+const sums = `sum(requests::float8) as requests, sum(failed_requests::float8) as failed, sum(prompt_tokens::float8) as "promptTokens",
+  sum(completion_tokens::float8) as "completionTokens", sum(cached_tokens::float8) as "cachedTokens",
+  sum(reasoning_tokens::float8) as "reasoningTokens", sum(billed_pico_usd) as billed`
+const totalSums = `sum(requests), sum(failed), sum("promptTokens"), sum("completionTokens"), sum("cachedTokens"), sum("reasoningTokens"),
+  sum(billed)::text`
+const sumNames = 'requests, failed, "promptTokens", "completionTokens", "cachedTokens", "reasoningTokens", billed::text'
 
 function figuresOf(row: StoredFigures): UsageFigures {
   return {
-    requests: Number(row.requests ?? 0),
-    failed: Number(row.failed ?? 0),
-    promptTokens: Number(row.promptTokens ?? 0),
-    completionTokens: Number(row.completionTokens ?? 0),
-    cachedTokens: Number(row.cachedTokens ?? 0),
-    reasoningTokens: Number(row.reasoningTokens ?? 0),
+    requests: row.requests ?? 0,
+    failed: row.failed ?? 0,
+    promptTokens: row.promptTokens ?? 0,
+    completionTokens: row.completionTokens ?? 0,
+    cachedTokens: row.cachedTokens ?? 0,
+    reasoningTokens: row.reasoningTokens ?? 0,
     billedPicoUsd: BigInt(row.billed ?? 0),
   }
 }
@@ -50,103 +55,155 @@ function figuresOf(row: StoredFigures): UsageFigures {
 /** Where a report reads: all calls, or those with one tag. */
 export type UsageSource = { kind: 'all' } | { kind: 'tag'; tagId: bigint }
 
+export type UsageColumn = 'model' | 'surface' | 'space'
+
+const columnOf: Record<UsageColumn, string> = { model: 'model', surface: 'surface', space: 'space_id' }
 const figureColumns =
   'requests, failed_requests, prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, billed_pico_usd'
 
-/** Rows (day, model, surface, space_id, …sums) that pass the filter, and its parameters $1 to $7. */
-function sourceOf(source: UsageSource, filter: UsageFilter, split?: ColumnSplit) {
-  const { organisationId, from, to, model, surface, spaceId } = filter
-  const parameters = [organisationId, from, to, model, surface, spaceId, source.kind === 'tag' ? source.tagId : 0n]
-  const passes = `day between $2::date and $3::date and ($4::text is null or model = $4)
-    and ($5::text is null or surface = $5) and ($6::uuid is null or space_id = $6) and $7::int8 is not null`
-  const isBySpace = spaceId !== null || split === 'space'
-  const withoutSpace = `'${noSpace}'::uuid as space_id`
+/** Rows (model, surface, space_id, …figures) that pass a filter. */
+interface Relation {
+  /** Uses $1 to $7. */
+  rows: string
+  parameters: SqlValue[]
+}
+
+const passes = `($4::text is null or model = $4) and ($5::text is null or surface = $5) and ($6::uuid is null or space_id = $6)
+  and $7::int8 is not null`
+const withoutSpace = `'${noSpace}'::uuid as space_id`
+
+/** One row for each day, with its `day`. `needed`: the column that a report is split by. */
+function dayRows(source: UsageSource, filter: UsageFilter, needed?: UsageColumn): Relation {
+  const { organisationId, days, model, surface, spaceId } = filter
   const relation =
     source.kind === 'tag'
       ? // Only completions of the gateway have tags.
-        `select day, model, 'gateway' as surface, ${withoutSpace}, ${figureColumns}
-           from usage_tag_days where organisation_id = $1 and tag_id = $7 and day between $2::date and $3::date`
-      : isBySpace
-        ? 'select * from usage_days where organisation_id = $1'
+        `select day, model, 'gateway' as surface, ${withoutSpace}, ${figureColumns} from usage_tag_days
+           where organisation_id = $1 and tag_id = $7`
+      : spaceId !== null || needed === 'space'
+        ? `select day, model, surface, space_id, ${figureColumns} from usage_days where organisation_id = $1`
         : `select day, model, surface, ${withoutSpace}, ${figureColumns} from usage_model_days where organisation_id = $1`
+  const tagId = source.kind === 'tag' ? source.tagId : 0n
   return {
-    rows: `select day, model, surface, space_id, ${figureColumns} from (${relation}) as kept where ${passes}`,
-    parameters,
+    rows: `select * from (${relation}) as kept where day between $2::date and $3::date and ${passes}`,
+    parameters: [organisationId, days[0]!, days.at(-1)!, model, surface, spaceId, tagId],
   }
 }
 
-export type ColumnSplit = 'model' | 'surface' | 'space'
-
-const columnOf: Record<ColumnSplit, string> = {
-  model: 'model',
-  surface: 'surface',
-  space: `nullif(space_id, '${noSpace}')::text`,
+/** Rows of spans, and of the days that are not in one. */
+function sumRows(source: UsageSource, filter: UsageFilter, needed?: UsageColumn): Relation {
+  const { organisationId, model, surface, spaceId } = filter
+  // The days of one tag and of one Space have an index.
+  if (source.kind === 'tag' || spaceId !== null) return dayRows(source, filter, needed)
+  const covered = coverDays(filter.days, filter.closedTo)
+  const [days, spans] = needed === 'space' ? ['usage_days', 'usage_spans'] : ['usage_model_days', 'usage_model_spans']
+  const columns = `model, surface, ${needed === 'space' ? 'space_id' : withoutSpace}, ${figureColumns}`
+  return {
+    rows: `select * from (${withSpans(columns, days, spans)}) as kept where ${passes}`,
+    parameters: [organisationId, covered.days, covered.spans, model, surface, spaceId, 0n],
+  }
 }
 
-export interface SplitSums {
+export interface ValueFigures extends UsageFigures {
+  /** A model, a surface, a Space or the id of a tag. */
+  value: string
+}
+
+export interface TopValues {
   totals: UsageFigures
-  days: Map<string, UsageFigures>
+  /** Highest cost first. */
   values: ValueFigures[]
+  different: number
 }
 
-/** Totals, days, and the values of the split in any order. */
-export async function loadSplitSums(
+/** The values of a column with the highest cost, at most `limit`. `noSpace` is a value. */
+export function loadTopValues(
   database: Queryable,
   source: UsageSource,
   filter: UsageFilter,
-  split: ColumnSplit,
-): Promise<SplitSums> {
-  const { rows: relation, parameters } = sourceOf(source, filter, split)
-  const rows = await database.query<StoredFigures & { kind: number; day: string | null; value: string | null }>(
-    `select grouping(day, value) as kind, to_char(day, 'YYYY-MM-DD') as day, value, ${sums}
-     from (select *, ${columnOf[split]} as value from (${relation}) passing) valued group by grouping sets ((), (day), (value))`,
-    parameters,
+  column: UsageColumn,
+  limit: number,
+): Promise<TopValues> {
+  return loadTop(database, sumRows(source, filter, column), columnOf[column], limit)
+}
+
+async function loadTop(
+  database: Queryable,
+  relation: Relation,
+  value: string,
+  limit: number,
+  isNamed = 'true',
+): Promise<TopValues> {
+  const place = relation.parameters.length + 1
+  const rows = await database.query<StoredFigures & { value: string | null; different: string | null }>(
+    `with summed as materialized (select ${value} as value, ${sums} from (${relation.rows}) as passing group by 1)
+     (select value::text, null as different, ${sumNames} from summed where ${isNamed}
+      order by summed.billed desc, summed.requests desc, summed.value limit $${place})
+     union all
+     select null, (count(*) filter (where ${isNamed}))::text, ${totalSums} from summed`,
+    [...relation.parameters, limit],
   )
-  const result: SplitSums = { totals: figuresOf({} as StoredFigures), days: new Map(), values: [] }
-  for (const row of rows) {
-    if (row.kind === 3) result.totals = figuresOf(row)
-    else if (row.kind === 1) result.days.set(row.day!, figuresOf(row))
-    else result.values.push({ value: row.value, ...figuresOf(row) })
+  const total = rows.find(({ value: of }) => of === null)!
+  return {
+    totals: figuresOf(total),
+    values: rows.flatMap((row) => (row.value === null ? [] : [{ value: row.value, ...figuresOf(row) }])),
+    different: Number(total.different),
   }
-  return result
 }
 
 export async function loadTotals(database: Queryable, source: UsageSource, filter: UsageFilter): Promise<UsageFigures> {
-  const { rows: relation, parameters } = sourceOf(source, filter)
-  const [row] = await database.query<StoredFigures>(`select ${sums} from (${relation}) passing`, parameters)
+  const { rows: relation, parameters } = sumRows(source, filter)
+  const [row] = await database.query<StoredFigures>(
+    `select ${sumNames} from (select ${sums} from (${relation}) as passing) as summed`,
+    parameters,
+  )
   return figuresOf(row!)
 }
 
-export interface DayPart {
-  day: string
-  value: string | null
+/** What a chart shows of a day. */
+export interface DayFigures {
   requests: number
   billedPicoUsd: bigint
 }
 
-type StoredPart = { day: string; value: string | null; requests: string; billed: string }
+export interface DayPart extends DayFigures {
+  day: string
+  value: string
+}
 
-const partOf = ({ day, value, requests, billed }: StoredPart): DayPart => ({
-  day,
-  value,
-  requests: Number(requests),
-  billedPicoUsd: BigInt(billed),
-})
+type StoredPart = { day: string; value: string; requests: number; billed: string }
 
-/** The days of these values; null is the value of calls outside of Spaces. */
+const partOf = ({ billed, ...part }: StoredPart): DayPart => ({ ...part, billedPicoUsd: BigInt(billed) })
+const partSums = 'sum(requests::float8) as requests, sum(billed_pico_usd)::text as billed'
+
+/** The days with calls. */
+export async function loadDays(
+  database: Queryable,
+  source: UsageSource,
+  filter: UsageFilter,
+): Promise<Map<string, DayFigures>> {
+  const { rows: relation, parameters } = dayRows(source, filter)
+  const rows = await database.query<Omit<StoredPart, 'value'>>(
+    `select to_char(day, 'YYYY-MM-DD') as day, ${partSums} from (${relation}) as passing group by passing.day`,
+    parameters,
+  )
+  return new Map(rows.map(({ day, requests, billed }) => [day, { requests, billedPicoUsd: BigInt(billed) }]))
+}
+
+/** The days of these values. */
 export async function loadDayParts(
   database: Queryable,
   source: UsageSource,
   filter: UsageFilter,
-  split: ColumnSplit,
-  values: readonly (string | null)[],
+  column: UsageColumn,
+  values: readonly string[],
 ): Promise<DayPart[]> {
-  const { rows: relation, parameters } = sourceOf(source, filter, split)
+  const { rows: relation, parameters } = dayRows(source, filter, column)
+  const name = columnOf[column]
   const rows = await database.query<StoredPart>(
-    `select to_char(day, 'YYYY-MM-DD') as day, value, sum(requests)::text as requests, sum(billed_pico_usd)::text as billed
-     from (select *, ${columnOf[split]} as value from (${relation}) passing) valued
-     where value = any($8::text[]) or ($9::bool and value is null) group by 1, 2`,
-    [...parameters, values.filter((value) => value !== null), values.includes(null)],
+    `select to_char(day, 'YYYY-MM-DD') as day, ${name}::text as value, ${partSums} from (${relation}) as passing
+     where ${name} = any($8::${column === 'space' ? 'uuid' : 'text'}[]) group by passing.day, passing.${name}`,
+    [...parameters, values],
   )
   return rows.map(partOf)
 }
@@ -165,62 +222,45 @@ export async function findTag(
   return row?.tagId
 }
 
-export interface TagSums {
-  /** Highest cost first. `value` null: values above the limit of different values per day. */
-  values: (ValueFigures & { tagId: bigint })[]
-  /** Of all values. */
-  totals: UsageFigures
-  different: number
+/** The text of tags by their id. */
+export async function loadTagValues(database: Queryable, tagIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await database.query<{ id: string; value: string }>(
+    'select tag_id::text as id, value from usage_tags where tag_id = any($1::int8[])',
+    [tagIds],
+  )
+  return new Map(rows.map(({ id, value }) => [id, value]))
 }
 
-/** Sums of tags without models have far fewer rows. */
-const tagTableOf = (model: string | null) => (model === null ? 'usage_tag_sums' : 'usage_tag_days')
-const modelIs = (model: string | null) => (model === null ? '$4::text is null' : 'model = $4::text')
-
-/** The values of a key with the highest cost, at most `limit`. */
-export async function loadTagSums(
+/** The tags of a key with the highest cost, at most `limit`. Values above the limit of different values count in the totals only. */
+export function loadTopTags(
   database: Queryable,
-  { organisationId, from, to, model }: UsageFilter,
+  { organisationId, days, closedTo, model }: UsageFilter,
   key: string,
   limit: number,
-): Promise<TagSums> {
-  const rows = await database.query<StoredFigures & { tagId: bigint | null; value: string | null; different: string }>(
-    `with summed as materialized (
-       select tag_id, sum(requests) as requests, sum(failed_requests) as failed_requests, sum(prompt_tokens) as prompt_tokens,
-         sum(completion_tokens) as completion_tokens, sum(cached_tokens) as cached_tokens, sum(reasoning_tokens) as reasoning_tokens,
-         sum(billed_pico_usd) as billed_pico_usd
-       from ${tagTableOf(model)} where organisation_id = $1 and key = $5 and day between $2::date and $3::date and ${modelIs(model)}
-       group by tag_id
-     ), best as (select * from summed order by billed_pico_usd desc, requests desc, tag_id limit $6)
-     select b.tag_id as "tagId", t.value, (select count(*) from summed where tag_id <> 0)::text as different,
-       b.requests::text, b.failed_requests::text as failed, b.prompt_tokens::text as "promptTokens",
-       b.completion_tokens::text as "completionTokens", b.cached_tokens::text as "cachedTokens",
-       b.reasoning_tokens::text as "reasoningTokens", b.billed_pico_usd::text as billed
-     from best b left join usage_tags t using (tag_id)
-     union all select null, null, count(*)::text, ${sums} from summed`,
-    [organisationId, from, to, model, key, limit],
-  )
-  const total = rows.find(({ tagId }) => tagId === null)!
-  return {
-    values: rows.flatMap((row) =>
-      row.tagId === null ? [] : [{ tagId: row.tagId, value: row.value, ...figuresOf(row) }],
-    ),
-    totals: figuresOf(total),
-    different: Number(rows.find(({ tagId }) => tagId !== null)?.different ?? 0),
-  }
+): Promise<TopValues> {
+  const covered = coverDays(days, closedTo)
+  const columns = `tag_id, ${figureColumns}`
+  // Sums of tags without models have far fewer rows.
+  const rows =
+    model === null
+      ? withSpans(columns, 'usage_tag_sums', 'usage_tag_spans', 'key = $5::text and $4::text is null')
+      : withSpans(columns, 'usage_tag_days', 'usage_tag_model_spans', 'key = $5::text and model = $4::text')
+  const parameters = [organisationId, covered.days, covered.spans, model, key]
+  return loadTop(database, { rows, parameters }, 'tag_id', limit, `summed.value <> ${otherTags}`)
 }
 
 /** The days of these tags; `value` is the id of the tag. */
 export async function loadTagDayParts(
   database: Queryable,
-  { organisationId, from, to, model }: UsageFilter,
-  tagIds: readonly bigint[],
+  { organisationId, days, model }: UsageFilter,
+  tagIds: readonly string[],
 ): Promise<DayPart[]> {
   const rows = await database.query<StoredPart>(
-    `select to_char(day, 'YYYY-MM-DD') as day, tag_id::text as value, sum(requests)::text as requests, sum(billed_pico_usd)::text as billed
-     from ${tagTableOf(model)} where organisation_id = $1 and tag_id = any($5::int8[]) and day between $2::date and $3::date
-       and ${modelIs(model)} group by 1, 2`,
-    [organisationId, from, to, model, tagIds],
+    `select to_char(day, 'YYYY-MM-DD') as day, tag_id::text as value, ${partSums}
+     from ${model === null ? 'usage_tag_sums' : 'usage_tag_days'}
+     where organisation_id = $1 and tag_id = any($5::int8[]) and day between $2::date and $3::date
+       and ($4::text is null or ${model === null ? 'true' : 'model = $4'}) group by day, tag_id`,
+    [organisationId, days[0]!, days.at(-1)!, model, tagIds],
   )
   return rows.map(partOf)
 }
@@ -234,21 +274,40 @@ export interface LatencyCounts {
   totals: number[]
 }
 
+const histogram = `array_agg(bucket) as buckets, array_agg(first_tokens) as "firstTokens", array_agg(totals) as totals`
+const histogramSums = 'sum(first_tokens::float8) as first_tokens, sum(totals::float8) as totals'
+
 /** Histograms of completions, or of the filter's surface, by day and by model: the other one is null. */
-export function loadLatency(database: Queryable, filter: UsageFilter): Promise<LatencyCounts[]> {
-  const { organisationId, from, to, model, surface } = filter
+export async function loadLatency(database: Queryable, filter: UsageFilter): Promise<LatencyCounts[]> {
+  const { organisationId, days, closedTo, model, surface } = filter
+  const covered = coverDays(days, closedTo)
+  const passes = `($4::text is null or model = $4) and (case when $5::text is null then surface <> 'embeddings' else surface = $5 end)`
+  const measured = 'first_tokens, totals'
+  // Days without models have far fewer rows.
+  const openDays = model === null ? days.filter((day) => day >= closedTo) : days
+  const closedDays = model === null ? days.filter((day) => day < closedTo) : []
   // One row for each histogram: thousands of rows take longer to transfer than to sum up.
-  return database.query<LatencyCounts>(
-    `select to_char(day, 'YYYY-MM-DD') as day, model, array_agg(bucket) as buckets, array_agg(first_tokens::float8) as "firstTokens",
-       array_agg(totals::float8) as totals
-     from (
-       select day, model, bucket, sum(first_tokens) as first_tokens, sum(totals) as totals
-       from usage_latency_days where organisation_id = $1 and day between $2::date and $3::date and ($4::text is null or model = $4)
-         and (case when $5::text is null then surface <> 'embeddings' else surface = $5 end)
-       group by grouping sets ((day, bucket), (model, bucket))) as counted
-     group by day, model`,
-    [organisationId, from, to, model, surface],
-  )
+  const [byDay, byModel] = await Promise.all([
+    database.query<Omit<LatencyCounts, 'model'>>(
+      `select to_char(day, 'YYYY-MM-DD') as day, ${histogram} from (
+         select day, bucket, ${histogramSums} from (
+           select day, model, surface, bucket, ${measured} from usage_latency_days where organisation_id = $1 and day = any($2::date[])
+           union all select day, $4::text, surface, bucket, ${measured} from usage_latency_day_sums
+             where organisation_id = $1 and day = any($3::date[])) as kept
+         where ${passes} group by day, bucket) as counted
+       group by counted.day`,
+      [organisationId, openDays, closedDays, model, surface],
+    ),
+    database.query<Omit<LatencyCounts, 'day'>>(
+      `select model, ${histogram} from (
+         select model, bucket, ${histogramSums}
+         from (${withSpans(`model, surface, bucket, ${measured}`, 'usage_latency_days', 'usage_latency_spans')}) as kept
+         where ${passes} group by model, bucket) as counted
+       group by model`,
+      [organisationId, covered.days, covered.spans, model, surface],
+    ),
+  ])
+  return [...byDay.map((row) => ({ ...row, model: null })), ...byModel.map((row) => ({ ...row, day: null }))]
 }
 
 export interface FailureCount {
@@ -259,17 +318,16 @@ export interface FailureCount {
   requests: number
 }
 
-/** Failed and refused calls, by day, by model and by code: the other two are null. The model of some refused calls is empty. */
-export async function loadFailures(database: Queryable, filter: UsageFilter): Promise<FailureCount[]> {
-  const { organisationId, from, to, model, surface } = filter
-  const rows = await database.query<Omit<FailureCount, 'requests'> & { requests: string }>(
-    `select to_char(day, 'YYYY-MM-DD') as day, model, code, refused, sum(requests)::text as requests
+/** Failed and refused calls, by day, and by model and code: the other is null. The model of some refused calls is empty. */
+export function loadFailures(database: Queryable, filter: UsageFilter): Promise<FailureCount[]> {
+  const { organisationId, days, model, surface } = filter
+  return database.query<FailureCount>(
+    `select to_char(day, 'YYYY-MM-DD') as day, model, code, refused, sum(requests::float8) as requests
      from usage_failures where organisation_id = $1 and day between $2::date and $3::date and ($4::text is null or model = $4)
        and ($5::text is null or surface = $5)
-     group by grouping sets ((day, refused), (model, refused), (code, refused))`,
-    [organisationId, from, to, model, surface],
+     group by grouping sets ((day, refused), (model, code, refused))`,
+    [organisationId, days[0]!, days.at(-1)!, model, surface],
   )
-  return rows.map((row) => ({ ...row, requests: Number(row.requests) }))
 }
 
 export interface UsageOptions {
@@ -280,12 +338,13 @@ export interface UsageOptions {
 
 /** What the calls of a range can be filtered by, at most `limit` of each. */
 export async function loadOptions(database: Queryable, filter: UsageFilter, limit: number): Promise<UsageOptions> {
+  const covered = coverDays(filter.days, filter.closedTo)
   const [row] = await database.query<UsageOptions>(
-    `select array(select distinct model from usage_model_days where organisation_id = $1 and day between $2::date and $3::date
+    `select array(select distinct model from (${withSpans('model', 'usage_model_days', 'usage_model_spans')}) as used
          order by 1 limit $4) as models,
        array(select space_id::text from usage_spaces where organisation_id = $1 order by space_id desc limit $4) as "spaceIds",
        array(select key from usage_tag_keys where organisation_id = $1 order by key) as "tagKeys"`,
-    [filter.organisationId, filter.from, filter.to, limit],
+    [filter.organisationId, covered.days, covered.spans, limit],
   )
   return row!
 }

@@ -9,7 +9,7 @@ import {
 import type { Database } from '../database/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { BudgetState } from './port.ts'
-import { previousRange, usageRange, type UsageSubject } from './usage-range.ts'
+import { previousDays, usageRange, type UsageSubject } from './usage-range.ts'
 import {
   renderCsv,
   renderErrors,
@@ -20,6 +20,7 @@ import {
 } from './usage-report-parts.ts'
 import { findTag, loadFailures, loadLatency, loadOptions, loadTotals, type UsageFilter } from './usage-reports.store.ts'
 import { loadRequestPage, type RequestPageQuery, type UsageRequestsPage } from './usage-requests.ts'
+import { loadClosedTo } from './usage-spans.store.ts'
 import { loadSpending } from './usage-spending.ts'
 import { type ChosenUsage, loadSplit } from './usage-split.ts'
 import { noSpace } from './usage-tables.ts'
@@ -66,8 +67,8 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
       const lastDays = range.days.slice(-latencyDays)
       const [split, previous, latency, failures, options, spending, complete] = await Promise.all([
         loadSplit(database, chosen, query, maximumReportRows),
-        loadTotals(database, source, { ...filter, ...previousRange(range) }),
-        loadLatency(database, { ...filter, from: lastDays[0]! }),
+        loadTotals(database, source, narrow(filter, previousDays(range))),
+        loadLatency(database, narrow(filter, lastDays)),
         loadFailures(database, filter),
         loadOptions(database, filter, maximumReportRows),
         loadSpending(deps, subject, budgeted),
@@ -108,6 +109,8 @@ export function createUsageReports(deps: UsageReportsDeps): UsageReports {
   }
 }
 
+const narrow = (filter: UsageFilter, days: readonly string[]): UsageFilter => ({ ...filter, days })
+
 /** The calls that a query chooses, after everything that was settled before is counted. */
 async function choose(
   { catchUp, clock, database }: UsageReportsDeps,
@@ -118,8 +121,8 @@ async function choose(
   const range = usageRange(subject, clock.now(), query.from, query.to)
   const filter: UsageFilter = {
     organisationId: subject.id,
-    from: range.from,
-    to: range.to,
+    days: range.days,
+    closedTo: await loadClosedTo(database),
     model: query.model ?? null,
     surface: query.surface ?? null,
     spaceId: query.spaceId === 'none' ? noSpace : (query.spaceId ?? null),

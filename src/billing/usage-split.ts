@@ -3,11 +3,16 @@ import { maximumSeries, type UsageReportQuery, usageTagLimits } from '../contrac
 import type { Database } from '../database/index.ts'
 import type { UsageRange } from './usage-range.ts'
 import {
-  type ColumnSplit,
+  type DayFigures,
+  type DayPart,
   loadDayParts,
-  loadSplitSums,
+  loadDays,
   loadTagDayParts,
-  loadTagSums,
+  loadTagValues,
+  loadTopTags,
+  loadTopValues,
+  loadTotals,
+  type UsageColumn,
   type UsageFigures,
   type UsageFilter,
   type UsageSource,
@@ -30,13 +35,13 @@ export interface ChosenUsage {
 /** What a report shows by its split. */
 export interface Split {
   totals: UsageFigures
-  days: Map<string, UsageFigures>
+  days: Map<string, DayFigures>
   /** Highest cost first, at most the requested number. */
   values: SplitValue[]
-  /** Number of values that are not in `values`; null: unknown. */
-  otherValues: number | null
+  /** Number of values that are not in `values`. */
+  otherValues: number
   /** By day, in the order of the first `maximumSeries` values. */
-  parts: Map<string, { requests: number; billedPicoUsd: bigint }[]>
+  parts: Map<string, DayFigures[]>
   series: SplitValue[]
 }
 
@@ -65,51 +70,46 @@ async function loadColumnSplit(
   database: Database,
   source: UsageSource,
   filter: UsageFilter,
-  split: ColumnSplit,
+  split: UsageColumn,
   limit: number,
 ): Promise<Split> {
-  const sums = await loadSplitSums(database, source, filter, split)
-  const sorted = sums.values.map(({ value, ...figures }) => ({ id: value, ...figures })).sort(byCost)
-  const series = sorted.slice(0, maximumSeries)
-  const ids = series.map(({ id }) => id)
-  const parts = await loadDayParts(database, source, filter, split, ids)
+  const [{ totals, values, different }, days] = await Promise.all([
+    loadTopValues(database, source, filter, split, limit),
+    loadDays(database, source, filter),
+  ])
+  const ids = values.slice(0, maximumSeries).map(({ value }) => value)
+  const named = values.map(({ value, ...figures }) => ({ id: value === noSpace ? null : value, ...figures }))
   return {
-    totals: sums.totals,
-    days: sums.days,
-    values: sorted.slice(0, limit),
-    otherValues: Math.max(0, sorted.length - limit),
-    series,
-    parts: groupParts(parts, ids),
+    totals,
+    days,
+    values: named,
+    otherValues: different - values.length,
+    series: named.slice(0, maximumSeries),
+    parts: groupParts(await loadDayParts(database, source, filter, split, ids), ids),
   }
 }
 
 async function loadTagSplit(database: Database, filter: UsageFilter, key: string, limit: number): Promise<Split> {
   // Only completions of the gateway outside of Spaces have tags: other filters find none.
   const canHaveTags = (filter.surface ?? 'gateway') === 'gateway' && (filter.spaceId ?? noSpace) === noSpace
-  const [all, tags] = await Promise.all([
-    loadSplitSums(database, { kind: 'all' }, filter, 'surface'),
-    canHaveTags ? loadTagSums(database, filter, key, limit) : { values: [], totals: noFigures, different: 0 },
+  const source: UsageSource = { kind: 'all' }
+  const [totals, days, top] = await Promise.all([
+    loadTotals(database, source, filter),
+    loadDays(database, source, filter),
+    canHaveTags ? loadTopTags(database, filter, key, limit) : { values: [], totals: noFigures, different: 0 },
   ])
-  const named = tags.values.filter(({ tagId }) => tagId !== 0n)
-  const series = named.slice(0, maximumSeries)
-  const parts = await loadTagDayParts(
-    database,
-    filter,
-    series.map(({ tagId }) => tagId),
-  )
-  const untagged = subtract(all.totals, tags.totals)
-  const values: SplitValue[] = named.map(({ value, ...figures }) => ({ id: value, ...figures }))
-  if (untagged.requests > 0) values.push({ id: null, ...untagged })
+  const ids = top.values.map(({ value }) => value)
+  const seriesIds = ids.slice(0, maximumSeries)
+  const [names, parts] = await Promise.all([loadTagValues(database, ids), loadTagDayParts(database, filter, seriesIds)])
+  const named: SplitValue[] = top.values.map(({ value, ...figures }) => ({ id: names.get(value) ?? null, ...figures }))
+  const untagged = subtract(totals, top.totals)
   return {
-    totals: all.totals,
-    days: all.days,
-    values: values.sort(byCost),
-    otherValues: Math.max(0, tags.different - named.length),
-    series: series.map(({ value, ...figures }) => ({ id: value, ...figures })),
-    parts: groupParts(
-      parts,
-      series.map(({ tagId }) => String(tagId)),
-    ),
+    totals,
+    days,
+    values: (untagged.requests > 0 ? [...named, { id: null, ...untagged }] : named).toSorted(byCost),
+    otherValues: top.different - named.length,
+    series: named.slice(0, maximumSeries),
+    parts: groupParts(parts, seriesIds),
   }
 }
 
@@ -118,18 +118,18 @@ function byCost(a: SplitValue, b: SplitValue): number {
   return b.requests - a.requests || (a.id ?? '').localeCompare(b.id ?? '')
 }
 
-function groupParts(
-  parts: readonly { day: string; value: string | null; requests: number; billedPicoUsd: bigint }[],
-  ids: readonly (string | null)[],
-): Split['parts'] {
+function groupParts(parts: readonly DayPart[], ids: readonly string[]): Split['parts'] {
   const grouped: Split['parts'] = new Map()
   for (const { day, value, requests, billedPicoUsd } of parts) {
-    const of = grouped.get(day) ?? ids.map(() => ({ requests: 0, billedPicoUsd: 0n }))
+    const of = grouped.get(day) ?? ids.map(() => noDay)
     of[ids.indexOf(value)] = { requests, billedPicoUsd }
     grouped.set(day, of)
   }
   return grouped
 }
+
+/** A day without calls. */
+export const noDay: DayFigures = { requests: 0, billedPicoUsd: 0n }
 
 export const noFigures: UsageFigures = {
   requests: 0,

@@ -8,6 +8,9 @@ export const isFailed = `(ending in (${failedEndings.map((ending) => `'${ending}
 /** The space_id of calls outside of Spaces. */
 export const noSpace = '00000000-0000-0000-0000-000000000000'
 
+/** The tag_id of values above the limit of different values per key and day. */
+export const otherTags = 0n
+
 /** Width of the quarter hours in usage_slots. */
 export const slotMs = 15 * 60_000
 

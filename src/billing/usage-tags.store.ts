@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/index.ts'
 import { usageTagLimits } from '../contract/usage-reports.ts'
-import { isFailed } from './usage-tables.ts'
+import { isFailed, otherTags } from './usage-tables.ts'
 
 /** Sums of tagged entries, within the limits of keys and values. Runs under the lock of the counting, so nothing changes meanwhile. */
 
@@ -27,9 +27,6 @@ interface TaggedPair {
   tagId: bigint
 }
 
-/** The tag_id of values above the limit. */
-const otherValues = 0n
-
 /** Counts the queued tags of these entries. */
 export async function countTags(transaction: Queryable, requestIds: string[]): Promise<void> {
   const entries = await transaction.query<TaggedEntry>(
@@ -43,13 +40,13 @@ export async function countTags(transaction: Queryable, requestIds: string[]): P
   const keys = await admitKeys(transaction, entries)
   const pairs = entries.flatMap((entry) =>
     Object.entries(entry.tags).flatMap(([key, value]) =>
-      keys.has(placeOf(entry.organisationId, key)) ? [{ entry, key, value, tagId: otherValues }] : [],
+      keys.has(placeOf(entry.organisationId, key)) ? [{ entry, key, value, tagId: otherTags }] : [],
     ),
   )
   await findTagIds(transaction, pairs)
   await admitValues(transaction, pairs)
   await addSums(transaction, pairs)
-  const recorded = pairs.filter(({ tagId }) => tagId !== otherValues)
+  const recorded = pairs.filter(({ tagId }) => tagId !== otherTags)
   await transaction.execute(
     `insert into usage_request_tags (organisation_id, tag_id, started_at, request_id)
      select * from unnest($1::uuid[], $2::int8[], $3::timestamptz[], $4::text[]) on conflict do nothing`,
@@ -101,8 +98,7 @@ async function findTagIds(transaction: Queryable, pairs: readonly TaggedPair[]):
     columnsOf(pairs),
   )
   const ids = new Map(rows.map((row) => [placeOf(row.id, row.key, row.value), row.tagId]))
-  for (const pair of pairs)
-    pair.tagId = ids.get(placeOf(pair.entry.organisationId, pair.key, pair.value)) ?? otherValues
+  for (const pair of pairs) pair.tagId = ids.get(placeOf(pair.entry.organisationId, pair.key, pair.value)) ?? otherTags
 }
 
 function columnsOf(pairs: readonly TaggedPair[]) {
@@ -136,7 +132,7 @@ async function admitValues(transaction: Queryable, pairs: readonly TaggedPair[])
     const seen = new Set<string>()
     let left = usageTagLimits.valuesPerKeyAndDay - count.different
     for (const candidate of group) {
-      if (present.has(candidate.tagId) && candidate.tagId !== otherValues) continue
+      if (present.has(candidate.tagId) && candidate.tagId !== otherTags) continue
       if (!seen.has(candidate.value)) {
         if (left <= 0) {
           refused.push(candidate)
@@ -145,11 +141,11 @@ async function admitValues(transaction: Queryable, pairs: readonly TaggedPair[])
         seen.add(candidate.value)
         left -= 1
       }
-      if (candidate.tagId === otherValues) fresh.push(candidate)
+      if (candidate.tagId === otherTags) fresh.push(candidate)
     }
     different.push(usageTagLimits.valuesPerKeyAndDay - left)
   }
-  for (const pair of refused) pair.tagId = otherValues
+  for (const pair of refused) pair.tagId = otherTags
   if (fresh.length > 0) await insertTags(transaction, fresh)
   await transaction.execute(
     `insert into usage_tag_day_values (organisation_id, key, day, different_values)

@@ -2,7 +2,7 @@ import fastify from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
-import { budgetSchema, receiptSchema, usageSchema } from '../contract/usage.ts'
+import { budgetSchema, receiptSchema, type UsageBody, usageSchema } from '../contract/usage.ts'
 import type { App } from '../http/index.ts'
 import { isAppError, type RequestId, silentLog } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
@@ -96,6 +96,46 @@ describe('usage', () => {
       ['2026-11-21', 'alpha', 1, '0.000225'],
     ])
     expect(body.totals).toMatchObject({ requests: 3, promptTokens: 300, billedUsd: '0.000675' })
+  })
+
+  test('pages have every row once and the totals of the whole range', async () => {
+    const url = `/api/organisations/${organisation.id}/usage?by=space,day,model&limit=1`
+    const pages = []
+    let cursor: string | null = null
+    do {
+      const { text } = await get(cursor === null ? url : `${url}&cursor=${cursor}`)
+      const page: UsageBody = usageSchema.parse(JSON.parse(text))
+      pages.push(page)
+      cursor = page.nextCursor
+    } while (cursor !== null)
+    expect(pages.map(({ rows }) => rows.map((row) => [row.day, row.model]))).toEqual([
+      [['2026-11-20', 'alpha']],
+      [['2026-11-21', '=HYPERLINK("x")']],
+      [['2026-11-21', 'alpha']],
+    ])
+    expect(new Set(pages.map(({ totals }) => totals.requests))).toEqual(new Set([3]))
+    const csv = (await get(`${url}&format=csv`)).text
+    expect(csv.split('\r\n').map((line) => line.split(',')[1])).toEqual([
+      'day',
+      '2026-11-20',
+      '2026-11-21',
+      '2026-11-21',
+      undefined,
+    ])
+  })
+
+  test('a cursor of other dimensions or with an impossible value is refused', async () => {
+    const encode = (key: unknown) => Buffer.from(JSON.stringify(key)).toString('base64url')
+    for (const cursor of [
+      'none',
+      encode(['alpha']),
+      encode(['2026-99-99']),
+      encode([7]),
+      encode(['2026-11-20', 'alpha']),
+    ]) {
+      const { text } = await get(`/api/organisations/${organisation.id}/usage?by=day&cursor=${cursor}`)
+      expect(text, cursor).toContain('`cursor` is not')
+    }
   })
 
   test('the range is inclusive on both ends', async () => {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { errorResponses } from '../contract/errors.ts'
 import {
@@ -13,12 +14,19 @@ import { AppError, type Clock } from '../kernel/index.ts'
 import { administrators, noOrganisation, type Organisation } from '../organisations/index.ts'
 import type { LedgerService } from './ledger.ts'
 import { usageRange, type UsageSubject } from './usage-range.ts'
-import { renderBudget, renderReceipt, renderUsage, renderUsageCsv, usageQuery } from './usage-report.ts'
+import {
+  loadUsagePages,
+  parseUsageCursor,
+  renderBudget,
+  renderReceipt,
+  renderUsage,
+  renderUsageCsv,
+} from './usage-report.ts'
 
 const described = describeRoutes(administrators, 'Operator: usage')
 
 export interface UsageRoutesDeps {
-  ledger: Pick<LedgerService, 'loadReceipt' | 'loadBudget' | 'loadUsage'>
+  ledger: Pick<LedgerService, 'loadReceipt' | 'loadBudget' | 'loadUsage' | 'loadUsageTotals'>
   organisations: {
     get(id: string): Organisation | undefined
     /** A removed organisation: its usage stays readable. */
@@ -50,22 +58,28 @@ export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): 
       async (request, reply) => {
         const { id } = request.params
         const organisation = organisations.get(id) ?? (await organisations.loadRemoved(id)) ?? organisationOf(id)
-        const { from, to, by, format } = request.query
+        const { from, to, by, format, limit, cursor } = request.query
         const range = usageRange(organisation, clock.now(), from, to)
         const dimensions = [...new Set(by)]
-        const sums = await ledger.loadUsage(usageQuery(organisation, range, dimensions))
-        const usage = renderUsage(organisation, range, dimensions, sums)
+        const after = cursor === undefined ? undefined : parseUsageCursor(cursor, dimensions)
+        const query = { ...subjectOf(organisation), days: range.days, by: dimensions, after, limit }
         reply.header('vary', 'accept')
-        if ((format ?? formatOf(request.headers.accept)) === 'json') return usage
+        if ((format ?? formatOf(request.headers.accept)) === 'json') {
+          const [page, totals] = await Promise.all([ledger.loadUsage(query), ledger.loadUsageTotals(query)])
+          return renderUsage(organisation, range, dimensions, page, totals)
+        }
         const name = `usage-${range.from}-${range.to}.csv`
         return reply
           .type('text/csv; charset=utf-8')
           .header('content-disposition', `attachment; filename="${name}"`)
-          .serializer((body: string) => body)
-          .send(renderUsageCsv(usage))
+          .send(Readable.from(renderUsageCsv(dimensions, loadUsagePages(ledger, query))) as never)
       },
     )
   }
+}
+
+function subjectOf({ id, timeZone }: UsageSubject) {
+  return { organisationId: id, timeZone }
 }
 
 function formatOf(accept: string | undefined): 'json' | 'csv' {

@@ -1,20 +1,24 @@
+import { type UsageDimension, usageDimensions } from '../contract/usage.ts'
 import type { OrganisationId, TokenCounts } from '../kernel/index.ts'
-import type { Queryable } from '../database/index.ts'
+import type { Queryable, SqlValue } from '../database/index.ts'
 import type { Surface } from './port.ts'
+import { coverDays } from './usage-spans.ts'
+import { loadClosedTo, withSpans } from './usage-spans.store.ts'
 import { noSpace } from './usage-tables.ts'
 
 export interface UsageQuery {
   organisationId: OrganisationId
-  /** Milliseconds since the epoch: from included, to not. Requests count where they began. */
-  /** First and last day, `YYYY-MM-DD`. */
-  from: string
-  to: string
+  /** Consecutive days, `YYYY-MM-DD`, in the zone. Requests count where they began. */
+  days: readonly string[]
   timeZone: string
-  byDay: boolean
-  byModel: boolean
-  bySurface: boolean
-  bySpace: boolean
+  by: readonly UsageDimension[]
+  /** Only sums after this one. */
+  after?: UsageKey | undefined
+  limit: number
 }
+
+/** The place of a sum: its values of the dimensions in `by`, in the order of `usageDimensions`. */
+export type UsageKey = readonly string[]
 
 /** Fields of dimensions that were not asked for are null, as is the Space of calls outside of Spaces. */
 export interface UsageSum extends TokenCounts {
@@ -26,6 +30,12 @@ export interface UsageSum extends TokenCounts {
   estimatedRequests: number
   billedPicoUsd: bigint
   writtenOffPicoUsd: bigint
+}
+
+export interface UsagePage {
+  rows: readonly UsageSum[]
+  /** The place of the last row; undefined: no more rows follow. */
+  next: UsageKey | undefined
 }
 
 export interface BudgetLeft {
@@ -64,56 +74,120 @@ export async function loadBudgetsLeft(
 
 const reportTimeoutMs = 60_000
 
-/** From the sums of days. `isComplete` false: from the entries themselves, because older ones are not counted yet. */
-export async function loadUsageSums(database: Queryable, query: UsageQuery, isComplete: boolean): Promise<UsageSum[]> {
-  const sums =
-    'requests, estimated_requests, prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens'
-  const figures = `${sums}, billed_pico_usd, written_off_pico_usd`
-  const counted = query.bySpace
-    ? `select day, model, surface, nullif(space_id, '${noSpace}') as space_id, ${figures} from usage_days`
-    : `select day, model, surface, null::uuid as space_id, ${figures} from usage_model_days`
-  const source = isComplete
-    ? `${counted} where organisation_id = $1 and day between $2::date and $3::date`
-    : `select (started_at at time zone $4::text)::date as day, model, surface, space_id, 1 as requests,
-         case when estimated then 1 else 0 end as estimated_requests, ${sums.split(', ').slice(2).join(', ')},
-         billed_pico_usd, written_off_pico_usd
-       from ledger_entries where organisation_id = $1
-         and started_at >= ($2::date)::timestamp at time zone $4::text and started_at < ($3::date + 1)::timestamp at time zone $4::text`
-  const rows = await database.query<Record<string, string | null>>(
-    `select case when $5::bool then to_char(day, 'YYYY-MM-DD') end as day,
-       case when $6::bool then model end as model, case when $7::bool then surface end as surface,
-       case when $8::bool then space_id end as space_id, ${sums
-         .split(', ')
-         .map((column) => `sum(${column})::text as ${column}`)
-         .join(', ')},
+const columnOf: Record<UsageDimension, { name: string; type: string }> = {
+  day: { name: 'day', type: 'date' },
+  model: { name: 'model', type: 'text' },
+  surface: { name: 'surface', type: 'text' },
+  space: { name: 'space_id', type: 'uuid' },
+}
+const counts = [
+  'requests',
+  'estimated_requests',
+  'prompt_tokens',
+  'completion_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'reasoning_tokens',
+] as const
+const figures = `${counts.join(', ')}, billed_pico_usd, written_off_pico_usd`
+
+/** Sums of nothing are null. */
+type StoredSum = Record<(typeof counts)[number], number | null> &
+  Partial<Record<'day' | 'model' | 'surface' | 'space_id', string>> &
+  Record<'billed' | 'written_off', string | null>
+
+/**
+ * Sums in the order of their keys, at most `limit`. `isComplete` false: from the entries themselves, because older ones are not counted
+ * yet. Otherwise the index has the order of days, so that a page by day reads its own days only.
+ */
+async function loadUsageSums(database: Queryable, query: UsageQuery, isComplete: boolean): Promise<UsageSum[]> {
+  const { rows: relation, parameters } = isComplete ? await countedRows(database, query) : enteredRows(query)
+  const columns = inOrder(query.by).map((dimension) => columnOf[dimension])
+  const keys = columns.map(({ name }) => `passing.${name}`).join(', ')
+  const after = query.after ?? []
+  const places = after.map((_, index) => `$${parameters.length + index + 2}::${columns[index]!.type}`)
+  const rows = await database.query<StoredSum>(
+    `select ${columns.map(({ name }) => `passing.${name}::text, `).join('')}
+       ${counts.map((column) => `sum(${column}::float8) as ${column}`).join(', ')},
        sum(billed_pico_usd)::text as billed, sum(written_off_pico_usd)::text as written_off
-     from (${source}) as counted where $4::text is not null
-     group by 1, 2, 3, 4 order by 1, 2, 3, 4`,
-    [
-      query.organisationId,
-      query.from,
-      query.to,
-      query.timeZone,
-      query.byDay,
-      query.byModel,
-      query.bySurface,
-      query.bySpace,
-    ],
+     from (${relation}) as passing ${after.length > 0 ? `where (${keys}) > (${places.join(', ')})` : ''}
+     ${keys === '' ? '' : `group by ${keys} order by ${keys}`} limit $${parameters.length + 1}`,
+    [...parameters, query.limit, ...after],
     { timeoutMs: reportTimeoutMs },
   )
-  return rows.map((row) => ({
-    day: row['day'] ?? null,
-    model: row['model'] ?? null,
-    surface: (row['surface'] ?? null) as Surface | null,
-    spaceId: row['space_id'] ?? null,
-    requests: Number(row['requests']),
-    estimatedRequests: Number(row['estimated_requests']),
-    promptTokens: Number(row['prompt_tokens']),
-    completionTokens: Number(row['completion_tokens']),
-    cachedTokens: Number(row['cached_tokens']),
-    cacheWriteTokens: Number(row['cache_write_tokens']),
-    reasoningTokens: Number(row['reasoning_tokens']),
-    billedPicoUsd: BigInt(row['billed']!),
-    writtenOffPicoUsd: BigInt(row['written_off']!),
-  }))
+  return rows.map(sumOf)
+}
+
+/** A page of sums. */
+export async function loadUsagePage(database: Queryable, query: UsageQuery, isComplete: boolean): Promise<UsagePage> {
+  const sums = await loadUsageSums(database, { ...query, limit: query.limit + 1 }, isComplete)
+  const rows = sums.slice(0, query.limit)
+  return { rows, next: sums.length > rows.length ? keyOf(rows.at(-1)!, query.by) : undefined }
+}
+
+export async function loadUsageTotals(
+  database: Queryable,
+  query: Omit<UsageQuery, 'by' | 'limit'>,
+  isComplete: boolean,
+): Promise<UsageSum> {
+  const [totals] = await loadUsageSums(database, { ...query, by: [], after: undefined, limit: 1 }, isComplete)
+  return totals!
+}
+
+function keyOf(sum: UsageSum, by: readonly UsageDimension[]): UsageKey {
+  const { day, model, surface, spaceId } = sum
+  const values = { day, model, surface, space: spaceId ?? noSpace }
+  return inOrder(by).map((dimension) => values[dimension]!)
+}
+
+export function inOrder(by: readonly UsageDimension[]): UsageDimension[] {
+  return usageDimensions.filter((dimension) => by.includes(dimension))
+}
+
+interface Relation {
+  rows: string
+  parameters: SqlValue[]
+}
+
+async function countedRows(database: Queryable, { organisationId, days, by }: UsageQuery): Promise<Relation> {
+  const bySpace = by.includes('space')
+  const [dayTable, spanTable] = bySpace ? ['usage_days', 'usage_spans'] : ['usage_model_days', 'usage_model_spans']
+  const columns = `model, surface, ${bySpace ? 'space_id, ' : ''}${figures}`
+  if (by.includes('day')) {
+    return {
+      rows: `select day, ${columns} from ${dayTable} where organisation_id = $1 and day between $2::date and $3::date`,
+      parameters: [organisationId, days[0]!, days.at(-1)!],
+    }
+  }
+  const covered = coverDays(days, await loadClosedTo(database))
+  return { rows: withSpans(columns, dayTable, spanTable), parameters: [organisationId, covered.days, covered.spans] }
+}
+
+function enteredRows({ organisationId, days, timeZone }: UsageQuery): Relation {
+  return {
+    rows: `select (started_at at time zone $4::text)::date as day, model, surface, coalesce(space_id, '${noSpace}') as space_id,
+         1 as requests, case when estimated then 1 else 0 end as estimated_requests, ${counts.slice(2).join(', ')},
+         billed_pico_usd, written_off_pico_usd
+       from ledger_entries where organisation_id = $1
+         and started_at >= ($2::date)::timestamp at time zone $4::text and started_at < ($3::date + 1)::timestamp at time zone $4::text`,
+    parameters: [organisationId, days[0]!, days.at(-1)!, timeZone],
+  }
+}
+
+function sumOf(row: StoredSum): UsageSum {
+  return {
+    day: row.day ?? null,
+    model: row.model ?? null,
+    surface: (row.surface ?? null) as Surface | null,
+    spaceId: row.space_id === undefined || row.space_id === noSpace ? null : row.space_id,
+    requests: row.requests ?? 0,
+    estimatedRequests: row.estimated_requests ?? 0,
+    promptTokens: row.prompt_tokens ?? 0,
+    completionTokens: row.completion_tokens ?? 0,
+    cachedTokens: row.cached_tokens ?? 0,
+    cacheWriteTokens: row.cache_write_tokens ?? 0,
+    reasoningTokens: row.reasoning_tokens ?? 0,
+    billedPicoUsd: BigInt(row.billed ?? 0),
+    writtenOffPicoUsd: BigInt(row.written_off ?? 0),
+  }
 }

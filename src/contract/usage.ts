@@ -1,8 +1,11 @@
 import { z } from 'zod'
+import { queryInteger } from './query-integer.ts'
 
 /** Usage, receipts and budgets. */
 
 export const maximumUsageDays = 400
+/** Rows of one page of usage. */
+export const maximumUsageRows = 5_000
 export const usageDimensions = ['day', 'model', 'surface', 'space'] as const
 
 const decimalUsd = z.string().describe('US dollars as an exact decimal.')
@@ -91,6 +94,8 @@ export const usageQuerySchema = z.object({
     .transform((text) => text.split(',').map((name) => name.trim()))
     .pipe(z.array(z.enum(usageDimensions)).min(1).max(usageDimensions.length))
     .describe('Any of day, model, surface and space, separated by commas.'),
+  limit: queryInteger(1, maximumUsageRows).default(maximumUsageRows).describe('Rows of a page. CSV has all rows.'),
+  cursor: z.string().max(2_000).optional().describe('`nextCursor` of the previous page.'),
   format: z.enum(['json', 'csv']).optional().describe('Default: the format in the Accept header, otherwise JSON.'),
 })
 
@@ -115,8 +120,9 @@ export const usageSchema = z
     to: day,
     timeZone: z.string(),
     by: z.array(z.enum(usageDimensions)),
-    rows: z.array(usageRowSchema),
-    totals: usageRowSchema,
+    rows: z.array(usageRowSchema).max(maximumUsageRows).describe('In the order of day, model, surface and Space.'),
+    totals: usageRowSchema.describe('Of the whole range, on each page.'),
+    nextCursor: z.string().nullable().describe('null: there are no more rows.'),
   })
   .meta({ id: 'Usage' })
 

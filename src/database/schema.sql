@@ -521,6 +521,16 @@ create table usage_failures (
   constraint usage_failures_pkey PRIMARY KEY (organisation_id, day, model, surface, refused, code)
 );
 
+create table usage_latency_day_sums (
+  organisation_id uuid not null,
+  day date not null,
+  surface text not null,
+  bucket smallint not null,
+  first_tokens bigint not null,
+  totals bigint not null,
+  constraint usage_latency_day_sums_pkey PRIMARY KEY (organisation_id, day, surface, bucket)
+);
+
 create table usage_latency_days (
   organisation_id uuid not null,
   day date not null,
@@ -530,6 +540,17 @@ create table usage_latency_days (
   first_tokens bigint not null,
   totals bigint not null,
   constraint usage_latency_days_pkey PRIMARY KEY (organisation_id, day, model, surface, bucket)
+);
+
+create table usage_latency_spans (
+  organisation_id uuid not null,
+  first_day date not null,
+  model text not null,
+  surface text not null,
+  bucket smallint not null,
+  first_tokens bigint not null,
+  totals bigint not null,
+  constraint usage_latency_spans_pkey PRIMARY KEY (organisation_id, first_day, model, surface, bucket)
 );
 
 create table usage_model_days (
@@ -548,6 +569,24 @@ create table usage_model_days (
   billed_pico_usd bigint not null,
   written_off_pico_usd bigint not null,
   constraint usage_model_days_pkey PRIMARY KEY (organisation_id, day, model, surface)
+);
+
+create table usage_model_spans (
+  organisation_id uuid not null,
+  first_day date not null,
+  model text not null,
+  surface text not null,
+  requests bigint not null,
+  estimated_requests bigint not null,
+  failed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  cached_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  written_off_pico_usd bigint not null,
+  constraint usage_model_spans_pkey PRIMARY KEY (organisation_id, first_day, model, surface)
 );
 
 create table usage_queue (
@@ -586,6 +625,35 @@ create table usage_spaces (
   constraint usage_spaces_pkey PRIMARY KEY (organisation_id, space_id)
 );
 
+create table usage_span_tables (
+  target text not null,
+  source text not null,
+  keys text[] not null,
+  figures text[] not null,
+  closed_to date not null,
+  after_organisation uuid,
+  constraint usage_span_tables_pkey PRIMARY KEY (target)
+);
+
+create table usage_spans (
+  organisation_id uuid not null,
+  first_day date not null,
+  model text not null,
+  surface text not null,
+  space_id uuid not null,
+  requests bigint not null,
+  estimated_requests bigint not null,
+  failed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  cached_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  written_off_pico_usd bigint not null,
+  constraint usage_spans_pkey PRIMARY KEY (organisation_id, first_day, model, surface, space_id)
+);
+
 create table usage_tag_day_values (
   organisation_id uuid not null,
   key text not null,
@@ -609,12 +677,44 @@ create table usage_tag_days (
   billed_pico_usd bigint not null,
   constraint usage_tag_days_pkey PRIMARY KEY (organisation_id, key, day, tag_id, model)
 );
+CREATE INDEX usage_tag_days_by_model ON usage_tag_days USING btree (organisation_id, key, model, day);
 CREATE INDEX usage_tag_days_by_tag ON usage_tag_days USING btree (organisation_id, tag_id, day);
 
 create table usage_tag_keys (
   organisation_id uuid not null,
   key text not null,
   constraint usage_tag_keys_pkey PRIMARY KEY (organisation_id, key)
+);
+
+create table usage_tag_model_spans (
+  organisation_id uuid not null,
+  key text not null,
+  first_day date not null,
+  tag_id bigint not null,
+  model text not null,
+  requests bigint not null,
+  failed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  cached_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  constraint usage_tag_model_spans_pkey PRIMARY KEY (organisation_id, key, model, first_day, tag_id)
+);
+
+create table usage_tag_spans (
+  organisation_id uuid not null,
+  key text not null,
+  first_day date not null,
+  tag_id bigint not null,
+  requests bigint not null,
+  failed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  cached_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  constraint usage_tag_spans_pkey PRIMARY KEY (organisation_id, key, first_day, tag_id)
 );
 
 create table usage_tag_sums (
