@@ -11,7 +11,13 @@
  */
 import { parseArgs } from 'node:util'
 import { createSpaceId, type OrganisationId, type SpaceId } from '../src/kernel/index.ts'
-import { createRetrieval, type Embedder, type IndexedChunk, type Retrieval } from '../src/retrieval/index.ts'
+import {
+  type ContextText,
+  createRetrieval,
+  type Embedder,
+  type IndexedChunk,
+  type Retrieval,
+} from '../src/retrieval/index.ts'
 import { createExactScan } from '../src/retrieval/engines/exact-scan.store.ts'
 import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
 import { createSyntheticTexts } from './synthetic-texts.ts'
@@ -137,7 +143,8 @@ async function measure(bench: BenchIndex, chunks: number): Promise<void> {
   const recall = await measureRecall(bench, queries)
   console.log(`${chunks} chunks: recall@20 of vectors ${recall.toFixed(3)}`)
   const retrieval = createRetrieval({ index: bench.index, embedder })
-  print('alone', await timeSearches(retrieval, bench, spaceId, queries))
+  print('alone', await timeSearches(retrieval, bench, queries))
+  print('alone, in a conversation', await timeSearches(retrieval, bench, queries, earlierTurns))
   const stop = { now: false }
   const ingesting = (async () => {
     let rows = 0
@@ -146,7 +153,7 @@ async function measure(bench: BenchIndex, chunks: number): Promise<void> {
   })()
   const startedMs = performance.now()
   try {
-    print('during imports', await timeSearches(retrieval, bench, spaceId, queries))
+    print('during imports', await timeSearches(retrieval, bench, queries))
   } finally {
     stop.now = true
     const rows = await ingesting
@@ -168,16 +175,18 @@ async function measureIngestion(bench: BenchIndex): Promise<void> {
 async function timeSearches(
   retrieval: Retrieval,
   bench: BenchIndex,
-  spaceId: SpaceId,
   queries: string[],
+  contextOf?: () => ContextText[],
 ): Promise<number[]> {
   const times: number[] = []
   for (const [index, query] of [...queries.slice(0, 10), ...queries].entries()) {
+    const context = contextOf?.() ?? []
     const startedMs = performance.now()
     const found = await retrieval.search({
       organisationId: bench.organisationId,
       spaceId,
       query,
+      context,
       limit: 20,
       signal: AbortSignal.timeout(60_000),
     })
@@ -186,6 +195,12 @@ async function timeSearches(
     if (index >= 10) times.push(performance.now() - startedMs)
   }
   return times
+}
+
+/** Four questions and an answer, as a chat adds them to a query: more than the 64 terms that are compared. */
+function earlierTurns(): ContextText[] {
+  const questions = [0.2, 0.1, 0.05, 0.025].map((weight) => ({ text: words(8), weight }))
+  return [...questions, { text: words(wordsPerChunk), weight: 0.2 }]
 }
 
 /** Share of the 20 nearest chunks that the engine's vector search finds. */

@@ -1,4 +1,5 @@
+import { conversations } from './conversations.ts'
 import type { Evaluation } from './measure.ts'
 
 /** Every evaluation of `npm run eval:answers`, in the order of its output. */
-export const evaluations: readonly Evaluation[] = []
+export const evaluations: readonly Evaluation[] = [conversations]

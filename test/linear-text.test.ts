@@ -9,6 +9,7 @@ import { composeAnswer } from '../src/providers/offline/compose-answer.ts'
 import { mapError as mapOpenAiError } from '../src/providers/openai/map-error.ts'
 import { createRedactor } from '../src/providers/redactor.ts'
 import { analyseChunks, analyseQuery } from '../src/retrieval/lexical/analyse-text.ts'
+import { analyseWithContext } from '../src/retrieval/lexical/weigh-context.ts'
 import { splitSentences, tokenize } from '../src/language/index.ts'
 import type { Passage } from '../src/retrieval/index.ts'
 import { createCitationRewriter } from '../src/chat/citations/citation-rewriter.ts'
@@ -178,6 +179,8 @@ const readers: Record<string, (text: string) => unknown> = {
   sentences: (text) => splitSentences(text),
   'terms of a chunk': (text) => analyseChunks('space', [text]),
   'terms of a question': (text) => analyseQuery('space', text, { languages: ['en', 'de', 'fr'] }),
+  'terms of a question after earlier turns': (text) =>
+    analyseWithContext('space', text, [{ text, weight: 0.2 }], { languages: ['en', 'de', 'fr'] }),
   'document names': (text) => cleanName(text, 'name'),
   'document metadata': (text) => memberTexts(JSON.stringify({ notes: text, url: text })).get('url'),
   'format detection': (text) =>

@@ -6,7 +6,7 @@ import { createCitationRewriter } from './citations/citation-rewriter.ts'
 import { createBoundary, fencePassages, toCitedSource } from './context/prompt.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
 import { type DocumentReference, referencesOfCitations, referencesOfPassages } from './references.ts'
-import { composeQuery } from './search-query.ts'
+import { composeQuery } from './queries/conversation-query.ts'
 import { createAnswerFilter } from './safety/answer-filter.ts'
 import { createTargetPolicy } from './safety/targets.ts'
 import { searchSpace } from './search-space.ts'
@@ -70,10 +70,10 @@ interface Run {
 
 async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   const { call, prepared, sources, conversation } = run
-  const query = composeQuery(call.messages)
   const startMs = performance.now()
+  const query = await composeQuery(call.messages, call.signal)
   const passages = await prepared.window.pack(await searchSpace(run.dependencies.retrieval, call, query), 1)
-  yield retrieved(passages, { source: searchTool.source, query, startMs })
+  yield retrieved(passages, { source: searchTool.source, query: query.text, startMs })
 
   addPassages(run, passages)
   const rewriter = createCitationRewriter(sources, { inline: call.inlineSources })

@@ -3,7 +3,7 @@ import type { ExplainedCandidate, Passage, SearchExplanation } from '../retrieva
 import { maximumPassageBytes } from './context/context-window.ts'
 import { formatSources } from './context/prompt.ts'
 import { type AnswerCall, type AnswerDependencies, prepareAnswer } from './prepare-answer.ts'
-import { composeQuery } from './search-query.ts'
+import { composeQuery } from './queries/conversation-query.ts'
 import { searchSpace } from './search-space.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function explainSearch(
   const watch = createStopwatch()
   const { window, model } = await prepareAnswer(dependencies, call)
   const prepare = watch.lap()
-  const query = composeQuery(call.messages)
+  const query = await composeQuery(call.messages, call.signal)
   let explanation = nothingFound
   const report = (given: SearchExplanation) => void (explanation = given)
   const found = await searchSpace(dependencies.retrieval, call, query, { limit, report })
@@ -28,7 +28,7 @@ export async function explainSearch(
   const { words, embedders, vectorWeight, candidateCount, steps } = explanation
   const numberOf = createNumbers(passages)
   return {
-    query: { text: query, usesPreviousQuestion: query !== call.messages.at(-1)!.content, words },
+    query: { ...query, words },
     model,
     limits: { passages: call.space.settings.maximumPassages, bytes: maximumPassageBytes },
     embedders,

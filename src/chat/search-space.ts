@@ -1,18 +1,20 @@
 import type { ExplainSearch, Passage, Retrieval } from '../retrieval/index.ts'
 import { maximumPassageBytes } from './context/context-window.ts'
 import type { AnswerCall } from './prepare-answer.ts'
+import type { SearchQuery } from './queries/conversation-query.ts'
 
 /** Every search of an answer, and of the retrieval tester. */
 export function searchSpace(
   retrieval: Retrieval,
   { organisation, space, signal }: Pick<AnswerCall, 'organisation' | 'space' | 'signal'>,
-  query: string,
+  { text, context }: SearchQuery,
   explain?: ExplainSearch,
 ): Promise<Passage[]> {
   return retrieval.search({
     organisationId: organisation.id,
     spaceId: space.id,
-    query,
+    query: text,
+    context,
     limit: space.settings.maximumPassages,
     maximumBytes: maximumPassageBytes,
     ...(explain && { explain }),

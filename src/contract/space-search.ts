@@ -67,9 +67,13 @@ const milliseconds = z.number().min(0)
 export const spaceSearchResultSchema = z
   .object({
     query: z.object({
-      text: z.string().describe('What was searched.'),
-      usesPreviousQuestion: z.boolean().describe('The question is short, so the one before it is part of the query.'),
-      words: z.array(z.string()).describe('The words that were compared; at most 100.'),
+      text: z.string().describe('The last question.'),
+      context: z
+        .array(z.object({ text: z.string(), weight: share.describe('Where a word of the question has 1.') }))
+        .describe('The earlier turns whose words were searched as well. Words of a long turn weigh less.'),
+      words: z
+        .array(z.object({ word: z.string(), weight: z.number() }))
+        .describe('The words that were compared, those of the question first; at most 100.'),
     }),
     model: z.string().describe('The model whose context the passages must fit into.'),
     limits: z.object({ passages: z.int(), bytes: z.int() }).describe('Of the passages of one search.'),

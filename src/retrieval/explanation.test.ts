@@ -52,7 +52,7 @@ describe.each(engines)('an explained search %s', (_name, createEngine) => {
   it('states for each candidate both scores with ranks, the fused score and the outcome', async () => {
     const { passages, explanation } = await search({ explained: 12 })
     const { candidates, words, embedders, vectorWeight, candidateCount, steps } = explanation!
-    expect(words).toEqual(['herons', 'museum', 'nest'])
+    expect(words).toEqual(['herons', 'museum', 'nest'].map((word) => ({ word, weight: 1 })))
     expect(embedders).toEqual([{ label: fixture.embedder.label, hasSemantics: false }])
     expect(candidateCount).toBeGreaterThanOrEqual(22)
     expect(candidates).toHaveLength(12)

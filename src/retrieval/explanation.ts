@@ -7,8 +7,8 @@ import type { Passage } from './retrieval.ts'
 
 /** How a search found its passages. Built only where a search is explained, from the values that the search itself has used. */
 export interface SearchExplanation {
-  /** The words that chunks were compared with, in the order of the query. Function words are left out. */
-  words: string[]
+  /** The words that chunks were compared with: those of the query, then those of its context. Function words are left out. */
+  words: { word: string; weight: number }[]
   /** The embedders whose vectors were compared; empty: lexical search only. */
   embedders: { label: string; hasSemantics: boolean }[]
   /** Share of the vectors in the fused score. */
@@ -79,7 +79,7 @@ export function createExplainer({ limit, report }: ExplainSearch) {
     async report(search: FinishedSearch): Promise<void> {
       const { query, embedders, fusion, candidates } = search
       report({
-        words: query.terms.slice(0, maximumWords).map(({ word }) => word),
+        words: query.terms.slice(0, maximumWords).map(({ word, weight }) => ({ word, weight })),
         embedders: query.vectors.map(({ version, hasSemantics }) => ({
           label: embedders.get(version.embedderId)?.label ?? version.embedderId,
           hasSemantics,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createOrganisationId, createSpaceId, type SpaceId } from '../kernel/index.ts'
-import { createRetrieval, type Embedder, type Passage, type Retrieval } from './index.ts'
+import { type ContextText, createRetrieval, type Embedder, type Passage, type Retrieval } from './index.ts'
 import { createIndexFixture, engines, type IndexFixture } from './testing/index-fixture.ts'
 
 describe.each(engines)('%s', (_name, createEngine) => {
@@ -13,7 +13,10 @@ describe.each(engines)('%s', (_name, createEngine) => {
   })
   afterAll(() => fixture[Symbol.asyncDispose]())
 
-  async function search(query: string, options: { spaceId?: SpaceId; limit?: number } = {}): Promise<Passage[]> {
+  async function search(
+    query: string,
+    options: { spaceId?: SpaceId; limit?: number; context?: ContextText[] } = {},
+  ): Promise<Passage[]> {
     const { organisationId, spaceId } = fixture
     await fixture.index.engine.warm()
     return retrieval.search({
@@ -105,6 +108,36 @@ describe.each(engines)('%s', (_name, createEngine) => {
       const bestOf = async (query: string) => (await search(query, { spaceId }))[0]!.documentId
       expect(await bestOf('otter heron otter otter')).toBe(otter.id)
       expect(await bestOf('otter heron heron heron')).toBe(heron.id)
+    })
+
+    it('finds by the words of the context what the question leaves open, and prefers the words of the question', async () => {
+      const spaceId = createSpaceId()
+      const heron = await fixture.add(['The heron weighs two kilograms.'], { spaceId })
+      const swan = await fixture.add(['The swan weighs ten kilograms.'], { spaceId })
+      await fixture.add(['The otter swims in the lake.'], { spaceId })
+      const bestOf = async (query: string, context: ContextText[]) =>
+        (await search(query, { spaceId, context }))[0]!.documentId
+      const earlier = [{ text: 'Tell me about the heron of the lake.', weight: 0.2 }]
+      expect(await bestOf('How much does it weigh?', earlier)).toBe(heron.id)
+      expect(await bestOf('How much does the swan weigh?', earlier)).toBe(swan.id)
+      expect(await bestOf('?', earlier)).toBe(heron.id)
+    })
+
+    it('embeds the question with the two heaviest texts of its context, in one call', async () => {
+      const embedded: string[][] = []
+      const embedder: Embedder = {
+        ...fixture.embedder,
+        embed(request) {
+          embedded.push(request.texts)
+          return fixture.embedder.embed(request)
+        },
+      }
+      const context = ['first', 'second', 'third'].map((text, index) => ({ text, weight: (index + 1) / 10 }))
+      const { organisationId } = fixture
+      const scope = { organisationId, spaceId: createSpaceId(), limit: 5, signal: AbortSignal.timeout(30_000) }
+      await fixture.add(['Bees make honey.'], scope)
+      await createRetrieval({ index: fixture.index, embedder }).search({ ...scope, query: 'honey', context })
+      expect(embedded).toEqual([['honey', 'third', 'second']])
     })
 
     it('ranks the same when another language is detected for one chunk', async () => {

@@ -1,15 +1,7 @@
-import {
-  AppError,
-  anySignal,
-  describeError,
-  type Log,
-  type OrganisationId,
-  type SpaceId,
-  silentLog,
-} from '../kernel/index.ts'
+import { AppError, anySignal, type Log, type OrganisationId, type SpaceId } from '../kernel/index.ts'
 import { loadPassages, type StoredPassage } from './corpus/passages.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
-import type { Candidate, CandidateQuery, QueryVector, SpaceSearch } from './engine.ts'
+import type { Candidate, CandidateQuery, SpaceSearch } from './engine.ts'
 import {
   createExplainer,
   type Explainer,
@@ -18,7 +10,9 @@ import {
   type Selection,
 } from './explanation.ts'
 import { fuse, type Fused, type FusionOptions, repeatsLast } from './fusion.ts'
-import { analyseQuery, maximumQueryCharacters } from './lexical/analyse-text.ts'
+import { embedQuery } from './embed-query.ts'
+import { maximumQueryCharacters } from './lexical/analyse-text.ts'
+import { analyseWithContext, type ContextText } from './lexical/weigh-context.ts'
 import type { SearchIndex } from './search-index.ts'
 
 export interface Passage extends StoredPassage {
@@ -30,6 +24,8 @@ export interface SearchRequest {
   organisationId: OrganisationId
   spaceId: SpaceId
   query: string
+  /** Texts around the query, such as earlier turns: at most 8, of at most 8,000 characters; the rest is ignored. */
+  context?: readonly ContextText[]
   /** Most passages. */
   limit: number
   /** Most bytes of the passages' texts and table headers, in UTF-8; the first passage is always returned. Absent: no bound. */
@@ -59,8 +55,8 @@ export interface RetrievalDependencies {
 
 /** Most passages of one search. */
 export const maximumSearchLimit = 200
-/** Characters of a query that are embedded: more than any embedder's input. */
-const maximumEmbeddedCharacters = 8_000
+const maximumContextTexts = 8
+const maximumContextCharacters = 8_000
 const defaultTimeoutMs = 15_000
 /** More candidates than passages are fetched, so that a chunk that is good by terms and by vectors can win. */
 const candidatesPerResult = 4
@@ -78,14 +74,18 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
   )
   return {
     async search(request) {
-      const query = request.query.slice(0, maximumQueryCharacters).replaceAll('\0', ' ').toWellFormed().trim()
+      const query = clean(request.query, maximumQueryCharacters)
+      const context = (request.context ?? [])
+        .slice(0, maximumContextTexts)
+        .map(({ text, weight }) => ({ text: clean(text, maximumContextCharacters), weight }))
+        .filter(({ text }) => hasWord(text))
       const limit = Math.min(Math.trunc(request.limit), maximumSearchLimit)
-      if (!/[\p{L}\p{N}]/u.test(query) || limit < 1) return []
+      if ((!hasWord(query) && context.length === 0) || limit < 1) return []
       const deadline = AbortSignal.timeout(timeoutMs)
       try {
         const signal = anySignal(request.signal, deadline)
         signal.throwIfAborted()
-        return await findPassages({ ...dependencies, embedders }, { ...request, query, limit, signal })
+        return await findPassages({ ...dependencies, embedders }, { ...request, query, context, limit, signal })
       } catch (error) {
         if (deadline.aborted && !request.signal.aborted) {
           throw new AppError('request_timeout', `The search took longer than ${timeoutMs} ms. Try again later.`, {
@@ -96,6 +96,14 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
       }
     },
   }
+}
+
+function clean(text: string, maximumCharacters: number): string {
+  return text.slice(0, maximumCharacters).replaceAll('\0', ' ').toWellFormed().trim()
+}
+
+function hasWord(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text)
 }
 
 type SearchParts = RetrievalDependencies & { embedders: ReadonlyMap<string, Embedder> }
@@ -148,51 +156,11 @@ async function prepareQuery(
   space: SpaceSearch,
   explainer: Explainer | undefined,
 ): Promise<PreparedQuery> {
-  const terms = await analyseQuery(request.spaceId, request.query, space)
+  const terms = await analyseWithContext(request.spaceId, request.query, request.context ?? [], space)
   explainer?.finished('analyse')
-  const vectors = await embedQuery(parts, request, space)
+  const vectors = await embedQuery(parts, request, space.embeddingVersions)
   explainer?.finished('embed')
   return { terms, vectors, limit: Math.max(request.limit * candidatesPerResult, minimumCandidates) }
-}
-
-async function embedQuery(
-  { embedders, log = silentLog }: SearchParts,
-  { query, organisationId, spaceId, signal }: SearchRequest,
-  { embeddingVersions }: SpaceSearch,
-): Promise<QueryVector[]> {
-  const texts = [shorten(query)]
-  const vectors = await Promise.all(
-    embeddingVersions.map(async (version): Promise<QueryVector | null> => {
-      const embedder = embedders.get(version.embedderId)
-      if (!embedder) {
-        log.warn(
-          { embedder: version.embedderId },
-          'no embedder for an index that answers searches: lexical search only',
-        )
-        return null
-      }
-      try {
-        const [vector] = await embedder.embed({ texts, purpose: 'query', organisationId, spaceId, signal })
-        const hasSemantics = embedder.semantics !== false
-        return vector?.some((value) => value !== 0) ? { version, vector, hasSemantics } : null
-      } catch (error) {
-        signal.throwIfAborted()
-        log.warn(
-          { embedder: embedder.id, error: describeError(error) },
-          'the query could not be embedded: lexical search only',
-        )
-        return null
-      }
-    }),
-  )
-  return vectors.filter((vector) => vector !== null)
-}
-
-/** The beginning and the end of a long query: the question is usually in one of them. */
-function shorten(query: string): string {
-  if (query.length <= maximumEmbeddedCharacters) return query
-  const half = maximumEmbeddedCharacters / 2
-  return `${query.slice(0, half)}\n${query.slice(-half)}`.toWellFormed()
 }
 
 function rank(candidates: readonly Candidate[], query: CandidateQuery, givenWeight?: number): Fused[] {

@@ -18,6 +18,11 @@ interface Turn {
   content: string
 }
 
+interface Weighted {
+  word: string
+  weight: number
+}
+
 interface Candidate {
   number: number | null
   outcome: string
@@ -127,21 +132,37 @@ describe('the retrieval tester', () => {
     expect(new Set(await outcomes(small))).toEqual(new Set(['used', 'below_limit', 'context_limit']))
   })
 
-  test('searches a short question together with the one before it, as the chat does', async () => {
+  test('searches the words of earlier turns with less weight than those of the question, as the chat does', async () => {
     const messages: Turn[] = [
       ...ask('How many herons live in the pond of the museum garden?'),
-      { role: 'assistant', content: 'Forty.' },
-      ...ask('And in winter?'),
+      { role: 'assistant', content: 'Forty [1].' },
+      ...ask('And in winter, does it change?'),
     ]
     const result = await search(space, messages, { candidates: 1 })
     expect(result.query).toMatchObject({
-      text: `${messages[0]!.content}\nAnd in winter?`,
-      usesPreviousQuestion: true,
-      words: expect.arrayContaining(['herons', 'winter']),
+      text: 'And in winter, does it change?',
+      context: [
+        { text: messages[0]!.content, weight: 0.2 },
+        { text: 'Forty.', weight: 0.2 },
+      ],
     })
+    const weights = new Map(result.query.words.map(({ word, weight }: Weighted) => [word, weight]))
+    expect(weights.get('winter')).toBe(1)
+    expect(weights.get('herons')).toBeCloseTo(0.2)
+    expect(weights.get('1')).toBeUndefined()
     expect(result.candidates).toMatchObject([{ rank: 1, number: 1, documentName: 'herons.txt' }])
     await chat(space, messages)
     expect(sent[0]!.messages.at(-1)!.content).toContain(result.context)
+  })
+
+  test('searches a question that changes the topic by its own words first', async () => {
+    const messages: Turn[] = [
+      ...ask('How many herons live in the pond of the museum garden?'),
+      { role: 'assistant', content: 'The pond of the museum garden holds forty herons.' },
+      ...ask('How much are tickets for adults?'),
+    ]
+    const { candidates } = await search(space, messages, { candidates: 1 })
+    expect(candidates).toMatchObject([{ documentName: 'tickets.txt' }])
   })
 
   test('answers a query without words, and a Space without documents, with no candidates', async () => {

@@ -77,6 +77,23 @@ describe('the event loop stays free while a message is nothing but', () => {
   })
 })
 
+test.each(Object.entries(units))(
+  'the event loop stays free while the earlier turns are nothing but %s',
+  { timeout: 120_000 },
+  async (_name, unit) => {
+    const content = unit.repeat(Math.floor(messageUnits / unit.length))
+    const earlier = Array.from({ length: 10 }, () => [
+      { role: 'user', content },
+      { role: 'assistant', content },
+    ]).flat()
+    const messages = [...earlier, { role: 'user', content: 'And the roses?' }]
+    await expectResponsive(portico, async () => {
+      const chat = await organisation.client('POST', `/v1/endpoints/${space.endpointId}/chat`, { messages })
+      expectStatus(chat, 200)
+    })
+  },
+)
+
 test('bills the exact prompt of a stream that the client leaves', async () => {
   const content = units.emoji.repeat(50_000)
   const headers = await leaveAfterFirstBytes(portico.url + completions, organisation, {

@@ -25,7 +25,9 @@ export const searchTool: Tool = {
     const query = given.slice(0, maximumQueryLength)
     return {
       query,
-      run: async ({ dependencies, call }) => ({ passages: await searchSpace(dependencies.retrieval, call, query) }),
+      run: async ({ dependencies, call }) => ({
+        passages: await searchSpace(dependencies.retrieval, call, { text: query, context: [] }),
+      }),
     }
   },
 }

@@ -81,21 +81,28 @@ export async function analyseInSlices(spaceId: string, texts: readonly string[])
   return analysed
 }
 
+/** What the terms of a query depend on in its Space. */
+export interface QuerySpace {
+  languages: readonly Language[]
+  hasFormerTerms?: boolean
+}
+
 /**
  * The words of a query, each with the terms it may have in the Space: by the query's language if it is detected, else by each of
- * the Space's languages. Function words are left out if other words remain.
+ * the Space's languages. Function words are left out if other words remain, or always with `contentOnly`.
  */
 export async function analyseQuery(
   spaceId: string,
   query: string,
-  { languages, hasFormerTerms = false }: { languages: readonly Language[]; hasFormerTerms?: boolean },
+  { languages, hasFormerTerms = false }: QuerySpace,
+  { contentOnly = false } = {},
 ): Promise<QueryWord[]> {
   const counts = await countWords(query.slice(0, maximumQueryCharacters))
   const sample = [...counts.keys()].slice(0, wordsForLanguage)
   const { functionWordsOf, stemmedBy } = queryLanguages(sample, languages)
   const findsUnmarked = stemmedBy.includes(vietnamese) && !sample.some(hasMarks)
   const terms: QueryWord[] = []
-  for (const [word, count] of await withoutFunctionWords(counts, functionWordsOf)) {
+  for (const [word, count] of await withoutFunctionWords(counts, functionWordsOf, contentOnly)) {
     const variants = new Set(stemmedBy.map((language) => termHash(spaceId, stemWord(word, language).stem)))
     if (findsUnmarked) variants.add(unmarkedTerm(spaceId, word))
     if (hasFormerTerms) for (const term of formerTerms(spaceId, word, languages)) variants.add(term)
@@ -123,10 +130,11 @@ function isHanCharacter(word: string): boolean {
   return word.length <= 2 && /^\p{Script=Han}$/u.test(word)
 }
 
-/** Without function words; all words if there are no others. */
+/** Without function words; all words if there are no others, unless `contentOnly`. */
 async function withoutFunctionWords(
   counts: Map<string, number>,
   languages: readonly Language[],
+  contentOnly: boolean,
 ): Promise<[word: string, count: number][]> {
   const content: [word: string, count: number][] = []
   let read = 0
@@ -134,7 +142,7 @@ async function withoutFunctionWords(
     if (!languages.some((language) => isFunctionWord(entry[0], language))) content.push(entry)
     if (++read % wordsPerTurn === 0) await nextTurn()
   }
-  return limitWords(content.length > 0 ? content : [...counts])
+  return limitWords(content.length > 0 || contentOnly ? content : [...counts])
 }
 
 /** The end of a slice: behind a space if one is near, never inside a surrogate pair. */

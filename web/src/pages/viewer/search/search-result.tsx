@@ -48,14 +48,14 @@ function QueryFacts({ result: { query, embedders, vectorWeight } }: { result: Sp
   const labels = embedders.map(({ label }) => label).join(', ')
   return (
     <Stack gap="xs">
-      {query.usesPreviousQuestion && <Alert color="gray">{t('search.joined', { query: query.text })}</Alert>}
+      {query.context.length > 0 && <Alert color="gray">{t('search.withContext')}</Alert>}
       <Group gap={6}>
         <Text size="sm" c="dimmed">
           {t('search.words')}
         </Text>
-        {query.words.map((word) => (
+        {query.words.map(({ word, weight }) => (
           <Badge key={word} variant="default" tt="none" fw={500} radius="sm">
-            {word}
+            {query.context.length > 0 ? t('search.weighted', { word, weight: format.number(weight) }) : word}
           </Badge>
         ))}
       </Group>
