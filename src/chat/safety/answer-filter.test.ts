@@ -3,17 +3,30 @@ import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { gfm } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
 import { createAnswerFilter } from './answer-filter.ts'
-import { createTargetPolicy } from './targets.ts'
+import { createTargetPolicy, type TargetPolicy } from './targets.ts'
 
 const secret = '00112233445566778899aabbccddeeff'
 const policy = () =>
   createTargetPolicy({
     texts: ['Does https://asked.example/page?id=1 say more?'],
-    passages: [{ url: 'https://files.example/manual.pdf', text: 'Read https://docs.example/start or ask.' }],
+    passages: [
+      { url: 'https://files.example/manual.pdf', text: 'Read https://docs.example/start or ask Evil.example.' },
+    ],
   })
 
-function filter(text: string, pieceLength = Number.POSITIVE_INFINITY): string {
-  const { push, end } = createAnswerFilter(policy(), secret)
+/** Allows no remote address. */
+const strictPolicy = (): TargetPolicy => {
+  const { judge } = policy()
+  return {
+    judge(target) {
+      const verdict = judge(target)
+      return verdict === 'allowed' ? { shown: '' } : verdict
+    },
+  }
+}
+
+function filter(text: string, pieceLength = Number.POSITIVE_INFINITY, targets = policy()): string {
+  const { push, end } = createAnswerFilter(targets, secret)
   let output = ''
   for (let at = 0; at < text.length; at += pieceLength) output += push(text.slice(at, at + pieceLength))
   return output + end()
@@ -46,6 +59,8 @@ describe('links and images', () => {
   test.each([
     '[page](https://asked.example/page?id=1)',
     'See https://asked.example/page?id=1.',
+    '[start](https://docs.example/start), <https://docs.example/> and [site](https://docs.example)',
+    'Known: [manual](https://known.example/a/b), https://known.example/ and [text][r].\n\n[r]: https://known.example/c',
     '[manual](https://files.example/manual.pdf)',
     '[above](#part) and [more](/more?page=2)',
     '![drawing](drawing.png)',
@@ -62,6 +77,12 @@ describe('links and images', () => {
   test('shows the path of a refused address where a passage has it, and only the host otherwise', () => {
     expect(filter('Go to https://docs.example/start?from=secret')).toBe('Go to docs.example/start')
     expect(filter('Go to https://docs.example/secret')).toBe('Go to docs.example')
+    expect(filter('Go to https://secret.evil.example')).toBe('Go to secret.evil.example')
+  })
+
+  test('a number never names an image of another server', () => {
+    const text = 'A ![1] here.\n\n[1]: https://known.example/a.png'
+    expect(remoteTargets(filter(text)).filter((target) => target.startsWith('image'))).toEqual([])
   })
 
   test('keeps markers in the parts of a link that it removes', () => {
@@ -95,7 +116,7 @@ describe('code', () => {
     '- ```\n![x](https://evil.example/)\n',
     '[a ` b](https://evil.example) `![x](https://evil.example/)`',
   ])('text in %j that only seems to be code is filtered', (text) => {
-    expect(remoteTargets(filter(text))).toEqual([])
+    expect(remoteTargets(filter(text, undefined, strictPolicy()))).toEqual([])
   })
 })
 
@@ -160,10 +181,10 @@ test('a Markdown parser finds no remote image, link or tag in any filtered text,
   for (let run = 0; run < 1_500; run++) {
     const length = 2 + Math.floor(random() * 14)
     const text = Array.from({ length }, () => fragments[Math.floor(random() * fragments.length)]).join('')
-    const filtered = filter(text)
+    const filtered = filter(text, undefined, strictPolicy())
     const context = `seed ${seed}: ${JSON.stringify(text)} → ${JSON.stringify(filtered)}`
     expect(remoteTargets(filtered), context).toEqual([])
-    for (const pieceLength of [1, 2, 7]) expect(filter(text, pieceLength), context).toBe(filtered)
+    for (const pieceLength of [1, 2, 7]) expect(filter(text, pieceLength, strictPolicy()), context).toBe(filtered)
   }
 })
 

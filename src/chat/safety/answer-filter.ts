@@ -12,13 +12,13 @@ import {
 import { type TargetPolicy, trimAddress } from './targets.ts'
 
 /**
- * Removes remote images and links to addresses that nobody trusted has named from an answer that arrives in pieces. A document can make
+ * Removes remote images and links that the policy refuses from an answer that arrives in pieces. A document can make
  * a model write an address that carries the conversation away: a client loads an image by itself, and a visitor follows a link.
  *
  * - Images with a remote address become their description.
  * - Links that the policy refuses become their text and what the policy shows of the address.
  * - Bare addresses that it refuses lose their scheme, so that clients do not make links of them.
- * - `<` of tags with attributes and of active elements becomes `‹`. Link definitions become text.
+ * - `<` of tags with attributes and of active elements becomes `‹`. Definitions of refused links become text.
  * - Code stays as it is: fences, and code spans on one line.
  *
  * Where clients may read Markdown in different ways, text is not taken for code. Numbers in brackets are never removed, because they
@@ -365,7 +365,9 @@ class FilterScanner {
     const rest = this.buffer.slice(close + 1, close + 1 + maximumSyntaxLength)
     const [all, raw = ''] = /^[ \t]*\n?[ \t]*(<?[^\s>]*>?)/.exec(rest)!
     if (all.length === rest.length && rest.length < maximumSyntaxLength && !atEnd) return false
-    if (this.policy.judge(decodeDestination(raw)) === 'local') return this.pass(1)
+    const verdict = this.policy.judge(decodeDestination(raw))
+    // The name of an image can be a number; see passBracket.
+    if (verdict === 'local' || (verdict === 'allowed' && !/^\d+$/.test(label.trim()))) return this.pass(1)
     this.noteBackticks(close - this.at)
     return this.replace(close + 1 - this.at, `${this.filterText(label)}:`)
   }

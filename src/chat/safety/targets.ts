@@ -8,7 +8,7 @@ export interface TargetPolicy {
 export type TargetVerdict =
   /** No address of another server: a path of the client's own page, an anchor, or an address to write to. */
   | 'local'
-  /** An address that the Space, the visitor or the data of a document has named. */
+  /** An address that cannot carry text of the conversation to a server that a document has named. */
   | 'allowed'
   /** Any other address. `shown` is what may be written of it, as text. */
   | { shown: string }
@@ -23,22 +23,25 @@ export interface TrustedSources {
 const webAddressPattern = /(?:https?:\/\/|www\.)[^\s<>"`[\]{}|\\^]+/giu
 const hostPattern = /^[a-z0-9.-]+(?::\d+)?$/i
 /** Paths that clients cannot read as something else. */
-const pathPattern = /^\/[\w\-./~%+@]+$/
+const pathPattern = /^\/[\w\-./~%+@]*$/
 /** Most addresses whose path is looked for in the passages: each search reads all of them. */
 const maximumSearches = 200
 /** Most addresses that are read from instructions and messages. */
 const maximumTrusted = 1_000
 
 /**
- * Allowed are the addresses in `texts` and the `url` of a passage's document. Of others only the host may be shown, with the path if
- * a passage has exactly this host and path: then the path does not carry anything that the document did not already contain.
+ * Allowed are the addresses in `texts` and the `url` of a passage's document, and addresses without query and fragment of two kinds:
+ * those whose host and path a passage contains, and those whose domain no passage contains, because the model knows them by itself.
+ * Of others only the host may be shown, with the path if a passage contains both: then the path carries nothing that the
+ * document did not already contain.
  */
 export function createTargetPolicy({ texts, passages }: TrustedSources): TargetPolicy {
   let trusted: Set<string> | null = null
   let searches = 0
 
-  function mayShow(hostAndPath: string): boolean {
-    return ++searches <= maximumSearches && passages.some(({ text }) => text.includes(hostAndPath))
+  /** `otherwise` where too many addresses were looked for. */
+  function isInPassages(contains: (text: string) => boolean, otherwise: boolean): boolean {
+    return ++searches > maximumSearches ? otherwise : passages.some(({ text }) => contains(text))
   }
 
   return {
@@ -59,8 +62,13 @@ export function createTargetPolicy({ texts, passages }: TrustedSources): TargetP
       ) {
         return 'allowed'
       }
-      const path = pathPattern.test(url.pathname) ? url.pathname : ''
-      const shown = path !== '' && mayShow(url.host + path) ? url.host + path : url.host
+      const hostAndPath = url.pathname === '/' ? url.host : url.host + url.pathname
+      const isWritten = pathPattern.test(url.pathname) && isInPassages((text) => text.includes(hostAndPath), false)
+      const isBare = url.search === '' && url.hash === '' && url.username === '' && url.password === ''
+      const domain = url.hostname.split('.').slice(-2).join('.')
+      const isPlanted = () => isInPassages((text) => text.toLowerCase().includes(domain), true)
+      if (isBare && (isWritten || !isPlanted())) return 'allowed'
+      const shown = isWritten ? hostAndPath : url.host
       // Clients make links of a text that begins with www.
       return { shown: shown.replace(/^(?:www\.)+/i, '') }
     },
