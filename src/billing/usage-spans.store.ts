@@ -2,7 +2,7 @@ import type { Database, Queryable } from '../database/index.ts'
 import { countingTimeoutMs, tryCountingLock } from './usage-counting.store.ts'
 
 /** Organisations whose span is closed in one transaction. Few on the embedded engine, whose one connection is occupied meanwhile. */
-const organisationsPerRound = { embedded: 5, postgres: 50 }
+const organisationsPerRound = { embedded: 20, postgres: 50 }
 
 /** Spans that end before this day are closed in every table. */
 export async function loadClosedTo(database: Queryable): Promise<string> {
