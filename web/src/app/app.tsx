@@ -1,9 +1,8 @@
 import { MantineProvider } from '@mantine/core'
-import { ModalsProvider } from '@mantine/modals'
-import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { OverlayPlace } from '../ui/overlays.tsx'
 import { queryClient } from './query-client.ts'
 import { router } from './router.ts'
 import { createLabelledTheme, cssVariables } from './theme.ts'
@@ -26,10 +25,8 @@ export function App() {
       getStyleNonce={readNonce}
     >
       <QueryClientProvider client={queryClient}>
-        <ModalsProvider labels={{ confirm: t('confirm'), cancel: t('cancel') }}>
-          <Notifications position="bottom-right" />
-          <RouterProvider router={router} />
-        </ModalsProvider>
+        <RouterProvider router={router} />
+        <OverlayPlace />
       </QueryClientProvider>
     </MantineProvider>
   )

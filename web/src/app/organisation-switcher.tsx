@@ -25,9 +25,7 @@ export function OrganisationSwitcher({ organisationId }: { organisationId: strin
           rightSection={<IconSelector size={16} aria-hidden />}
           aria-label={t('navigation.switchOrganisation', { name })}
         >
-          <Text size="sm" truncate>
-            {name}
-          </Text>
+          <OrganisationName name={name} />
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -64,9 +62,15 @@ function VisitedOrganisation({ organisationId }: { organisationId: string }) {
       leftSection={<IconBuilding size={16} aria-hidden />}
       aria-label={t('navigation.visitedOrganisation', { name })}
     >
-      <Text size="sm" truncate>
-        {name}
-      </Text>
+      <OrganisationName name={name} />
     </Button>
+  )
+}
+
+function OrganisationName({ name }: { name: string }) {
+  return (
+    <Text size="sm" truncate>
+      {name}
+    </Text>
   )
 }

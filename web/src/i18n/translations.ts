@@ -24,12 +24,26 @@ export async function startTranslations(): Promise<void> {
   document.documentElement.lang = i18next.language
 }
 
-/** Adds the texts of one slice of pages. Call it at the top of the module of each page, so that they load with its code. */
-export function addTexts(namespace: string, texts: Record<Language, object>): void {
-  for (const { code } of languages) i18next.addResourceBundle(code, namespace, texts[code])
+/** Loads a catalogue of pages: `pages/spaces/de.json` is the namespace `spaces` in German. */
+const catalogues = import.meta.glob<{ default: object }>('../pages/*/{en,de}.json')
+/** The namespaces of the pages that were opened. */
+const opened = new Set<string>()
+
+/** Loads the code of a page together with its texts in the current language. */
+export async function withTexts<Module>(namespace: string, page: Promise<Module>): Promise<Module> {
+  opened.add(namespace)
+  const [module] = await Promise.all([page, loadTexts(i18next.language, namespace)])
+  return module
+}
+
+async function loadTexts(language: string, namespace: string): Promise<void> {
+  if (i18next.hasResourceBundle(language, namespace)) return
+  const { default: texts } = await catalogues[`../pages/${namespace}/${language}.json`]!()
+  i18next.addResourceBundle(language, namespace, texts)
 }
 
 export async function changeLanguage(language: Language): Promise<void> {
+  await Promise.all([...opened].map((namespace) => loadTexts(language, namespace)))
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
   try {

@@ -1,5 +1,4 @@
 import { Group, Table, Text, UnstyledButton } from '@mantine/core'
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
 import {
   type ColumnDef,
   createSortedRowModel,
@@ -10,6 +9,8 @@ import {
 } from '@tanstack/react-table'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { ariaSort, SortButton, SortSelect } from './sort-button.tsx'
+import { TableFrame } from './table-frame.tsx'
 
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns })
 
@@ -33,63 +34,79 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { label, columns, rows, rowId, empty, minimumWidth = 640 } = props
   const table = useTable({ features, columns, data: rows, getRowId: rowId })
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>
+  const headers = table.getHeaderGroups().flatMap((group) => group.headers)
+  const sortable = headers.filter(({ column }) => column.getCanSort())
+  const sorted = sortable.find(({ column }) => column.getIsSorted())
   return (
-    <Table.ScrollContainer
-      minWidth={minimumWidth}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' } }}
-    >
-      <Table aria-label={label} verticalSpacing="xs" highlightOnHover>
+    <div>
+      {sortable.length > 0 && rows.length > 1 && (
+        <SortSelect
+          columns={sortable.map(({ id, column }) => ({ id, label: labelOf(column.columnDef) ?? '' }))}
+          sorted={sorted && { id: sorted.id, direction: sorted.column.getIsSorted() || 'asc' }}
+          onSort={(id, direction) => table.setSorting([{ id, desc: direction === 'desc' }])}
+        />
+      )}
+      <TableFrame label={label} minimumWidth={minimumWidth} hasCards>
         <Table.Thead>
-          {table.getHeaderGroups().map((group) => (
-            <Table.Tr key={group.id}>
-              {group.headers.map((header) => (
-                <Table.Th key={header.id} aria-sort={ariaSort(header.column.getIsSorted())}>
-                  {header.column.getCanSort() ? (
-                    <SortButton sorted={header.column.getIsSorted()} onClick={header.column.getToggleSortingHandler()}>
-                      <table.FlexRender header={header} />
-                    </SortButton>
-                  ) : (
+          <Table.Tr>
+            {headers.map((header) => (
+              <Table.Th key={header.id} aria-sort={ariaSort(header.column.getIsSorted())}>
+                {header.column.getCanSort() ? (
+                  <SortButton sorted={header.column.getIsSorted()} onClick={header.column.getToggleSortingHandler()}>
                     <table.FlexRender header={header} />
-                  )}
-                </Table.Th>
-              ))}
-            </Table.Tr>
-          ))}
+                  </SortButton>
+                ) : (
+                  <table.FlexRender header={header} />
+                )}
+              </Table.Th>
+            ))}
+          </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {table.getRowModel().rows.map((row) => (
             <Table.Tr key={row.id}>
               {row.getAllCells().map((cell) => (
-                <Table.Td key={cell.id}>
+                <Table.Td key={cell.id} data-label={labelOf(cell.column.columnDef)}>
                   <table.FlexRender cell={cell} />
                 </Table.Td>
               ))}
             </Table.Tr>
           ))}
         </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+      </TableFrame>
+    </div>
   )
 }
 
-type Sorted = false | 'asc' | 'desc'
-
-function ariaSort(sorted: Sorted) {
-  return sorted === false ? undefined : sorted === 'asc' ? ('ascending' as const) : ('descending' as const)
+/** The name of a column; undefined for one of actions, whose header is empty. */
+function labelOf({ header }: { header?: unknown }): string | undefined {
+  return typeof header === 'string' && header !== '' ? header : undefined
 }
 
-function SortButton(props: { sorted: Sorted; onClick: ((event: unknown) => void) | undefined; children: ReactNode }) {
-  const { sorted, onClick, children } = props
-  const Icon = sorted === 'asc' ? IconArrowUp : IconArrowDown
+/** A column of a list that the server sorts. */
+export function unsortedColumn<Row extends object>(
+  id: string,
+  header: string,
+  cell: (row: Row) => ReactNode,
+): DataColumn<Row> {
+  return { id, header, enableSorting: false, cell: ({ row }) => cell(row.original) }
+}
+
+interface PagedTableProps<Row extends object> extends DataTableProps<Row> {
+  total: number
+  /** Rows on one page. */
+  limit: number
+  offset: number
+  onPage: (offset: number) => void
+}
+
+/** One page of a list that the server pages by offset, with the steps to the others. */
+export function PagedTable<Row extends object>({ total, limit, offset, onPage, ...table }: PagedTableProps<Row>) {
   return (
-    <UnstyledButton onClick={onClick}>
-      <Group gap={4} wrap="nowrap">
-        <Text span fw={600} size="sm">
-          {children}
-        </Text>
-        <Icon size={14} aria-hidden opacity={sorted === false ? 0 : 1} />
-      </Group>
-    </UnstyledButton>
+    <>
+      <DataTable {...table} />
+      <PageSteps total={total} limit={limit} offset={offset} onChange={onPage} />
+    </>
   )
 }
 

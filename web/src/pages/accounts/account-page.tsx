@@ -15,7 +15,6 @@ import { Problem, useProblemText } from './problem.tsx'
 import { SecondFactorSection } from './second-factor-section.tsx'
 import { SessionsSection } from './sessions-section.tsx'
 import { sessionsQuery } from './routes.tsx'
-import './texts.ts'
 
 export function AccountPage() {
   const { t } = useTranslation('accounts')

@@ -11,7 +11,6 @@ import { NewPassword } from './new-password.tsx'
 import { Problem, useProblemText } from './problem.tsx'
 import { invitationQuery } from './routes.tsx'
 import { SingleSignOnButton } from './single-sign-on-button.tsx'
-import './texts.ts'
 
 export function InvitationPage() {
   const { t } = useTranslation('accounts')

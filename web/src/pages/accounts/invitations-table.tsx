@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,7 +7,7 @@ import { deleteJson } from '../../api/client.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
-import { Time } from '../../ui/time.tsx'
+import { removeColumn, timeColumn } from './row-columns.tsx'
 
 interface InvitationsTableProps {
   invitations: { total: number; items: InvitationBody[] }
@@ -39,27 +39,12 @@ export function InvitationsTable({ invitations, path, onChanged }: InvitationsTa
       { accessorKey: 'email', header: t('email') },
       { id: 'role', accessorFn: ({ role }) => t(`role.${role}`), header: t('roleLabel') },
       { accessorKey: 'invitedBy', header: t('invitations.by') },
-      {
-        accessorKey: 'expiresAt',
-        header: t('invitations.expires'),
-        cell: ({ row }) => <Time value={row.original.expiresAt} />,
-      },
-      {
-        id: 'actions',
-        header: '',
-        enableSorting: false,
-        cell: ({ row }) => (
-          <Button
-            variant="subtle"
-            size="compact-sm"
-            color="red"
-            aria-label={t('invitations.withdrawOf', { email: row.original.email })}
-            onClick={() => withdraw(row.original)}
-          >
-            {t('invitations.withdraw')}
-          </Button>
-        ),
-      },
+      timeColumn('expiresAt', t('invitations.expires')),
+      removeColumn({
+        text: t('invitations.withdraw'),
+        describe: ({ email }) => t('invitations.withdrawOf', { email }),
+        onRemove: withdraw,
+      }),
     ]
   }, [t, remove.mutate])
   return (

@@ -14,11 +14,10 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
-import { Time } from '../../ui/time.tsx'
 import { InvitationsTable } from './invitations-table.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { membersQuery } from './routes.tsx'
-import './texts.ts'
+import { removeColumn, timeColumn } from './row-columns.tsx'
 
 /** Who belongs to an organisation, and who is invited. */
 export function MembersPage() {
@@ -109,27 +108,12 @@ function MembersTable({ organisationId, members, onChanged }: MembersTableProps)
           />
         ),
       },
-      {
-        accessorKey: 'createdAt',
-        header: t('members.since'),
-        cell: ({ row }) => <Time value={row.original.createdAt} />,
-      },
-      {
-        id: 'actions',
-        header: '',
-        enableSorting: false,
-        cell: ({ row }) => (
-          <Button
-            variant="subtle"
-            size="compact-sm"
-            color="red"
-            aria-label={t('members.removeOf', { email: row.original.email })}
-            onClick={() => confirmRemoval(row.original)}
-          >
-            {t('members.remove')}
-          </Button>
-        ),
-      },
+      timeColumn('createdAt', t('members.since')),
+      removeColumn({
+        text: t('members.remove'),
+        describe: ({ email }) => t('members.removeOf', { email }),
+        onRemove: confirmRemoval,
+      }),
     ]
   }, [t, person?.id, setRole, remove])
   return <DataTable label={t('members.title')} columns={columns} rows={members} rowId={({ personId }) => personId} />

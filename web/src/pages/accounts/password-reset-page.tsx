@@ -10,7 +10,6 @@ import { notifySuccess } from '../../ui/notify.ts'
 import { NewPassword } from './new-password.tsx'
 import { Problem, useProblemText } from './problem.tsx'
 import { passwordResetQuery } from './routes.tsx'
-import './texts.ts'
 
 /** Sets a new password with a link that an operator has made. */
 export function PasswordResetPage() {

@@ -1,10 +1,11 @@
-import { Button, TextInput } from '@mantine/core'
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
-import { IconSearch, IconUserPlus } from '@tabler/icons-react'
+import { Box, Button } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconUserPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { PageSteps } from '../../ui/data-table.tsx'
+import { SearchField } from '../../ui/list-controls.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { InvitationsTable } from './invitations-table.tsx'
@@ -12,24 +13,19 @@ import { InviteDialog } from './invite-dialog.tsx'
 import { PeopleTable } from './people-table.tsx'
 import { peopleQuery } from './routes.tsx'
 import { SingleSignOnState } from './single-sign-on-state.tsx'
-import './texts.ts'
-
-/** Waits for the end of typing. */
-const searchDelayMs = 300
 
 /** Every account, the invitations of operators, and the state of single sign-on. */
 export function PeoplePage() {
   const { t } = useTranslation('accounts')
   const queryClient = useQueryClient()
   const [offset, setOffset] = useState(0)
-  const [text, setText] = useState('')
-  const [search] = useDebouncedValue(text.trim(), searchDelayMs)
+  const [search, setSearch] = useState('')
   const { data: first } = useSuspenseQuery(peopleQuery(0, ''))
   const { data: view = first } = useQuery(peopleQuery(offset, search))
   const [isInviting, dialog] = useDisclosure(false)
   const refresh = () => void queryClient.invalidateQueries({ queryKey: ['people'] })
-  const typed = (value: string) => {
-    setText(value)
+  const find = (text: string) => {
+    setSearch(text.trim())
     setOffset(0)
   }
   return (
@@ -43,16 +39,9 @@ export function PeoplePage() {
       }
     >
       <div>
-        <TextInput
-          value={text}
-          onChange={(event) => typed(event.currentTarget.value)}
-          placeholder={t('people.search')}
-          aria-label={t('people.search')}
-          leftSection={<IconSearch size={16} aria-hidden />}
-          maxLength={200}
-          maw={320}
-          mb="sm"
-        />
+        <Box mb="sm">
+          <SearchField label={t('people.search')} value={search} onChange={find} />
+        </Box>
         <PeopleTable people={view.people.items} hasPasswords={view.passwordSignIn} onChanged={refresh} />
         <PageSteps {...view.people} onChange={setOffset} />
       </div>

@@ -9,9 +9,9 @@ import { useSession } from '../../app/session.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
-import { Time } from '../../ui/time.tsx'
 import { Dialog } from './dialog.tsx'
 import { PasswordLink } from './password-link.tsx'
+import { timeColumn } from './row-columns.tsx'
 
 interface PeopleTableProps {
   people: PersonBody[]
@@ -64,11 +64,7 @@ function useColumns({ hasPasswords, onChanged, onReset }: Actions): DataColumn<P
         header: t('factor.title'),
         cell: ({ row }) => (row.original.twoFactorEnabled ? t('factor.on') : t('factor.off')),
       },
-      {
-        accessorKey: 'createdAt',
-        header: t('people.created'),
-        cell: ({ row }) => <Time value={row.original.createdAt} />,
-      },
+      timeColumn('createdAt', t('people.created')),
       {
         id: 'actions',
         header: '',

@@ -1,8 +1,9 @@
 import { Alert } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
+import i18next from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/client.ts'
-import en from './en.json' with { type: 'json' }
+import type en from './en.json'
 
 type KnownProblem = keyof typeof en.problem
 
@@ -16,7 +17,7 @@ export function useProblemText(): (error: unknown) => string {
 }
 
 export function isKnown(code: string): code is KnownProblem {
-  return Object.hasOwn(en.problem, code)
+  return i18next.exists(`problem.${code}`, { ns: 'accounts' })
 }
 
 /** Why the last step failed. Screen readers announce it. */

@@ -4,6 +4,7 @@ import type { MembersView, PeopleView } from '@contract/console-people.ts'
 import type { OpenInvitationBody, PasswordResetBody, SessionsBody, SetupState } from '@contract/people.ts'
 import { getJson } from '../../api/client.ts'
 import { operatorRoute, organisationRoute, publicRoute, shellRoute } from '../../app/layout-routes.tsx'
+import { withTexts } from '../../i18n/translations.ts'
 
 /** People on one page of a list. */
 export const pageSize = 50
@@ -64,27 +65,33 @@ export const publicAccountRoutes = [
       ...textIn(search, 'error'),
     }),
     loader: ({ context }) => context.queryClient.ensureQueryData(setupQuery),
-    component: lazyRouteComponent(() => import('./sign-in-page.tsx'), 'SignInPage'),
+    component: lazyRouteComponent(() => withTexts('accounts', import('./sign-in-page.tsx')), 'SignInPage'),
   }),
   createRoute({
     getParentRoute: () => publicRoute,
     path: 'setup',
     loader: ({ context }) => context.queryClient.ensureQueryData(setupQuery),
-    component: lazyRouteComponent(() => import('./setup-page.tsx'), 'SetupPage'),
+    component: lazyRouteComponent(() => withTexts('accounts', import('./setup-page.tsx')), 'SetupPage'),
   }),
   createRoute({
     getParentRoute: () => publicRoute,
     path: 'invitations/$token',
     loader: ({ context, params }) => context.queryClient.ensureQueryData(invitationQuery(params.token)),
-    component: lazyRouteComponent(() => import('./invitation-page.tsx'), 'InvitationPage'),
-    errorComponent: lazyRouteComponent(() => import('./invitation-page.tsx'), 'InvitationError'),
+    component: lazyRouteComponent(() => withTexts('accounts', import('./invitation-page.tsx')), 'InvitationPage'),
+    errorComponent: lazyRouteComponent(() => withTexts('accounts', import('./invitation-page.tsx')), 'InvitationError'),
   }),
   createRoute({
     getParentRoute: () => publicRoute,
     path: 'password-resets/$token',
     loader: ({ context, params }) => context.queryClient.ensureQueryData(passwordResetQuery(params.token)),
-    component: lazyRouteComponent(() => import('./password-reset-page.tsx'), 'PasswordResetPage'),
-    errorComponent: lazyRouteComponent(() => import('./password-reset-page.tsx'), 'PasswordResetError'),
+    component: lazyRouteComponent(
+      () => withTexts('accounts', import('./password-reset-page.tsx')),
+      'PasswordResetPage',
+    ),
+    errorComponent: lazyRouteComponent(
+      () => withTexts('accounts', import('./password-reset-page.tsx')),
+      'PasswordResetError',
+    ),
   }),
 ] as const
 
@@ -93,7 +100,7 @@ export const accountShellRoutes = [
     getParentRoute: () => shellRoute,
     path: 'account',
     loader: ({ context }) => context.queryClient.ensureQueryData(sessionsQuery),
-    component: lazyRouteComponent(() => import('./account-page.tsx'), 'AccountPage'),
+    component: lazyRouteComponent(() => withTexts('accounts', import('./account-page.tsx')), 'AccountPage'),
   }),
 ] as const
 
@@ -102,7 +109,7 @@ export const memberRoutes = [
     getParentRoute: () => organisationRoute,
     path: 'members',
     loader: ({ context, params }) => context.queryClient.ensureQueryData(membersQuery(params.organisationId, 0)),
-    component: lazyRouteComponent(() => import('./members-page.tsx'), 'MembersPage'),
+    component: lazyRouteComponent(() => withTexts('accounts', import('./members-page.tsx')), 'MembersPage'),
   }),
 ] as const
 
@@ -111,6 +118,6 @@ export const operatorPeopleRoutes = [
     getParentRoute: () => operatorRoute,
     path: 'people',
     loader: ({ context }) => context.queryClient.ensureQueryData(peopleQuery(0, '')),
-    component: lazyRouteComponent(() => import('./people-page.tsx'), 'PeoplePage'),
+    component: lazyRouteComponent(() => withTexts('accounts', import('./people-page.tsx')), 'PeoplePage'),
   }),
 ] as const

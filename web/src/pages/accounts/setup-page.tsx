@@ -7,7 +7,6 @@ import { postJson } from '../../api/client.ts'
 import { NewPassword } from './new-password.tsx'
 import { Problem, useProblemText } from './problem.tsx'
 import { setupQuery } from './routes.tsx'
-import './texts.ts'
 
 /** Creates the first account, with the operator token that the first start has printed. */
 export function SetupPage() {

@@ -7,7 +7,6 @@ import { ApiError, postJson } from '../../api/client.ts'
 import { isKnown, Problem, useProblemText } from './problem.tsx'
 import { setupQuery } from './routes.tsx'
 import { SingleSignOnButton } from './single-sign-on-button.tsx'
-import './texts.ts'
 
 export function SignInPage() {
   const { t } = useTranslation('accounts')

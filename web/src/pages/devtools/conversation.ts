@@ -1,6 +1,7 @@
 import type { CompletionUsageBody } from '@contract/gateway.ts'
 import { useCallback, useEffect, useReducer, useRef } from 'react'
 import { ApiError } from '../../api/client.ts'
+import { collectText } from '../../api/collect-text.ts'
 import { postEvents } from '../../api/post-events.ts'
 
 export interface PlaygroundSettings {
@@ -33,9 +34,6 @@ type Action =
   | { type: 'ask'; turn: Turn }
   | { type: 'change'; id: number; change: (answer: Answer) => Partial<Answer> }
   | { type: 'clear' }
-
-/** React draws the text at most this often, so that a fast model does not block the page. */
-const drawEveryMs = 50
 
 function reduce(turns: Turn[], action: Action): Turn[] {
   if (action.type === 'clear') return []
@@ -128,33 +126,24 @@ async function readAnswer(
   startedMs: number,
   change: (made: (answer: Answer) => Partial<Answer>) => void,
 ): Promise<void> {
-  let text = ''
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const draw = () => {
-    clearTimeout(timer)
-    timer = undefined
-    const addition = text
-    if (addition === '') return
-    text = ''
+  const collected = collectText((text) => {
     const sinceStart = performance.now() - startedMs
-    change((answer) => ({ text: answer.text + addition, firstTextMs: answer.firstTextMs ?? sinceStart }))
-  }
+    change((answer) => ({ text, firstTextMs: answer.firstTextMs ?? sinceStart }))
+  })
   try {
     for await (const { data } of events) {
       if (data === '[DONE]') {
-        draw()
+        collected.flush()
         change(() => ({ state: 'done' }))
         return
       }
       const { choices = [], usage, error } = JSON.parse(data) as Chunk
       if (error) throw new ApiError({ status: 200, code: error.code ?? 'invalid_request', message: error.message })
-      const addition = choices[0]?.delta.content ?? choices[0]?.delta.refusal ?? ''
-      text += addition
+      collected.add(choices[0]?.delta.content ?? choices[0]?.delta.refusal ?? '')
       if (usage) change(() => ({ usage }))
-      if (addition !== '') timer ??= setTimeout(draw, drawEveryMs)
     }
   } finally {
-    draw()
+    collected.flush()
   }
   throw new ApiError({ status: 200, code: 'incomplete', message: '' })
 }

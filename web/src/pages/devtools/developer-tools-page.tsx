@@ -5,17 +5,12 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { organisationRoute } from '../../app/layout-routes.tsx'
-import { addTexts } from '../../i18n/translations.ts'
 import { Page } from '../../ui/page.tsx'
 import { AccessSection } from './access-section.tsx'
-import de from './de.json' with { type: 'json' }
-import en from './en.json' with { type: 'json' }
 import { KeySection } from './key-section.tsx'
 import { ModelsSection } from './models-section.tsx'
 import { developerToolsQuery } from './routes.tsx'
 import { SnippetsSection } from './snippets-section.tsx'
-
-addTexts('devtools', { en, de })
 
 /** Team Settings > Developer Tools. */
 export function DeveloperToolsPage() {

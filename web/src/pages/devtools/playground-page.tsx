@@ -5,18 +5,13 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { organisationRoute } from '../../app/layout-routes.tsx'
-import { addTexts } from '../../i18n/translations.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
 import { callableIds } from './callable-ids.ts'
 import { type PlaygroundSettings, useConversation } from './conversation.ts'
 import { ConversationView } from './conversation-view.tsx'
-import de from './de.json' with { type: 'json' }
-import en from './en.json' with { type: 'json' }
 import { developerToolsQuery } from './routes.tsx'
 import { SettingsForm } from './settings-form.tsx'
-
-addTexts('devtools', { en, de })
 
 /** Tries the models of the gateway with the rights of the signed-in person: same checks, same cost, same receipt as with the key. */
 export function PlaygroundPage() {

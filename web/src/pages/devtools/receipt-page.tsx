@@ -6,7 +6,6 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError } from '../../api/client.ts'
 import { organisationRoute } from '../../app/layout-routes.tsx'
-import { addTexts } from '../../i18n/translations.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -16,12 +15,8 @@ import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
 import { CostTable } from './cost-table.tsx'
-import de from './de.json' with { type: 'json' }
-import en from './en.json' with { type: 'json' }
 import { Facts } from './facts.tsx'
 import { receiptQuery } from './routes.tsx'
-
-addTexts('devtools', { en, de })
 
 export function ReceiptSearchPage() {
   const { t } = useTranslation('devtools')

@@ -4,6 +4,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getJson } from '../../api/client.ts'
 import { organisationRoute } from '../../app/layout-routes.tsx'
+import { withTexts } from '../../i18n/translations.ts'
 
 /** State of the gateway, API key and models: the data of Developer Tools and of the playground. */
 export const developerToolsQuery = (organisationId: string) =>
@@ -25,7 +26,10 @@ const developerToolsRoute = createRoute({
   getParentRoute: () => organisationRoute,
   path: 'developer-tools',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(developerToolsQuery(params.organisationId)),
-  component: lazyRouteComponent(() => import('./developer-tools-page.tsx'), 'DeveloperToolsPage'),
+  component: lazyRouteComponent(
+    () => withTexts('devtools', import('./developer-tools-page.tsx')),
+    'DeveloperToolsPage',
+  ),
 })
 
 const playgroundRoute = createRoute({
@@ -34,21 +38,21 @@ const playgroundRoute = createRoute({
   validateSearch: (search: Record<string, unknown>): { model?: string } =>
     typeof search['model'] === 'string' ? { model: search['model'] } : {},
   loader: ({ context, params }) => context.queryClient.ensureQueryData(developerToolsQuery(params.organisationId)),
-  component: lazyRouteComponent(() => import('./playground-page.tsx'), 'PlaygroundPage'),
+  component: lazyRouteComponent(() => withTexts('devtools', import('./playground-page.tsx')), 'PlaygroundPage'),
 })
 
 const receiptSearchRoute = createRoute({
   getParentRoute: () => organisationRoute,
   path: 'receipts',
-  component: lazyRouteComponent(() => import('./receipt-page.tsx'), 'ReceiptSearchPage'),
+  component: lazyRouteComponent(() => withTexts('devtools', import('./receipt-page.tsx')), 'ReceiptSearchPage'),
 })
 
 const receiptRoute = createRoute({
   getParentRoute: () => organisationRoute,
   path: 'receipts/$requestId',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(receiptQuery(params.requestId)),
-  component: lazyRouteComponent(() => import('./receipt-page.tsx'), 'ReceiptPage'),
-  errorComponent: lazyRouteComponent(() => import('./receipt-page.tsx'), 'ReceiptError'),
+  component: lazyRouteComponent(() => withTexts('devtools', import('./receipt-page.tsx')), 'ReceiptPage'),
+  errorComponent: lazyRouteComponent(() => withTexts('devtools', import('./receipt-page.tsx')), 'ReceiptError'),
 })
 
 export const devtoolsRoutes = [developerToolsRoute, playgroundRoute, receiptSearchRoute, receiptRoute] as const

@@ -1,36 +1,32 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useCallback, useMemo, useState } from 'react'
+import { Suspense, useCallback, useMemo, useState, useSyncExternalStore } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { OnDuplicate } from '@contract/documents.ts'
 import type { DocumentProgressBody } from '@contract/document-progress.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { addTexts } from '../../i18n/translations.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { notifySuccess } from '../../ui/notify.ts'
+import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
+import { notifySuccess, notifyWarning } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
 import type { ChosenFile } from './collect-files.ts'
-import de from './de.json' with { type: 'json' }
 import { type ListSearch, readListSearch, windowQuery } from './document-queries.ts'
-import en from './en.json' with { type: 'json' }
 import { type FileActions, useFileActions } from './file-actions.ts'
 import { FileFilters } from './file-filters.tsx'
 import type { RowAction } from './file-row.tsx'
 import { FileTable } from './file-table.tsx'
-import { MetadataDialog } from './metadata-dialog.tsx'
-import { notifyWarning } from './notify-warning.ts'
-import { RenameDialog } from './rename-dialog.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { Failures, RunningOperations } from './space-work.tsx'
 import { PageDrop, UploadControls } from './upload-controls.tsx'
-import { UploadPanel } from './upload-panel.tsx'
-import { uploadQueueOf } from './upload-queue.ts'
+import { type UploadLimits, type UploadQueue, uploadQueueOf } from './upload-queue.ts'
 import { useDocumentEvents } from './use-document-events.ts'
 import { maximumSelected, useSelection } from './use-selection.ts'
 
-addTexts('files', { en, de })
+const RenameDialog = lazyPart(() => import('./rename-dialog.tsx'), 'RenameDialog')
+const UploadPanel = lazyPart(() => import('./upload-panel.tsx'), 'UploadPanel')
+const MetadataDialog = lazyPart(() => import('./metadata-dialog.tsx'), 'MetadataDialog')
 
 const route = getRouteApi('/shell/organisations/$organisationId/spaces/$spaceId/files')
 
@@ -63,7 +59,7 @@ export function FilesPage() {
       actions={<UploadControls extensions={limits.supportedExtensions} {...uploading.controls} />}
     >
       <PageDrop hint={limitsText} onFiles={uploading.controls.onFiles} />
-      <UploadPanel queue={uploading.queue} limits={limits} />
+      <Uploads queue={uploading.queue} limits={limits} />
       <RunningOperations operations={page.operations} />
       <Failures
         failures={page.failures}
@@ -98,6 +94,16 @@ export function FilesPage() {
       )}
       {dialog}
     </Page>
+  )
+}
+
+function Uploads(props: { queue: UploadQueue; limits: UploadLimits }) {
+  const { subscribe, uploads } = props.queue
+  const hasUploads = useSyncExternalStore(subscribe, () => uploads().length > 0)
+  return (
+    <OnceOpened opened={hasUploads}>
+      <UploadPanel {...props} />
+    </OnceOpened>
   )
 }
 
@@ -152,7 +158,9 @@ function useRowActions(actions: FileActions) {
     })
   })
   const props = open && { document: open.document, actions, onClose: close }
-  const dialog = props && (open.action === 'rename' ? <RenameDialog {...props} /> : <MetadataDialog {...props} />)
+  const dialog = props && (
+    <Suspense>{open.action === 'rename' ? <RenameDialog {...props} /> : <MetadataDialog {...props} />}</Suspense>
+  )
   return { dialog, act }
 }
 

@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { withTexts } from '../../i18n/translations.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
 import { readListSearch, windowQuery } from './document-queries.ts'
 
@@ -9,6 +10,6 @@ export const filesRoutes = [
     validateSearch: readListSearch,
     loaderDeps: ({ search }) => search,
     loader: ({ context, params, deps }) => context.queryClient.ensureQueryData(windowQuery(params.spaceId, deps, 0)),
-    component: lazyRouteComponent(() => import('./files-page.tsx'), 'FilesPage'),
+    component: lazyRouteComponent(() => withTexts('files', import('./files-page.tsx')), 'FilesPage'),
   }),
 ] as const

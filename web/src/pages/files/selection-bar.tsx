@@ -1,10 +1,10 @@
 import { Button, Group, Text } from '@mantine/core'
+import { notifyWarning } from '../../ui/notify.ts'
 import { IconRefresh, IconTrash } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import type { FileActions } from './file-actions.ts'
-import { notifyWarning } from './notify-warning.ts'
 import type { FileSelection } from './use-selection.ts'
 
 /** What can be done with the selected files. */

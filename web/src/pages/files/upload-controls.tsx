@@ -1,9 +1,9 @@
 import { Button, Group, Select, Text } from '@mantine/core'
+import { notifyWarning } from '../../ui/notify.ts'
 import { IconFilePlus, IconFolderPlus, IconUpload } from '@tabler/icons-react'
 import { type InputHTMLAttributes, useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { OnDuplicate } from '@contract/documents.ts'
-import { notifyWarning } from './notify-warning.ts'
 import { type ChosenFile, filesOfDrop, filesOfInput } from './collect-files.ts'
 import styles from './files.module.css'
 

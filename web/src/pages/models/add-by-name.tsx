@@ -2,11 +2,13 @@ import { Alert, Button, Group, SimpleGrid, Stack, Text, TextInput } from '@manti
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
+import { useFieldErrors } from '../../ui/field-errors.ts'
 import { isPrice, PriceInput } from './price-input.tsx'
-import { useChange, useFieldErrors } from './use-change.ts'
+import { useChange } from './use-change.ts'
 
 const empty = { wireId: '', model: '', input: '', output: '' }
 type Name = keyof typeof empty
+const apiFields = ['deployments.0.model', 'deployments.0.wireId']
 
 /** Adds one deployment by its name at the provider, for formats without a listing such as Azure. */
 export function AddByName({ providerId }: { providerId: string }) {
@@ -24,7 +26,7 @@ export function AddByName({ providerId }: { providerId: string }) {
 function AddForm({ providerId, onClose }: { providerId: string; onClose: () => void }) {
   const { t } = useTranslation('models')
   const [values, setValues] = useState(empty)
-  const { errors, check, show } = useFieldErrors()
+  const { errors, check, show } = useFieldErrors(apiFields, { other: 'form' })
   const set = (name: Name, value: string) => setValues((before) => ({ ...before, [name]: value }))
   const add = useChange(
     () =>
@@ -39,7 +41,7 @@ function AddForm({ providerId, onClose }: { providerId: string; onClose: () => v
     if (!check({ wireId, input: price(values.input), output: price(values.output) })) return
     add.mutate(undefined, {
       onSuccess: onClose,
-      onError: (error) => show(error, ['deployments.0.model', 'deployments.0.wireId']),
+      onError: show,
     })
   }
   return (

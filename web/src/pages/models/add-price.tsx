@@ -16,9 +16,11 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { postJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { fromLocalInput } from '../../ui/local-time.ts'
+import { useFieldErrors } from '../../ui/field-errors.ts'
 import type { PricedDeployment } from './model-deployment.tsx'
 import { isPrice, PriceInput } from './price-input.tsx'
-import { useChange, useFieldErrors } from './use-change.ts'
+import { useChange } from './use-change.ts'
 
 const fields = ['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const
 type Field = (typeof fields)[number]
@@ -111,13 +113,13 @@ function usePriceForm(deployment: PricedDeployment, onClose: () => void) {
   })
   const [isLater, setLater] = useState(false)
   const [validFrom, setValidFrom] = useState('')
-  const { errors, check, show } = useFieldErrors()
+  const { errors, check, show } = useFieldErrors([...fields, 'validFrom'], { other: 'form' })
   const stated = fields.filter((name) => values[name].trim() !== '')
   const save = useChange(
     () =>
       postJson(`/api/deployments/${encodeURIComponent(deployment.id)}/prices`, {
         ...Object.fromEntries(stated.map((name) => [name, values[name].trim()])),
-        ...(isLater && { validFrom: new Date(validFrom).toISOString() }),
+        ...(isLater && { validFrom: fromLocalInput(validFrom) }),
       }),
     () => t('price.added'),
     { hasErrorPlace: true },
@@ -141,7 +143,7 @@ function usePriceForm(deployment: PricedDeployment, onClose: () => void) {
       })
       const isPast = isLater && !(new Date(validFrom).getTime() > Date.now())
       if (!check({ ...Object.fromEntries(wrong), validFrom: isPast ? t('price.future') : undefined })) return
-      save.mutate(undefined, { onSuccess: onClose, onError: (error) => show(error, [...fields, 'validFrom']) })
+      save.mutate(undefined, { onSuccess: onClose, onError: show })
     },
   }
 }

@@ -8,11 +8,12 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
+import { useFieldErrors } from '../../ui/field-errors.ts'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
 import { Figures } from './figures.tsx'
 import { ErrorShare, Milliseconds } from './health-text.tsx'
 import { TrafficBars } from './traffic-bars.tsx'
-import { useChange, useFieldErrors } from './use-change.ts'
+import { useChange } from './use-change.ts'
 
 const addressOf = (id: string) => `/api/deployments/${encodeURIComponent(id)}`
 
@@ -150,7 +151,7 @@ function ChangeSection({ deployment, onRemoved }: { deployment: DeploymentView; 
 function WeightForm({ deployment }: { deployment: DeploymentView }) {
   const { t } = useTranslation('models')
   const [weight, setWeight] = useState<number | string>(deployment.weight)
-  const { errors, check, show } = useFieldErrors()
+  const { errors, check, show } = useFieldErrors(['weight'])
   const save = useChange(
     () => patchJson(addressOf(deployment.id), { weight: Number(weight) }),
     () => t('deployments.weightSaved'),
@@ -159,7 +160,7 @@ function WeightForm({ deployment }: { deployment: DeploymentView }) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!check({ weight: Number(weight) > 0 ? undefined : t('deployments.weightAboveZero') })) return
-    save.mutate(undefined, { onError: (error) => show(error, ['weight']) })
+    save.mutate(undefined, { onError: show })
   }
   return (
     <form onSubmit={submit} noValidate>

@@ -1,4 +1,3 @@
-import './texts.ts'
 import type { DeploymentsView, DeploymentView } from '@contract/console-models.ts'
 import { ActionIcon, Alert, Anchor, CloseButton, Group, Stack, Text, Tooltip } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
@@ -7,16 +6,18 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
+import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
+import { type DataColumn, PagedTable, unsortedColumn } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { LoadingState } from '../../ui/loading-state.tsx'
 import { Page } from '../../ui/page.tsx'
+import { PartSwitch, SearchField } from '../../ui/list-controls.tsx'
 import { HostingBadge, StateBadge } from './badges.tsx'
-import { DeploymentDrawer } from './deployment-drawer.tsx'
 import { CircuitText, ErrorShare, Milliseconds } from './health-text.tsx'
-import { PartSwitch, SearchField } from './list-controls.tsx'
 import { deploymentsQuery, deploymentsStates, type DeploymentsState, pageSizes } from './routes.tsx'
 import { TrafficBars } from './traffic-bars.tsx'
+
+const DeploymentDrawer = lazyPart(() => import('./deployment-drawer.tsx'), 'DeploymentDrawer')
 
 const route = getRouteApi('/shell/operator/deployments')
 
@@ -42,25 +43,25 @@ export function DeploymentsPage() {
         <ProviderFilter />
         <LiveState view={view} isLost={query.isRefetchError} isPaused={isPaused} onPause={setPaused} />
       </Group>
-      <DataTable
+      <PagedTable
         label={t('deployments.title')}
         columns={columns}
         rows={view.items}
         rowId={({ id }) => id}
         minimumWidth={920}
         empty={<NoDeployments state={search.state ?? 'all'} />}
-      />
-      <PageSteps
         total={view.total}
         limit={pageSizes.deployments}
         offset={search.offset ?? 0}
-        onChange={(offset) => void navigate({ search: (before) => ({ ...before, offset }) })}
+        onPage={(offset) => void navigate({ search: (before) => ({ ...before, offset }) })}
       />
-      <DeploymentDrawer
-        deployment={view.items.find(({ id }) => id === search.open)}
-        now={Date.parse(view.now)}
-        onClose={() => open(undefined)}
-      />
+      <OnceOpened opened={search.open !== undefined}>
+        <DeploymentDrawer
+          deployment={view.items.find(({ id }) => id === search.open)}
+          now={Date.parse(view.now)}
+          onClose={() => open(undefined)}
+        />
+      </OnceOpened>
     </Page>
   )
 }
@@ -161,35 +162,26 @@ function NoDeployments({ state }: { state: DeploymentsState }) {
 function useColumns(open: (id: string) => void): DataColumn<DeploymentView>[] {
   const { t } = useTranslation('models')
   return useMemo(
-    () =>
-      (
-        [
-          {
-            id: 'deployment',
-            header: t('deployments.deployment'),
-            cell: ({ row }) => <DeploymentCell deployment={row.original} onOpen={() => open(row.original.id)} />,
-          },
-          {
-            id: 'state',
-            header: t('deployments.state'),
-            cell: ({ row }) => (
-              <>
-                <StateBadge state={row.original.state} />
-                <CircuitText deployment={row.original} />
-              </>
-            ),
-          },
-          { id: 'requests', header: t('deployments.requests'), cell: ({ row }) => <Requests {...row.original} /> },
-          {
-            id: 'errors',
-            header: t('deployments.errors'),
-            cell: ({ row }) => <ErrorShare traffic={row.original.traffic} />,
-          },
-          { id: 'latency', header: t('deployments.latency'), cell: ({ row }) => <Latency {...row.original} /> },
-          { id: 'speed', header: t('deployments.speed'), cell: ({ row }) => <Speed {...row.original} /> },
-          { id: 'weight', header: t('deployments.weight'), cell: ({ row }) => <Weight {...row.original} /> },
-        ] satisfies DataColumn<DeploymentView>[]
-      ).map((column) => ({ ...column, enableSorting: false })),
+    () => [
+      unsortedColumn<DeploymentView>('deployment', t('deployments.deployment'), (deployment) => (
+        <DeploymentCell deployment={deployment} onOpen={() => open(deployment.id)} />
+      )),
+      unsortedColumn<DeploymentView>('state', t('deployments.state'), (deployment) => (
+        <div>
+          <StateBadge state={deployment.state} />
+          <CircuitText deployment={deployment} />
+        </div>
+      )),
+      unsortedColumn<DeploymentView>('requests', t('deployments.requests'), (deployment) => (
+        <Requests {...deployment} />
+      )),
+      unsortedColumn<DeploymentView>('errors', t('deployments.errors'), ({ traffic }) => (
+        <ErrorShare traffic={traffic} />
+      )),
+      unsortedColumn<DeploymentView>('latency', t('deployments.latency'), (deployment) => <Latency {...deployment} />),
+      unsortedColumn<DeploymentView>('speed', t('deployments.speed'), (deployment) => <Speed {...deployment} />),
+      unsortedColumn<DeploymentView>('weight', t('deployments.weight'), (deployment) => <Weight {...deployment} />),
+    ],
     // oxlint-disable-next-line react/exhaustive-deps
     [t],
   )

@@ -6,12 +6,14 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { deleteJson } from '../../api/client.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { HostingBadge, SourceBadge, StateBadge } from './badges.tsx'
 import { Figures } from './figures.tsx'
-import { AddPriceModal } from './add-price.tsx'
 import { Tag } from './tag.tsx'
 import { useChange } from './use-change.ts'
+
+const AddPriceModal = lazyPart(() => import('./add-price.tsx'), 'AddPriceModal')
 
 export type PricedDeployment = ModelView['deploymentsList'][number]
 
@@ -48,7 +50,9 @@ export function ModelDeployment({ deployment }: { deployment: PricedDeployment }
       )}
       <Traits deployment={deployment} />
       <PriceTimeline deployment={deployment} />
-      <AddPriceModal opened={isAdding} onClose={() => setAdding(false)} deployment={deployment} />
+      <OnceOpened opened={isAdding}>
+        <AddPriceModal opened={isAdding} onClose={() => setAdding(false)} deployment={deployment} />
+      </OnceOpened>
     </Stack>
   )
 }

@@ -1,4 +1,3 @@
-import './texts.ts'
 import type { ModelView } from '@contract/console-models.ts'
 import { Alert, Anchor, Group, Stack, Switch, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'

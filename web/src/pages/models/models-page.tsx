@@ -1,4 +1,3 @@
-import './texts.ts'
 import type { ModelRow, ModelsView } from '@contract/console-models.ts'
 import { Accordion, Anchor, Group, List, Select, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
@@ -6,10 +5,10 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
+import { type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
-import { PartSwitch, SearchField } from './list-controls.tsx'
+import { PartSwitch, SearchField } from '../../ui/list-controls.tsx'
 import { modelsAvailabilities, modelsQuery, pageSizes } from './routes.tsx'
 import { Tag } from './tag.tsx'
 
@@ -27,19 +26,17 @@ export function ModelsPage() {
     <Page title={t('title')} description={t('description', { date: format.day(data.snapshotDate) })}>
       <Filters counts={data.counts} />
       <Problems problems={data.problems} />
-      <DataTable
+      <PagedTable
         label={t('title')}
         columns={columns}
         rows={data.items}
         rowId={({ id }) => id}
         minimumWidth={960}
         empty={<EmptyState title={t('none')} text={t('noneText')} />}
-      />
-      <PageSteps
         total={data.total}
         limit={pageSizes.models}
         offset={search.offset ?? 0}
-        onChange={(offset) => void navigate({ search: (before) => ({ ...before, offset }) })}
+        onPage={(offset) => void navigate({ search: (before) => ({ ...before, offset }) })}
       />
     </Page>
   )

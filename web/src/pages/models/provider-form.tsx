@@ -3,6 +3,7 @@ import { Alert, Autocomplete, Button, Drawer, Group, Select, Stack, TextInput } 
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { patchJson, putJson } from '../../api/client.ts'
+import { useFieldErrors } from '../../ui/field-errors.ts'
 import { ProviderFieldInput } from './provider-field-input.tsx'
 import {
   describeFormat,
@@ -15,7 +16,7 @@ import {
   toBody,
   toPatch,
 } from './provider-fields.ts'
-import { useChange, useFieldErrors } from './use-change.ts'
+import { useChange } from './use-change.ts'
 
 export const hostings = ['eu', 'us', 'global', 'local'] as const
 
@@ -116,7 +117,10 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
   const { t } = useTranslation('models')
   const [description, setDescription] = useState(() => describeFormat(provider?.format ?? '') ?? formatDescriptions[0]!)
   const [values, setValues] = useState(() => valuesOf(provider))
-  const { errors, check, show } = useFieldErrors()
+  const { errors, check, show } = useFieldErrors(
+    ['id', 'hosting', 'models', ...description.fields.map(({ name }) => name)],
+    { other: 'form' },
+  )
   const stored = storedSecrets(provider)
   const form: ProviderForm = { description, values, stored }
   const save = useChange(
@@ -144,7 +148,7 @@ function useProviderForm(provider: ProviderView | undefined, onSaved: (id: strin
       if (!check({ id, ...missing })) return
       save.mutate(undefined, {
         onSuccess: () => onSaved(values.id.trim()),
-        onError: (error) => show(error, ['id', 'hosting', 'models', ...description.fields.map(({ name }) => name)]),
+        onError: show,
       })
     },
   }

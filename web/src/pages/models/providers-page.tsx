@@ -1,4 +1,3 @@
-import './texts.ts'
 import type { ProviderView } from '@contract/console-models.ts'
 import { Anchor, Button, Group, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
@@ -7,16 +6,19 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
+import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
+import { type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
+import { SearchField } from '../../ui/list-controls.tsx'
 import { SourceBadge } from './badges.tsx'
-import { SearchField } from './list-controls.tsx'
-import { ProviderDrawer } from './provider-drawer.tsx'
-import { ProviderFormDrawer } from './provider-form.tsx'
 import { pageSizes, providersQuery } from './routes.tsx'
 import { Tag } from './tag.tsx'
+
+const ProviderFormDrawer = lazyPart(() => import('./provider-form.tsx'), 'ProviderFormDrawer')
+
+const ProviderDrawer = lazyPart(() => import('./provider-drawer.tsx'), 'ProviderDrawer')
 
 const route = getRouteApi('/shell/operator/providers')
 
@@ -47,34 +49,36 @@ export function ProvidersPage() {
         value={search.search}
         onChange={(text) => void navigate({ search: { search: text }, replace: true })}
       />
-      <DataTable
+      <PagedTable
         label={t('providers.title')}
         columns={columns}
         rows={data.items}
         rowId={({ id }) => id}
         minimumWidth={900}
         empty={<EmptyState title={t('providers.none')} text={t('providers.noneText')} />}
-      />
-      <PageSteps
         total={data.total}
         limit={pageSizes.providers}
         offset={search.offset ?? 0}
-        onChange={(offset) => void navigate({ search: (before) => ({ ...before, offset }) })}
+        onPage={(offset) => void navigate({ search: (before) => ({ ...before, offset }) })}
       />
-      <ProviderDrawer
-        provider={data.items.find(({ id }) => id === search.open)}
-        onClose={() => open(undefined)}
-        onEdit={setEdited}
-      />
-      <ProviderFormDrawer
-        opened={edited !== undefined}
-        provider={edited === 'new' ? undefined : edited}
-        onClose={() => setEdited(undefined)}
-        onSaved={(id) => {
-          setEdited(undefined)
-          open(id)
-        }}
-      />
+      <OnceOpened opened={search.open !== undefined}>
+        <ProviderDrawer
+          provider={data.items.find(({ id }) => id === search.open)}
+          onClose={() => open(undefined)}
+          onEdit={setEdited}
+        />
+      </OnceOpened>
+      <OnceOpened opened={edited !== undefined}>
+        <ProviderFormDrawer
+          opened={edited !== undefined}
+          provider={edited === 'new' ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={(id) => {
+            setEdited(undefined)
+            open(id)
+          }}
+        />
+      </OnceOpened>
     </Page>
   )
 }

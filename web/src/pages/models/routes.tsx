@@ -3,6 +3,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getJson } from '../../api/client.ts'
 import { operatorRoute } from '../../app/layout-routes.tsx'
+import { withTexts } from '../../i18n/translations.ts'
 
 /** All queries of these pages; a change of the catalogue invalidates them together. */
 export const catalogueKey = ['catalogue'] as const
@@ -97,7 +98,7 @@ const providersRoute = createRoute({
   validateSearch: readList,
   loaderDeps: ({ search: { open: _open, ...deps } }) => deps,
   loader: ({ context, deps }) => context.queryClient.ensureQueryData(providersQuery(deps)),
-  component: lazyRouteComponent(() => import('./providers-page.tsx'), 'ProvidersPage'),
+  component: lazyRouteComponent(() => withTexts('models', import('./providers-page.tsx')), 'ProvidersPage'),
 })
 
 const deploymentsRoute = createRoute({
@@ -114,7 +115,7 @@ const deploymentsRoute = createRoute({
   },
   loaderDeps: ({ search: { open: _open, ...deps } }) => deps,
   loader: ({ context, deps }) => context.queryClient.ensureQueryData(deploymentsQuery(deps)),
-  component: lazyRouteComponent(() => import('./deployments-page.tsx'), 'DeploymentsPage'),
+  component: lazyRouteComponent(() => withTexts('models', import('./deployments-page.tsx')), 'DeploymentsPage'),
 })
 
 const modelsRoute = createRoute({
@@ -127,14 +128,14 @@ const modelsRoute = createRoute({
   },
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => context.queryClient.ensureQueryData(modelsQuery(deps)),
-  component: lazyRouteComponent(() => import('./models-page.tsx'), 'ModelsPage'),
+  component: lazyRouteComponent(() => withTexts('models', import('./models-page.tsx')), 'ModelsPage'),
 })
 
 const modelRoute = createRoute({
   getParentRoute: () => operatorRoute,
   path: 'models/$modelId',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(modelQuery(params.modelId)),
-  component: lazyRouteComponent(() => import('./model-page.tsx'), 'ModelPage'),
+  component: lazyRouteComponent(() => withTexts('models', import('./model-page.tsx')), 'ModelPage'),
 })
 
 export const modelRoutes = [providersRoute, deploymentsRoute, modelsRoute, modelRoute] as const

@@ -1,6 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { ApiError } from '../../api/client.ts'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { catalogueKey } from './routes.tsx'
 
@@ -22,25 +20,4 @@ export function useChange<Input>(
     },
     ...(!hasErrorPlace && { onError: notifyError }),
   })
-}
-
-/** Errors by field of one form. */
-export function useFieldErrors() {
-  const [errors, setErrors] = useState<Record<string, string>>({})
-  return {
-    errors,
-    /** Replaces the errors; returns whether there are none. */
-    check(found: Record<string, string | undefined>): boolean {
-      const entries = Object.entries(found).filter((entry): entry is [string, string] => entry[1] !== undefined)
-      setErrors(Object.fromEntries(entries))
-      return entries.length === 0
-    },
-    /** Shows an error of the API at its field, or at `other` where the form has no such field. */
-    show(error: unknown, fields: readonly string[], other = 'form'): void {
-      if (!(error instanceof ApiError)) throw error
-      const field = fields.find((name) => error.param === name || error.param?.startsWith(`${name}.`))
-      setErrors({ [field ?? other]: error.message })
-    },
-    clear: () => setErrors({}),
-  }
 }

@@ -1,7 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import { AuditView } from './audit-view.tsx'
 import { activityRoute } from './routes.tsx'
-import './texts.ts'
 
 /** The administrative changes of one organisation, for its administrators. */
 export function ActivityPage() {

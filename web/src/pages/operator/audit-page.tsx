@@ -1,7 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import { AuditView } from './audit-view.tsx'
 import { auditRoute } from './routes.tsx'
-import './texts.ts'
 
 /** Every administrative change of the installation. */
 export function AuditPage() {

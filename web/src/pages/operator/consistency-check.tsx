@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { AuditBody } from '@contract/audit.ts'
 import { getJson } from '../../api/client.ts'
 import { notifyError } from '../../ui/notify.ts'
-import { PlainTable } from './plain-table.tsx'
+import { TableFrame } from '../../ui/table-frame.tsx'
 
 /** Compares ledger, documents and index. It reads all data, so it runs on demand only. */
 export function ConsistencyCheck() {
@@ -47,7 +47,7 @@ function Findings({ audit }: { audit: AuditBody }) {
   return (
     <Stack>
       <Text size="sm">{t('check.findings', { count: audit.findings.length, areas })}</Text>
-      <PlainTable label={t('check.title')} minimumWidth={640}>
+      <TableFrame spacing={6} label={t('check.title')} minimumWidth={640}>
         <Table.Thead>
           <Table.Tr>
             {columns.map((name) => (
@@ -64,7 +64,7 @@ function Findings({ audit }: { audit: AuditBody }) {
             </Table.Tr>
           ))}
         </Table.Tbody>
-      </PlainTable>
+      </TableFrame>
     </Stack>
   )
 }

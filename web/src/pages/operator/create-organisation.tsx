@@ -5,8 +5,8 @@ import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { OrganisationBody } from '@contract/operator.ts'
 import { postJson } from '../../api/client.ts'
-import { useFieldErrors } from './field-errors.ts'
-import { fromLocalInput } from './local-time.ts'
+import { useFieldErrors } from '../../ui/field-errors.ts'
+import { fromLocalInput } from '../../ui/local-time.ts'
 
 const fields = ['name', 'plan', 'monthlyBudgetUsd', 'subscription.startsAt', 'subscription.endsAt'] as const
 const plans = ['free', 'team', 'enterprise'] as const
@@ -31,7 +31,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation('operator')
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const { errorOf, attempt } = useFieldErrors(fields)
+  const { errors, attempt } = useFieldErrors(fields)
   const [plan, setPlan] = useState<string>('enterprise')
   const create = useMutation({
     mutationFn: (body: object) => postJson<OrganisationBody>('/api/organisations', body),
@@ -46,7 +46,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
     const given = new FormData(event.currentTarget)
     void attempt(() => create.mutateAsync(bodyOf(given, plan)))
   }
-  const input = (name: (typeof fields)[number]) => ({ name, error: errorOf(name) })
+  const input = (name: (typeof fields)[number]) => ({ name, error: errors[name] })
   return (
     <form onSubmit={submit} noValidate>
       <Stack>

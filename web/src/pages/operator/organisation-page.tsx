@@ -10,7 +10,6 @@ import { DeleteOrganisation } from './delete-organisation.tsx'
 import { OrganisationOverview } from './organisation-overview.tsx'
 import { OrganisationSettings } from './organisation-settings.tsx'
 import { organisationPageRoute, organisationQuery } from './routes.tsx'
-import './texts.ts'
 import { WebhookSettings } from './webhook-settings.tsx'
 
 export function OrganisationPage() {

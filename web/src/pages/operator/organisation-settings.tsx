@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import type { OrganisationBody } from '@contract/operator.ts'
 import { patchJson } from '../../api/client.ts'
 import { notifySuccess } from '../../ui/notify.ts'
-import { useFieldErrors } from './field-errors.ts'
+import { useFieldErrors } from '../../ui/field-errors.ts'
 import { BudgetFields, GeneralFields, LimitFields, ModelFields, SubscriptionFields } from './settings-fields.tsx'
 import { changesOf, type Draft, draftOf, fieldNames } from './settings-draft.ts'
 
@@ -13,7 +13,7 @@ import { changesOf, type Draft, draftOf, fieldNames } from './settings-draft.ts'
 export function OrganisationSettings({ organisation, models }: { organisation: OrganisationBody; models: string[] }) {
   const { t } = useTranslation('operator')
   const queryClient = useQueryClient()
-  const { errorOf, attempt } = useFieldErrors(fieldNames)
+  const { errors, attempt } = useFieldErrors(fieldNames)
   const stored = draftOf(organisation)
   const [draft, setDraft] = useState<Draft>(stored)
   const changes = changesOf(stored, draft)
@@ -30,7 +30,7 @@ export function OrganisationSettings({ organisation, models }: { organisation: O
     if (changes) void attempt(() => save.mutateAsync())
   }
   const set = (next: Partial<Draft>) => setDraft((current) => ({ ...current, ...next }))
-  const fields = { draft, set, errorOf }
+  const fields = { draft, set, errors }
   return (
     <form onSubmit={submit} noValidate aria-label={t('settings.title')}>
       <Stack gap={40}>

@@ -11,7 +11,6 @@ import { Page } from '../../ui/page.tsx'
 import { CreateOrganisation } from './create-organisation.tsx'
 import { OrganisationsTable } from './organisations-table.tsx'
 import { type OrganisationsSearch, organisationsQuery, organisationsRoute } from './routes.tsx'
-import './texts.ts'
 
 const searchPauseMs = 300
 

@@ -1,10 +1,10 @@
-import { Anchor, Box, Group, Table, Text, UnstyledButton } from '@mantine/core'
-import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
+import { Anchor, Box, Table, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleOrganisationRow } from '@contract/console-organisations.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { ariaSort, SortButton, type Sorted, SortSelect } from '../../ui/sort-button.tsx'
+import { TableFrame } from '../../ui/table-frame.tsx'
 import { Time } from '../../ui/time.tsx'
 import { BudgetBar } from './budget-bar.tsx'
 import { badColor } from './colors.ts'
@@ -37,19 +37,27 @@ interface OrganisationsTableProps {
 /** A page of organisations. The server sorts, because it has all of them. */
 export function OrganisationsTable({ rows, search, onSort, isStale }: OrganisationsTableProps) {
   const { t } = useTranslation('operator')
-  const label = t('list.title')
+  const sort = search.sort ?? 'createdAt'
+  const direction = search.direction === 'asc' ? 'asc' : 'desc'
   return (
-    <Table.ScrollContainer
-      minWidth={900}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' } }}
-    >
-      <Table aria-label={label} aria-busy={isStale} verticalSpacing="xs" highlightOnHover>
+    <div>
+      <SortSelect
+        columns={columns.flatMap((column) =>
+          column.sort ? [{ id: column.sort, label: t(`column.${column.name}`) }] : [],
+        )}
+        sorted={{ id: sort, direction }}
+        onSort={(id, wanted) => onSort({ sort: id, direction: wanted })}
+      />
+      <TableFrame label={t('list.title')} minimumWidth={900} hasCards isBusy={isStale}>
         <Table.Thead>
           <Table.Tr>
-            {columns.map(({ name, sort, from }) => (
-              <HeaderCell key={name} from={from} sort={sort} search={search} onSort={onSort}>
-                {t(`column.${name}`)}
-              </HeaderCell>
+            {columns.map((column) => (
+              <HeaderCell
+                key={column.name}
+                column={column}
+                sorted={column.sort === sort && direction}
+                onSort={onSort}
+              />
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -58,37 +66,26 @@ export function OrganisationsTable({ rows, search, onSort, isStale }: Organisati
             <OrganisationRow key={row.id} row={row} />
           ))}
         </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+      </TableFrame>
+    </div>
   )
 }
 
 interface HeaderCellProps {
-  /** The width from which the column is visible. */
-  from: 'xl' | undefined
-  sort: string | undefined
-  search: OrganisationsSearch
+  column: (typeof columns)[number]
+  sorted: Sorted
   onSort: (next: OrganisationsSearch) => void
-  children: ReactNode
 }
 
-function HeaderCell({ from, sort, search, onSort, children }: HeaderCellProps) {
-  if (sort === undefined) return <Table.Th visibleFrom={from}>{children}</Table.Th>
-  const isSorted = (search.sort ?? 'createdAt') === sort
-  const direction = search.direction ?? 'desc'
-  const next = isSorted && direction === 'desc' ? 'asc' : 'desc'
-  const Icon = direction === 'asc' ? IconArrowUp : IconArrowDown
-  const ascending = direction === 'asc' ? ('ascending' as const) : ('descending' as const)
+function HeaderCell({ column: { name, sort, from }, sorted, onSort }: HeaderCellProps) {
+  const { t } = useTranslation('operator')
+  if (sort === undefined) return <Table.Th visibleFrom={from}>{t(`column.${name}`)}</Table.Th>
+  const direction = sorted === 'desc' ? 'asc' : 'desc'
   return (
-    <Table.Th aria-sort={isSorted ? ascending : undefined}>
-      <UnstyledButton onClick={() => onSort({ sort, direction: next })}>
-        <Group gap={4} wrap="nowrap">
-          <Text span fw={600} size="sm">
-            {children}
-          </Text>
-          <Icon size={14} aria-hidden opacity={isSorted ? 1 : 0} />
-        </Group>
-      </UnstyledButton>
+    <Table.Th aria-sort={ariaSort(sorted)}>
+      <SortButton sorted={sorted} onClick={() => onSort({ sort, direction })}>
+        {t(`column.${name}`)}
+      </SortButton>
     </Table.Th>
   )
 }
@@ -110,17 +107,17 @@ function OrganisationRow({ row }: { row: ConsoleOrganisationRow }) {
           {row.name}
         </Anchor>
       </Table.Td>
-      <Table.Td>{t(`plan.${row.plan}`)}</Table.Td>
-      <Table.Td>
+      <Table.Td data-label={t('column.plan')}>{t(`plan.${row.plan}`)}</Table.Td>
+      <Table.Td data-label={t('column.gateway')}>
         <GatewayState isOpen={row.gatewayOpen} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label={t('column.subscription')}>
         <SubscriptionState subscription={row.subscription} />
       </Table.Td>
-      <Table.Td miw={170}>
+      <Table.Td data-label={t('column.budget')} data-wide miw={170}>
         <BudgetBar spentUsd={row.spentUsd} budgetUsd={row.monthlyBudgetUsd} percent={row.spentPercent} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label={t('column.key')}>
         {row.apiKey ? (
           <Text span ff="monospace" size="xs" style={{ whiteSpace: 'nowrap' }}>
             {`${row.apiKey.prefix}…${row.apiKey.lastFour}`}
@@ -131,9 +128,13 @@ function OrganisationRow({ row }: { row: ConsoleOrganisationRow }) {
           </Text>
         )}
       </Table.Td>
-      <Table.Td visibleFrom={wide}>{format.number(row.spaces)}</Table.Td>
-      <Table.Td visibleFrom={wide}>{format.number(row.members)}</Table.Td>
-      <Table.Td>
+      <Table.Td data-label={t('column.spaces')} visibleFrom={wide}>
+        {format.number(row.spaces)}
+      </Table.Td>
+      <Table.Td data-label={t('column.members')} visibleFrom={wide}>
+        {format.number(row.members)}
+      </Table.Td>
+      <Table.Td data-label={t('column.created')}>
         <Box style={{ whiteSpace: 'nowrap' }}>
           <Time value={row.createdAt} />
         </Box>

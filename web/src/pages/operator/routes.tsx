@@ -5,6 +5,7 @@ import type { ConsoleOrganisationBody, ConsoleOrganisationsBody } from '@contrac
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { getJson } from '../../api/client.ts'
 import { operatorRoute, organisationRoute } from '../../app/layout-routes.tsx'
+import { withTexts } from '../../i18n/translations.ts'
 
 /** What the address of the list states; absent members have the server's defaults. */
 export interface OrganisationsSearch {
@@ -108,14 +109,14 @@ export const organisationsRoute = createRoute({
   }),
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => context.queryClient.ensureQueryData(organisationsQuery(deps)),
-  component: lazyRouteComponent(() => import('./organisations-page.tsx'), 'OrganisationsPage'),
+  component: lazyRouteComponent(() => withTexts('operator', import('./organisations-page.tsx')), 'OrganisationsPage'),
 })
 
 export const organisationPageRoute = createRoute({
   getParentRoute: () => operatorRoute,
   path: 'organisations/$organisationId',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(organisationQuery(params.organisationId)),
-  component: lazyRouteComponent(() => import('./organisation-page.tsx'), 'OrganisationPage'),
+  component: lazyRouteComponent(() => withTexts('operator', import('./organisation-page.tsx')), 'OrganisationPage'),
 })
 
 export const auditRoute = createRoute({
@@ -124,14 +125,14 @@ export const auditRoute = createRoute({
   validateSearch: (search: Record<string, unknown>): AuditSearch => texts(search, auditFields),
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => context.queryClient.ensureInfiniteQueryData(auditQuery(deps)),
-  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(() => withTexts('operator', import('./audit-page.tsx')), 'AuditPage'),
 })
 
 export const systemRoute = createRoute({
   getParentRoute: () => operatorRoute,
   path: 'system',
   loader: ({ context }) => context.queryClient.ensureQueryData(systemQuery),
-  component: lazyRouteComponent(() => import('./system-page.tsx'), 'SystemPage'),
+  component: lazyRouteComponent(() => withTexts('operator', import('./system-page.tsx')), 'SystemPage'),
 })
 
 export const activityRoute = createRoute({
@@ -141,7 +142,7 @@ export const activityRoute = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps, params }) =>
     context.queryClient.ensureInfiniteQueryData(auditQuery(deps, params.organisationId)),
-  component: lazyRouteComponent(() => import('./activity-page.tsx'), 'ActivityPage'),
+  component: lazyRouteComponent(() => withTexts('operator', import('./activity-page.tsx')), 'ActivityPage'),
 })
 
 export const operatorRoutes = [organisationsRoute, organisationPageRoute, auditRoute, systemRoute] as const

@@ -1,5 +1,5 @@
 import type { OrganisationBody } from '@contract/operator.ts'
-import { fromLocalInput, toLocalInput } from './local-time.ts'
+import { fromLocalInput, toLocalInput } from '../../ui/local-time.ts'
 
 /** The settings as inputs have them. */
 export interface Draft {

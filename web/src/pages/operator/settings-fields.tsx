@@ -7,15 +7,15 @@ import type { Draft, fieldNames } from './settings-draft.ts'
 interface FieldsProps {
   draft: Draft
   set: (next: Partial<Draft>) => void
-  errorOf: (field: (typeof fieldNames)[number]) => string | undefined
+  errors: Partial<Record<string, string>>
 }
 
 /** An input whose value is text of the draft. */
-function textProps({ draft, set, errorOf }: FieldsProps, name: keyof Draft, field: (typeof fieldNames)[number]) {
+function textProps({ draft, set, errors }: FieldsProps, name: keyof Draft, field: (typeof fieldNames)[number]) {
   return {
     value: draft[name] as string,
     onChange: (event: { currentTarget: { value: string } }) => set({ [name]: event.currentTarget.value }),
-    error: errorOf(field),
+    error: errors[field],
   }
 }
 
@@ -23,7 +23,7 @@ const columns = { base: 1, xs: 2, lg: 3 }
 
 export function GeneralFields(props: FieldsProps) {
   const { t } = useTranslation('operator')
-  const { draft, set, errorOf } = props
+  const { draft, set, errors } = props
   return (
     <Section title={t('settings.general')}>
       <SimpleGrid cols={columns}>
@@ -36,7 +36,7 @@ export function GeneralFields(props: FieldsProps) {
           value={draft.plan}
           onChange={(plan) => set({ plan: plan ?? draft.plan })}
           allowDeselect={false}
-          error={errorOf('plan')}
+          error={errors['plan']}
         />
         <Switch
           mt={{ base: 0, xs: 30 }}
@@ -52,7 +52,7 @@ export function GeneralFields(props: FieldsProps) {
 
 export function SubscriptionFields(props: FieldsProps) {
   const { t } = useTranslation('operator')
-  const { draft, set, errorOf } = props
+  const { draft, set, errors } = props
   return (
     <Section title={t('settings.subscription')} description={t('settings.subscriptionText')}>
       <SimpleGrid cols={columns}>
@@ -62,7 +62,7 @@ export function SubscriptionFields(props: FieldsProps) {
           value={draft.status}
           onChange={(status) => set({ status: status ?? draft.status })}
           allowDeselect={false}
-          error={errorOf('subscription.status')}
+          error={errors['subscription.status']}
         />
         <TextInput
           type="datetime-local"
@@ -81,7 +81,7 @@ export function SubscriptionFields(props: FieldsProps) {
 
 export function BudgetFields(props: FieldsProps) {
   const { t } = useTranslation('operator')
-  const { draft, set, errorOf } = props
+  const { draft, set, errors } = props
   const zones = useMemo(() => ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')], [])
   const known = zones.includes(draft.timeZone) ? zones : [draft.timeZone, ...zones]
   return (
@@ -107,7 +107,7 @@ export function BudgetFields(props: FieldsProps) {
           value={draft.timeZone}
           onChange={(timeZone) => set({ timeZone: timeZone ?? draft.timeZone })}
           allowDeselect={false}
-          error={errorOf('timeZone')}
+          error={errors['timeZone']}
         />
         <TextInput
           label={t('fields.periodAnchorDay')}
@@ -145,7 +145,7 @@ export function LimitFields(props: FieldsProps) {
   )
 }
 
-export function ModelFields({ draft, set, errorOf, models }: FieldsProps & { models: string[] }) {
+export function ModelFields({ draft, set, errors, models }: FieldsProps & { models: string[] }) {
   const { t } = useTranslation('operator')
   // A model that no longer exists can still be disabled.
   const known = [...new Set([...models, ...draft.disabledModels])]
@@ -160,7 +160,7 @@ export function ModelFields({ draft, set, errorOf, models }: FieldsProps & { mod
         limit={100}
         value={draft.disabledModels}
         onChange={(disabledModels) => set({ disabledModels })}
-        error={errorOf('disabledModels')}
+        error={errors['disabledModels']}
         maw={720}
       />
     </Section>

@@ -4,8 +4,8 @@ import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Section } from '../../ui/section.tsx'
+import { TableFrame } from '../../ui/table-frame.tsx'
 import { Time } from '../../ui/time.tsx'
-import { PlainTable } from './plain-table.tsx'
 import { OrganisationName } from './system-queue.tsx'
 
 /** Documents that could not be processed. */
@@ -32,7 +32,7 @@ export function DocumentSection({ system }: { system: ConsoleSystemBody }) {
           {t('failed.none')}
         </Text>
       ) : (
-        <PlainTable label={t('failed.title')} minimumWidth={760}>
+        <TableFrame spacing={6} label={t('failed.title')} minimumWidth={760}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>{t('failed.document')}</Table.Th>
@@ -73,7 +73,7 @@ export function DocumentSection({ system }: { system: ConsoleSystemBody }) {
               </Table.Tr>
             ))}
           </Table.Tbody>
-        </PlainTable>
+        </TableFrame>
       )}
     </Section>
   )
@@ -102,7 +102,7 @@ export function StorageSection({ system }: { system: ConsoleSystemBody }) {
         </>
       }
     >
-      <PlainTable label={t('storage.title')} minimumWidth={320}>
+      <TableFrame spacing={6} label={t('storage.title')} minimumWidth={320}>
         <Table.Tbody>
           <StorageRow label={t('storage.documents')}>
             {t('storage.documentCounts', {
@@ -130,7 +130,7 @@ export function StorageSection({ system }: { system: ConsoleSystemBody }) {
             </StorageRow>
           ))}
         </Table.Tbody>
-      </PlainTable>
+      </TableFrame>
     </Section>
   )
 }

@@ -10,7 +10,6 @@ import { EventSection } from './system-events.tsx'
 import { InstanceSection, ProcessSection } from './system-process.tsx'
 import { QueueSection } from './system-queue.tsx'
 import { SystemSummary } from './system-summary.tsx'
-import './texts.ts'
 
 /** What an operator looks at first when something is wrong. It follows the server while it is visible. */
 export function SystemPage() {

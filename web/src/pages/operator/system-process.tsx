@@ -3,9 +3,9 @@ import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Section } from '../../ui/section.tsx'
+import { TableFrame } from '../../ui/table-frame.tsx'
 import { Time } from '../../ui/time.tsx'
 import { State } from './gateway-state.tsx'
-import { PlainTable } from './plain-table.tsx'
 import { Sparkline } from './sparkline.tsx'
 
 /** The instance that answers: version, engines, and its last ten minutes. */
@@ -54,7 +54,7 @@ export function ProcessSection({ system }: { system: ConsoleSystemBody }) {
           peak={t('system.peak', { value: format.duration(peak(({ delayMaximumMs }) => delayMaximumMs)) })}
         />
       </SimpleGrid>
-      <PlainTable label={t('system.process')} minimumWidth={320}>
+      <TableFrame spacing={6} label={t('system.process')} minimumWidth={320}>
         <Table.Tbody>
           {facts.map(([label, value]) => (
             <Table.Tr key={label}>
@@ -77,7 +77,7 @@ export function ProcessSection({ system }: { system: ConsoleSystemBody }) {
             </Table.Tr>
           ))}
         </Table.Tbody>
-      </PlainTable>
+      </TableFrame>
     </Section>
   )
 }
@@ -87,7 +87,7 @@ export function InstanceSection({ instances }: { instances: ConsoleSystemBody['i
   const format = useFormat()
   return (
     <Section title={t('system.instances')}>
-      <PlainTable label={t('system.instances')} minimumWidth={480}>
+      <TableFrame spacing={6} label={t('system.instances')} minimumWidth={480}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t('system.instance')}</Table.Th>
@@ -122,7 +122,7 @@ export function InstanceSection({ instances }: { instances: ConsoleSystemBody['i
             </Table.Tr>
           ))}
         </Table.Tbody>
-      </PlainTable>
+      </TableFrame>
     </Section>
   )
 }

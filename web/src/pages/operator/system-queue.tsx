@@ -6,7 +6,7 @@ import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
-import { PlainTable } from './plain-table.tsx'
+import { TableFrame } from '../../ui/table-frame.tsx'
 
 type Queue = ConsoleSystemBody['queue']
 
@@ -36,7 +36,7 @@ function Kinds({ kinds }: { kinds: Queue['kinds'] }) {
   const format = useFormat()
   const columns = ['ready', 'delayed', 'running', 'retrying'] as const
   return (
-    <PlainTable label={t('queue.title')} minimumWidth={480}>
+    <TableFrame spacing={6} label={t('queue.title')} minimumWidth={480}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{t('queue.kind')}</Table.Th>
@@ -59,7 +59,7 @@ function Kinds({ kinds }: { kinds: Queue['kinds'] }) {
           </Table.Tr>
         ))}
       </Table.Tbody>
-    </PlainTable>
+    </TableFrame>
   )
 }
 
@@ -67,7 +67,7 @@ function Organisations({ organisations }: { organisations: Queue['organisations'
   const { t } = useTranslation('operator')
   const format = useFormat()
   return (
-    <PlainTable label={t('queue.byOrganisation')} minimumWidth={320}>
+    <TableFrame spacing={6} label={t('queue.byOrganisation')} minimumWidth={320}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{t('queue.byOrganisation')}</Table.Th>
@@ -84,7 +84,7 @@ function Organisations({ organisations }: { organisations: Queue['organisations'
           </Table.Tr>
         ))}
       </Table.Tbody>
-    </PlainTable>
+    </TableFrame>
   )
 }
 
@@ -131,7 +131,7 @@ function JobList({ title, when, children }: { title: string; when: string; child
       <Text fw={600} size="sm">
         {title}
       </Text>
-      <PlainTable label={title} minimumWidth={720}>
+      <TableFrame spacing={6} label={title} minimumWidth={720}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t('queue.kind')}</Table.Th>
@@ -142,7 +142,7 @@ function JobList({ title, when, children }: { title: string; when: string; child
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>{children}</Table.Tbody>
-      </PlainTable>
+      </TableFrame>
     </Stack>
   )
 }

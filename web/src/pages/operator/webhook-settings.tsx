@@ -7,13 +7,13 @@ import { openConfirm } from '../../ui/confirm.tsx'
 import { CopyField } from '../../ui/copy-field.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
-import { useFieldErrors } from './field-errors.ts'
+import { useFieldErrors } from '../../ui/field-errors.ts'
 
 /** Where budget thresholds are sent. The signing secret is shown once, after it was set. */
 export function WebhookSettings({ organisationId, url }: { organisationId: string; url: string | null }) {
   const { t } = useTranslation('operator')
   const queryClient = useQueryClient()
-  const { errorOf, attempt } = useFieldErrors(['url'])
+  const { errors, attempt } = useFieldErrors(['url'])
   const [address, setAddress] = useState(url ?? '')
   const [secret, setSecret] = useState<string>()
   const path = `/api/organisations/${organisationId}/webhook`
@@ -57,7 +57,7 @@ export function WebhookSettings({ organisationId, url }: { organisationId: strin
               placeholder="https://"
               value={address}
               onChange={(event) => setAddress(event.currentTarget.value)}
-              error={errorOf('url')}
+              error={errors['url']}
               style={{ flex: '1 1 260px' }}
             />
             <Button type="submit" variant="default" loading={save.isPending} disabled={address === ''}>

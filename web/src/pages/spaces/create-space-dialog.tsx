@@ -8,7 +8,6 @@ import type { SpaceBody } from '@contract/operator.ts'
 import { ApiError, postJson } from '../../api/client.ts'
 import { spaceListsKey, spaceModelsQuery } from './queries.ts'
 import { ModelSelect } from './space-fields.tsx'
-import './texts.ts'
 
 interface DialogProps {
   organisationId: string

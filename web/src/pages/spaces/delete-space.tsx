@@ -9,7 +9,6 @@ import { deleteJson } from '../../api/client.ts'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Section } from '../../ui/section.tsx'
 import { spaceListsKey, spaceQuery } from './queries.ts'
-import './texts.ts'
 
 /** Deletes a Space after its name was typed. */
 export function DeleteSpace({ organisationId, space }: { organisationId: string; space: SpaceView }) {

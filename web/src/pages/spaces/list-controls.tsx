@@ -1,10 +1,8 @@
-import { Group, SegmentedControl, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { IconSearch } from '@tabler/icons-react'
-import { type ReactNode, useState } from 'react'
+import { Group, SegmentedControl } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { SearchField } from '../../ui/list-controls.tsx'
 import type { SpaceListSearch } from './queries.ts'
-import './texts.ts'
 
 const states = ['all', 'published', 'unpublished'] as const
 
@@ -16,7 +14,6 @@ export function ListControls(props: {
 }) {
   const { search, onChange, children } = props
   const { t } = useTranslation('spaces')
-  const [text, setText] = useState(search.search ?? '')
   const apply = (change: Partial<Record<'search' | 'state', string>>) => {
     const { search: name, state } = { ...search, ...change }
     onChange({
@@ -24,20 +21,12 @@ export function ListControls(props: {
       ...(state === 'published' || state === 'unpublished' ? { state } : {}),
     })
   }
-  const applyLater = useDebouncedCallback((value: string) => apply({ search: value.trim() }), 250)
   return (
     <Group gap="sm">
-      <TextInput
-        aria-label={t('list.search')}
-        placeholder={t('list.search')}
-        leftSection={<IconSearch size={16} aria-hidden />}
-        value={text}
-        maxLength={200}
-        w={{ base: '100%', xs: 260 }}
-        onChange={({ currentTarget }) => {
-          setText(currentTarget.value)
-          applyLater(currentTarget.value)
-        }}
+      <SearchField
+        label={t('list.search')}
+        value={search.search}
+        onChange={(value) => apply({ search: value.trim() })}
       />
       <SegmentedControl
         aria-label={t('list.filter')}

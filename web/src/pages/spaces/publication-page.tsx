@@ -15,7 +15,6 @@ import { publicationQuery, spaceListsKey, spaceQuery } from './queries.ts'
 import { RequestSection } from './request-section.tsx'
 import { publicationRoute } from './routes.tsx'
 import { StateBadge } from './space-fields.tsx'
-import './texts.ts'
 
 /** The endpoint of one Space: publish or unpublish it, and what its callers need. */
 export function PublicationPage() {

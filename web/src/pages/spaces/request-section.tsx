@@ -4,7 +4,6 @@ import { useTranslation } from 'react-i18next'
 import { CodeSnippets } from '../../ui/code-block.tsx'
 import { Section } from '../../ui/section.tsx'
 import { curlSnippet, pythonSnippet, typescriptSnippet } from './snippets.ts'
-import './texts.ts'
 
 const switchHeaders = [
   { name: 'service-enable-inline-sources', key: 'inline' },

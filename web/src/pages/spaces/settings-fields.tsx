@@ -5,7 +5,6 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { Section } from '../../ui/section.tsx'
 import { maximumInstructions, type SpaceDraft } from './space-draft.ts'
 import { ModelSelect } from './space-fields.tsx'
-import './texts.ts'
 
 interface FieldsProps {
   draft: SpaceDraft

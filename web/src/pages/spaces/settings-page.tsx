@@ -13,7 +13,6 @@ import { spaceListsKey, spaceModelsQuery, spaceQuery, useSpace } from './queries
 import { settingsRoute } from './routes.tsx'
 import { AnswerFields, GeneralFields, PrivacyFields } from './settings-fields.tsx'
 import { changesOf, draftOf, type SpaceDraft } from './space-draft.ts'
-import './texts.ts'
 
 /** Name, instructions, model and retrieval settings of a Space. */
 export function SettingsPage() {

@@ -3,7 +3,6 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { SelectableModelView, SpaceDocumentsView } from '@contract/console-spaces.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import './texts.ts'
 
 /** Small parts that several pages about Spaces show. */
 

@@ -1,22 +1,19 @@
-import { Anchor, Button, Stack } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useMemo } from 'react'
+import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ListedSpaceView } from '@contract/console-spaces.ts'
 import { useFormat } from '../../i18n/use-format.ts'
-import { type DataColumn, DataTable, PageSteps } from '../../ui/data-table.tsx'
+import { type DataColumn, unsortedColumn } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
-import { Time } from '../../ui/time.tsx'
 import { CreateSpaceDialog } from './create-space-dialog.tsx'
-import { ListControls } from './list-controls.tsx'
-import { spaceListQuery, type SpaceListSearch, spacesPerPage } from './queries.ts'
+import { spaceListQuery, type SpaceListSearch } from './queries.ts'
 import { spaceListRoute } from './routes.tsx'
-import { DocumentCounts, ModelName, StateBadge } from './space-fields.tsx'
-import './texts.ts'
+import { SpaceList, useSpaceColumns } from './space-list.tsx'
 
 /** The Spaces of an organisation. */
 export function SpacesPage() {
@@ -40,23 +37,14 @@ export function SpacesPage() {
       {isEmpty ? (
         <EmptyState title={t('list.empty')} text={t('list.emptyText')} action={create} />
       ) : (
-        <Stack gap="md">
-          <ListControls search={search} onChange={change} />
-          <DataTable
-            label={t('title')}
-            columns={columns}
-            rows={data.items}
-            rowId={({ id }) => id}
-            minimumWidth={820}
-            empty={<EmptyState title={t('list.noMatch')} text={t('list.noMatchText')} />}
-          />
-          <PageSteps
-            total={data.total}
-            limit={spacesPerPage}
-            offset={data.offset}
-            onChange={(offset) => change({ ...search, offset })}
-          />
-        </Stack>
+        <SpaceList
+          label={t('title')}
+          columns={columns}
+          minimumWidth={820}
+          page={data}
+          search={search}
+          onChange={change}
+        />
       )}
       <CreateSpaceDialog organisationId={organisationId} opened={isCreating} onClose={dialog.close} />
     </Page>
@@ -66,29 +54,20 @@ export function SpacesPage() {
 function useColumns(organisationId: string): DataColumn<ListedSpaceView>[] {
   const { t } = useTranslation('spaces')
   const format = useFormat()
-  return useMemo(() => {
-    const column = (id: string, header: string, cell: (space: ListedSpaceView) => ReactNode) => ({
-      id,
-      header,
-      enableSorting: false,
-      cell: ({ row }: { row: { original: ListedSpaceView } }) => cell(row.original),
-    })
-    return [
-      column('name', t('field.name'), (space) => (
-        <Anchor
-          component={Link}
-          to={`/organisations/${organisationId}/spaces/${space.id}/files` as '/'}
-          fw={500}
-          size="sm"
-        >
-          {space.name}
+  const { state, documents, model, changed } = useSpaceColumns()
+  return useMemo(
+    () => [
+      unsortedColumn('name', t('field.name'), ({ id, name }) => (
+        <Anchor component={Link} to={`/organisations/${organisationId}/spaces/${id}/files` as '/'} fw={500} size="sm">
+          {name}
         </Anchor>
       )),
-      column('state', t('field.state'), ({ published }) => <StateBadge published={published} />),
-      column('documents', t('field.documents'), ({ documents }) => <DocumentCounts documents={documents} />),
-      column('size', t('field.size'), ({ documents }) => format.bytes(documents.sizeBytes)),
-      column('model', t('field.model'), (space) => <ModelName model={space.model} available={space.modelAvailable} />),
-      column('changed', t('field.changed'), ({ updatedAt }) => <Time value={updatedAt} />),
-    ]
-  }, [organisationId, t, format])
+      state,
+      documents,
+      unsortedColumn('size', t('field.size'), (space) => format.bytes(space.documents.sizeBytes)),
+      model,
+      changed,
+    ],
+    [organisationId, t, format, state, documents, model, changed],
+  )
 }

@@ -3,33 +3,28 @@ import { Link } from '@tanstack/react-router'
 import type { UsageRequest } from '@contract/usage-reports.ts'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
+import { TableFrame } from '../../ui/table-frame.tsx'
 import { Money } from './money.tsx'
 import { useNames } from './names.ts'
 import { useUsage } from './use-usage.ts'
 
 export function RequestsTable({ organisationId, items }: { organisationId: string; items: UsageRequest[] }) {
   const { t } = useTranslation('usage')
-  const label = t('requests.title')
   return (
-    <Table.ScrollContainer
-      minWidth={1100}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' } }}
-    >
-      <Table aria-label={label} verticalSpacing="xs" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            {(['time', 'model', 'from', 'tokens', 'duration', 'cost', 'ending', 'tags'] as const).map((column) => (
-              <Table.Th key={column}>{t(`requests.column.${column}`)}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map((request) => (
-            <RequestRow key={request.requestId} organisationId={organisationId} request={request} />
+    <TableFrame label={t('requests.title')} minimumWidth={1100} hasCards>
+      <Table.Thead>
+        <Table.Tr>
+          {(['time', 'model', 'from', 'tokens', 'duration', 'cost', 'ending', 'tags'] as const).map((column) => (
+            <Table.Th key={column}>{t(`requests.column.${column}`)}</Table.Th>
           ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((request) => (
+          <RequestRow key={request.requestId} organisationId={organisationId} request={request} />
+        ))}
+      </Table.Tbody>
+    </TableFrame>
   )
 }
 
@@ -55,23 +50,23 @@ function RequestRow({ organisationId, request }: { organisationId: string; reque
           </Text>
         </Stack>
       </Table.Td>
-      <Table.Td>{model}</Table.Td>
-      <Table.Td>
+      <Table.Td data-label={t('requests.column.model')}>{model}</Table.Td>
+      <Table.Td data-label={t('requests.column.from')}>
         {spaceId === null ? names.surface(surface) : names.value('space', { id: spaceId, label: spaceName })}
       </Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+      <Table.Td data-label={t('requests.column.tokens')} style={{ whiteSpace: 'nowrap' }}>
         {format.number(promptTokens)} → {format.number(completionTokens)}
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label={t('requests.column.duration')}>
         <Duration request={request} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label={t('requests.column.cost')}>
         <Money usd={request.billedUsd} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label={t('requests.column.ending')}>
         <Ending request={request} />
       </Table.Td>
-      <Table.Td>
+      <Table.Td data-label={t('requests.column.tags')}>
         <Tags tags={request.tags} />
       </Table.Td>
     </Table.Tr>

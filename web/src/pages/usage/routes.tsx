@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { organisationRoute } from '../../app/layout-routes.tsx'
+import { withTexts } from '../../i18n/translations.ts'
 import { reportQuery, requestsQuery, type UsageSearch } from './usage-query.ts'
 
 const surfaces = ['gateway', 'space_chat', 'embeddings'] as const
@@ -39,7 +40,7 @@ export const usageRoute = createRoute({
   },
   // A changed filter keeps the page until the new data are there.
   pendingMs: 1_000,
-  component: lazyRouteComponent(() => import('./usage-page.tsx'), 'UsagePage'),
+  component: lazyRouteComponent(() => withTexts('usage', import('./usage-page.tsx')), 'UsagePage'),
 })
 
 export const usageRoutes = [usageRoute] as const

@@ -3,12 +3,9 @@ import { IconInfoCircle } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { Link, useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
-import { addTexts } from '../../i18n/translations.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
 import { BudgetSection } from './budget-section.tsx'
-import de from './de.json' with { type: 'json' }
-import en from './en.json' with { type: 'json' }
 import { ErrorsSection } from './errors-section.tsx'
 import { Filters } from './filters.tsx'
 import { Figures } from './figures.tsx'
@@ -19,8 +16,6 @@ import { SpendSection } from './spend-section.tsx'
 import { TagSetting } from './tag-setting.tsx'
 import { reportQuery } from './usage-query.ts'
 import { useUsage } from './use-usage.ts'
-
-addTexts('usage', { en, de })
 
 export function UsagePage() {
   const { t } = useTranslation('usage')

@@ -3,24 +3,20 @@ import { IconDownload } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import type { ChunkBody } from '@contract/document-progress.ts'
 import type { DocumentViewBody } from '@contract/document-viewer.ts'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { addTexts } from '../../i18n/translations.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ChunkList } from './chunk-list.tsx'
-import de from './de.json' with { type: 'json' }
 import { DocumentFacts } from './document-facts.tsx'
-import en from './en.json' with { type: 'json' }
 import { type PassageTarget, targetOfAddress, targetOfChunk } from './passage-target.ts'
 import { documentRoute, documentViewQuery, type PassageAddress } from './routes.tsx'
-import { TextDocument } from './text/text-document.tsx'
 import styles from './viewer.module.css'
 
-addTexts('viewer', { en, de })
-
-const PdfDocument = lazy(() => import('./pdf/pdf-document.tsx').then(({ PdfDocument }) => ({ default: PdfDocument })))
+const TextDocument = lazyPart(() => import('./text/text-document.tsx'), 'TextDocument')
+const PdfDocument = lazyPart(() => import('./pdf/pdf-document.tsx'), 'PdfDocument')
 
 /** A document next to its facts and chunks, at the passage of the address. */
 export function DocumentPage() {
@@ -107,7 +103,11 @@ function Content({ view, target }: { view: DocumentViewBody; target: PassageTarg
   }
   if (text.total > 0) {
     const format = mimeType === 'text/csv' ? 'table' : 'text'
-    return <TextDocument documentId={id} version={version} format={format} first={text} range={target?.range} />
+    return (
+      <Suspense fallback={<Skeleton flex={1} />}>
+        <TextDocument documentId={id} version={version} format={format} first={text} range={target?.range} />
+      </Suspense>
+    )
   }
   if (status === 'failed') return <EmptyState title={t('failed.title')} text={error?.message} />
   return <EmptyState title={t('processing.title')} text={t(`stage.${stage}`)} />

@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import { withTexts } from '../../i18n/translations.ts'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import type { DocumentViewBody } from '@contract/document-viewer.ts'
 import { getJson } from '../../api/client.ts'
@@ -39,7 +40,7 @@ export const documentRoute = createRoute({
   loaderDeps: ({ search }) => ({ from: search.from }),
   loader: ({ context, params, deps }) =>
     context.queryClient.ensureQueryData(documentViewQuery(params.documentId, deps.from)),
-  component: lazyRouteComponent(() => import('./document-page.tsx'), 'DocumentPage'),
+  component: lazyRouteComponent(() => withTexts('viewer', import('./document-page.tsx')), 'DocumentPage'),
 })
 
 export const searchRoute = createRoute({
@@ -47,7 +48,7 @@ export const searchRoute = createRoute({
   path: 'search',
   validateSearch: ({ question }: Record<string, unknown>): { question?: string } =>
     typeof question === 'string' && question !== '' ? { question: question.slice(0, 10_000) } : {},
-  component: lazyRouteComponent(() => import('./search-page.tsx'), 'SearchPage'),
+  component: lazyRouteComponent(() => withTexts('viewer', import('./search-page.tsx')), 'SearchPage'),
 })
 
 export const viewerRoutes = [documentRoute, searchRoute] as const

@@ -5,16 +5,11 @@ import type { SpaceSearchRequest, SpaceSearchResult } from '@contract/space-sear
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError, postJson } from '../../api/client.ts'
-import { addTexts } from '../../i18n/translations.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { LoadingState } from '../../ui/loading-state.tsx'
 import { Page } from '../../ui/page.tsx'
-import de from './de.json' with { type: 'json' }
-import en from './en.json' with { type: 'json' }
 import { searchRoute } from './routes.tsx'
 import { SearchResult } from './search/search-result.tsx'
-
-addTexts('viewer', { en, de })
 
 interface Question {
   question: string

@@ -12,7 +12,6 @@ import styles from './chat.module.css'
 import { Composer } from './composer.tsx'
 import { type ChatOptions, type Turn, useConversation } from './conversation.ts'
 import { TurnView } from './turn-view.tsx'
-import '../texts.ts'
 
 /** Tries a Space, published or not: the same call as published chat, with what it searched and what it cost. */
 export function ChatPage() {

@@ -6,7 +6,6 @@ import type { PassageReference, Reference } from '@contract/chat.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import styles from './chat.module.css'
 import { ViewerLink } from './viewer-link.tsx'
-import '../texts.ts'
 
 /** Most passages that the popover shows; the list below the answer has all. */
 const shownPassages = 3

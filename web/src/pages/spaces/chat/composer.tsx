@@ -4,7 +4,6 @@ import { type KeyboardEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import styles from './chat.module.css'
 import type { ChatOptions } from './conversation.ts'
-import '../texts.ts'
 
 /** As the server checks it. */
 const maximumQuestion = 200_000

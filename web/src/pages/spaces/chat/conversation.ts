@@ -2,6 +2,7 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useMemo } from 'react'
 import type { PreviewCost, PreviewSource, Reference } from '@contract/chat.ts'
 import { ApiError } from '../../../api/client.ts'
+import { collectText } from '../../../api/collect-text.ts'
 import { postEvents } from '../../../api/post-events.ts'
 
 export interface ChatOptions {
@@ -27,9 +28,6 @@ export interface Turn {
   startedAt: number
   milliseconds: number | undefined
 }
-
-/** The text of a running answer reaches the page at most this often. */
-const flushMs = 60
 
 const keyOf = (spaceId: string) => ['conversation', spaceId]
 const running = new Map<string, AbortController>()
@@ -122,27 +120,21 @@ async function readAnswer({ spaceId, earlier, turn, signal, update }: Answering)
     },
   )
   update({ requestId: headers.get('x-request-id') ?? undefined })
-  let text = ''
-  let flushedAt = 0
   let sources: PreviewSource[] = []
-  const flush = () => {
-    flushedAt = performance.now()
-    update({ text, status: 'writing' })
-  }
+  const collected = collectText((text) => update({ text, status: 'writing' }))
   try {
     for await (const { event, data } of events) {
       const value = JSON.parse(data)
-      if (event === 'assistant_write') {
-        text += value.delta
-        if (performance.now() - flushedAt > flushMs) flush()
-      } else if (event === 'message_source') update({ sources: (sources = [...sources, value]) })
+      if (event === 'assistant_write') collected.add(value.delta)
+      else if (event === 'message_source') update({ sources: (sources = [...sources, value]) })
       else if (event === 'references') update({ references: value.references })
       else if (event === 'cost') update({ cost: value })
-      else if (event === 'error') return { text, status: 'failed', error: { code: value.code, message: value.error } }
-      else if (event === 'done') return { text, status: 'done' }
+      else if (event === 'error')
+        return { text: collected.flush(), status: 'failed', error: { code: value.code, message: value.error } }
+      else if (event === 'done') return { text: collected.flush(), status: 'done' }
     }
   } finally {
-    if (text !== '') flush()
+    collected.flush()
   }
   return { status: 'failed', error: { code: 'no_connection', message: '' } }
 }

@@ -5,7 +5,6 @@ import type { Reference } from '@contract/chat.ts'
 import { Passage } from './citation.tsx'
 import styles from './chat.module.css'
 import { ViewerLink } from './viewer-link.tsx'
-import '../texts.ts'
 
 /** Passages of one document that are shown at once. */
 const firstPassages = 2

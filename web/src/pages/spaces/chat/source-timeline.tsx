@@ -8,7 +8,6 @@ import { useFormat } from '../../../i18n/use-format.ts'
 import styles from './chat.module.css'
 import { isRunning, type Turn } from './conversation.ts'
 import { ViewerLink } from './viewer-link.tsx'
-import '../texts.ts'
 
 /** What the answer did before and while it was written: each search with its query, its documents and its time. */
 export function SourceTimeline({ turn }: { turn: Turn }) {

@@ -1,17 +1,19 @@
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { IconReceipt2 } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRights } from '../../../app/session.ts'
 import { useFormat } from '../../../i18n/use-format.ts'
 import { CopyButton } from '../../../ui/copy-button.tsx'
+import { lazyPart } from '../../../ui/lazy-part.tsx'
 import { spaceRoute } from '../space-route.tsx'
-import { AnswerMarkdown } from './answer-markdown.tsx'
 import styles from './chat.module.css'
 import { isRunning, type Turn } from './conversation.ts'
 import { ReferencesList } from './references-list.tsx'
 import { SourceTimeline } from './source-timeline.tsx'
-import '../texts.ts'
+
+const AnswerMarkdown = lazyPart(() => import('./answer-markdown.tsx'), 'AnswerMarkdown')
 
 /** A question, what was searched for it, the answer, and what the answer rests on. */
 export function TurnView({ turn, onRepeat }: { turn: Turn; onRepeat: (() => void) | undefined }) {
@@ -22,11 +24,13 @@ export function TurnView({ turn, onRepeat }: { turn: Turn; onRepeat: (() => void
       <div className={styles['question']}>{question}</div>
       <SourceTimeline turn={turn} />
       {text !== '' && (
-        <AnswerMarkdown
-          text={text}
-          isComplete={!isRunning(turn)}
-          references={options.inlineSources ? references : []}
-        />
+        <Suspense fallback={<Text className={styles['wrap']!}>{text}</Text>}>
+          <AnswerMarkdown
+            text={text}
+            isComplete={!isRunning(turn)}
+            references={options.inlineSources ? references : []}
+          />
+        </Suspense>
       )}
       {status === 'stopped' && (
         <Text size="sm" c="dimmed">

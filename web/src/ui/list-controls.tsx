@@ -11,7 +11,8 @@ export function SearchField(props: { label: string; value: string | undefined; o
   const { label, value = '', onChange } = props
   const [text, setText] = useState(value)
   const send = useDebouncedCallback(onChange, typingMs)
-  useEffect(() => setText(value), [value])
+  // The address has the text without the space that may still be typed.
+  useEffect(() => setText((typed) => (typed.trim() === value ? typed : value)), [value])
   return (
     <TextInput
       type="search"
@@ -19,6 +20,7 @@ export function SearchField(props: { label: string; value: string | undefined; o
       aria-label={label}
       leftSection={<IconSearch size={16} aria-hidden />}
       value={text}
+      maxLength={200}
       onChange={(event) => {
         setText(event.currentTarget.value)
         send(event.currentTarget.value)

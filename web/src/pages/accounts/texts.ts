@@ -1,5 +1,0 @@
-import { addTexts } from '../../i18n/translations.ts'
-import de from './de.json' with { type: 'json' }
-import en from './en.json' with { type: 'json' }
-
-addTexts('accounts', { en, de })
