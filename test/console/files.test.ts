@@ -219,6 +219,50 @@ describe.skipIf(!hasBrowser)(`Uploaded Files${skipReason}`, () => {
     expect(stage.problems).toEqual([])
   })
 
+  it('changes the metadata of all files of a list, and stops the work on demand', { timeout: 180_000 }, async () => {
+    const { id: spaceId } = await stage.portico.createSpace(organisation)
+    const count = 20_000
+    await insertDocumentRows(stage.portico.service.corpus, { organisationId: organisation.id, spaceId, count })
+    const { page } = await member('metadata@example.com')
+    await page.goto(addressOf(spaceId))
+    /** Sets and removes fields of the selected files; returns the path of the operation. */
+    const change = async (set: string, removed: string) => {
+      await page.getByRole('toolbar').getByRole('button', { name: 'Edit metadata' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Set fields').fill('[]')
+      await dialog.getByText(/Metadata must be a JSON object/).waitFor()
+      await dialog.getByLabel('Set fields').fill(set)
+      await dialog.getByLabel('Remove fields').fill(removed)
+      await page.keyboard.press('Enter')
+      await expectAccessible(page)
+      const answer = page.waitForResponse((response) => response.url().endsWith('/documents/metadata'))
+      await dialog.getByRole('button', { name: 'Change metadata' }).click()
+      const { id } = (await (await answer).json()) as { id: string }
+      await dialog.waitFor({ state: 'detached' })
+      return `/api/spaces/${spaceId}/documents/operations/${id}`
+    }
+    const operation = async (path: string) => expectStatus(await stage.portico.operator('GET', path), 200)
+
+    await page.getByRole('checkbox', { name: /^Select Report .* number 0\.pdf$/ }).check()
+    const single = await change('{"code": 12345678901234567890}', 'path')
+    await expect.poll(async () => (await operation(single)).state, { timeout: 30_000 }).toBe('finished')
+    const { id } = (await list(spaceId, 'sort=newest')).items[0]
+    const changed = await fetch(`${stage.portico.url}/api/documents/${id}`, {
+      headers: { authorization: `Bearer ${stage.portico.operatorToken}` },
+    })
+    expect(await changed.text()).toContain('"metadata":{"code":12345678901234567890}')
+
+    await page.getByRole('checkbox', { name: 'Select all files of this list' }).check()
+    const all = await change('{"reviewed": true}', 'code')
+    const stop = page.getByRole('button', { name: /^Stop: Changing the metadata of/ })
+    await stop.click()
+    await stop.waitFor({ state: 'detached' })
+    const { state, done, total } = await operation(all)
+    expect({ state, total }).toEqual({ state: 'stopped', total: count })
+    expect(done).toBeLessThan(count)
+    expect(stage.problems).toEqual([])
+  })
+
   it('is German, dark and narrow', async () => {
     const { id: spaceId } = await stage.portico.createSpace(organisation)
     await insertDocumentRows(stage.portico.service.corpus, { organisationId: organisation.id, spaceId, count: 300 })

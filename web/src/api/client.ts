@@ -1,4 +1,6 @@
-/** An error answer of the API, or a lost connection (status 0). */
+import { errorText } from './error-text.ts'
+
+/** An error answer of the API, or a lost connection (status 0). `message` is in the language of the console where it is known. */
 export class ApiError extends Error {
   readonly status: number
   /** The code of docs/errors.md, for instance `insufficient_quota`. */
@@ -77,7 +79,8 @@ export async function send(
     })
   } catch (error) {
     if (signal?.aborted) throw error
-    throw new ApiError({ status: 0, code: 'no_connection', message: 'The server cannot be reached.' })
+    const code = 'no_connection'
+    throw new ApiError({ status: 0, code, message: errorText(code, 'The server cannot be reached.') })
   }
   if (!response.ok) throw await readError(response)
   return response
@@ -87,10 +90,12 @@ export async function send(
 export async function readError(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined)
   const fields = isRecord(body) ? (isRecord(body['error']) ? body['error'] : body) : {}
+  const code = typeof fields['code'] === 'string' ? fields['code'] : `http_${response.status}`
+  const message = typeof fields['message'] === 'string' ? fields['message'] : `The server answered ${response.status}.`
   return new ApiError({
     status: response.status,
-    code: typeof fields['code'] === 'string' ? fields['code'] : `http_${response.status}`,
-    message: typeof fields['message'] === 'string' ? fields['message'] : `The server answered ${response.status}.`,
+    code,
+    message: errorText(code, message),
     param: typeof fields['param'] === 'string' ? fields['param'] : undefined,
     requestId: response.headers.get('x-request-id') ?? undefined,
   })

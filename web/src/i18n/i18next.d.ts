@@ -6,6 +6,7 @@ import type operator from '../pages/operator/en.json'
 import type spaces from '../pages/spaces/en.json'
 import type usage from '../pages/usage/en.json'
 import type viewer from '../pages/viewer/en.json'
+import type failures from '../ui/failures/en.json'
 import type common from './en.json'
 
 /** Makes a missing key a type error. */
@@ -16,6 +17,7 @@ declare module 'i18next' {
       common: typeof common
       accounts: typeof accounts
       devtools: typeof devtools
+      failures: typeof failures
       files: typeof files
       models: typeof models
       operator: typeof operator

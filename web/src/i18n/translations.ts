@@ -1,5 +1,6 @@
 import i18next from 'i18next'
 import { initReactI18next } from 'react-i18next'
+import { loadErrorTexts } from '../api/error-text.ts'
 import de from './de.json' with { type: 'json' }
 import en from './en.json' with { type: 'json' }
 
@@ -22,28 +23,32 @@ export async function startTranslations(): Promise<void> {
     returnNull: false,
   })
   document.documentElement.lang = i18next.language
+  // The first page does not wait for it.
+  void loadErrorTexts(i18next.language)
 }
 
-/** Loads a catalogue of pages: `pages/spaces/de.json` is the namespace `spaces` in German. */
-const catalogues = import.meta.glob<{ default: object }>('../pages/*/{en,de}.json')
+/** Loads a catalogue: `pages/spaces/de.json` is the namespace `spaces` in German. */
+const catalogues = import.meta.glob<{ default: object }>('../{pages,ui}/*/{en,de}.json')
 /** The namespaces of the pages that were opened. */
 const opened = new Set<string>()
 
 /** Loads the code of a page together with its texts in the current language. */
-export async function withTexts<Module>(namespace: string, page: Promise<Module>): Promise<Module> {
-  opened.add(namespace)
-  const [module] = await Promise.all([page, loadTexts(i18next.language, namespace)])
+export async function withTexts<Module>(namespaces: string | string[], page: Promise<Module>): Promise<Module> {
+  const wanted = [namespaces].flat()
+  for (const namespace of wanted) opened.add(namespace)
+  const [module] = await Promise.all([page, ...wanted.map((namespace) => loadTexts(i18next.language, namespace))])
   return module
 }
 
 async function loadTexts(language: string, namespace: string): Promise<void> {
   if (i18next.hasResourceBundle(language, namespace)) return
-  const { default: texts } = await catalogues[`../pages/${namespace}/${language}.json`]!()
+  const load = catalogues[`../pages/${namespace}/${language}.json`] ?? catalogues[`../ui/${namespace}/${language}.json`]
+  const { default: texts } = await load!()
   i18next.addResourceBundle(language, namespace, texts)
 }
 
 export async function changeLanguage(language: Language): Promise<void> {
-  await Promise.all([...opened].map((namespace) => loadTexts(language, namespace)))
+  await Promise.all([loadErrorTexts(language), ...[...opened].map((namespace) => loadTexts(language, namespace))])
   await i18next.changeLanguage(language)
   document.documentElement.lang = language
   try {

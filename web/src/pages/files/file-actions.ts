@@ -28,33 +28,37 @@ export function useFileActions(spaceId: string) {
     }
   }
 
-  function start(
-    kind: 'delete' | 'retry',
-    selection: DocumentSelection,
-    then?: (started: DocumentOperationBody) => void,
-  ) {
-    return run(
-      () => postJson<DocumentOperationBody>(`/api/spaces/${spaceId}/documents/${kind}`, selection),
-      (operation) => {
-        if (operation.finishedAt === null) {
-          client.setQueriesData<DocumentProgressPageBody>(
-            { queryKey },
-            (page) => page && withOperation(page, operation),
-          )
-        }
-        then?.(operation)
-      },
-    )
+  const path = `/api/spaces/${spaceId}/documents`
+
+  /** Starts work on many documents, and shows it before the event stream does. */
+  function startWith(request: () => Promise<DocumentOperationBody>, then?: (started: DocumentOperationBody) => void) {
+    return run(request, (operation) => {
+      if (operation.finishedAt === null) {
+        client.setQueriesData<DocumentProgressPageBody>({ queryKey }, (page) => page && withOperation(page, operation))
+      }
+      then?.(operation)
+    })
   }
 
   return {
-    start,
+    start: (kind: 'delete' | 'retry', selection: DocumentSelection, then?: (started: DocumentOperationBody) => void) =>
+      startWith(() => postJson(`${path}/${kind}`, selection), then),
+    /** `set` is JSON text of an object, `remove` are names of its top-level fields. */
+    changeMetadata: (
+      selection: DocumentSelection,
+      { set, remove }: { set: string; remove: string[] },
+      then: (started: DocumentOperationBody) => void,
+    ) => {
+      const body = `{"set":${set},${JSON.stringify({ ...selection, remove }).slice(1)}`
+      return startWith(async () => (await sendText('POST', `${path}/metadata`, body)).json(), then)
+    },
+    stop: (operationId: string) => run(() => postJson<DocumentOperationBody>(`${path}/operations/${operationId}/stop`)),
     retry: (id: string) => run(() => postJson<DocumentDetailBody>(`/api/documents/${id}/retry`)),
     remove: (id: string, then: () => void) => run(() => deleteJson(`/api/documents/${id}`), then),
     rename: (id: string, name: string) => run(() => patchJson<DocumentDetailBody>(`/api/documents/${id}`, { name })),
-    /** `metadata` is JSON text: parsing it would lose digits of large numbers. */
+    /** `metadata` is JSON text. */
     saveMetadata: (id: string, metadata: string) =>
-      run(() => patchText(`/api/documents/${id}`, `{"metadata":${metadata}}`)),
+      run(() => sendText('PATCH', `/api/documents/${id}`, `{"metadata":${metadata}}`)),
   }
 }
 
@@ -65,7 +69,9 @@ function withOperation(page: DocumentProgressPageBody, operation: DocumentOperat
   return { ...page, operations: [...others, operation] }
 }
 
-async function patchText(path: string, body: string): Promise<void> {
-  const response = await fetch(path, { method: 'PATCH', headers: { 'content-type': 'application/json' }, body })
+/** Sends JSON text: parsing it would lose digits of large numbers. */
+async function sendText(method: string, path: string, body: string): Promise<Response> {
+  const response = await fetch(path, { method, headers: { 'content-type': 'application/json' }, body })
   if (!response.ok) throw await readError(response)
+  return response
 }

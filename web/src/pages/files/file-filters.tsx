@@ -19,6 +19,7 @@ interface FileFiltersProps {
 /** Search and filters, with the number of files behind each choice. They are in the address of the page. */
 export function FileFilters({ search, page, onChange }: FileFiltersProps) {
   const { t } = useTranslation('files')
+  const { t: reasonText } = useTranslation('failures')
   const format = useFormat()
   const withCount = (label: string, count: number) => t('filter.withCount', { label, n: format.number(count) })
   const failures = Object.entries(page.failures) as [NonNullable<ListSearch['failure']>, number][]
@@ -38,7 +39,10 @@ export function FileFilters({ search, page, onChange }: FileFiltersProps) {
         <Filter
           label={t('filter.failure')}
           value={search.failure}
-          options={failures.map(([code, count]) => ({ value: code, label: withCount(t(`failure.${code}`), count) }))}
+          options={failures.map(([code, count]) => ({
+            value: code,
+            label: withCount(reasonText(`failure.${code}`), count),
+          }))}
           onChange={(failure) => onChange({ failure })}
         />
       )}

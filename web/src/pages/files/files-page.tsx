@@ -60,7 +60,11 @@ export function FilesPage() {
     >
       <PageDrop hint={limitsText} onFiles={uploading.controls.onFiles} />
       <Uploads queue={uploading.queue} limits={limits} />
-      <RunningOperations operations={page.operations} />
+      <RunningOperations
+        spaceId={spaceId}
+        operations={page.operations}
+        onStop={(operationId) => void actions.stop(operationId)}
+      />
       <Failures
         failures={page.failures}
         onShow={(failure) => change({ failure, status: 'failed' })}

@@ -8,9 +8,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { notifySuccess } from '../../ui/notify.ts'
 import type { FileActions } from './file-actions.ts'
 import { indentJson, jsonBytes, metadataText } from './json-text.ts'
-
-/** maximumMetadataBytes of src/contract/documents.ts. */
-const maximumBytes = 16 * 1024
+import { useMetadataText } from './use-metadata-text.ts'
 
 interface MetadataDialogProps {
   document: DocumentProgressBody
@@ -48,8 +46,7 @@ function MetadataForm({ text: initial, document, actions, onClose }: MetadataDia
   const format = useFormat()
   const [text, setText] = useState(initial)
   const [isSaving, setSaving] = useState(false)
-  const problem = useProblem(text)
-  const limit = format.number(maximumBytes)
+  const { problem, limit } = useMetadataText(text)
   async function save() {
     setSaving(true)
     const isSaved = await actions.saveMetadata(document.id, text.trim() === '' ? 'null' : text)
@@ -63,7 +60,7 @@ function MetadataForm({ text: initial, document, actions, onClose }: MetadataDia
       <JsonInput
         data-autofocus
         label={t('metadata.label')}
-        description={t('metadata.hint', { limit: `${limit} B` })}
+        description={t('metadata.hint', { limit: limit })}
         value={text}
         onChange={setText}
         error={problem}
@@ -75,7 +72,7 @@ function MetadataForm({ text: initial, document, actions, onClose }: MetadataDia
       {problem === undefined && <Fields text={text} />}
       <Group justify="space-between">
         <Text size="xs" c="dimmed">
-          {t('metadata.size', { size: format.number(jsonBytes(text)), limit: `${limit} B` })}
+          {t('metadata.size', { size: format.number(jsonBytes(text)), limit: limit })}
         </Text>
         <Group gap="xs">
           <Button variant="default" onClick={onClose}>
@@ -88,22 +85,6 @@ function MetadataForm({ text: initial, document, actions, onClose }: MetadataDia
       </Group>
     </Stack>
   )
-}
-
-/** Why the text is no metadata; undefined if it is. */
-function useProblem(text: string): string | undefined {
-  const { t } = useTranslation('files')
-  const format = useFormat()
-  if (text.trim() === '') return undefined
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    return t('metadata.notJson', { message: error instanceof Error ? error.message : '' })
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return t('metadata.notObject')
-  if (jsonBytes(text) > maximumBytes) return t('metadata.tooLarge', { limit: `${format.number(maximumBytes)} B` })
-  return undefined
 }
 
 function Fields({ text }: { text: string }) {

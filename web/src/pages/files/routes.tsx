@@ -10,6 +10,6 @@ export const filesRoutes = [
     validateSearch: readListSearch,
     loaderDeps: ({ search }) => search,
     loader: ({ context, params, deps }) => context.queryClient.ensureQueryData(windowQuery(params.spaceId, deps, 0)),
-    component: lazyRouteComponent(() => withTexts('files', import('./files-page.tsx')), 'FilesPage'),
+    component: lazyRouteComponent(() => withTexts(['files', 'failures'], import('./files-page.tsx')), 'FilesPage'),
   }),
 ] as const

@@ -51,21 +51,22 @@ function ProcessingStatus({ document }: { document: DocumentProgressBody }) {
 
 function FailureStatus({ error, onRetry }: { error: NonNullable<DocumentProgressBody['error']>; onRetry: () => void }) {
   const { t } = useTranslation('files')
+  const { t: reasonText } = useTranslation('failures')
   return (
     <Popover width={340} position="bottom-start" shadow="md" withArrow trapFocus>
       <Popover.Target>
         <UnstyledButton className={styles['failure']}>
           <Badge variant="light" color="red" tt="none" fw={500} className={styles['badge']}>
-            {t(`failure.${error.code}`)}
+            {reasonText(`failure.${error.code}`)}
           </Badge>
         </UnstyledButton>
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="xs" align="flex-start">
           <Text size="sm" fw={600}>
-            {t(`failure.${error.code}`)}
+            {reasonText(`failure.${error.code}`)}
           </Text>
-          <Text size="sm">{t(`advice.${error.code}`)}</Text>
+          <Text size="sm">{reasonText(`advice.${error.code}`)}</Text>
           <Text size="xs" c="dimmed">
             {t('failures.serverSays', { message: error.message })}
           </Text>

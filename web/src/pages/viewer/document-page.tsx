@@ -1,10 +1,12 @@
 import { Alert, Button, Skeleton, Tabs } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
+import type { DocumentFailureCode } from '@contract/documents.ts'
 import type { ChunkBody } from '@contract/document-progress.ts'
 import type { DocumentViewBody } from '@contract/document-viewer.ts'
 import { Suspense, useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { withTexts } from '../../i18n/translations.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
@@ -15,6 +17,7 @@ import { type PassageTarget, targetOfAddress, targetOfChunk } from './passage-ta
 import { documentRoute, documentViewQuery, type PassageAddress } from './routes.tsx'
 import styles from './viewer.module.css'
 
+const FailureText = lazyPart(() => withTexts('failures', import('../../ui/failures/failure-text.tsx')), 'FailureText')
 const TextDocument = lazyPart(() => import('./text/text-document.tsx'), 'TextDocument')
 const PdfDocument = lazyPart(() => import('./pdf/pdf-document.tsx'), 'PdfDocument')
 
@@ -75,13 +78,21 @@ function Download({ id }: { id: string }) {
   )
 }
 
+function Failure({ code }: { code: DocumentFailureCode }) {
+  return (
+    <Suspense>
+      <FailureText code={code} />
+    </Suspense>
+  )
+}
+
 /** Above a pdf, which is shown in every state. */
 function Notice({ document: { status, stage, error, mimeType } }: Pick<DocumentViewBody, 'document'>) {
   const { t } = useTranslation('viewer')
   if (status === 'ready' || mimeType !== 'application/pdf') return null
   return status === 'failed' ? (
     <Alert color="red" title={t('failed.title')}>
-      {error?.message}
+      {error && <Failure code={error.code} />}
     </Alert>
   ) : (
     <Alert color="gray" title={t('processing.title')} role="status">
@@ -109,7 +120,7 @@ function Content({ view, target }: { view: DocumentViewBody; target: PassageTarg
       </Suspense>
     )
   }
-  if (status === 'failed') return <EmptyState title={t('failed.title')} text={error?.message} />
+  if (status === 'failed') return <EmptyState title={t('failed.title')} text={error && <Failure code={error.code} />} />
   return <EmptyState title={t('processing.title')} text={t(`stage.${stage}`)} />
 }
 
