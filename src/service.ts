@@ -102,9 +102,9 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const { spaceStore, spaces, insights } = await openSpaces(storedSpaces)
   const search = await openSearch({ index, organisations, catalogue, embeddings, metrics, tokens, ...context })
   const { embedder, retrieval } = search
-  const files = openDocuments({ control, corpus, documentStore, blobs, spaces, ...context })
+  const files = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
   const { documents, watch } = files
-  const ingestion = openIngestion({ corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
+  const ingestion = openIngestion({ control, corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
   const shown = { control, corpus, organisations, ledger, blobs, index, embedder, ingestion, events }
   const pages = openConsole({ ...shown, ...context })
   const routes = createRoutes({

@@ -1,5 +1,4 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { AdminAction } from '../contract/admin-log.ts'
 import type { MembershipRole } from '../contract/people.ts'
 import type { Database } from '../database/index.ts'
 import { AppError, type Clock, createUuid, describeError, isUuid, type Log } from '../kernel/index.ts'
@@ -122,7 +121,7 @@ export function createAccounts(dependencies: AccountsDependencies) {
 function openSignIn(dependencies: AccountsDependencies, store: PeopleStore) {
   const { database, secret, publicUrl, passwordSignIn, singleSignOn, clock, log } = dependencies
   return createSignIn({
-    rows: createAuthRows(database),
+    openRows: (findRecorded) => createAuthRows(database, findRecorded),
     store,
     secret,
     publicUrl,
@@ -191,9 +190,6 @@ function createPeopleChanges({ store, loadPerson, clock }: ChangeDependencies) {
       if (!(await store.changeMember(key, role, change(actor))))
         throw new AppError('not_found', 'There is no member with this id.')
     },
-
-    recordAction: (action: AdminAction, personId: string, actor: Actor) =>
-      store.recordAction(action, personId, change(actor)),
   }
 }
 

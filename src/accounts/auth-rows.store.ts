@@ -1,4 +1,5 @@
 import type { Database, SqlValue } from '../database/index.ts'
+import { type NewAdminLogEntry, recordAdminChange } from '../operators/index.ts'
 
 /** One comparison. `connector` OR: at least one of all comparisons with OR must hold, in addition to all with AND. */
 export interface Condition {
@@ -27,15 +28,40 @@ const tables: Record<string, ReadonlySet<string>> = {
   ),
 }
 
-/** Rows of the tables that the sign-in library reads and writes. Tables and columns are checked against a list, values are bound. */
-export function createAuthRows(database: Database) {
+/** The write of a request that makes its change, with the entry of the change. */
+export interface RecordedWrite {
+  readonly table: string
+  readonly column: string
+  readonly entry: NewAdminLogEntry
+  /** Set when both are committed: a further write of the column is not recorded. */
+  isRecorded: boolean
+}
+
+/**
+ * Rows of the tables that the sign-in library reads and writes. Tables and columns are checked against a list, values are bound.
+ * `findRecorded` returns the write that the running request makes; it is committed together with its entry in the admin log.
+ */
+export function createAuthRows(database: Database, findRecorded: () => RecordedWrite | undefined) {
+  async function write(table: string, columns: Row, statement: string, values: SqlValue[]): Promise<Row[]> {
+    const recorded = findRecorded()
+    if (!recorded || recorded.isRecorded || recorded.table !== table || !(recorded.column in columns))
+      return database.query<Row>(statement, values)
+    const rows = await database.transaction(async (transaction) => {
+      const changed = await transaction.query<Row>(statement, values)
+      if (changed.length > 0) await recordAdminChange(transaction, recorded.entry)
+      return changed
+    })
+    recorded.isRecorded = rows.length > 0
+    return rows
+  }
+
   return {
     async insert(table: string, row: Row): Promise<Row> {
       const columns = Object.keys(row)
       const values = new Values(table)
       const places = columns.map((column) => values.add(column, row[column]!))
       const statement = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${places.join(', ')}) RETURNING *`
-      return (await database.query<Row>(statement, values.list))[0]!
+      return (await write(table, row, statement, values.list))[0]!
     },
 
     /** Changes all matching rows. `increment` adds to columns. */
@@ -50,7 +76,8 @@ export function createAuthRows(database: Database) {
       for (const [column, by] of Object.entries(increment))
         changes.push(`${column} = ${column} + ${values.add(column, by)}`)
       const where = values.where(conditions)
-      return database.query<Row>(`UPDATE ${table} SET ${changes.join(', ')} WHERE ${where} RETURNING *`, values.list)
+      const statement = `UPDATE ${table} SET ${changes.join(', ')} WHERE ${where} RETURNING *`
+      return write(table, set, statement, values.list)
     },
 
     select(

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AdminAction } from '../contract/admin-log.ts'
 import { type App, assertSameSite, type Routes } from '../http/index.ts'
 import type { Accounts } from './accounts.ts'
 import { authPath } from './sign-in.ts'
@@ -24,7 +23,7 @@ export function authRoutes({ accounts }: { accounts: Accounts }): Routes {
 async function answer(accounts: Accounts, request: FastifyRequest, reply: FastifyReply) {
   // Also without a cookie: another site must not sign a person in to a foreign account.
   assertSameSite(request, accounts.publicUrl)
-  const { response, action } = await accounts.handleSignIn({
+  const response = await accounts.handleSignIn({
     requestId: request.requestId,
     method: request.method,
     path: request.url.slice(authPath.length),
@@ -33,7 +32,6 @@ async function answer(accounts: Accounts, request: FastifyRequest, reply: Fastif
     origin: originOf(request, accounts.publicUrl),
     clientAddress: request.ip,
   })
-  if (action !== undefined) await recordAction(accounts, action, request, response)
   for (const [name, value] of response.headers) if (passedHeaders.has(name)) reply.header(name, value)
   const cookies = response.headers.getSetCookie()
   if (cookies.length > 0) reply.header('set-cookie', cookies)
@@ -55,16 +53,6 @@ function toHeaders({ headers }: FastifyRequest): Headers {
 function originOf({ method, headers, protocol }: FastifyRequest, publicUrl: string | undefined): string {
   if (method !== 'GET' && headers.origin !== undefined) return headers.origin
   return publicUrl === undefined ? `${protocol}://${headers.host ?? 'localhost'}` : new URL(publicUrl).origin
-}
-
-/** A new password replaces the session, so the person is read from the new cookie if there is one. */
-async function recordAction(accounts: Accounts, action: AdminAction, request: FastifyRequest, response: Response) {
-  const set = response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)
-  const cookie = set.length > 0 ? set.join('; ') : (request.headers.cookie ?? '')
-  const person = await accounts.authenticate(new Headers({ cookie }))
-  if (!person) return
-  const { id: personId, email: name, sessionId } = person
-  await accounts.recordAction(action, personId, { name, requestId: request.requestId, personId, sessionId })
 }
 
 /** The library repeats the session's token in some bodies. Scripts must not see it: the cookie is `HttpOnly`. */

@@ -84,13 +84,6 @@ export function createPeopleStore(database: Database) {
         await record(transaction, change, 'person.removed', id, null, { before: removed, after: null })
         return true
       }),
-
-    /** Records a change that the sign-in library has made. */
-    recordAction: (action: AdminAction, personId: string, change: Change): Promise<void> =>
-      record(database, change, action, personId, null, {
-        before: null,
-        after: action === 'person.two_factor_disabled' ? { twoFactorEnabled: false } : null,
-      }),
   }
 }
 

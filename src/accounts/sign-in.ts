@@ -6,7 +6,7 @@ import { twoFactor } from 'better-auth/plugins/two-factor'
 import type { AdminAction } from '../contract/admin-log.ts'
 import { passwordLength } from '../contract/people.ts'
 import { AppError, type Clock, createUuid, describeError, type Log, lookupHash } from '../kernel/index.ts'
-import type { AuthRows } from './auth-rows.store.ts'
+import type { AuthRows, RecordedWrite } from './auth-rows.store.ts'
 import { createAuthAdapter } from './auth-adapter.ts'
 import type { AttemptRule, PeopleStore } from './people.store.ts'
 import type { IdentityProvider } from './identity-provider.ts'
@@ -40,23 +40,50 @@ export const signInPagePath = '/console/sign-in'
 /** A page of the console to which single sign-on returns: no other site, no query. */
 const returnPath = /^\/console(?:\/[\w.~%-]{1,200}){0,8}$/
 
+const twoFactorSwitch = { table: 'people', column: 'two_factor_enabled' }
+
+/** A change of the library, and the column whose write makes it. */
+interface LibraryChange {
+  action: AdminAction
+  table: string
+  column: string
+  after?: Record<string, unknown> | null
+}
+
 /** The endpoints of the library that clients may call. `password`: the body has a password to check. */
-const endpoints: Record<string, { password: boolean; action?: AdminAction }> = {
+const endpoints: Record<string, { password: boolean; change?: LibraryChange }> = {
   'POST /sign-in/email': { password: true },
   'POST /sign-in/social': { password: false },
   'GET /callback/sso': { password: false },
   'POST /sign-out': { password: false },
   'GET /get-session': { password: false },
-  'POST /change-password': { password: true, action: 'person.password_changed' },
-  'POST /two-factor/enable': { password: true, action: 'person.two_factor_prepared' },
-  'POST /two-factor/verify-totp': { password: false },
+  'POST /change-password': {
+    password: true,
+    change: { action: 'person.password_changed', table: 'people_accounts', column: 'password' },
+  },
+  'POST /two-factor/enable': {
+    password: true,
+    change: { action: 'person.two_factor_prepared', table: 'people_two_factors', column: 'secret' },
+  },
+  // Writes the column only when it activates the prepared factor of a signed-in person.
+  'POST /two-factor/verify-totp': {
+    password: false,
+    change: { action: 'person.two_factor_enabled', ...twoFactorSwitch, after: { twoFactorEnabled: true } },
+  },
   'POST /two-factor/verify-backup-code': { password: false },
-  'POST /two-factor/generate-backup-codes': { password: true, action: 'person.backup_codes_replaced' },
-  'POST /two-factor/disable': { password: true, action: 'person.two_factor_disabled' },
+  'POST /two-factor/generate-backup-codes': {
+    password: true,
+    change: { action: 'person.backup_codes_replaced', table: 'people_two_factors', column: 'backup_codes' },
+  },
+  'POST /two-factor/disable': {
+    password: true,
+    change: { action: 'person.two_factor_disabled', ...twoFactorSwitch, after: { twoFactorEnabled: false } },
+  },
 }
 
 export interface SignInDependencies {
-  rows: AuthRows
+  /** The rows of the library. `findRecorded`: the write of the running request that makes its change. */
+  openRows: (findRecorded: () => RecordedWrite | undefined) => AuthRows
   store: PeopleStore
   /** Signs cookies and encrypts the secrets of second factors. */
   secret: string
@@ -90,9 +117,10 @@ export interface SignInRequest {
 /** E-mail and password, second factor and sessions, by better-auth. */
 export function createSignIn(dependencies: SignInDependencies) {
   const { store, clock, passwordSignIn, singleSignOn } = dependencies
-  /** The library passes no request to the provider's functions. */
-  const running = new AsyncLocalStorage<string>()
-  const auth = createAuth(dependencies, () => running.getStore() ?? null)
+  /** The library passes no request to the provider's functions and to the storage. */
+  const running = new AsyncLocalStorage<{ requestId: string; recorded: RecordedWrite | undefined }>()
+  const rows = dependencies.openRows(() => running.getStore()?.recorded)
+  const auth = createAuth(dependencies, rows, () => running.getStore()?.requestId ?? null)
   const passwords = createSlots(passwordChecks)
 
   /** The person of the session cookie, in one query: every request of the console needs it. */
@@ -122,7 +150,7 @@ export function createSignIn(dependencies: SignInDependencies) {
     findPerson,
 
     /** Answers a request below `/api/auth`. Throws `not_found` and `rate_limit_exceeded`. */
-    async handle(request: SignInRequest): Promise<{ response: Response; action: AdminAction | undefined }> {
+    async handle(request: SignInRequest): Promise<Response> {
       const path = request.path.split('?', 1)[0]!
       const endpoint = endpoints[`${request.method} ${path}`]
       const isSingleSignOn = path === '/sign-in/social' || path === callbackPath
@@ -132,13 +160,17 @@ export function createSignIn(dependencies: SignInDependencies) {
       if (request.method !== 'GET' || path === callbackPath)
         await consume(`address ${request.clientAddress}`, perAddress)
       const counted = endpoint.password ? await consume(`email ${await emailOf(request)}`, perEmail) : undefined
-      const respond = () => running.run(request.requestId, () => auth.handler(toRequest(request)))
+      // Without a session the library makes no change; it then checks the second factor of a sign-in.
+      const person = endpoint.change && (await findPerson(request.headers))
+      const recorded = person && recordedWrite(endpoint.change!, person, request.requestId, clock.now())
+      const context = { requestId: request.requestId, recorded }
+      const respond = () => running.run(context, () => auth.handler(toRequest(request)))
       const response = await (endpoint.password ? passwords.run(respond) : respond())
-      if (path === callbackPath) return { response: await toPage(response), action: undefined }
+      if (path === callbackPath) return toPage(response)
       if (response.status >= 500 && response.status !== 503)
         throw new AppError('internal_error', 'Something went wrong on our side.')
       if (counted !== undefined && response.ok) await store.forgetAttempts(counted)
-      return { response, action: response.ok ? endpoint.action : undefined }
+      return response
     },
 
     /** Ends the lock of an email after wrong passwords. */
@@ -151,6 +183,17 @@ export function createSignIn(dependencies: SignInDependencies) {
       return passwords.run(() => hashing.hash(password))
     },
   }
+}
+
+function recordedWrite(
+  { action, table, column, after = null }: LibraryChange,
+  { id: personId, email: name, sessionId }: Person,
+  requestId: string,
+  atMs: number,
+): RecordedWrite {
+  const subject = { subjectType: 'person', subjectId: personId, organisationId: null }
+  const actor = { name, requestId, personId, sessionId }
+  return { table, column, entry: { actor, atMs, action, ...subject, before: null, after }, isRecorded: false }
 }
 
 const callbackPath = '/callback/sso'
@@ -178,8 +221,8 @@ function readSignedCookie(header: string, name: string, secret: string): string 
   return given.length === expected.length && timingSafeEqual(given, expected) ? value : undefined
 }
 
-function createAuth(dependencies: SignInDependencies, requestId: () => string | null) {
-  const { rows, secret, publicUrl, singleSignOn, clock, log } = dependencies
+function createAuth(dependencies: SignInDependencies, rows: AuthRows, requestId: () => string | null) {
+  const { secret, publicUrl, singleSignOn, clock, log } = dependencies
   const admit = singleSignOn && createAdmission({ ...singleSignOn, clock, requestId })
   const finalMs = (singleSignOn?.sessionHours ?? 0) * 3600_000
   return betterAuth({

@@ -41,6 +41,7 @@ export const adminActions = [
   'person.session_ended',
   'person.single_sign_on_connected',
   'person.two_factor_disabled',
+  'person.two_factor_enabled',
   'person.two_factor_prepared',
   'person.updated',
   'price.created',

@@ -1,6 +1,7 @@
 import type { DocumentOperationBody, DocumentSelection } from '../contract/document-progress.ts'
 import { describeError, type Log, type OrganisationId, type SpaceId } from '../kernel/index.ts'
 import type { Job } from '../jobs/index.ts'
+import type { ChangeAuthor } from './change-author.ts'
 import type { MetadataChange } from './metadata-change.ts'
 
 /** Work on many documents of a Space, done in batches in the background. */
@@ -14,6 +15,7 @@ export interface NewDocumentOperation {
   spaceId: SpaceId
   work: DocumentWork
   selection: DocumentSelection
+  author?: ChangeAuthor
 }
 
 /** What an operation does with each document. */
@@ -21,7 +23,7 @@ export type DocumentWork = { kind: 'delete' } | { kind: 'retry' } | { kind: 'met
 
 export interface DocumentOperations {
   /** Processes the stored file of a failed document again. False: it is not failed, or does not exist. */
-  retry(organisationId: OrganisationId, id: string): Promise<boolean>
+  retry(organisationId: OrganisationId, id: string, author?: ChangeAuthor): Promise<boolean>
   /**
    * Starts an operation, and returns it. The same request while the first one is unfinished returns the first. An empty selection
    * is finished at once.
@@ -32,11 +34,11 @@ export interface DocumentOperations {
   /** Also a finished one, for a day. */
   loadOperation(place: OperationPlace): Promise<DocumentOperation | undefined>
   /** Stops an operation after its current batch. What was done stays done. False: it has ended already, or does not exist. */
-  stopOperation(place: OperationPlace): Promise<boolean>
+  stopOperation(place: OperationPlace, author?: ChangeAuthor): Promise<boolean>
 }
 
 export interface OperationPlace {
-  organisationId: string
+  organisationId: OrganisationId
   spaceId: string
   operationId: string
 }

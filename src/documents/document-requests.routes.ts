@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DocumentSummaryBody, OnDuplicate } from '../contract/documents.ts'
 import type { App } from '../http/index.ts'
 import { readJson, type SpaceId } from '../kernel/index.ts'
+import type { ChangeAuthor } from './change-author.ts'
 import { memberTexts } from './document-metadata.ts'
 import type { Document } from './document.ts'
 import type { Documents, UploadResult } from './documents.ts'
@@ -47,7 +48,7 @@ export async function acceptUpload(
   documents: Pick<Documents, 'upload'>,
   request: FastifyRequest,
   reply: FastifyReply,
-  { spaceId, onDuplicate }: { spaceId: string; onDuplicate: OnDuplicate },
+  { spaceId, onDuplicate, author }: { spaceId: string; onDuplicate: OnDuplicate; author?: ChangeAuthor },
 ): Promise<UploadResult> {
   const key = request.headers['idempotency-key']
   const result = await documents.upload(request.organisation, {
@@ -55,6 +56,7 @@ export async function acceptUpload(
     request: request.raw,
     uploadKey: Array.isArray(key) ? key[0] : key,
     onDuplicate,
+    ...(author && { author }),
     signal: request.clientSignal,
   })
   if (result.duplicateOf !== undefined) reply.header('x-duplicate-of', result.duplicateOf)
@@ -69,9 +71,10 @@ export function applyUpdate(
   request: FastifyRequest,
   id: string,
   { name, metadata }: { name?: string | undefined; metadata?: Record<string, unknown> | null | undefined },
+  author?: ChangeAuthor,
 ): Promise<Document> {
   const metadataText = metadata && memberTexts(request.bodyText ?? '{}').get('metadata')
-  return documents.update(request.organisation, id, { name, metadataText })
+  return documents.update(request.organisation, id, { name, metadataText }, author)
 }
 
 export function renderSummary({ id, spaceId, name, status }: DocumentSummaryBody): DocumentSummaryBody {

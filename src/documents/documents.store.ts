@@ -2,6 +2,9 @@ import type { OnDuplicate } from '../contract/documents.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
+import { changedFields } from '../operators/index.ts'
+import type { ChangeAuthor } from './change-author.ts'
+import { enqueueEntry } from './change-log.store.ts'
 import type { Document, DocumentRow, DocumentStatus, NewDocument } from './document.ts'
 import type { Metadata } from './document-metadata.ts'
 import { createListStore } from './document-list.store.ts'
@@ -48,25 +51,48 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
       loadSpaceTotals(database, organisationId, spaceIds),
 
     /** Stores the row and its job in one transaction. A repeated upload key returns the first document. */
-    insert(document: NewDocument, onDuplicate: OnDuplicate = 'keep'): Promise<InsertOutcome> {
-      return database.transaction((transaction) =>
-        insertDocument(transaction, { jobs, removeRows }, document, onDuplicate),
-      )
+    insert(document: NewDocument, onDuplicate: OnDuplicate = 'keep', author?: ChangeAuthor): Promise<InsertOutcome> {
+      return database.transaction(async (transaction) => {
+        const outcome = await insertDocument(transaction, { jobs, removeRows }, document, onDuplicate)
+        await recordInsert(transaction, jobs, author, document, outcome)
+        return outcome
+      })
     },
 
-    update(organisationId: OrganisationId, id: string, change: DocumentUpdate): Promise<Document | undefined> {
-      return database.transaction((transaction) => updateDocument(transaction, jobs, { organisationId, id }, change))
+    update(
+      organisationId: OrganisationId,
+      id: string,
+      change: DocumentUpdate,
+      author?: ChangeAuthor,
+    ): Promise<Document | undefined> {
+      return database.transaction(async (transaction) => {
+        const before = author && (await lockDocument(transaction, organisationId, id))
+        const after = await updateDocument(transaction, jobs, { organisationId, id }, change)
+        const changed = before && after && changedFields(loggedFields(before), loggedFields(after))
+        if (changed) {
+          const subject = { subjectType: 'document', subjectId: id, organisationId } as const
+          await enqueueEntry(jobs, transaction, author, { action: 'document.updated', ...subject, ...changed })
+        }
+        return after
+      })
     },
 
     /** Removes row, chunks, vectors and lexical entries and enqueues the removal of the blob, in one transaction. False: not found. */
-    remove(organisationId: OrganisationId, id: string): Promise<boolean> {
+    remove(organisationId: OrganisationId, id: string, author?: ChangeAuthor): Promise<boolean> {
       return database.transaction(async (transaction) => {
-        const rows = await transaction.query<RemovedRow>(
-          `select id, blob_key as "blobKey" from documents d where ${publicId('d')} = $1 and organisation_id = $2
+        const rows = await transaction.query<RemovedRow & { name: string; spaceId: string; isCurrent: boolean }>(
+          `select id, blob_key as "blobKey", name, space_id as "spaceId", is_current as "isCurrent" from documents d where ${publicId('d')} = $1 and organisation_id = $2
            order by id for update`,
           [id, organisationId],
         )
         await deleteRows(transaction, removeRows, rows)
+        const removed = rows.find((row) => row.isCurrent)
+        if (removed) {
+          const { name, spaceId } = removed
+          const subject = { subjectType: 'document', subjectId: id, organisationId } as const
+          const entry = { action: 'document.removed', ...subject, before: { name, spaceId }, after: null } as const
+          await enqueueEntry(jobs, transaction, author, entry)
+        }
         return rows.length > 0
       })
     },
@@ -153,6 +179,39 @@ async function insertDocument(
   await insertRow(transaction, { ...document, version: null })
   await enqueueProcessing(jobs, transaction, document)
   return { kind: 'inserted' }
+}
+
+async function recordInsert(
+  transaction: Queryable,
+  jobs: JobQueue,
+  author: ChangeAuthor | undefined,
+  { id, organisationId, name, spaceId }: NewDocument,
+  outcome: InsertOutcome,
+): Promise<void> {
+  if (outcome.kind !== 'inserted' && outcome.kind !== 'replaced') return
+  const subjectId = outcome.kind === 'replaced' ? outcome.documentId : id
+  const subject = { subjectType: 'document', subjectId, organisationId } as const
+  const entry = { action: 'document.created', ...subject, before: null, after: { name, spaceId } } as const
+  await enqueueEntry(jobs, transaction, author, entry)
+}
+
+interface LoggedRow {
+  name: string
+  metadataJson: string | null
+}
+
+/** The fields of the admin log. The locks are those of updateDocument, in its order. */
+async function lockDocument(transaction: Queryable, organisationId: OrganisationId, id: string) {
+  const rows = await transaction.query<LoggedRow & { isCurrent: boolean }>(
+    `select name, metadata::text as "metadataJson", is_current as "isCurrent" from documents d
+     where ${publicId('d')} = $1 and organisation_id = $2 order by id for no key update`,
+    [id, organisationId],
+  )
+  return rows.find((row) => row.isCurrent)
+}
+
+function loggedFields({ name, metadataJson }: LoggedRow) {
+  return { name, metadata: metadataJson === null ? null : (JSON.parse(metadataJson) as unknown) }
 }
 
 /** Undefined keeps the stored value. */

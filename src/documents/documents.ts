@@ -3,6 +3,7 @@ import type { OnDuplicate } from '../contract/documents.ts'
 import { AppError, type Log, type SpaceId, createDocumentId, describeError, isUuid } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
+import type { ChangeAuthor } from './change-author.ts'
 import { noDocument } from './document-members.ts'
 import { readMetadata } from './document-metadata.ts'
 import { cleanName } from './document-name.ts'
@@ -49,6 +50,7 @@ export interface NewUpload {
   /** Idempotency-Key. */
   uploadKey: string | undefined
   onDuplicate?: OnDuplicate
+  author?: ChangeAuthor
   signal: AbortSignal
 }
 
@@ -74,15 +76,18 @@ export function createDocuments(dependencies: DocumentsDependencies) {
       organisation: Organisation,
       id: string,
       change: { name: string | undefined; metadataText: string | null | undefined },
+      author?: ChangeAuthor,
     ): Promise<Document> {
       const name = change.name === undefined ? undefined : cleanName(change.name, 'name')
       const { metadataText } = change
       const metadata = typeof metadataText === 'string' ? readMetadata(metadataText) : metadataText
-      return (isUuid(id) ? await store.update(organisation.id, id, { name, metadata }) : undefined) ?? notFound()
+      return (
+        (isUuid(id) ? await store.update(organisation.id, id, { name, metadata }, author) : undefined) ?? notFound()
+      )
     },
 
-    async remove(organisation: Organisation, id: string): Promise<void> {
-      if (!isUuid(id) || !(await store.remove(organisation.id, id))) notFound()
+    async remove(organisation: Organisation, id: string, author?: ChangeAuthor): Promise<void> {
+      if (!isUuid(id) || !(await store.remove(organisation.id, id, author))) notFound()
     },
   }
 }
@@ -90,7 +95,7 @@ export function createDocuments(dependencies: DocumentsDependencies) {
 async function upload(
   dependencies: DocumentsDependencies,
   organisation: Organisation,
-  { spaceId, request, uploadKey, onDuplicate = 'keep', signal }: NewUpload,
+  { spaceId, request, uploadKey, onDuplicate = 'keep', author, signal }: NewUpload,
 ): Promise<UploadResult> {
   const { store, blobs, maximumUploadBytes } = dependencies
   assertSpace(dependencies, organisation, spaceId)
@@ -115,7 +120,7 @@ async function upload(
       fingerprint: fingerprintOf(received, onDuplicate),
     }
     const duplicateOf = await store.findSameContent(organisation.id, spaceId, received.sha256, id)
-    const outcome = await store.insert(document, onDuplicate)
+    const outcome = await store.insert(document, onDuplicate, author)
     const result = toUploadResult(document, outcome)
     if (result.repeated || result.skipped) {
       await removeUnusedBlob(dependencies, blobKey)

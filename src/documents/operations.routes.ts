@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AdminAction } from '../contract/admin-log.ts'
 import {
   documentMetadataChangeSchema,
   documentOperationSchema,
@@ -12,7 +11,6 @@ import { errorResponses } from '../contract/errors.ts'
 import { idParamsSchema } from '../contract/operator.ts'
 import { type App, describeRoutes } from '../http/index.ts'
 import { AppError, isUuid, type SpaceId } from '../kernel/index.ts'
-import { actorOf } from '../operators/index.ts'
 import { type actingMembersOf, noSpace } from './document-members.ts'
 import { memberTexts } from './document-metadata.ts'
 import type { DocumentOperation, DocumentWork, OperationPlace } from './document-operations.ts'
@@ -21,24 +19,20 @@ import { readMetadataChange } from './metadata-change.ts'
 import { renderOperation } from './render-progress.ts'
 import type { DocumentSessionRoutesDependencies } from './session.routes.ts'
 
-type Dependencies = Pick<DocumentSessionRoutesDependencies, 'store' | 'findSpace' | 'recordChange'>
+type Dependencies = Pick<DocumentSessionRoutesDependencies, 'store' | 'findSpace' | 'authorOf'>
 type Members = ReturnType<typeof actingMembersOf>
 
 const described = describeRoutes({ role: 'operator' }, 'Operator: Documents')
-/** Most ids of a selection in the admin log. */
-const maximumLoggedIds = 100
 
 const operations = [
   {
     kind: 'delete',
-    action: 'documents.removed',
     operationId: 'deleteDocuments',
     summary: 'Delete many documents of a Space',
     description: 'Deletes them in the background.',
   },
   {
     kind: 'retry',
-    action: 'documents.retried',
     operationId: 'retryDocuments',
     summary: 'Process failed documents of a Space again',
     description:
@@ -52,7 +46,7 @@ const reported = 'The list and the event stream report progress. A repeated requ
 export function addOperations(app: App, dependencies: Dependencies, members: Members) {
   // Only a change of metadata needs the text of its body; the others have the same limit of its size.
   acceptBodyTexts(app)
-  for (const { kind, action, operationId, summary, description } of operations) {
+  for (const { kind, operationId, summary, description } of operations) {
     app.post(
       `/api/spaces/:id/documents/${kind}`,
       described(
@@ -71,9 +65,7 @@ export function addOperations(app: App, dependencies: Dependencies, members: Mem
         return start(dependencies, request, reply, {
           spaceId: params.id,
           work: { kind },
-          action,
           selection,
-          change: {},
         })
       },
     )
@@ -97,51 +89,42 @@ function addMetadataChange(app: App, dependencies: Dependencies, members: Member
       members,
     ),
     (request, reply) => {
-      const { set, remove, ...selection } = request.body
+      const { set: _set, remove, ...selection } = request.body
       // The text keeps all digits of numbers.
       const change = readMetadataChange(memberTexts(request.bodyText ?? '{}').get('set'), remove)
       return start(dependencies, request, reply, {
         spaceId: request.params.id,
         work: { kind: 'metadata', change },
-        action: 'documents.updated',
         selection,
-        change: { set, remove },
       })
     },
   )
 }
 
 async function start(
-  { store, findSpace, recordChange }: Dependencies,
+  { store, findSpace, authorOf }: Dependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   started: {
     spaceId: string
     work: DocumentWork
-    action: AdminAction
     selection: DocumentSelection
-    change: Record<string, unknown>
   },
 ): Promise<DocumentOperationBody> {
   const space = findSpace(started.spaceId)
   if (!space) throw noSpace()
-  const { organisation } = request
-  const { work, selection, action, change } = started
   const operation = await store.startOperation({
-    organisationId: organisation.id,
+    organisationId: request.organisation.id,
     spaceId: space.id as SpaceId,
-    work,
-    selection,
+    work: started.work,
+    selection: started.selection,
+    author: authorOf(request),
   })
-  if (operation.total > 0) {
-    const after = { operationId: operation.id, documents: operation.total, ...loggedSelection(selection), ...change }
-    await recordChange({ ...changeOf(request, action, space.id), before: null, after })
-  }
   reply.code(202)
   return renderOperation(operation)
 }
 
-function addOneOperation(app: App, { store, recordChange }: Dependencies, members: Members) {
+function addOneOperation(app: App, { store, authorOf }: Dependencies, members: Members) {
   const path = '/api/spaces/:id/documents/operations/:operationId'
   const schema = {
     params: operationParamsSchema,
@@ -177,14 +160,8 @@ function addOneOperation(app: App, { store, recordChange }: Dependencies, member
     async (request) => {
       const place = placeOf(request)
       await load(place)
-      const isStopped = await store.stopOperation(place)
-      const operation = await load(place)
-      if (isStopped) {
-        const { id, kind, done, total } = operation
-        const after = { operationId: id, kind, done, documents: total }
-        await recordChange({ ...changeOf(request, 'documents.stopped', place.spaceId), before: null, after })
-      }
-      return renderOperation(operation)
+      await store.stopOperation(place, authorOf(request))
+      return renderOperation(await load(place))
     },
   )
 }
@@ -192,17 +169,6 @@ function addOneOperation(app: App, { store, recordChange }: Dependencies, member
 function placeOf({ organisation, params }: FastifyRequest): OperationPlace {
   const { id, operationId } = params as { id: string; operationId: string }
   return { organisationId: organisation.id, spaceId: id, operationId }
-}
-
-/** The constant fields of an entry about documents of a Space. */
-function changeOf(request: FastifyRequest, action: AdminAction, spaceId: string) {
-  const subject = { subjectType: 'space', subjectId: spaceId, organisationId: request.organisation.id } as const
-  return { actor: actorOf(request), action, ...subject }
-}
-
-function loggedSelection(selection: DocumentSelection) {
-  if ('ids' in selection) return { ids: selection.ids.slice(0, maximumLoggedIds) }
-  return { filter: selection.filter, except: selection.except?.slice(0, maximumLoggedIds) ?? [] }
 }
 
 function noOperation(): AppError {

@@ -3,6 +3,8 @@ import type { DocumentSelection } from '../contract/document-progress.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import { createUuid, type OrganisationId } from '../kernel/index.ts'
+import type { ChangeAuthor } from './change-author.ts'
+import { enqueueEntry } from './change-log.store.ts'
 import { filterConditions, parameterList } from './document-list.store.ts'
 import {
   documentOperationJob,
@@ -11,15 +13,16 @@ import {
   type NewDocumentOperation,
   type OperationPlace,
 } from './document-operations.ts'
-import { changeMetadataOf } from './metadata-batch.store.ts'
-import { parseMetadataChange, writeMetadataChange } from './metadata-change.ts'
-import { enqueueProcessing, type ProcessedRow, processingKey } from './processing-job.ts'
+import { writeMetadataChange } from './metadata-change.ts'
+import { handleDocuments, retryDocuments } from './operation-work.store.ts'
 import { changesChannel } from './progress.store.ts'
-import type { RemovedRow, RemoveRows } from './remove-rows.ts'
-import { deleteRows, publicId } from './replacement.store.ts'
+import type { RemoveRows } from './remove-rows.ts'
+import { publicId } from './replacement.store.ts'
 
 /** Documents of one transaction: a removal of 50 takes about 0.1 s, and other writers and a stop wait no longer than that. */
 const batchDocuments = 50
+/** Most ids of a selection in the admin log. */
+const maximumLoggedIds = 100
 /** Most unfinished operations that lists show. */
 const maximumShown = 20
 
@@ -47,10 +50,19 @@ const operationColumns = `id, kind, total, done, skipped, requested_at as "reque
 export function createOperationsStore(dependencies: OperationsDependencies) {
   const { database } = dependencies
   return {
-    retry(organisationId: OrganisationId, id: string): Promise<boolean> {
+    retry(organisationId: OrganisationId, id: string, author?: ChangeAuthor): Promise<boolean> {
       return database.transaction(async (transaction) => {
-        const retried = await retryDocuments(transaction, dependencies.jobs, organisationId, [id])
-        return retried > 0
+        const [retried] = await retryDocuments(transaction, dependencies.jobs, organisationId, [id])
+        if (retried) {
+          const subject = { subjectType: 'document', subjectId: id, organisationId } as const
+          const states = { before: { failure: retried.failure }, after: { status: 'processing' } }
+          await enqueueEntry(dependencies.jobs, transaction, author, {
+            action: 'document.retried',
+            ...subject,
+            ...states,
+          })
+        }
+        return retried !== undefined
       })
     },
 
@@ -75,17 +87,8 @@ export function createOperationsStore(dependencies: OperationsDependencies) {
       })
     },
 
-    stopOperation({ organisationId, spaceId, operationId }: OperationPlace): Promise<boolean> {
-      return database.transaction(async (transaction) => {
-        // Waits for the lock of a running batch. The next batch then finds that the operation has ended.
-        const stopped = await transaction.execute(
-          `update document_operations set finished_at = now(), ended_by = 'stop'
-           where id = $1 and organisation_id = $2 and space_id = $3 and finished_at is null`,
-          [operationId, organisationId, spaceId],
-        )
-        if (stopped > 0) await notifySpace(transaction, spaceId)
-        return stopped > 0
-      })
+    stopOperation(place: OperationPlace, author?: ChangeAuthor): Promise<boolean> {
+      return database.transaction((transaction) => stopOperation(transaction, dependencies.jobs, place, author))
     },
 
     async loadOperation({ organisationId, spaceId, operationId }: OperationPlace) {
@@ -114,7 +117,7 @@ export function createOperationsStore(dependencies: OperationsDependencies) {
 async function startOperation(
   transaction: Queryable,
   jobs: JobQueue,
-  { organisationId, spaceId, work, selection }: NewDocumentOperation,
+  { organisationId, spaceId, work, selection, author }: NewDocumentOperation,
 ): Promise<DocumentOperation> {
   const { kind } = work
   const parameters = parameterList(organisationId, spaceId)
@@ -151,6 +154,14 @@ async function startOperation(
     const fairnessKeys = { organisationId, spaceId }
     await jobs.enqueue(transaction, { kind: documentOperationJob, key, payload: { operationId: id }, fairnessKeys })
     await notifySpace(transaction, spaceId)
+    await enqueueEntry(jobs, transaction, author, {
+      action: actions[kind],
+      subjectType: 'space',
+      subjectId: spaceId,
+      organisationId,
+      before: null,
+      after: { operationId: id, documents: total, ...loggedSelection(selection), ...loggedChange(work) },
+    })
   }
   const [operation] = await transaction.query<DocumentOperation>(
     `select ${operationColumns} from document_operations where space_id = $1 and fingerprint = $2 and finished_at is null`,
@@ -158,6 +169,17 @@ async function startOperation(
   )
   // The first of two requests may have finished between the two statements.
   return operation ?? finished
+}
+
+const actions = { delete: 'documents.removed', retry: 'documents.retried', metadata: 'documents.updated' } as const
+
+function loggedSelection(selection: DocumentSelection) {
+  if ('ids' in selection) return { ids: selection.ids.slice(0, maximumLoggedIds) }
+  return { filter: selection.filter, except: selection.except?.slice(0, maximumLoggedIds) ?? [] }
+}
+
+function loggedChange(work: DocumentWork): Record<string, unknown> {
+  return work.kind === 'metadata' ? (JSON.parse(writeMetadataChange(work.change)) as Record<string, unknown>) : {}
 }
 
 /** Conditions on the current rows `d` of the Space $2 of the organisation $1. */
@@ -173,6 +195,27 @@ function selectionConditions(
   }
   if (kind === 'retry') conditions.push(`d.status = 'failed'`)
   return conditions.join(' and ')
+}
+
+async function stopOperation(
+  transaction: Queryable,
+  jobs: JobQueue,
+  { organisationId, spaceId, operationId }: OperationPlace,
+  author: ChangeAuthor | undefined,
+): Promise<boolean> {
+  // Waits for the lock of a running batch. The next batch then finds that the operation has ended.
+  const [stopped] = await transaction.query<{ kind: string; done: number; total: number }>(
+    `update document_operations set finished_at = now(), ended_by = 'stop'
+     where id = $1 and organisation_id = $2 and space_id = $3 and finished_at is null returning kind, done, total`,
+    [operationId, organisationId, spaceId],
+  )
+  if (!stopped) return false
+  await notifySpace(transaction, spaceId)
+  const { kind, done, total } = stopped
+  const subject = { subjectType: 'space', subjectId: spaceId, organisationId } as const
+  const after = { operationId, kind, done, documents: total }
+  await enqueueEntry(jobs, transaction, author, { action: 'documents.stopped', ...subject, before: null, after })
+  return true
 }
 
 async function runBatch(
@@ -203,24 +246,6 @@ async function runBatch(
   return !isLast
 }
 
-async function handleDocuments(
-  transaction: Queryable,
-  { jobs, removeRows }: OperationsDependencies,
-  { kind, organisationId, metadataChange }: OperationRow,
-  ids: readonly string[],
-): Promise<{ skipped: number }> {
-  switch (kind) {
-    case 'delete':
-      await removeDocuments(transaction, removeRows, ids)
-      return { skipped: 0 }
-    case 'retry':
-      await retryDocuments(transaction, jobs, organisationId, ids)
-      return { skipped: 0 }
-    case 'metadata':
-      return changeMetadataOf(transaction, ids, parseMetadataChange(metadataChange ?? '{}'))
-  }
-}
-
 /**
  * The next documents in the order of their creation. Only those that existed when the operation was requested and, for a retry, have not
  * changed since: each one is retried at most once.
@@ -238,42 +263,6 @@ function selectBatch(transaction: Queryable, { id, kind, selection, organisation
      order by d.created_at, d.document_id limit ${batchDocuments}`,
     parameters.values,
   )
-}
-
-/** With their replacements in progress. */
-async function removeDocuments(transaction: Queryable, removeRows: RemoveRows, ids: readonly string[]): Promise<void> {
-  const rows = await transaction.query<RemovedRow>(
-    `select id, blob_key as "blobKey" from documents d where ${publicId('d')} = any($1::uuid[]) order by id for update`,
-    [[...ids]],
-  )
-  await deleteRows(transaction, removeRows, rows)
-}
-
-/** Puts failed documents back into the queue; resolves to their number. The stored files of failed documents are kept. */
-async function retryDocuments(
-  transaction: Queryable,
-  jobs: JobQueue,
-  organisationId: OrganisationId,
-  ids: readonly string[],
-): Promise<number> {
-  const rows = await transaction.query<ProcessedRow>(
-    `select id, organisation_id as "organisationId", space_id as "spaceId", format, size_bytes as "sizeBytes" from documents d
-     where ${publicId('d')} = any($2::uuid[]) and organisation_id = $1 and is_current and status = 'failed'
-     order by id for update`,
-    [organisationId, [...ids]],
-  )
-  await transaction.execute(
-    `update documents set status = 'processing', stage = 'queued', error_code = null, error_message = null, warnings = null,
-       parts_done = null, parts_total = null, chunk_count = null, page_count = null, updated_at = now()
-     where id = any($1::uuid[])`,
-    [rows.map(({ id }) => id)],
-  )
-  for (const row of rows) {
-    // The job that failed may still be about to end, and a second one with its key would be dropped.
-    await jobs.cancel(transaction, processingKey(row.id))
-    await enqueueProcessing(jobs, transaction, row)
-  }
-  return rows.length
 }
 
 /** Event streams of the Space then read its operations. */

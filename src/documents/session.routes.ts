@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AdminAction } from '../contract/admin-log.ts'
 import { documentDetailSchema } from '../contract/document-progress.ts'
 import {
   documentParamsSchema,
@@ -12,8 +11,7 @@ import { errorResponses } from '../contract/errors.ts'
 import { emptySchema, idParamsSchema } from '../contract/operator.ts'
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { isUuid } from '../kernel/index.ts'
-import { type Actor, actorOf, changedFields } from '../operators/index.ts'
-import type { Organisation } from '../organisations/index.ts'
+import type { ChangeAuthor } from './change-author.ts'
 import type { DocumentLists } from './document-list.ts'
 import type { DocumentOperations } from './document-operations.ts'
 import { actingMembersOf, noDocument, noSpace } from './document-members.ts'
@@ -37,19 +35,8 @@ export interface DocumentSessionRoutesDependencies {
   findOrganisation: (documentId: string) => Promise<string | undefined>
   /** Undefined if there is no such Space. */
   findSpace: (id: string) => { id: string; organisationId: string } | undefined
-  /** Adds an entry to the admin log. */
-  recordChange: (change: DocumentChangeEntry) => Promise<void>
-}
-
-/** A change that a person made, for the admin log. */
-export interface DocumentChangeEntry {
-  actor: Actor
-  action: AdminAction
-  subjectType: 'document' | 'space'
-  subjectId: string
-  organisationId: Organisation['id']
-  before: Record<string, unknown> | null
-  after: Record<string, unknown> | null
+  /** The author of a change that a request makes, for the admin log. */
+  authorOf: (request: FastifyRequest) => ChangeAuthor
 }
 
 const described = describeRoutes({ role: 'operator' }, 'Operator: Documents')
@@ -76,11 +63,7 @@ export function documentSessionRoutes(dependencies: DocumentSessionRoutesDepende
 
 type Members = ReturnType<typeof actingMembersOf>
 
-function addUpload(
-  app: App,
-  { documents, findSpace, recordChange }: DocumentSessionRoutesDependencies,
-  members: Members,
-) {
+function addUpload(app: App, { documents, findSpace, authorOf }: DocumentSessionRoutesDependencies, members: Members) {
   acceptUploads(app)
   app.post(
     '/api/spaces/:id/documents',
@@ -105,21 +88,11 @@ function addUpload(
     async (request, reply) => {
       const space = findSpace(request.params.id)
       if (!space) throw noSpace()
-      const upload = { spaceId: space.id, onDuplicate: request.query.onDuplicate }
-      const result = await acceptUpload(documents, request, reply, upload)
-      if (!result.skipped && !result.repeated) {
-        const after = { name: result.name, spaceId: result.spaceId }
-        await recordChange({ ...changeOf(request, 'document.created', result.id), before: null, after })
-      }
-      return renderSummary(result)
+      const { onDuplicate } = request.query
+      const upload = { spaceId: space.id, onDuplicate, author: authorOf(request) }
+      return renderSummary(await acceptUpload(documents, request, reply, upload))
     },
   )
-}
-
-/** The constant fields of an entry about a document. */
-function changeOf(request: FastifyRequest, action: AdminAction, documentId: string) {
-  const subject = { subjectType: 'document', subjectId: documentId, organisationId: request.organisation.id } as const
-  return { actor: actorOf(request), action, ...subject }
 }
 
 function addReads(app: App, dependencies: DocumentSessionRoutesDependencies, members: Members) {
@@ -138,7 +111,7 @@ function addReads(app: App, dependencies: DocumentSessionRoutesDependencies, mem
 }
 
 function addChanges(app: App, dependencies: DocumentSessionRoutesDependencies, members: Members) {
-  const { documents, store, recordChange } = dependencies
+  const { documents, store, authorOf } = dependencies
   app.patch(
     '/api/documents/:id',
     described(
@@ -153,11 +126,7 @@ function addChanges(app: App, dependencies: DocumentSessionRoutesDependencies, m
       members,
     ),
     async (request, reply) => {
-      const { id } = request.params
-      const before = await documents.get(request.organisation, id)
-      const after = await applyUpdate(documents, request, id, request.body)
-      const change = changedFields(loggedFields(before), loggedFields(after))
-      if (change) await recordChange({ ...changeOf(request, 'document.updated', id), ...change })
+      const after = await applyUpdate(documents, request, request.params.id, request.body, authorOf(request))
       return sendDetail(dependencies, after, reply)
     },
   )
@@ -174,10 +143,7 @@ function addChanges(app: App, dependencies: DocumentSessionRoutesDependencies, m
       members,
     ),
     async (request, reply) => {
-      const { id } = request.params
-      const { name, spaceId } = await documents.get(request.organisation, id)
-      await documents.remove(request.organisation, id)
-      await recordChange({ ...changeOf(request, 'document.removed', id), before: { name, spaceId }, after: null })
+      await documents.remove(request.organisation, request.params.id, authorOf(request))
       return reply.code(204).send(null)
     },
   )
@@ -195,18 +161,10 @@ function addChanges(app: App, dependencies: DocumentSessionRoutesDependencies, m
     ),
     async (request, reply) => {
       const { id } = request.params
-      const before = await documents.get(request.organisation, id)
-      if (await store.retry(request.organisation.id, id)) {
-        const states = { before: { failure: before.error?.code ?? null }, after: { status: 'processing' } }
-        await recordChange({ ...changeOf(request, 'document.retried', id), ...states })
-      }
+      if (isUuid(id)) await store.retry(request.organisation.id, id, authorOf(request))
       return sendDetail(dependencies, await documents.get(request.organisation, id), reply)
     },
   )
-}
-
-function loggedFields({ name, metadataJson }: Document) {
-  return { name, metadata: metadataJson === null ? null : (JSON.parse(metadataJson) as unknown) }
 }
 
 async function sendDetail({ store }: DocumentSessionRoutesDependencies, document: Document, reply: FastifyReply) {

@@ -14,6 +14,15 @@ export function assertStorableTexts(value: unknown, field = ''): void {
   }
 }
 
+/** A copy of a JSON value in which U+FFFD replaces what PostgreSQL's jsonb cannot store: U+0000 and halves of surrogate pairs. */
+export function toStorable<Value>(value: Value): Value {
+  // JSON.stringify escapes exactly these; an escaped backslash is matched too, so that its second half begins no escape.
+  const text = JSON.stringify(value).replaceAll(/\\(?:\\|u(?:0000|d[89a-f][0-9a-f]{2}))/g, (escape) =>
+    escape === '\\\\' ? escape : '\\ufffd',
+  )
+  return JSON.parse(text) as Value
+}
+
 function assertStorable(text: string, field: string) {
   const problem = text.includes('\u0000')
     ? 'must not contain the character U+0000'

@@ -6,9 +6,9 @@ import type { AdminLog, AdminLogEntry, AdminLogFilter, NewAdminLogEntry } from '
 export async function recordAdminChange(transaction: Queryable, entry: NewAdminLogEntry): Promise<void> {
   await transaction.execute(
     `INSERT INTO admin_log (id, at, actor, request_id, action, subject_type, subject_id, organisation_id, before, after, person_id, session_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::jsonb, $11, $12)`,
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::jsonb, $11, $12) ON CONFLICT (id) DO NOTHING`,
     [
-      createUuid(entry.atMs),
+      entry.id ?? createUuid(entry.atMs),
       new Date(entry.atMs),
       entry.actor.name,
       entry.actor.requestId,

@@ -51,6 +51,8 @@ export interface AdminLogEntry extends AdminLogChange {
 }
 
 export interface NewAdminLogEntry extends AdminLogChange {
+  /** For entries that may be written again; a second one with the same id is dropped. */
+  id?: string
   actor: Actor
   atMs: number
   action: AdminAction

@@ -1,4 +1,4 @@
-export { type Actor, actorOf, type AdminLog, changedFields, serviceActor } from './admin-log.ts'
+export { type Actor, actorOf, type AdminLog, changedFields, type NewAdminLogEntry, serviceActor } from './admin-log.ts'
 export { createAdminLog, recordAdminChange } from './admin-log.store.ts'
 export { auditRoutes, findingsOfCounts } from './audit.routes.ts'
 export { operatorRoutes } from './operator.routes.ts'

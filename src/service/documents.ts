@@ -6,16 +6,13 @@ import {
   createDocuments,
   createDocumentWatch,
   createViewerStore,
-  type DocumentChangeEntry,
   type DocumentStore,
 } from '../documents/index.ts'
 import { detectFormat } from '../ingestion/index.ts'
-import { recordAdminChange } from '../operators/index.ts'
 import type { Spaces } from '../spaces/index.ts'
 import type { PartContext } from './foundation.ts'
 
 interface DocumentsDependencies extends PartContext {
-  control: Database
   corpus: Database
   documentStore: DocumentStore
   blobs: BlobStore
@@ -25,7 +22,6 @@ interface DocumentsDependencies extends PartContext {
 /** Uploads, changes and progress of documents, and the repair after a crash. */
 export function openDocuments({
   config,
-  control,
   corpus,
   documentStore,
   blobs,
@@ -58,6 +54,5 @@ export function openDocuments({
     watch: createDocumentWatch({ documents: documentStore, clock }),
     chunks,
     viewer: createViewerStore({ database: corpus, store: documentStore, chunks }),
-    recordDocumentChange: (change: DocumentChangeEntry) => recordAdminChange(control, { ...change, atMs: clock.now() }),
   }
 }

@@ -2,6 +2,8 @@ import type { Database } from '../database/index.ts'
 import {
   type BlobStore,
   createOperationWorker,
+  adminLogEntryJob,
+  createEntryWriter,
   deleteBlobJob,
   documentOperationJob,
   type DocumentStore,
@@ -17,6 +19,7 @@ import type { Embedder, SearchIndex } from '../retrieval/index.ts'
 import type { PartContext } from './foundation.ts'
 
 interface IngestionDependencies extends PartContext {
+  control: Database
   corpus: Database
   documentStore: DocumentStore
   blobs: BlobStore
@@ -97,14 +100,18 @@ function openPipeline({
   return { pipeline, extractors }
 }
 
-/** Renames, deletions, and work on many documents. Every instance works on them, also one that processes no documents. */
+/** With pauses of up to an hour: more than a month, in which an operator can repair the control database. */
+const entryAttempts = 1_000
+
+/** Renames, deletions, entries of the admin log, and work on many documents. Every instance works on them, also one that processes no documents. */
 function workOnChanges({
+  control,
   jobs,
   index,
   blobs,
   documentStore,
   log,
-}: Pick<IngestionDependencies, 'jobs' | 'index' | 'blobs' | 'documentStore' | 'log'>) {
+}: Pick<IngestionDependencies, 'control' | 'jobs' | 'index' | 'blobs' | 'documentStore' | 'log'>) {
   jobs.work(
     renameDocumentJob,
     {
@@ -121,6 +128,18 @@ function workOnChanges({
     deleteBlobJob,
     { concurrency: 2, maximumAttempts: 50, backoffMs: 1_000, onExhausted: async () => {} },
     (job) => blobs.delete(String(job.payload.blobKey)),
+  )
+  jobs.work(
+    adminLogEntryJob,
+    {
+      concurrency: 2,
+      maximumAttempts: entryAttempts,
+      backoffMs: 1_000,
+      async onExhausted({ payload }, error) {
+        log.error({ entry: payload.entry, error: describeError(error) }, 'an entry of the admin log was not written')
+      },
+    },
+    createEntryWriter(control),
   )
   const operations = createOperationWorker({ store: documentStore, log })
   jobs.work(

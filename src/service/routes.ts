@@ -18,7 +18,6 @@ import {
   type BlobStore,
   type ChunkReader,
   createDocumentAudit,
-  type DocumentChangeEntry,
   documentProgressRoutes,
   documentRoutes,
   documentViewerRoutes,
@@ -34,6 +33,7 @@ import type { InsightService } from '../insights/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import { type CatalogueViews, type LiveCatalogue, modelRoutes, type OperatorCatalogue } from '../models/index.ts'
 import {
+  actorOf,
   type AdminLog,
   auditRoutes,
   findingsOfCounts,
@@ -60,7 +60,6 @@ export interface RouteDependencies {
   watch: DocumentWatch
   chunks: ChunkReader
   viewer: Viewer
-  recordDocumentChange: (change: DocumentChangeEntry) => Promise<void>
   maximumUploadBytes: number
   blobs: BlobStore
   index: Pick<SearchIndex, 'audit'>
@@ -154,7 +153,8 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
 
 /** The files of Spaces, for people. */
 function documentPages(dependencies: RouteDependencies): Routes[] {
-  const { documents, documentStore, maximumUploadBytes, watch, chunks, viewer, blobs, spaces, log } = dependencies
+  const { documents, documentStore, maximumUploadBytes, watch, chunks, viewer, blobs, spaces, clock, log } =
+    dependencies
   const findSpace = (id: string) => spaces.get(id)
   return [
     documentProgressRoutes({ documents: documentStore, maximumUploadBytes, watch, chunks, findSpace, log }),
@@ -163,7 +163,7 @@ function documentPages(dependencies: RouteDependencies): Routes[] {
       store: documentStore,
       findOrganisation: chunks.findOrganisation,
       findSpace,
-      recordChange: dependencies.recordDocumentChange,
+      authorOf: (request) => ({ actor: actorOf(request), atMs: clock.now() }),
     }),
     documentViewerRoutes({ viewer, blobs }),
   ]

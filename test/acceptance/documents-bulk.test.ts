@@ -108,9 +108,9 @@ describe('a retry', () => {
       counts: { processing: 0, ready: 3, failed: 1 },
       failures: { insufficient_quota: 1 },
     })
-    const log = await portico.operator('GET', `/api/admin-log?organisationId=${organisation.id}&limit=20`)
-    const entry = expectStatus(log, 200).items.find(({ action }: { action: string }) => action === 'documents.retried')
-    expect(entry).toMatchObject({ subjectId: spaceId, after: { documents: 3, ...selection } })
+    const log = `/api/admin-log?organisationId=${organisation.id}&action=documents.retried`
+    const entry = async () => expectStatus(await portico.operator('GET', log), 200).items[0]
+    await expect.poll(entry).toMatchObject({ subjectId: spaceId, after: { documents: 3, ...selection } })
   })
 })
 

@@ -70,10 +70,12 @@ describe('a change of the metadata of many documents', () => {
       { text: '{"2":1.50,"big":12345678901234567890,"colour":"red"}', documents: 26n },
       { text: '{"2":1.50,"old":true,"big":12345678901234567890}', documents: 104n },
     ])
-    expect(await lastEntry('documents.updated')).toMatchObject({
-      subjectId: spaceId,
-      after: { documents: 26, filter: { format: 'csv' }, set: { colour: 'red' }, remove: ['old', 'absent'] },
-    })
+    await expect
+      .poll(() => lastEntry('documents.updated'))
+      .toMatchObject({
+        subjectId: spaceId,
+        after: { documents: 26, filter: { format: 'csv' }, set: { colour: 'red' }, remove: ['old', 'absent'] },
+      })
   })
 
   test('by ids changes these and nothing of another Space', async () => {
@@ -155,10 +157,12 @@ describe('the stop of work on many documents', () => {
       const stopped = expectStatus(await stop(spaceId, id), 200)
       expect(stopped).toMatchObject({ id, state: 'stopped', finishedAt: expect.any(String) })
       expect(stopped.done).toBeLessThan(2000)
-      expect(await lastEntry('documents.stopped')).toMatchObject({
-        subjectId: spaceId,
-        after: { operationId: id, kind, done: stopped.done, documents: 2000 },
-      })
+      await expect
+        .poll(() => lastEntry('documents.stopped'))
+        .toMatchObject({
+          subjectId: spaceId,
+          after: { operationId: id, kind, done: stopped.done, documents: 2000 },
+        })
       // Its job finds that it has ended.
       const jobs = () => portico.service.corpus.query(`select 1 from job where kind = 'document-operation'`)
       await expect.poll(jobs, { timeout: 20_000 }).toEqual([])

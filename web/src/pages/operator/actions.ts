@@ -37,6 +37,7 @@ const known: Record<AdminAction, true> = {
   'person.session_ended': true,
   'person.single_sign_on_connected': true,
   'person.two_factor_disabled': true,
+  'person.two_factor_enabled': true,
   'person.two_factor_prepared': true,
   'person.updated': true,
   'price.created': true,
