@@ -3,13 +3,12 @@ import { AppError, type RequestId } from '../kernel/index.ts'
 import type { ProviderMessage } from '../providers/index.ts'
 import type { Passage } from '../retrieval/index.ts'
 import { createCitationRewriter } from './citations/citation-rewriter.ts'
-import { createBoundary, fencePassages, toCitedSource } from './context/prompt.ts'
+import { askForReading, createBoundary, fencePassages, toCitedSource } from './context/prompt.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
 import { type DocumentReference, referencesOfCitations, referencesOfPassages } from './references.ts'
-import { composeQuery } from './queries/conversation-query.ts'
+import { searchFirst } from './queries/first-search.ts'
 import { createAnswerFilter } from './safety/answer-filter.ts'
 import { createTargetPolicy } from './safety/targets.ts'
-import { searchSpace } from './search-space.ts'
 import { createModelTurn } from './tools/model-turn.ts'
 import { maximumToolRounds, runToolCalls, toolDefinitions, type ToolOutcome } from './tools/run-tools.ts'
 import { searchTool } from './tools/search-tool.ts'
@@ -71,15 +70,18 @@ interface Run {
 async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   const { call, prepared, sources, conversation } = run
   const startMs = performance.now()
-  const query = await composeQuery(call.messages, call.signal)
-  const passages = await prepared.window.pack(await searchSpace(run.dependencies.retrieval, call, query), 1)
-  yield retrieved(passages, { source: searchTool.source, query: query.text, startMs })
+  const found = await searchFirst(run.dependencies, call, prepared)
+  if (found.receipt) run.receipts.push(found.receipt)
+  if (found.isUnderspecified) await prepared.window.add(askForReading)
+  const passages = await prepared.window.pack(found.passages, 1)
+  yield retrieved(passages, { source: searchTool.source, query: found.query, startMs })
 
   addPassages(run, passages)
   const rewriter = createCitationRewriter(sources, { inline: call.inlineSources })
   const filter = createAnswerFilter(trustedTargets(run), run.boundary)
   const question = call.messages.at(-1)!.content
-  conversation.push({ role: 'system', content: prepared.system, cacheUpToHere: true }, ...prepared.earlier, {
+  const system = found.isUnderspecified ? `${prepared.system}\n\n${askForReading}` : prepared.system
+  conversation.push({ role: 'system', content: system, cacheUpToHere: true }, ...prepared.earlier, {
     role: 'user',
     content: `${fencePassages(passages, run.boundary)}\n\n${question}`,
     cacheUpToHere: call.agentic,

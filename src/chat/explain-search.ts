@@ -4,6 +4,7 @@ import { maximumPassageBytes } from './context/context-window.ts'
 import { formatSources } from './context/prompt.ts'
 import { type AnswerCall, type AnswerDependencies, prepareAnswer } from './prepare-answer.ts'
 import { composeQuery } from './queries/conversation-query.ts'
+import { isRewritten } from './queries/rewrite-question.ts'
 import { searchSpace } from './search-space.ts'
 
 /**
@@ -16,7 +17,8 @@ export async function explainSearch(
   limit: number,
 ): Promise<SpaceSearchResult> {
   const watch = createStopwatch()
-  const { window, model } = await prepareAnswer(dependencies, call)
+  const prepared = await prepareAnswer(dependencies, call)
+  const { window, model } = prepared
   const prepare = watch.lap()
   const query = await composeQuery(call.messages, call.signal)
   let explanation = nothingFound
@@ -28,7 +30,11 @@ export async function explainSearch(
   const { words, embedders, vectorWeight, candidateCount, steps } = explanation
   const numberOf = createNumbers(passages)
   return {
-    query: { ...query, words },
+    query: {
+      ...query,
+      words,
+      isRewritten: isRewritten({ ...call, queryRewriting: call.space.settings.queryRewriting }, prepared),
+    },
     model,
     limits: { passages: call.space.settings.maximumPassages, bytes: maximumPassageBytes },
     embedders,

@@ -10,6 +10,7 @@ import type { TokenCounting } from '../tokens/index.ts'
 import { removeMarkers } from './citations/citation-rewriter.ts'
 import { type ContextWindow, openContextWindow } from './context/context-window.ts'
 import { composeSystemPrompt } from './context/prompt.ts'
+import { minimumContextTokens } from './queries/rewrite-question.ts'
 import { toolDefinitions } from './tools/run-tools.ts'
 
 export interface AnswerCall {
@@ -32,16 +33,25 @@ export interface AnswerDependencies {
   ledger: Ledger
   tokens: TokenCounting
   /** Limits of a chat model; undefined where the organisation cannot call it at the moment. */
-  findModel: (organisation: Organisation, id: string) => { contextTokens: number; maxOutputTokens: number } | undefined
+  findModel: (organisation: Organisation, id: string) => AnswerModel | undefined
   /** The cheapest base-tier model. Spaces with `baseTierFallback` use it, at the operator's cost, when the credits are exhausted. */
   fallbackModel: (organisation: Organisation) => string | undefined
   now: () => number
+}
+
+export interface AnswerModel {
+  contextTokens: number
+  maxOutputTokens: number
+  /** False for the built-in offline model, which only quotes. */
+  followsInstructions: boolean
 }
 
 /** An answer that can begin: its model is available, and the question fits into the model's context. */
 export interface PreparedAnswer {
   model: string
   whenExhausted: 'refuse' | 'write_off'
+  /** The model is able to rewrite questions. */
+  canRewrite: boolean
   window: ContextWindow
   system: string
   /** The earlier turns that fit. */
@@ -67,7 +77,8 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
     const content = turn.role === 'assistant' ? await removeMarkers(turn.content, call.signal) : turn.content
     earlier.push({ role: turn.role, content })
   }
-  return { model, whenExhausted, window, system, earlier }
+  const canRewrite = limits.followsInstructions && limits.contextTokens >= minimumContextTokens
+  return { model, whenExhausted, canRewrite, window, system, earlier }
 }
 
 /** A refusal has no entry in the ledger, so it is counted apart. */

@@ -155,6 +155,12 @@ const spaceSettings = {
     .describe(
       'Keep the text of questions that the published chat could not answer, for 90 days. Default false; only administrators may set it.',
     ),
+  queryRewriting: z
+    .enum(['auto', 'off'])
+    .optional()
+    .describe(
+      '`auto` (default): the model rewrites a follow-up question for the search, in a separate call that is billed. `off`: only the words of the conversation are searched.',
+    ),
 }
 const spaceFields = {
   instructions: z.string().optional().describe('Precede the prompt of every answer; at most 50000 characters.'),
@@ -190,6 +196,7 @@ export const spaceSchema = z
       temperature: z.number().nullable(),
       maximumOutputTokens: z.int().nullable(),
       keepUnansweredQuestions: z.boolean(),
+      queryRewriting: z.enum(['auto', 'off']),
     }),
     published: z.boolean(),
     endpointId: z.uuid().nullable().describe('Created when the Space is first published, and kept.'),

@@ -71,6 +71,11 @@ export const spaceSearchResultSchema = z
       context: z
         .array(z.object({ text: z.string(), weight: share.describe('Where a word of the question has 1.') }))
         .describe('The earlier turns whose words were searched as well. Words of a long turn weigh less.'),
+      isRewritten: z
+        .boolean()
+        .describe(
+          'In a chat the model rewrites this question, and the rewritten question is searched as well. This search leaves that out, because it would be billed.',
+        ),
       words: z
         .array(z.object({ word: z.string(), weight: z.number() }))
         .describe('The words that were compared, those of the question first; at most 100.'),

@@ -143,6 +143,9 @@ function toDeployments(model: ConfiguredModel): DeploymentDeclaration[] {
   })
 }
 
+/** The built-in model, which quotes passages and needs no provider. */
+export const offlineModelId = 'portico/offline'
+
 /** The catalogue without any configuration: the offline model, free, on this machine. */
 export const builtInDeclarations: Declarations = {
   ...noDeclarations,
@@ -158,7 +161,7 @@ export const builtInDeclarations: Declarations = {
   ],
   models: [
     {
-      id: 'portico/offline',
+      id: offlineModelId,
       kind: 'chat',
       ownedBy: 'portico',
       // The day of the first release; fixed, so that the list is the same after each start.
@@ -171,8 +174,8 @@ export const builtInDeclarations: Declarations = {
   ],
   deployments: [
     {
-      id: 'portico/offline',
-      modelId: 'portico/offline',
+      id: offlineModelId,
+      modelId: offlineModelId,
       providerId: 'portico',
       wireId: 'offline',
       prices: freeSchedule('built in, free of charge'),

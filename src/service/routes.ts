@@ -31,7 +31,13 @@ import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway
 import { operationsRoutes, type Routes } from '../http/index.ts'
 import type { InsightService } from '../insights/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
-import { type CatalogueViews, type LiveCatalogue, modelRoutes, type OperatorCatalogue } from '../models/index.ts'
+import {
+  type CatalogueViews,
+  type LiveCatalogue,
+  modelRoutes,
+  offlineModelId,
+  type OperatorCatalogue,
+} from '../models/index.ts'
 import {
   actorOf,
   type AdminLog,
@@ -92,7 +98,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     tokens,
     findModel(organisation: Organisation, id: string) {
       const model = catalogue.resolve(organisation, id, clock.now())?.model
-      return model?.kind === 'chat' ? model : undefined
+      return model?.kind === 'chat' ? { ...model, followsInstructions: model.id !== offlineModelId } : undefined
     },
     fallbackModel: (organisation: Organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
     getSpace: (id: string) => spaces.get(id),

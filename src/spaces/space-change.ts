@@ -19,6 +19,7 @@ export const defaultSpaceSettings: SpaceSettings = Object.freeze({
   temperature: null,
   maximumOutputTokens: null,
   keepUnansweredQuestions: false,
+  queryRewriting: 'auto',
 })
 
 const maximumSpaceNameLength = 200

@@ -12,6 +12,8 @@ export interface SpaceSettings {
   readonly maximumOutputTokens: number | null
   /** Keeps the text of questions that the published chat could not answer. Only administrators may turn it on. */
   readonly keepUnansweredQuestions: boolean
+  /** `auto`: the Space's model rewrites follow-up questions for the search, in a separate call that is billed. */
+  readonly queryRewriting: 'auto' | 'off'
 }
 
 /** Instructions and a model that answer from uploaded documents. Immutable: a change replaces the object in memory. */

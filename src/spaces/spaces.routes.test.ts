@@ -33,6 +33,7 @@ test('creates a Space with defaults, changes it and lists it for its organisatio
       temperature: null,
       maximumOutputTokens: null,
       keepUnansweredQuestions: false,
+      queryRewriting: 'auto',
     },
     published: false,
     endpointId: null,

@@ -91,6 +91,7 @@ describe('a Space', () => {
         temperature: 0.5,
         maximumOutputTokens: null,
         keepUnansweredQuestions: false,
+        queryRewriting: 'auto',
       },
     })
     const changed = await here.spaces.update(space.id, { model: 'eu/x', settings: { maximumPassages: 3 } }, actor)

@@ -69,7 +69,9 @@ beforeAll(async () => {
     },
   })
   organisation = await portico.createOrganisation()
-  space = await portico.createSpace(organisation, { model: 'large' })
+  // The scripted model receives only the calls of the answer.
+  const settings = { queryRewriting: 'off' }
+  space = await portico.createSpace(organisation, { model: 'large', settings })
   small = await portico.createSpace(organisation, { model: 'small' })
   hidden = await portico.createSpace(organisation, { model: 'large' })
   for (const target of [space, small]) {

@@ -63,7 +63,7 @@ beforeAll(async () => {
   })
   organisation = await portico.createOrganisation()
   const other = await portico.createOrganisation({ name: 'Other organisation' })
-  const settings = { maximumPassages: 6 }
+  const settings = { maximumPassages: 6, queryRewriting: 'off' }
   space = await portico.createSpace(organisation, { model: 'large', settings })
   small = await portico.createSpace(organisation, { model: 'small', settings })
   member = await createPerson(portico, { email: 'm@example.org', organisationId: organisation.id })
@@ -141,6 +141,7 @@ describe('the retrieval tester', () => {
     const result = await search(space, messages, { candidates: 1 })
     expect(result.query).toMatchObject({
       text: 'And in winter, does it change?',
+      isRewritten: false,
       context: [
         { text: messages[0]!.content, weight: 0.2 },
         { text: 'Forty.', weight: 0.2 },

@@ -20,6 +20,10 @@ export function composeSystemPrompt({ instructions, inline }: { instructions: st
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
+/** Added to the system message where the question has two or more readings. */
+export const askForReading =
+  'The last question can be understood in more than one way. Ask the user which meaning is intended, and name the possible ones.'
+
 /** A random code that an uploaded file cannot contain: each answer has a new one. */
 export function createBoundary(): string {
   return randomBytes(16).toString('hex')

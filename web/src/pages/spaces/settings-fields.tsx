@@ -108,6 +108,12 @@ export function AnswerFields(props: FieldsProps & { fallbackModel: string | null
         checked={draft.baseTierFallback}
         onChange={({ currentTarget }) => onChange({ baseTierFallback: currentTarget.checked })}
       />
+      <Switch
+        label={t('settings.rewriting')}
+        description={t('settings.rewritingHint')}
+        checked={draft.queryRewriting === 'auto'}
+        onChange={({ currentTarget }) => onChange({ queryRewriting: currentTarget.checked ? 'auto' : 'off' })}
+      />
     </Section>
   )
 }

@@ -10,13 +10,14 @@ export interface SpaceDraft {
   maximumOutputTokens: number | ''
   baseTierFallback: boolean
   keepUnansweredQuestions: boolean
+  queryRewriting: 'auto' | 'off'
 }
 
 /** As the server checks it. */
 export const maximumInstructions = 50_000
 
 export function draftOf({ name, instructions, model, settings }: SpaceView): SpaceDraft {
-  const { temperature, maximumPassages, maximumOutputTokens, baseTierFallback, keepUnansweredQuestions } = settings
+  const { temperature, maximumPassages, maximumOutputTokens, ...switches } = settings
   return {
     name,
     instructions,
@@ -24,8 +25,7 @@ export function draftOf({ name, instructions, model, settings }: SpaceView): Spa
     temperature: temperature ?? '',
     maximumPassages,
     maximumOutputTokens: maximumOutputTokens ?? '',
-    baseTierFallback,
-    keepUnansweredQuestions,
+    ...switches,
   }
 }
 
@@ -39,6 +39,7 @@ export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, u
     ...(changed('maximumPassages') && draft.maximumPassages !== '' ? { maximumPassages: draft.maximumPassages } : {}),
     ...(changed('maximumOutputTokens') ? { maximumOutputTokens: orNull(draft.maximumOutputTokens) } : {}),
     ...(changed('baseTierFallback') ? { baseTierFallback: draft.baseTierFallback } : {}),
+    ...(changed('queryRewriting') ? { queryRewriting: draft.queryRewriting } : {}),
     ...(changed('keepUnansweredQuestions') ? { keepUnansweredQuestions: draft.keepUnansweredQuestions } : {}),
   }
   const changes = {

@@ -49,6 +49,7 @@ function QueryFacts({ result: { query, embedders, vectorWeight } }: { result: Sp
   return (
     <Stack gap="xs">
       {query.context.length > 0 && <Alert color="gray">{t('search.withContext')}</Alert>}
+      {query.isRewritten && <Alert color="gray">{t('search.rewritten')}</Alert>}
       <Group gap={6}>
         <Text size="sm" c="dimmed">
           {t('search.words')}
