@@ -1,5 +1,7 @@
+import { citations } from './citations.ts'
+import { citationsInLanguages } from './citations-xquad.ts'
 import { conversations } from './conversations.ts'
 import type { Evaluation } from './measure.ts'
 
 /** Every evaluation of `npm run eval:answers`, in the order of its output. */
-export const evaluations: readonly Evaluation[] = [conversations]
+export const evaluations: readonly Evaluation[] = [conversations, citations, citationsInLanguages]

@@ -16,6 +16,7 @@ import { createCitationRewriter } from '../src/chat/citations/citation-rewriter.
 import { selectQuote } from '../src/chat/citations/select-quote.ts'
 import { createAnswerFilter } from '../src/chat/safety/answer-filter.ts'
 import { createTargetPolicy } from '../src/chat/safety/targets.ts'
+import { supports } from '../src/evidence/index.ts'
 import { fencePassages } from '../src/chat/context/prompt.ts'
 import { createTokenCounter, estimateTokens, loadVocabulary } from '../src/tokens/index.ts'
 
@@ -197,6 +198,9 @@ const readers: Record<string, (text: string) => unknown> = {
     for (let start = 0; start < text.length; start += 20) filter.push(text.slice(start, start + 20))
     return filter.end()
   },
+  'the support of a sentence': (text) =>
+    supports(text.slice(0, 600), { title: text, headings: [text], tableHeader: text, text }),
+  'the claims of a sentence': (text) => supports(text, { title: '', text: 'A passage.' }),
   'the quote of a passage': (text) => selectQuote(text, text),
 }
 

@@ -1,0 +1,205 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { readClaims } from './claims.ts'
+import { type EvidenceText, readEvidence } from './evidence.ts'
+import { compareClaims, concludeSupport, supports } from './support.ts'
+
+const bridge = {
+  title: 'Harbour bridge.pdf',
+  headings: ['Construction'],
+  text: `The harbour bridge opened on 3 May 1932 after eight years of work. It cost 1,234,567 pounds and is 503.5 metres long.
+Traffic fell by 12.5 percent during the war. The architect, John Bradfield, was born in the United States. He said: "The bridge shall
+carry trains and trams for a hundred years." The toll is €2.40 from 6 pm on.`,
+}
+
+const verdictOf = (sentence: string, passage: EvidenceText = bridge) => {
+  const claims = readClaims(sentence)
+  return concludeSupport(claims, [compareClaims(claims, readEvidence(passage))])
+}
+
+describe('a passage supports a sentence', () => {
+  test.each([
+    'The harbour bridge opened in May 1932.',
+    'The bridge opened on 1932-05-03.',
+    'The bridge opened on 03.05.1932.',
+    'The bridge was opened on May 3rd, 1932, after 8 years of work.',
+    'The bridge cost about 1.2 million pounds.',
+    'The bridge cost 1.234.567 pounds.',
+    'The bridge cost 1 234 567 pounds.',
+    'The bridge cost 1.234567 million pounds.',
+    'The length of the bridge is 503,5 metres.',
+    'Traffic fell 12.5% in the war.',
+    'Its architect Bradfield was born in the US.',
+    'The toll is 2.40 euros from 18:00 on.',
+    'He said that the bridge "shall carry trains … for a hundred years".',
+    '1. The bridge opened in 1932.',
+    '| Bridge | opened | 1932',
+    'The harbour bridge opened in 1932 (see https://example.com/2019/05).',
+  ])('%s', (sentence) => {
+    expect(verdictOf(sentence)).toMatchObject({ verdict: 'supported' })
+  })
+
+  test.each([
+    ['The harbour bridge opened in May 1933.', 'number'],
+    ['The harbour bridge opened in June 1932.', 'month'],
+    ['The bridge opened on 04.05.1932.', 'number'],
+    ['The bridge opened after nine years of work.', 'number'],
+    ['The bridge cost about 1.3 million pounds.', 'number'],
+    ['The bridge cost 1,234,568 pounds.', 'number'],
+    ['The bridge is 503.6 metres long.', 'number'],
+    ['The toll of the bridge is 2.40 dollars.', 'currency'],
+    ['The architect of the bridge, Ralph Freeman, was born in the United States.', 'name'],
+    ['The architect John Bradfield was born in Australia.', 'name'],
+    ['He said that the bridge "shall carry cars and buses" for a hundred years.', 'quote'],
+    ['Visitors may climb the southern pylon during summer evenings.', 'words'],
+  ])('but not: %s (%s)', (sentence, missing) => {
+    expect(verdictOf(sentence)).toMatchObject({ verdict: 'unsupported', missing })
+  })
+
+  test('whose title or headings have the words', () => {
+    expect(supports('Construction of the harbour took eight years.', bridge)).toBe(true)
+  })
+
+  test('but a sentence without a statement is not judged', () => {
+    for (const sentence of ['', '**', 'Yes.', 'It is.']) expect(verdictOf(sentence).verdict).toBe('unchecked')
+  })
+})
+
+describe('a number', () => {
+  const prices = {
+    title: 'Prices.csv',
+    tableHeader: 'Article;Width;Price',
+    text: 'Screw Alpha;4;12.50\nScrew Beta;5;14.90\nWasher Gamma;4;0.30',
+  }
+
+  test('of a table must be in the row of the sentence', () => {
+    expect(verdictOf('The price of the screw Beta is 14.90.', prices).verdict).toBe('supported')
+    expect(verdictOf('The price of the screw Beta is 12.50.', prices)).toMatchObject({ missing: 'number' })
+  })
+
+  test('may be computed where the sentence shows from what', () => {
+    const costs = { title: 'Costs', text: 'The ticket costs 12 euros. The guide costs 5 euros.' }
+    expect(verdictOf('The ticket costs 12 euros and the guide 5 euros, together 17 euros.', costs).verdict).toBe(
+      'supported',
+    )
+    expect(verdictOf('The ticket and the guide cost together 17 euros.', costs)).toMatchObject({ missing: 'number' })
+    expect(verdictOf('The ticket costs 12 euros and the guide 5 euros, together 18 euros.', costs)).toMatchObject({
+      missing: 'number',
+    })
+  })
+
+  test('that the sentence has twice must be in the passage twice', () => {
+    const digits = { title: 'Dice', text: 'The sides of the die show 1, 2, 3, 4, 5 and 6 dots.' }
+    expect(verdictOf('The sides of the die show 1, 2, 2, 4, 5 and 6 dots.', digits)).toMatchObject({
+      missing: 'number',
+    })
+  })
+
+  test('of a list, a page or a step is not a statement', () => {
+    const steps = { title: 'Guide', text: 'Remove the cover. Loosen the screws of the cover.' }
+    expect(verdictOf('2) Step 3: Loosen the screws of the cover (page 7).', steps).verdict).toBe('supported')
+  })
+})
+
+describe('another language', () => {
+  const opening = {
+    title: 'opening-hours.txt',
+    text: 'The museum has been open since 12 March 1987. On Sundays it closes at 17:30, and admission for adults is 1,250 yen.',
+  }
+
+  test.each([
+    'Das Museum ist seit dem 12. März 1987 geöffnet und schließt am Sonntag um 17.30 Uhr.',
+    'Le musée est ouvert depuis le 12 mars 1987 et il ferme à 17 h 30 le dimanche.',
+    '博物馆自1987年3月12日起开放，成人票价为1250日元。',
+    'Музей открыт с 12 марта 1987 года.',
+    'المتحف مفتوح منذ ١٢ مارس ١٩٨٧.',
+  ])('is supported by its figures: %s', (sentence) => {
+    expect(verdictOf(sentence, opening).verdict).toBe('supported')
+  })
+
+  test.each([
+    'Das Museum ist seit dem 12. Mai 1987 für alle Besucher geöffnet.',
+    'Le musée est ouvert depuis le 12 mars 1986 pour tous les visiteurs.',
+    '博物馆自1987年3月13日起开放。',
+  ])('with another figure is not: %s', (sentence) => {
+    expect(verdictOf(sentence, opening).verdict).toBe('unsupported')
+  })
+
+  test('without a figure is not judged, because its words are translated', () => {
+    expect(verdictOf('Das Museum ist auch am Sonntag für alle geöffnet.', opening).verdict).toBe('unchecked')
+  })
+
+  test('of the answer shows how a short sentence is read', () => {
+    const claims = readClaims('Sonntags geschlossen.', 'de')
+    expect(concludeSupport(claims, [compareClaims(claims, readEvidence(opening))]).verdict).toBe('unchecked')
+  })
+
+  test.each([
+    [
+      'de',
+      'Die Gebühr beträgt 1.250,50 Euro.',
+      'Für das Jahr beträgt die Gebühr 1250,50 € und ist im März fällig.',
+      true,
+    ],
+    [
+      'de',
+      'Die Gebühr beträgt 1.250,60 Euro.',
+      'Für das Jahr beträgt die Gebühr 1250,50 € und ist im März fällig.',
+      false,
+    ],
+    ['de', 'Das Gremium hat zwölf Mitglieder.', 'Dem Gremium gehören 12 Mitglieder an, die der Rat wählt.', true],
+    ['zh', '公司拥有250万名用户。', '截至3月，公司拥有2,500,000名用户。', true],
+    ['zh', '公司拥有260万名用户。', '截至3月，公司拥有2,500,000名用户。', false],
+  ])('has its own forms of numbers (%s: %s)', (_language, sentence, text, expected) => {
+    expect(supports(sentence, { title: '', text })).toBe(expected)
+  })
+})
+
+test('the same texts give the same result, whatever they contain', () => {
+  const text = fc.string({
+    unit: fc.constantFrom(
+      'a',
+      'Bridge ',
+      '1',
+      '12,5',
+      ' ',
+      '. ',
+      '\n',
+      '“',
+      '”',
+      'May ',
+      '3',
+      '-',
+      '/',
+      ':',
+      '€',
+      '万',
+      '½',
+      '²',
+      '𝒳',
+      'ß',
+    ),
+    maxLength: 200,
+  })
+  fc.assert(
+    fc.property(text, text, (sentence, passage) => {
+      const first = verdictOf(sentence, { ...bridge, text: passage })
+      expect(first.overlap).toBeGreaterThanOrEqual(0)
+      expect(first.overlap).toBeLessThanOrEqual(1)
+      expect(verdictOf(sentence, { ...bridge, text: passage })).toEqual(first)
+    }),
+  )
+})
+
+test('a sentence of a passage is supported by it, however its figures are written', () => {
+  const amount = fc.integer({ min: 10, max: 9_999_999 })
+  const formats = fc.constantFrom('en', 'de', 'fr', 'de-CH')
+  fc.assert(
+    fc.property(amount, formats, formats, fc.integer({ min: 1, max: 9 }), (value, first, second, more) => {
+      const write = (number: number, locale: string) =>
+        `The yearly budget of the library is ${number.toLocaleString(locale)} euros.`
+      expect(supports(write(value, first), { title: '', text: write(value, second) })).toBe(true)
+      expect(supports(write(value + more, first), { title: '', text: write(value, second) })).toBe(false)
+    }),
+  )
+})
