@@ -34,6 +34,7 @@ const allowedRooms: AllowedRooms = {
     'organisations',
     'billing',
     'gateway',
+    'evidence',
     'language',
     'retrieval',
     'providers',

@@ -127,6 +127,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     tokens,
     ...pages,
     isReady: createReadiness({ databases: [control, corpus], ledger, isStopping }),
+    metrics,
     publicUrl: config.settings.server.publicUrl,
     clock,
     log,

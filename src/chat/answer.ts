@@ -2,8 +2,9 @@ import type { Receipt } from '../billing/index.ts'
 import { AppError, type RequestId } from '../kernel/index.ts'
 import type { ProviderMessage } from '../providers/index.ts'
 import type { Passage } from '../retrieval/index.ts'
-import { createCitationRewriter } from './citations/citation-rewriter.ts'
-import { askForReading, createBoundary, fencePassages, toCitedSource } from './context/prompt.ts'
+import { type AnswerCitations, createAnswerCitations } from './citations/answer-citations.ts'
+import type { CitationCounts } from './citations/citation-check.ts'
+import { askForReading, createBoundary, fencePassages, toCitablePassage } from './context/prompt.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
 import { type DocumentReference, referencesOfCitations, referencesOfPassages } from './references.ts'
 import { searchFirst } from './queries/first-search.ts'
@@ -19,6 +20,8 @@ export type AnswerEvent =
   | { type: 'message_source'; source: string; status: 'RETRIEVED'; count: number; search: SearchReport }
   | { type: 'assistant_write'; delta: string }
   | { type: 'references'; references: DocumentReference[] }
+  /** What became of the markers; only with inline sources. */
+  | { type: 'citations'; counts: CitationCounts }
   /** One receipt for each call of the model. */
   | { type: 'cost'; receipts: Receipt[] }
 
@@ -43,7 +46,7 @@ export function answer(
     prepared,
     boundary,
     passages: [],
-    sources: [],
+    citations: createAnswerCitations({ inline: call.inlineSources }),
     conversation: [],
     receipts: [],
     text: '',
@@ -58,8 +61,7 @@ interface Run {
   boundary: string
   /** The passages that the model has received, in the order of their numbers. */
   passages: Passage[]
-  /** Their documents. */
-  sources: ReturnType<typeof toCitedSource>[]
+  citations: AnswerCitations
   /** The messages of the next completion. */
   conversation: ProviderMessage[]
   receipts: Receipt[]
@@ -68,7 +70,7 @@ interface Run {
 }
 
 async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
-  const { call, prepared, sources, conversation } = run
+  const { call, prepared, citations, conversation } = run
   const startMs = performance.now()
   const found = await searchFirst(run.dependencies, call, prepared)
   if (found.receipt) run.receipts.push(found.receipt)
@@ -77,7 +79,6 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   yield retrieved(passages, { source: searchTool.source, query: found.query, startMs })
 
   addPassages(run, passages)
-  const rewriter = createCitationRewriter(sources, { inline: call.inlineSources })
   const filter = createAnswerFilter(trustedTargets(run), run.boundary)
   const question = call.messages.at(-1)!.content
   const system = found.isUnderspecified ? `${prepared.system}\n\n${askForReading}` : prepared.system
@@ -89,14 +90,17 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   let isBlank = true
   for (let round = 0; ; round++) {
     const mayCall = call.agentic && round < maximumToolRounds
+    citations.startReading(call.signal)
     const streamed = await complete(run, { round, mayCall })
     const turn = createModelTurn()
     for await (const events of streamed.events) {
       for (const event of events) if (event.type === 'finish') run.receipts.push(event.receipt)
-      const delta = filter.push(rewriter.push(turn.take(events)))
-      if (delta === '') continue
-      isBlank &&= delta.trim() === ''
-      yield write(run, delta)
+      for await (const checked of citations.push(turn.take(events), call.signal)) {
+        const delta = filter.push(checked)
+        if (delta === '') continue
+        isBlank &&= delta.trim() === ''
+        yield write(run, delta)
+      }
     }
     // Where no tools are allowed, calls are ignored: the answer ends.
     if (!mayCall || turn.toolCalls().length === 0) break
@@ -106,7 +110,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
     await prepared.window.add(countedText)
     yield* runTools(run, turn.toolCalls())
   }
-  const rest = filter.push(rewriter.end()) + filter.end()
+  const rest = filter.push(citations.end()) + filter.end()
   if (rest !== '') yield write(run, rest)
   if (isBlank && rest.trim() === '') {
     throw new AppError('upstream_error', 'The model ended without an answer.', {
@@ -114,10 +118,15 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
     })
   }
   const references = call.inlineSources
-    ? referencesOfCitations(rewriter.cited(), run.passages, call.passageReferences)
+    ? referencesOfCitations(citations.cited(), run.passages, call.passageReferences)
     : referencesOfPassages(run.passages, run.text, call.passageReferences)
   call.noteReferences?.(references)
   yield { type: 'references', references }
+  if (call.inlineSources) {
+    const counts = citations.counts()
+    call.noteCitations?.(counts)
+    yield { type: 'citations', counts }
+  }
   yield { type: 'cost', receipts: run.receipts }
 }
 
@@ -132,9 +141,9 @@ function write(run: Run, delta: string): AnswerEvent {
   return { type: 'assistant_write', delta }
 }
 
-function addPassages({ passages, sources }: Run, added: readonly Passage[]) {
+function addPassages({ passages, citations }: Run, added: readonly Passage[]) {
   passages.push(...added)
-  sources.push(...added.map(toCitedSource))
+  citations.addPassages(added.map(toCitablePassage))
 }
 
 function complete(
@@ -169,6 +178,7 @@ async function* runTools(run: Run, toolCalls: readonly ToolCall[]): AsyncGenerat
   for await (const { toolCallId, content, passages, source, query, startMs } of outcomes) {
     yield retrieved(passages, { source, query, startMs })
     addPassages(run, passages)
+    if (passages.length === 0 && query !== null) run.citations.addResult(content)
     conversation.push({ role: 'tool', toolCallId, content })
   }
 }

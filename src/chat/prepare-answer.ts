@@ -7,6 +7,7 @@ import type { ProviderMessage } from '../providers/index.ts'
 import type { Retrieval } from '../retrieval/index.ts'
 import type { Space } from '../spaces/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
+import type { CitationCounts } from './citations/citation-check.ts'
 import { removeMarkers } from './citations/citation-rewriter.ts'
 import { type ContextWindow, openContextWindow } from './context/context-window.ts'
 import { composeSystemPrompt } from './context/prompt.ts'
@@ -24,6 +25,8 @@ export interface AnswerCall {
   agentic: boolean
   /** Receives the references of a complete answer; must not throw. */
   noteReferences?: (references: readonly { documentId: string }[]) => void
+  /** Receives what became of the markers of a complete answer; must not throw. */
+  noteCitations?: (counts: CitationCounts) => void
   signal: AbortSignal
 }
 

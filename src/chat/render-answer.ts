@@ -28,6 +28,8 @@ export function renderEvent(event: AnswerEvent, reader: Reader): string {
         : event.references.map(({ id, title, url }) => ({ id, title, ...(url === undefined ? {} : { url }) }))
       return sse('references', { references })
     }
+    case 'citations':
+      return reader.isPreview && reader.isAdministrator ? sse('citations', event.counts) : ''
     case 'cost':
       return reader.isPreview && reader.isAdministrator ? sse('cost', renderCost(event)) : ''
   }
@@ -75,11 +77,11 @@ export async function foldAnswer(
     if (event.type === 'message_source') sources.push(renderSource(event))
     else if (event.type === 'assistant_write') folded.content += event.delta
     else if (event.type === 'references') folded.references = event.references
-    else if (reader.isAdministrator) folded.cost = renderCost(event)
+    else if (event.type === 'citations') folded.citations = event.counts
+    else folded.cost = renderCost(event)
   }
-  if (!reader.isPreview) {
-    const { cost: _, ...answer } = folded
-    return answer
-  }
-  return { ...folded, sources }
+  const { cost, citations, ...answer } = folded
+  if (!reader.isPreview) return answer
+  const forAdministrators = { ...(citations && { citations }), ...(cost && { cost }) }
+  return { ...answer, sources, ...(reader.isAdministrator && forAdministrators) }
 }

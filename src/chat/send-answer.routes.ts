@@ -5,6 +5,7 @@ import type { Organisation } from '../organisations/index.ts'
 import type { Space } from '../spaces/index.ts'
 import { answer } from './answer.ts'
 import type { ReadChat } from './chat-body.ts'
+import type { CitationCounts } from './citations/citation-check.ts'
 import { type AnswerCall, type AnswerDependencies, prepareAnswer } from './prepare-answer.ts'
 import { foldAnswer, type Reader, renderDone, renderError, renderEvent } from './render-answer.ts'
 import { toVisitorError } from './visitor-error.ts'
@@ -17,6 +18,8 @@ export type SendDependencies = AnswerDependencies & {
     documentIds: readonly string[]
     question: string
   }) => void
+  /** Counts what became of the markers of answers, for the metrics. */
+  countCitations: (counts: CitationCounts) => void
   log: Log
 }
 
@@ -41,6 +44,11 @@ export async function sendAnswer(
     passageReferences,
     // People who try a Space are not its visitors.
     ...(!isPreview && { noteReferences: noteReferencesOf(dependencies, request.organisation, space, body.messages) }),
+    noteCitations(counts) {
+      dependencies.countCitations(counts)
+      const { moved, dropped } = counts
+      if (moved + dropped > 0) dependencies.log.info({ requestId: request.requestId, ...counts }, 'corrected citations')
+    },
     signal: request.clientSignal,
   }
   const prepared = await prepareAnswer(dependencies, call).catch((error: unknown) => {

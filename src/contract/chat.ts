@@ -101,8 +101,21 @@ const previewCostSchema = z
   })
   .describe('`cost`: sent to administrators before `done`.')
 
+const previewCitationsSchema = z
+  .object({
+    supported: z.int().describe('Their passage supports the sentence.'),
+    moved: z.int().describe('Replaced by a passage that supports the sentence.'),
+    dropped: z.int().describe('Removed: no passage that the model received supports the sentence.'),
+    unchecked: z.int().describe('Kept: their sentence has nothing to compare.'),
+  })
+  .describe('`citations`: what became of the markers of the model; sent to administrators with inline sources.')
+
 export const chatPreviewSchema = chatAnswerSchema
-  .extend({ sources: z.array(previewSourceSchema).optional(), cost: previewCostSchema.optional() })
+  .extend({
+    sources: z.array(previewSourceSchema).optional(),
+    citations: previewCitationsSchema.optional(),
+    cost: previewCostSchema.optional(),
+  })
   .meta({ id: 'SpaceChatPreview' })
 
 export const chatPreviewEventSchema = z
@@ -110,6 +123,7 @@ export const chatPreviewEventSchema = z
     previewSourceSchema,
     errorEventSchema.extend({ code: z.string().describe('The code of the error.') }),
     ...otherEvents,
+    previewCitationsSchema,
     previewCostSchema,
   ])
   .meta({ id: 'SpaceChatPreviewEvent' })

@@ -180,6 +180,12 @@ function createDocumentMetrics(registers: Registry[]) {
       buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900],
       registers,
     }),
+    citations: new Counter({
+      name: 'portico_citations_total',
+      help: 'Markers of answers by outcome of their check: supported, moved, dropped or unchecked.',
+      labelNames: ['outcome'],
+      registers,
+    }),
     searchSeconds: new Histogram({
       name: 'portico_search_seconds',
       help: 'Hybrid search in a Space.',

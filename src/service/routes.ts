@@ -28,7 +28,7 @@ import {
   type Viewer,
 } from '../documents/index.ts'
 import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
-import { operationsRoutes, type Routes } from '../http/index.ts'
+import { type Metrics, operationsRoutes, type Routes } from '../http/index.ts'
 import type { InsightService } from '../insights/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import {
@@ -75,6 +75,7 @@ export interface RouteDependencies {
   tokens: TokenCounting
   systemReport: SystemReport
   organisationLists: OrganisationLists
+  metrics: Metrics
   isReady: () => Promise<boolean>
   publicUrl: string | undefined
   clock: Clock
@@ -90,7 +91,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     dependencies
   const { ledger, completions, documents, documentStore, blobs, index, retrieval, spaces, insights, tokens, chunks } =
     dependencies
-  const { isReady, publicUrl, clock, log } = dependencies
+  const { metrics, isReady, publicUrl, clock, log } = dependencies
   const answers = {
     completions,
     retrieval,
@@ -112,6 +113,9 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       ...answers,
       getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
       noteAnswer: (given) => insights.note(given),
+      countCitations(counts) {
+        for (const [outcome, count] of Object.entries(counts)) metrics.citations.inc({ outcome }, count)
+      },
       log,
     }),
     spaceSearchRoutes(answers),

@@ -155,12 +155,14 @@ describe('the preview of a Space', () => {
       documents: expect.arrayContaining([{ id: expect.any(String), title: 'museum.md' }]),
       milliseconds: expect.any(Number),
     })
-    expect(events.slice(-3).map(({ name }) => name)).toEqual(['references', 'cost', 'done'])
+    expect(events.slice(-4).map(({ name }) => name)).toEqual(['references', 'citations', 'cost', 'done'])
+    expect(events.at(-3)!.data).toEqual({ supported: expect.any(Number), moved: 0, dropped: 0, unchecked: 0 })
     const requestId = headers.get('x-request-id')
     expect(events.at(-2)!.data).toMatchObject({ requests: [{ requestId, model: 'portico/offline' }] })
     expectStatus(await administrator.call('GET', `/api/usage/${requestId}`), 200)
     const seen = eventsOf((await preview(member, { ...ticketQuestion, streaming: true })).body)
     expect(seen.map(({ name }) => name)).not.toContain('cost')
+    expect(seen.map(({ name }) => name)).not.toContain('citations')
     expect(expectStatus(await preview(member, ticketQuestion), 200).cost).toBeUndefined()
   })
 

@@ -1,6 +1,8 @@
 import { createSentenceTracker, type CitedSentence } from './cited-sentence.ts'
-import { createCodeSpans } from './code-spans.ts'
-import { createNumberingWriter, ErasingWriter, type MarkerWriter } from './marker-writers.ts'
+import type { CitationCheck } from './citation-check.ts'
+import { createCodeSpans, type PlainToken } from './code-spans.ts'
+import { type DecideRow, MarkerRows } from './marker-rows.ts'
+import { createNumberingWriter } from './numbering-writer.ts'
 import { Scanner } from './scanner.ts'
 
 /**
@@ -31,16 +33,29 @@ export interface CitationRewriter {
 
 /**
  * `sources[n - 1]` is the document of the passage with number n in the prompt; the array may grow. With `inline` off every marker is removed.
+ * `check` decides which markers stay; without it all do.
  */
 export function createCitationRewriter(
   sources: readonly CitedSource[],
-  { inline }: { inline: boolean },
+  { inline, check }: { inline: boolean; check?: Pick<CitationCheck, 'push' | 'decide'> },
 ): CitationRewriter {
   const citations = createCitationList(sources)
-  const writer = inline ? citations.follow(createNumberingWriter(citations.numberOf)) : new ErasingWriter()
-  const pipeline = createPipeline(writer, (given) => given.every((sourceNumber) => sourceNumber <= sources.length))
+  const writer = createNumberingWriter(citations.numberOf)
+  const pipeline = createPipeline({
+    accepts: (given) => given.every((sourceNumber) => sourceNumber <= sources.length),
+    decide: inline ? (numbers, rest) => check?.decide(numbers, rest) ?? null : eraseAll,
+    follow(text) {
+      if (!inline) return
+      citations.follow(text)
+      check?.push(text)
+    },
+    write: writer.take,
+    end: writer.end,
+  })
   return { ...pipeline, cited: citations.all }
 }
+
+const eraseAll: DecideRow = () => []
 
 /** Numbers documents in order of first use, and records which of their passages are cited, and by which sentence. */
 function createCitationList(sources: readonly CitedSource[]) {
@@ -59,14 +74,7 @@ function createCitationList(sources: readonly CitedSource[]) {
       }
       return number
     },
-    /** The writer, with its text followed. */
-    follow: (writer: MarkerWriter): MarkerWriter => ({
-      take(token) {
-        if (token.type === 'text') sentences.push(token.text)
-        return writer.take(token)
-      },
-      end: () => writer.end(),
-    }),
+    follow: sentences.push,
     all: () => [...cited],
   }
 }
@@ -81,14 +89,18 @@ const unitsPerTurn = 20_000
 export async function removeMarkers(text: string, signal: AbortSignal): Promise<string> {
   if (!/[[［【〔]/.test(text)) return text
   let highest = 0
-  const pipeline = createPipeline(new ErasingWriter(), (numbers) => {
-    let next = highest
-    for (const number of numbers) {
-      if (number > next + 1) return false
-      next = Math.max(next, number)
-    }
-    highest = next
-    return true
+  const pipeline = createPipeline({
+    accepts(numbers) {
+      let next = highest
+      for (const number of numbers) {
+        if (number > next + 1) return false
+        next = Math.max(next, number)
+      }
+      highest = next
+      return true
+    },
+    decide: eraseAll,
+    write: (token) => (token.type === 'text' ? token.text : ''),
   })
   let output = ''
   for (let at = 0; at < text.length; at += unitsPerTurn) {
@@ -99,12 +111,25 @@ export async function removeMarkers(text: string, signal: AbortSignal): Promise<
   return output + pipeline.end()
 }
 
-/** Scanner, code spans and writer: text in, decided text out. */
-function createPipeline(writer: MarkerWriter, accepts: (numbers: readonly number[]) => boolean) {
+interface Stages {
+  /** Whether a marker may have these numbers; otherwise it is text. */
+  accepts: (numbers: readonly number[]) => boolean
+  decide: DecideRow
+  /** Receives the text before each marker, and the text after it once the marker is decided. */
+  follow?: (text: string) => void
+  /** Returns the decided text. */
+  write: (token: PlainToken) => string
+  end?: () => string
+}
+
+/** Scanner, code spans, rows of markers and writer: text in, decided text out. */
+function createPipeline({ accepts, decide, follow, write, end }: Stages) {
   let output = ''
-  const codeSpans = createCodeSpans((token) => {
-    output += writer.take(token)
+  const rows = new MarkerRows(decide, (token) => {
+    if (token.type === 'text') follow?.(token.text)
+    output += write(token)
   })
+  const codeSpans = createCodeSpans((token) => rows.take(token))
   const scanner = new Scanner(accepts, codeSpans.push)
   function take(): string {
     const taken = output
@@ -119,7 +144,8 @@ function createPipeline(writer: MarkerWriter, accepts: (numbers: readonly number
     end(): string {
       scanner.end()
       codeSpans.end()
-      output += writer.end()
+      rows.end()
+      output += end?.() ?? ''
       return take()
     },
   }

@@ -35,12 +35,22 @@ const stopPattern = /[.!?…]["'”’»)]{0,4}(?=\s|$)|[。！？\n]/u
 
 /** A marker after a stop belongs to the sentence before it, a marker within a sentence to all of that sentence. */
 function joinSentence(before: string, after: string): string {
+  const { inner, isComplete } = trimSentenceEnd(before)
+  const rest = isComplete ? '' : after.slice(0, stopPattern.exec(after)?.index)
+  return (inner.slice(findSentenceStart(inner)) + rest).trim()
+}
+
+/** A text without the stop, the quotes and the white space at its end. `isComplete`: there was a stop. */
+export function trimSentenceEnd(before: string): { inner: string; isComplete: boolean } {
   const body = before.trimEnd()
   const isComplete = /(?:[.!?…]["'”’»)]{0,4}|[。！？])$/u.test(body)
-  const inner = isComplete ? body.replace(/[.!?…。！？"'”’»)]{1,20}$/u, '') : body
+  return { inner: isComplete ? body.replace(/[.!?…。！？"'”’»)]{1,20}$/u, '') : body, isComplete }
+}
+
+/** The index at which the last sentence of a trimmed text begins. */
+export function findSentenceStart(inner: string): number {
   let start = 0
   for (const stop of inner.matchAll(new RegExp(stopPattern, 'gu'))) start = stop.index + stop[0].length
-  const rest = isComplete ? '' : after.slice(0, stopPattern.exec(after)?.index)
-  // A stop at the very end of `inner` belongs to an abbreviation or to nothing.
-  return (inner.slice(start === inner.length ? 0 : start) + rest).trim()
+  // A stop at the very end belongs to an abbreviation or to nothing.
+  return start === inner.length ? 0 : start
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { toWebUrl } from '../../kernel/index.ts'
 import type { Passage } from '../../retrieval/index.ts'
+import type { CitablePassage } from '../citations/answer-citations.ts'
 import type { CitedSource } from '../citations/citation-rewriter.ts'
 
 /**
@@ -59,6 +60,12 @@ export function toCitedSource(passage: Passage): CitedSource {
     title: passage.documentName,
     url: passage.url === null ? null : toWebUrl(passage.url),
   }
+}
+
+/** The passage as the check of citations reads it. */
+export function toCitablePassage(passage: Passage): CitablePassage {
+  const { documentName: title, headingPath: headings, tableHeader, text } = passage
+  return { source: toCitedSource(passage), title, headings, tableHeader, text }
 }
 
 function describePosition({ pageFrom, pageTo, rowFrom, rowTo }: Passage): string {
