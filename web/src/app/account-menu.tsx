@@ -28,7 +28,7 @@ export function AccountMenu() {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item component={Link} to={'/account' as '/'} leftSection={<IconSettings size={16} aria-hidden />}>
+        <Menu.Item component={Link} to={'/account'} leftSection={<IconSettings size={16} aria-hidden />}>
           {t('account.settings')}
         </Menu.Item>
         <Menu.Item
@@ -63,7 +63,7 @@ function SignOutItem() {
   const signOut = async () => {
     await postJson('/api/auth/sign-out', {})
     queryClient.clear()
-    await navigate({ to: '/sign-in' as '/' })
+    await navigate({ to: '/sign-in' })
   }
   return (
     <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => void signOut()}>

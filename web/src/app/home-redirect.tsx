@@ -14,6 +14,6 @@ export function HomeRedirect() {
     const page = organisation.role === 'administrator' ? 'developer-tools' : 'spaces'
     return <Navigate to={`/organisations/${organisation.id}/${page}` as '/'} replace />
   }
-  if (isOperator) return <Navigate to={'/operator/organisations' as '/'} replace />
+  if (isOperator) return <Navigate to={'/operator/organisations'} replace />
   return <EmptyState title={t('home.noOrganisation')} text={t('home.noOrganisationText')} />
 }

@@ -21,7 +21,7 @@ export const shellRoute = createRoute({
   loader: ({ context, location }) =>
     context.queryClient.ensureQueryData(sessionQuery).catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 401) throw error
-      throw redirect({ to: '/sign-in' as '/', search: { returnTo: location.href } as never, replace: true })
+      throw redirect({ to: '/sign-in', search: { returnTo: location.href }, replace: true })
     }),
   component: lazyRouteComponent(() => import('./shell.tsx'), 'Shell'),
 })

@@ -1,10 +1,11 @@
 import { Button, Menu, Text } from '@mantine/core'
 import { IconBuilding, IconCheck, IconSelector } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { getJson } from '../api/client.ts'
 import { useSession } from './session.ts'
+import { ButtonLink } from '../ui/link.tsx'
 
 /** Chooses among the organisations of the person. An operator may visit others, which have a link to their page for operators. */
 export function OrganisationSwitcher({ organisationId }: { organisationId: string | undefined }) {
@@ -33,7 +34,9 @@ export function OrganisationSwitcher({ organisationId }: { organisationId: strin
           <Menu.Item
             key={id}
             leftSection={id === organisationId ? <IconCheck size={14} aria-hidden /> : undefined}
-            onClick={() => void navigate({ to: `/organisations/${id}/spaces` as '/' })}
+            onClick={() =>
+              void navigate({ to: '/organisations/$organisationId/spaces', params: { organisationId: id } })
+            }
           >
             {label}
           </Menu.Item>
@@ -53,9 +56,9 @@ function VisitedOrganisation({ organisationId }: { organisationId: string }) {
   })
   const name = data?.name ?? ''
   return (
-    <Button
-      component={Link}
-      to={`/operator/organisations/${organisationId}` as '/'}
+    <ButtonLink
+      to="/operator/organisations/$organisationId"
+      params={{ organisationId }}
       fullWidth
       variant="default"
       justify="flex-start"
@@ -63,7 +66,7 @@ function VisitedOrganisation({ organisationId }: { organisationId: string }) {
       aria-label={t('navigation.visitedOrganisation', { name })}
     >
       <OrganisationName name={name} />
-    </Button>
+    </ButtonLink>
   )
 }
 

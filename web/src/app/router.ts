@@ -25,7 +25,7 @@ queryClient.getQueryCache().config.onError = (error) => {
   const { pathname, href } = router.state.location
   if (!(error instanceof ApiError) || error.status !== 401 || pathname === '/sign-in') return
   queryClient.clear()
-  void router.navigate({ to: '/sign-in' as '/', search: { returnTo: href } as never, replace: true })
+  void router.navigate({ to: '/sign-in', search: { returnTo: href }, replace: true })
 }
 
 declare module '@tanstack/react-router' {

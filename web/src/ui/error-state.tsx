@@ -11,7 +11,7 @@ export function ErrorState({ error }: ErrorComponentProps) {
   const { t } = useTranslation()
   const returnTo = useRouterState({ select: (state) => state.location.href })
   if (error instanceof ApiError) {
-    if (error.status === 401) return <Navigate to={'/sign-in' as '/'} search={{ returnTo } as never} replace />
+    if (error.status === 401) return <Navigate to={'/sign-in'} search={{ returnTo }} replace />
     if (error.status === 403) return <EmptyState title={t('error.forbidden')} text={t('error.forbiddenText')} />
     if (error.status === 404) return <NotFoundState />
     if (error.status === 0)

@@ -1,7 +1,6 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { EmptyState } from './empty-state.tsx'
+import { AnchorLink } from './link.tsx'
 
 export function NotFoundState() {
   const { t } = useTranslation()
@@ -9,11 +8,7 @@ export function NotFoundState() {
     <EmptyState
       title={t('error.notFound')}
       text={t('error.notFoundText')}
-      action={
-        <Anchor component={Link} to="/">
-          {t('error.home')}
-        </Anchor>
-      }
+      action={<AnchorLink to="/">{t('error.home')}</AnchorLink>}
     />
   )
 }

@@ -1,6 +1,6 @@
-import { Anchor, Button, Divider, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Divider, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQuery, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { type ErrorComponentProps, Link, useNavigate, useParams } from '@tanstack/react-router'
+import { type ErrorComponentProps, useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { MeBody, OpenInvitationBody } from '@contract/people.ts'
@@ -11,6 +11,7 @@ import { NewPassword } from './new-password.tsx'
 import { Problem, useProblemText } from './problem.tsx'
 import { invitationQuery } from './routes.tsx'
 import { SingleSignOnButton } from './single-sign-on-button.tsx'
+import { AnchorLink, ButtonLink } from '../../ui/link.tsx'
 
 export function InvitationPage() {
   const { t } = useTranslation('accounts')
@@ -54,9 +55,9 @@ function Acceptance({ token, invitation, onProblem }: AcceptanceProps) {
   const returnTo = `/invitations/${token}`
   if (accountExists)
     return (
-      <Button component={Link} to={'/sign-in' as '/'} search={{ returnTo } as never}>
+      <ButtonLink to={'/sign-in'} search={{ returnTo }}>
         {t('invitation.signIn', { email })}
-      </Button>
+      </ButtonLink>
     )
   return (
     <>
@@ -165,9 +166,7 @@ export function InvitationError(props: ErrorComponentProps) {
     <Stack>
       <Title order={1}>{t('invitation.gone')}</Title>
       <Text>{t('invitation.goneText')}</Text>
-      <Anchor component={Link} to={'/sign-in' as '/'}>
-        {t('toSignIn')}
-      </Anchor>
+      <AnchorLink to={'/sign-in'}>{t('toSignIn')}</AnchorLink>
     </Stack>
   )
 }

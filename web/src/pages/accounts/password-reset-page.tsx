@@ -1,6 +1,6 @@
-import { Anchor, Button, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { type ErrorComponentProps, Link, useNavigate, useParams } from '@tanstack/react-router'
+import { type ErrorComponentProps, useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError, postJson } from '../../api/client.ts'
@@ -10,6 +10,7 @@ import { notifySuccess } from '../../ui/notify.ts'
 import { NewPassword } from './new-password.tsx'
 import { Problem, useProblemText } from './problem.tsx'
 import { passwordResetQuery } from './routes.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 
 /** Sets a new password with a link that an operator has made. */
 export function PasswordResetPage() {
@@ -53,7 +54,7 @@ function usePasswordReset(token: string) {
       await postJson(`/api/password-resets/${encodeURIComponent(token)}`, { password })
       queryClient.clear()
       notifySuccess(t('reset.done'))
-      await navigate({ to: '/sign-in' as '/', replace: true })
+      await navigate({ to: '/sign-in', replace: true })
     } catch (error) {
       setProblem(problemText(error))
     } finally {
@@ -71,9 +72,7 @@ export function PasswordResetError(props: ErrorComponentProps) {
     <Stack>
       <Title order={1}>{t('reset.gone')}</Title>
       <Text>{t('reset.goneText')}</Text>
-      <Anchor component={Link} to={'/sign-in' as '/'}>
-        {t('toSignIn')}
-      </Anchor>
+      <AnchorLink to={'/sign-in'}>{t('toSignIn')}</AnchorLink>
     </Stack>
   )
 }

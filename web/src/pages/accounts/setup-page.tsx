@@ -13,7 +13,7 @@ export function SetupPage() {
   const { t } = useTranslation('accounts')
   const { data: setup } = useSuspenseQuery(setupQuery)
   const { submit, problem, isBusy } = useSetup()
-  if (!setup.required) return <Navigate to={'/sign-in' as '/'} replace />
+  if (!setup.required) return <Navigate to={'/sign-in'} replace />
   return (
     <form onSubmit={(event) => void submit(event)}>
       <Stack>

@@ -17,7 +17,7 @@ export function SignInPage() {
     error === undefined ? undefined : isKnown(error) ? t(`problem.${error}`) : t('problem.sign_in_failed'),
   )
   const finish = useFinish(safeReturn(returnTo))
-  if (setup.required) return <Navigate to={'/setup' as '/'} replace />
+  if (setup.required) return <Navigate to={'/setup'} replace />
   return (
     <Stack>
       <title>{`${t('signIn.title')} · Portico`}</title>

@@ -38,7 +38,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
     async onSuccess({ id }) {
       await queryClient.invalidateQueries({ queryKey: ['operator', 'organisations'] })
       onClose()
-      await navigate({ to: `/operator/organisations/${id}` as '/' })
+      await navigate({ to: '/operator/organisations/$organisationId', params: { organisationId: id } })
     },
   })
   const submit = (event: FormEvent<HTMLFormElement>) => {

@@ -44,7 +44,7 @@ function ConfirmWithName({ organisation, onCancel }: { organisation: Organisatio
   const remove = useMutation({
     mutationFn: () => deleteJson(`/api/organisations/${organisation.id}`),
     async onSuccess() {
-      await navigate({ to: '/operator/organisations' as '/' })
+      await navigate({ to: '/operator/organisations' })
       queryClient.removeQueries({ queryKey: ['operator', 'organisation', organisation.id] })
       await queryClient.invalidateQueries({ queryKey: ['operator', 'organisations'] })
       notifySuccess(t('danger.done', { name: organisation.name }))

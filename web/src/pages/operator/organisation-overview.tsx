@@ -1,5 +1,4 @@
-import { Anchor, SimpleGrid, Stack, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleOrganisationBody } from '@contract/console-organisations.ts'
@@ -7,6 +6,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { Time } from '../../ui/time.tsx'
 import { BudgetBar } from './budget-bar.tsx'
 import { State } from './gateway-state.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 
 /** The state of an organisation: what it has spent, and why its gateway is open or closed. */
 export function OrganisationOverview({ data }: { data: ConsoleOrganisationBody }) {
@@ -84,8 +84,8 @@ function Fact({ title, children }: { title: string; children: ReactNode }) {
 
 function CountLink({ to, text }: { to: string; text: string }) {
   return (
-    <Anchor component={Link} to={to as '/'} size="sm">
+    <AnchorLink to={to as '/'} size="sm">
       {text}
-    </Anchor>
+    </AnchorLink>
   )
 }

@@ -1,6 +1,5 @@
-import { Anchor, Button, Divider, Group, Stack, Text } from '@mantine/core'
+import { Divider, Group, Stack, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -11,6 +10,7 @@ import { OrganisationOverview } from './organisation-overview.tsx'
 import { OrganisationSettings } from './organisation-settings.tsx'
 import { organisationPageRoute, organisationQuery } from './routes.tsx'
 import { WebhookSettings } from './webhook-settings.tsx'
+import { AnchorLink, ButtonLink } from '../../ui/link.tsx'
 
 export function OrganisationPage() {
   const { t } = useTranslation('operator')
@@ -29,9 +29,13 @@ export function OrganisationPage() {
         </Group>
       }
       actions={
-        <Button component={Link} to={`/organisations/${organisation.id}/developer-tools` as '/'} variant="default">
+        <ButtonLink
+          to="/organisations/$organisationId/developer-tools"
+          params={{ organisationId: organisation.id }}
+          variant="default"
+        >
           {t('one.openTeam')}
-        </Button>
+        </ButtonLink>
       }
     >
       <OrganisationOverview data={data} />
@@ -42,14 +46,9 @@ export function OrganisationPage() {
         <Section
           title={t('one.changes')}
           actions={
-            <Anchor
-              component={Link}
-              to="/operator/audit"
-              search={{ organisationId: organisation.id } as never}
-              size="sm"
-            >
+            <AnchorLink to="/operator/audit" search={{ organisationId: organisation.id } as never} size="sm">
               {t('one.allChanges')}
-            </Anchor>
+            </AnchorLink>
           }
         >
           <AuditEntries entries={data.changes} hideOrganisation />

@@ -1,5 +1,4 @@
-import { Anchor, Box, Table, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Box, Table, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleOrganisationRow } from '@contract/console-organisations.ts'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -10,6 +9,7 @@ import { BudgetBar } from './budget-bar.tsx'
 import { badColor } from './colors.ts'
 import { GatewayState } from './gateway-state.tsx'
 import type { OrganisationsSearch } from './routes.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 
 /** The counts need a wider window. */
 const wide = 'xl'
@@ -96,16 +96,16 @@ function OrganisationRow({ row }: { row: ConsoleOrganisationRow }) {
   return (
     <Table.Tr>
       <Table.Td maw={220}>
-        <Anchor
-          component={Link}
-          to={`/operator/organisations/${row.id}` as '/'}
+        <AnchorLink
+          to="/operator/organisations/$organisationId"
+          params={{ organisationId: row.id }}
           fw={500}
           size="sm"
           truncate
           display="block"
         >
           {row.name}
-        </Anchor>
+        </AnchorLink>
       </Table.Td>
       <Table.Td data-label={t('column.plan')}>{t(`plan.${row.plan}`)}</Table.Td>
       <Table.Td data-label={t('column.gateway')}>

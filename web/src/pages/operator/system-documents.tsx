@@ -1,5 +1,4 @@
-import { Anchor, Group, Table, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Group, Table, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -7,6 +6,7 @@ import { Section } from '../../ui/section.tsx'
 import { TableFrame } from '../../ui/table-frame.tsx'
 import { Time } from '../../ui/time.tsx'
 import { OrganisationName } from './system-queue.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 
 /** Documents that could not be processed. */
 export function DocumentSection({ system }: { system: ConsoleSystemBody }) {
@@ -46,17 +46,19 @@ export function DocumentSection({ system }: { system: ConsoleSystemBody }) {
             {failedDocuments.map((document) => (
               <Table.Tr key={document.id}>
                 <Table.Td maw={280}>
-                  <Anchor
-                    component={Link}
-                    to={
-                      `/organisations/${document.organisationId}/spaces/${document.spaceId}/files/${document.id}` as '/'
-                    }
+                  <AnchorLink
+                    to="/organisations/$organisationId/spaces/$spaceId/files/$documentId"
+                    params={{
+                      organisationId: document.organisationId ?? '',
+                      spaceId: document.spaceId,
+                      documentId: document.id,
+                    }}
                     size="sm"
                     truncate
                     display="block"
                   >
                     {document.name}
-                  </Anchor>
+                  </AnchorLink>
                 </Table.Td>
                 <Table.Td>
                   <OrganisationName {...document} />

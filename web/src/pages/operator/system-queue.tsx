@@ -1,5 +1,4 @@
-import { Anchor, SimpleGrid, Stack, Table, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
@@ -7,6 +6,7 @@ import { useFormat } from '../../i18n/use-format.ts'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
 import { TableFrame } from '../../ui/table-frame.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 
 type Queue = ConsoleSystemBody['queue']
 
@@ -176,8 +176,8 @@ export function OrganisationName(props: { organisationId: string | null; organis
   const { organisationId, organisationName } = props
   if (organisationId === null) return <>–</>
   return (
-    <Anchor component={Link} to={`/operator/organisations/${organisationId}` as '/'} size="sm">
+    <AnchorLink to="/operator/organisations/$organisationId" params={{ organisationId }} size="sm">
       {organisationName ?? organisationId}
-    </Anchor>
+    </AnchorLink>
   )
 }

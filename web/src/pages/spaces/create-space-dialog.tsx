@@ -96,7 +96,10 @@ function useCreateSpace(organisationId: string) {
       postJson<SpaceBody>('/api/spaces', { organisationId, ...fields }),
     onSuccess: async ({ id }) => {
       await queryClient.invalidateQueries({ queryKey: spaceListsKey })
-      await navigate({ to: `/organisations/${organisationId}/spaces/${id}/files` as '/' })
+      await navigate({
+        to: '/organisations/$organisationId/spaces/$spaceId/files',
+        params: { organisationId, spaceId: id },
+      })
     },
   })
 }

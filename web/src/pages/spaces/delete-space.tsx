@@ -39,7 +39,7 @@ function DeleteForm(props: { organisationId: string; space: SpaceView; onCancel:
     onSuccess: async () => {
       notifySuccess(t('delete.done', { name: space.name }))
       // Unsaved changes of a deleted Space are of no use.
-      await navigate({ to: `/organisations/${organisationId}/spaces` as '/', ignoreBlocker: true })
+      await navigate({ to: '/organisations/$organisationId/spaces', params: { organisationId }, ignoreBlocker: true })
       queryClient.removeQueries({ queryKey: spaceQuery(space.id).queryKey })
       await queryClient.invalidateQueries({ queryKey: spaceListsKey })
     },

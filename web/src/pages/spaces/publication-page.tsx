@@ -1,7 +1,6 @@
-import { Alert, Anchor, Button, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Alert, Button, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconExternalLink, IconInfoCircle, IconWorldOff, IconWorldUpload } from '@tabler/icons-react'
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import type { PublicationView } from '@contract/console-spaces.ts'
 import { postJson } from '../../api/client.ts'
@@ -15,6 +14,7 @@ import { publicationQuery, spaceListsKey, spaceQuery } from './queries.ts'
 import { RequestSection } from './request-section.tsx'
 import { publicationRoute } from './routes.tsx'
 import { StateBadge } from './space-fields.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 
 /** The endpoint of one Space: publish or unpublish it, and what its callers need. */
 export function PublicationPage() {
@@ -50,9 +50,14 @@ function PageLinks({ organisationId, space }: { organisationId: string; space: P
   return (
     <>
       <StateBadge published={space.published} />{' '}
-      <Anchor component={Link} to={`/organisations/${organisationId}/spaces/${space.id}/chat` as '/'} size="sm" ml="xs">
+      <AnchorLink
+        to="/organisations/$organisationId/spaces/$spaceId/chat"
+        params={{ organisationId, spaceId: space.id }}
+        size="sm"
+        ml="xs"
+      >
         {t('publication.toChat')} <IconExternalLink size={12} aria-hidden />
-      </Anchor>
+      </AnchorLink>
     </>
   )
 }
@@ -119,17 +124,17 @@ function Warnings({ organisationId, publication }: { organisationId: string; pub
       {!modelAvailable && (
         <Alert color="red" title={t('model.unavailable')}>
           {t('publication.modelText', { model: space.model })}{' '}
-          <Anchor component={Link} to={`${base}/settings` as '/'} inherit underline="always">
+          <AnchorLink to={`${base}/settings` as '/'} inherit underline="always">
             {t('layout.settings')}
-          </Anchor>
+          </AnchorLink>
         </Alert>
       )}
       {documents.ready === 0 && (
         <Alert color="gray" icon={<IconInfoCircle size={18} aria-hidden />} title={t('publication.noDocuments')}>
           {t('publication.noDocumentsText')}{' '}
-          <Anchor component={Link} to={`${base}/files` as '/'} inherit underline="always">
+          <AnchorLink to={`${base}/files` as '/'} inherit underline="always">
             {t('layout.files')}
-          </Anchor>
+          </AnchorLink>
         </Alert>
       )}
     </>
@@ -141,9 +146,14 @@ function EndpointSection(props: { organisationId: string; publication: Publicati
   const { t } = useTranslation('spaces')
   const { space, apiKey } = publication
   const toDeveloperTools = (
-    <Anchor component={Link} to={`/organisations/${organisationId}/developer-tools` as '/'} inherit underline="always">
+    <AnchorLink
+      to="/organisations/$organisationId/developer-tools"
+      params={{ organisationId }}
+      inherit
+      underline="always"
+    >
       {t('publication.developerTools')}
-    </Anchor>
+    </AnchorLink>
   )
   return (
     <Section title={t('publication.endpoint')} description={t('publication.endpointText')}>

@@ -1,6 +1,4 @@
-import { Anchor } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ListedSpaceView } from '@contract/console-spaces.ts'
@@ -12,6 +10,7 @@ import { spaceListQuery, type SpaceListSearch } from './queries.ts'
 import { publishedListRoute } from './routes.tsx'
 import { SpaceList, useSpaceColumns } from './space-list.tsx'
 import styles from './spaces.module.css'
+import { AnchorLink } from '../../ui/link.tsx'
 
 /** Team Settings > Published Spaces: which Spaces have an endpoint. */
 export function PublishedPage() {
@@ -24,9 +23,9 @@ export function PublishedPage() {
   const change = (next: SpaceListSearch) => void navigate({ search: next, replace: true })
   const isEmpty = data.total === 0 && !search.search && !search.state
   const toSpaces = (
-    <Anchor component={Link} to={`/organisations/${organisationId}/spaces` as '/'}>
+    <AnchorLink to="/organisations/$organisationId/spaces" params={{ organisationId }}>
       {t('published.toSpaces')}
-    </Anchor>
+    </AnchorLink>
   )
   return (
     <Page title={t('published.title')} description={t('published.description')}>
@@ -52,14 +51,14 @@ function useColumns(organisationId: string): DataColumn<ListedSpaceView>[] {
   return useMemo(
     () => [
       unsortedColumn('name', t('field.name'), ({ id, name }) => (
-        <Anchor
-          component={Link}
-          to={`/organisations/${organisationId}/published-spaces/${id}` as '/'}
+        <AnchorLink
+          to="/organisations/$organisationId/published-spaces/$spaceId"
+          params={{ organisationId, spaceId: id }}
           fw={500}
           size="sm"
         >
           {name}
-        </Anchor>
+        </AnchorLink>
       )),
       state,
       unsortedColumn('endpoint', t('field.endpointId'), ({ endpointId, published }) =>

@@ -54,7 +54,11 @@ const indexRoute = createRoute({
   path: '/',
   beforeLoad: ({ params }) => {
     const { organisationId, spaceId } = params
-    throw redirect({ to: `/organisations/${organisationId}/spaces/${spaceId}/files` as '/', replace: true })
+    throw redirect({
+      to: '/organisations/$organisationId/spaces/$spaceId/files',
+      params: { organisationId, spaceId },
+      replace: true,
+    })
   },
 })
 

@@ -1,10 +1,11 @@
-import { Anchor, Box, Group, Stack, Text } from '@mantine/core'
+import { Box, Group, Stack, Text } from '@mantine/core'
 import { IconFiles, IconMessage, IconSearch, IconSettings } from '@tabler/icons-react'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import styles from './space-layout.module.css'
 import { useSpace } from './queries.ts'
 import { spaceRoute } from './space-route.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 
 const tabs = [
   { name: 'files', icon: IconFiles },
@@ -24,9 +25,9 @@ export function SpaceLayout() {
     <Stack gap="lg" maw={1600} mx="auto">
       <Box>
         <Group gap={6} wrap="nowrap" component="nav" aria-label={t('layout.breadcrumb')} mb={6}>
-          <Anchor component={Link} to={`/organisations/${organisationId}/spaces` as '/'} size="sm" c="dimmed">
+          <AnchorLink to="/organisations/$organisationId/spaces" params={{ organisationId }} size="sm" c="dimmed">
             {t('title')}
-          </Anchor>
+          </AnchorLink>
           <Text size="sm" c="dimmed" aria-hidden>
             /
           </Text>

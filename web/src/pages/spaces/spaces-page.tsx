@@ -1,8 +1,7 @@
-import { Anchor, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ListedSpaceView } from '@contract/console-spaces.ts'
@@ -14,6 +13,7 @@ import { CreateSpaceDialog } from './create-space-dialog.tsx'
 import { spaceListQuery, type SpaceListSearch } from './queries.ts'
 import { spaceListRoute } from './routes.tsx'
 import { SpaceList, useSpaceColumns } from './space-list.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
 
 /** The Spaces of an organisation. */
 export function SpacesPage() {
@@ -58,9 +58,14 @@ function useColumns(organisationId: string): DataColumn<ListedSpaceView>[] {
   return useMemo(
     () => [
       unsortedColumn('name', t('field.name'), ({ id, name }) => (
-        <Anchor component={Link} to={`/organisations/${organisationId}/spaces/${id}/files` as '/'} fw={500} size="sm">
+        <AnchorLink
+          to="/organisations/$organisationId/spaces/$spaceId/files"
+          params={{ organisationId, spaceId: id }}
+          fw={500}
+          size="sm"
+        >
           {name}
-        </Anchor>
+        </AnchorLink>
       )),
       state,
       documents,

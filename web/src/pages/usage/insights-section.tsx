@@ -1,6 +1,5 @@
-import { Anchor, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { UsageReport } from '@contract/usage-reports.ts'
-import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -8,6 +7,7 @@ import { type DataColumn, DataTable } from '../../ui/data-table.tsx'
 import { Section } from '../../ui/section.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useUsage } from './use-usage.ts'
+import { AnchorLink } from '../../ui/link.tsx'
 
 type DocumentRow = UsageReport['topDocuments'][number]
 type SpaceRow = UsageReport['unanswered'][number]
@@ -76,13 +76,13 @@ function useDocumentColumns(): DataColumn<DocumentRow>[] {
         accessorKey: 'name',
         header: t('insights.document'),
         cell: ({ row: { original } }) => (
-          <Anchor
-            component={Link}
-            to={`/organisations/${organisationId}/spaces/${original.spaceId}/files/${original.documentId}` as '/'}
+          <AnchorLink
+            to="/organisations/$organisationId/spaces/$spaceId/files/$documentId"
+            params={{ organisationId, spaceId: original.spaceId, documentId: original.documentId }}
             size="sm"
           >
             {original.name}
-          </Anchor>
+          </AnchorLink>
         ),
       },
       { id: 'space', header: t('insights.space'), accessorFn: ({ spaceName }) => spaceName ?? t('insights.removed') },

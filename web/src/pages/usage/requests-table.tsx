@@ -1,5 +1,4 @@
 import { Anchor, Badge, Group, Stack, Table, Text, Tooltip } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { UsageRequest } from '@contract/usage-reports.ts'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -7,6 +6,7 @@ import { TableFrame } from '../../ui/table-frame.tsx'
 import { Money } from './money.tsx'
 import { useNames } from './names.ts'
 import { useUsage } from './use-usage.ts'
+import { AnchorLink } from '../../ui/link.tsx'
 
 export function RequestsTable({ organisationId, items }: { organisationId: string; items: UsageRequest[] }) {
   const { t } = useTranslation('usage')
@@ -37,14 +37,14 @@ function RequestRow({ organisationId, request }: { organisationId: string; reque
     <Table.Tr>
       <Table.Td>
         <Stack gap={0} style={{ whiteSpace: 'nowrap' }}>
-          <Anchor
-            component={Link}
-            to={`/organisations/${organisationId}/receipts/${request.requestId}` as '/'}
+          <AnchorLink
+            to="/organisations/$organisationId/receipts/$requestId"
+            params={{ organisationId, requestId: request.requestId }}
             fz="sm"
             aria-label={t('requests.receipt', { time: format.dateTime(startedAt) })}
           >
             {format.dateTime(startedAt)}
-          </Anchor>
+          </AnchorLink>
           <Text size="xs" c="dimmed" ff="monospace">
             {request.requestId.slice(0, 20)}…
           </Text>

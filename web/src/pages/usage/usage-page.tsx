@@ -1,7 +1,7 @@
-import { Alert, Button, SegmentedControl, Stack } from '@mantine/core'
+import { Alert, SegmentedControl, Stack } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { Link, useRouterState } from '@tanstack/react-router'
+import { useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -16,6 +16,7 @@ import { SpendSection } from './spend-section.tsx'
 import { TagSetting } from './tag-setting.tsx'
 import { reportQuery } from './usage-query.ts'
 import { useUsage } from './use-usage.ts'
+import { ButtonLink } from '../../ui/link.tsx'
 
 export function UsagePage() {
   const { t } = useTranslation('usage')
@@ -63,9 +64,9 @@ function ReportView() {
           title={t('empty.title')}
           text={t('empty.text')}
           action={
-            <Button component={Link} to={`/organisations/${organisationId}/playground` as '/'} variant="light">
+            <ButtonLink to="/organisations/$organisationId/playground" params={{ organisationId }} variant="light">
               {t('empty.action')}
-            </Button>
+            </ButtonLink>
           }
         />
       ) : (

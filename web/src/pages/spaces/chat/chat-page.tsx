@@ -1,6 +1,5 @@
-import { Alert, Anchor, Button, Stack, Text } from '@mantine/core'
+import { Alert, Button, Stack, Text } from '@mantine/core'
 import { IconInfoCircle, IconMessagePlus } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { EmptyState } from '../../../ui/empty-state.tsx'
@@ -12,6 +11,7 @@ import styles from './chat.module.css'
 import { Composer } from './composer.tsx'
 import { type ChatOptions, type Turn, useConversation } from './conversation.ts'
 import { TurnView } from './turn-view.tsx'
+import { AnchorLink } from '../../../ui/link.tsx'
 
 /** Tries a Space, published or not: the same call as published chat, with what it searched and what it cost. */
 export function ChatPage() {
@@ -61,9 +61,9 @@ function Notices() {
     <>
       {!modelAvailable && (
         <Alert color="red" title={t('model.unavailable')}>
-          <Anchor component={Link} to={`${base}/settings` as '/'} inherit underline="always">
+          <AnchorLink to={`${base}/settings` as '/'} inherit underline="always">
             {t('chat.toSettings')}
-          </Anchor>
+          </AnchorLink>
         </Alert>
       )}
       {documents.ready === 0 && (
@@ -73,9 +73,9 @@ function Notices() {
           title={documents.processing > 0 ? t('chat.processing') : t('chat.noDocuments')}
         >
           <Text size="sm">{t('chat.noDocumentsText')}</Text>
-          <Anchor component={Link} to={`${base}/files` as '/'} inherit underline="always">
+          <AnchorLink to={`${base}/files` as '/'} inherit underline="always">
             {t('chat.toFiles')}
-          </Anchor>
+          </AnchorLink>
         </Alert>
       )}
     </>

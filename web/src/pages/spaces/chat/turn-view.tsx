@@ -1,6 +1,5 @@
-import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
 import { IconReceipt2 } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRights } from '../../../app/session.ts'
@@ -12,6 +11,7 @@ import styles from './chat.module.css'
 import { isRunning, type Turn } from './conversation.ts'
 import { ReferencesList } from './references-list.tsx'
 import { SourceTimeline } from './source-timeline.tsx'
+import { AnchorLink } from '../../../ui/link.tsx'
 
 const AnswerMarkdown = lazyPart(() => import('./answer-markdown.tsx'), 'AnswerMarkdown')
 
@@ -75,9 +75,9 @@ function TurnError({ error, onRepeat }: { error: NonNullable<Turn['error']>; onR
           </Button>
         )}
         {wayOut && (
-          <Anchor component={Link} to={wayOut.to as '/'} size="sm">
+          <AnchorLink to={wayOut.to as '/'} size="sm">
             {wayOut.text}
-          </Anchor>
+          </AnchorLink>
         )}
       </Group>
     </Alert>
@@ -97,15 +97,15 @@ function TurnFacts({ turn }: { turn: Turn }) {
         <>
           <span>{t('chat.cost', { cost: format.money(cost.billedUsd) })}</span>
           {cost.requests.map(({ requestId }, index) => (
-            <Anchor
+            <AnchorLink
               key={requestId}
-              component={Link}
-              to={`/organisations/${organisationId}/receipts/${requestId}` as '/'}
+              to="/organisations/$organisationId/receipts/$requestId"
+              params={{ organisationId, requestId }}
               inherit
             >
               <IconReceipt2 size={13} aria-hidden />{' '}
               {cost.requests.length === 1 ? t('chat.receipt') : t('chat.receiptNumber', { number: index + 1 })}
-            </Anchor>
+            </AnchorLink>
           ))}
         </>
       )}

@@ -1,8 +1,8 @@
-import { Anchor, type AnchorProps } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { type AnchorProps } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { PassageReference } from '@contract/chat.ts'
 import { spaceRoute } from '../space-route.tsx'
+import { AnchorLink } from '../../../ui/link.tsx'
 
 /** Opens a document at a passage: its page, its range in the extracted text, and the quote to highlight. */
 export function ViewerLink({
@@ -19,13 +19,13 @@ export function ViewerLink({
     quote: passage.quote,
   }
   return (
-    <Anchor
-      component={Link}
-      to={`/organisations/${organisationId}/spaces/${spaceId}/files/${documentId}` as '/'}
+    <AnchorLink
+      to="/organisations/$organisationId/spaces/$spaceId/files/$documentId"
+      params={{ organisationId, spaceId, documentId }}
       search={search as never}
       {...style}
     >
       {children}
-    </Anchor>
+    </AnchorLink>
   )
 }

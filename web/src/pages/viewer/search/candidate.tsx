@@ -1,5 +1,4 @@
 import { Anchor, Badge, Group, Progress, Stack, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { ExplainedCandidateBody } from '@contract/space-search.ts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -7,6 +6,7 @@ import { useFormat } from '../../../i18n/use-format.ts'
 import { documentRoute, searchRoute } from '../routes.tsx'
 import { usePlace } from '../use-place.ts'
 import styles from '../viewer.module.css'
+import { AnchorLink } from '../../../ui/link.tsx'
 
 /** Characters of a passage that the address of the viewer carries. */
 const quoteLength = 300
@@ -49,15 +49,14 @@ function PassageLink({ candidate }: { candidate: ExplainedCandidateBody }) {
     to: characterTo,
   }
   return (
-    <Anchor
-      component={Link}
+    <AnchorLink
       to={documentRoute.to as '/'}
       params={{ organisationId, spaceId, documentId } as never}
       search={search as never}
       fw={600}
     >
       {documentName}
-    </Anchor>
+    </AnchorLink>
   )
 }
 
