@@ -1,7 +1,8 @@
 import { citations } from './citations.ts'
 import { citationsInLanguages } from './citations-xquad.ts'
 import { conversations } from './conversations.ts'
+import { injection } from './injection.ts'
 import type { Evaluation } from './measure.ts'
 
 /** Every evaluation of `npm run eval:answers`, in the order of its output. */
-export const evaluations: readonly Evaluation[] = [conversations, citations, citationsInLanguages]
+export const evaluations: readonly Evaluation[] = [conversations, citations, citationsInLanguages, injection]

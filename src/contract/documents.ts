@@ -42,7 +42,7 @@ export const documentFailureCodes = [
   'internal_error',
 ] as const
 
-/** Codes of warnings about a document that was read in part: a closed list. */
+/** Codes of warnings about a document that was read in part, or that should be checked: a closed list. */
 export const documentWarningCodes = [
   'pages_without_text',
   'damaged_parts',
@@ -51,6 +51,8 @@ export const documentWarningCodes = [
   'embedded_content_skipped',
   'form_fields',
   'truncated',
+  'hidden_text',
+  'instruction_like_text',
   'replacement_failed',
   'further_warnings',
 ] as const
@@ -58,7 +60,7 @@ export const documentWarningCodes = [
 export const documentWarningSchema = z
   .object({
     code: z.enum(documentWarningCodes),
-    message: z.string().describe('What is missing or uncertain, and what to do.'),
+    message: z.string().describe('What is missing, uncertain or suspicious, and what to do.'),
     pages: z.array(z.int()).optional().describe('The pages concerned, 1-based, ascending, at most 100.'),
   })
   .meta({ id: 'DocumentWarning' })
@@ -80,7 +82,9 @@ export const documentSchema = documentSummarySchema
     warnings: z
       .array(documentWarningSchema)
       .optional()
-      .describe('Parts of the file that could not be read, and guessed values. Absent if there are none.'),
+      .describe(
+        'Parts of the file that could not be read, guessed values, and text that may be meant to mislead a model. Absent if there are none.',
+      ),
     sizeBytes: z.int(),
     mimeType: z.string(),
     createdAt: z.iso.datetime(),

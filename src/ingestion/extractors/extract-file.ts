@@ -1,4 +1,5 @@
 import { ExtractionError, type DocumentFormat, type ExtractedBlock } from '../extraction.ts'
+import { flagText } from '../suspicious/text-flags.ts'
 import { extractCsv } from './csv.ts'
 import { extractDocx } from './docx/docx.ts'
 import type { Extractor, ExtractorInput } from './extractor.ts'
@@ -40,6 +41,7 @@ export function createFileExtractor(options?: PdfOptions) {
           hasText ||= /[\p{L}\p{N}]/u.test(text)
         }
         assertOutput(characters, blocks, input)
+        for (const block of batch) flagText(block, (warning) => input.report.warn(warning))
         yield batch
       }
       if (!hasText) throw new ExtractionError('no_text', noTextMessages[format])

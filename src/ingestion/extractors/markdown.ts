@@ -5,6 +5,7 @@ import { frontmatter } from 'micromark-extension-frontmatter'
 import { gfm } from 'micromark-extension-gfm'
 import type { ExtractedBlock } from '../extraction.ts'
 import { cleanLine, cleanText } from './clean-text.ts'
+import { hiddenText } from '../suspicious/text-flags.ts'
 import { createBlockBatch, type ExtractorInput } from './extractor.ts'
 import { tableRow, tableRowText } from './table-row.ts'
 import { readMarkdownPieces } from './markdown-pieces.ts'
@@ -29,7 +30,7 @@ export async function* extractMarkdown(input: ExtractorInput): AsyncGenerator<Ex
   const batch = createBlockBatch()
   let first = true
   for await (const { text, isPlain } of readMarkdownPieces(decodeTextFile(input))) {
-    const blocks = isPlain ? plainBlocks(text) : markdownBlocks(text, first)
+    const blocks = isPlain ? plainBlocks(text) : markdownBlocks(text, first, () => input.report.warn(hiddenText))
     for (const block of blocks) if (batch.add(block)) yield batch.take()
     first = false
   }
@@ -41,12 +42,22 @@ function* plainBlocks(text: string): Generator<ExtractedBlock> {
 }
 
 /** The blocks of one Markdown text. Front matter is known only at the beginning of a file. */
-function* markdownBlocks(source: string, isFileStart = true): Generator<ExtractedBlock> {
+function* markdownBlocks(source: string, isFileStart: boolean, foundHidden: () => void): Generator<ExtractedBlock> {
   const tree: MarkdownNode = fromMarkdown(source, {
     extensions: [gfm(), ...(isFileStart ? [frontmatter(['yaml', 'toml'])] : [])],
     mdastExtensions: [gfmFromMarkdown(), ...(isFileStart ? [frontmatterFromMarkdown(['yaml', 'toml'])] : [])],
   })
+  if (hasHiddenNode(tree)) foundHidden()
   for (const node of tree.children ?? []) yield* blocksOf(node, source, 'paragraph')
+}
+
+/** A comment with a sentence, or HTML that its style hides. Short comments are marks of tools, such as `<!-- toc -->`. */
+function hasHiddenNode({ type, value = '', children = [] }: MarkdownNode): boolean {
+  if (type !== 'html') return children.some(hasHiddenNode)
+  return (
+    /<!-{2}[\s-]*(?:[\p{L}\p{N}'’-]+[^\p{L}\p{N}'’<>-]{1,20}){2}[\p{L}\p{N}]/u.test(value) ||
+    /<[a-z][^<>]{0,500}(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|\shidden[\s>])/i.test(value)
+  )
 }
 
 function* blocksOf(

@@ -34,6 +34,8 @@ interface DocxContext {
   links: Map<string, string>
   /** Set for the parts of footnotes and endnotes. */
   notes?: 'footnote' | undefined
+  /** Called where the file holds text that Word does not show. */
+  foundHidden: () => void
 }
 
 /** Reads the elements of a document, footnotes or endnotes part into blocks. */
@@ -47,6 +49,8 @@ export class DocxBody implements XmlHandler {
   private skipDepth = 0
   private inText = false
   private inFieldCode = false
+  /** The text of the current run is not shown; null outside of a run. */
+  private hidesRun: boolean | null = null
   private noteMark = ''
 
   constructor(context: DocxContext) {
@@ -67,7 +71,8 @@ export class DocxBody implements XmlHandler {
     }
     this.tables.open(name, attribute)
     this.formFields.open(name, attribute)
-    if (name === 'w:p') this.paragraphs.push(newParagraph(this.context.styleOf(null)))
+    if (name === 'w:r') this.hidesRun = false
+    else if (name === 'w:p') this.paragraphs.push(newParagraph(this.context.styleOf(null)))
     else if (name === 'w:t' || name === 'm:t') this.inText = true
     else if (name === 'w:instrText') this.inFieldCode = true
     else if (name === 'w:fldChar') this.markField(attribute('fldCharType'))
@@ -75,6 +80,7 @@ export class DocxBody implements XmlHandler {
     else {
       const text = textOfElement(name, attribute)
       if (text !== null) this.append(text)
+      else if (this.hidesRun !== null && isHiding(name, attribute)) this.hidesRun = true
       else if (this.paragraphs.length > 0) this.setProperty(this.paragraphs.at(-1)!, name, attribute)
     }
   }
@@ -85,6 +91,7 @@ export class DocxBody implements XmlHandler {
       return
     }
     if (name === 'w:t' || name === 'm:t') this.inText = false
+    else if (name === 'w:r') this.hidesRun = null
     else if (name === 'w:instrText') this.inFieldCode = false
     else if (name === 'w:hyperlink' || name === 'w:fldSimple') endLink(this.paragraphs.at(-1))
     else if (name === 'w:p') this.closeParagraph()
@@ -97,6 +104,7 @@ export class DocxBody implements XmlHandler {
   text(text: string) {
     if (this.skipDepth > 0) return
     const field = this.fields.at(-1)
+    if (this.hidesRun && this.inText && /[\p{L}\p{N}]/u.test(text)) this.context.foundHidden()
     if (this.inText) this.append(text)
     else if (this.inFieldCode && field?.isCode && field.code.length < maximumFieldCode) field.code += text
   }
@@ -160,6 +168,16 @@ export class DocxBody implements XmlHandler {
     this.noteMark = ''
     this.blocks.push(block)
   }
+}
+
+/** Half points; smaller text cannot be read on paper or screen. */
+const smallestSize = 4
+
+/** True for the property of a run that makes its text invisible. */
+function isHiding(name: string, attribute: Attribute): boolean {
+  const value = attribute('val')
+  if (name === 'w:vanish') return value === undefined || !['0', 'false', 'off'].includes(value)
+  return name === 'w:sz' && value !== undefined && Number(value) < smallestSize
 }
 
 /** The text that an element without content stands for; null for other elements. */

@@ -5,6 +5,7 @@ import { createLossReport } from './losses.ts'
 import { readNumbering } from './numbering.ts'
 import { openDocxPackage, type DocxPackage } from './package.ts'
 import { readStyles } from './styles.ts'
+import { hiddenText } from '../../suspicious/text-flags.ts'
 import { createBlockBatch, type ExtractorInput } from '../extractor.ts'
 import { readWholeXml, readXml, type XmlHandler } from '../office-xml.ts'
 
@@ -24,7 +25,7 @@ export async function* extractDocx(input: ExtractorInput): AsyncGenerator<Extrac
     ]) {
       if (!archive.has(name)) continue
       const links = await readLinks(archive, relationshipsOf(name))
-      const body = new DocxBody({ styleOf, numbering, links, notes })
+      const body = new DocxBody({ styleOf, numbering, links, notes, foundHidden: () => input.report.warn(hiddenText) })
       const handler: XmlHandler = {
         open(elementName, attribute) {
           losses.open(elementName)

@@ -10,6 +10,7 @@ import {
   placeFields,
   takeFields,
 } from './form-fields.ts'
+import { hasHiddenText, type HiddenTextFunctions } from './hidden-text.ts'
 import { type LinkFunctions, placeLinks, readLinks } from './links.ts'
 import { type PagePictures, type PictureFunctions, readPictures } from './pictures.ts'
 import { readRules, type Rule } from './tables/drawn-rules.ts'
@@ -18,7 +19,7 @@ import { readRules, type Rule } from './tables/drawn-rules.ts'
  * The few functions of PDFium's C interface that are used here; the package types none of the text geometry. Pointers are
  * byte offsets into the WebAssembly memory, whose views (HEAP…) are replaced whenever it grows: read them again each time.
  */
-interface Pdfium extends PictureFunctions, FormFunctions, LinkFunctions {
+interface Pdfium extends PictureFunctions, FormFunctions, LinkFunctions, HiddenTextFunctions {
   HEAPU8: Uint8Array
   _malloc(bytes: number): number
   _free(pointer: number): void
@@ -68,6 +69,8 @@ export interface PdfPage {
   /** The straight lines that are drawn on it. */
   rules(): Rule[]
   pictures(): PagePictures
+  /** Text that readers of the page cannot see. */
+  hasHiddenText(): boolean
 }
 
 interface PdfDocument {
@@ -143,7 +146,8 @@ function readPage<T>(
     const textPage = loadUprightText(pdfium, page)
     if (textPage === 0) throw new Error(`page ${index + 1} has no readable content`)
     try {
-      const text = placeFields(readCharacters(pdfium, textPage, scratch), fields)
+      const read = readCharacters(pdfium, textPage, scratch)
+      const text = placeFields(read, fields)
       const { characters, origins } = placeLinks(text, links)
       const originOf = (character: number) => origins[character]!
       return use({
@@ -153,6 +157,7 @@ function readPage<T>(
         isBold: (character) => originOf(character) >= 0 && isBold(pdfium, textPage, originOf(character), scratch),
         rules: () => readRules(pdfium, page, scratch),
         pictures: () => readPictures(pdfium, page, scratch),
+        hasHiddenText: () => hasHiddenText(pdfium, { page, textPage, scratch }, read),
       })
     } finally {
       pdfium._FPDFText_ClosePage(textPage)

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { ExtractionError, type ExtractedBlock } from '../../extraction.ts'
+import { hiddenText } from '../../suspicious/text-flags.ts'
 import { corruptFile, createBlockBatch, type Extractor } from '../extractor.ts'
 import type { PdfPage, PdfReader } from './document.ts'
 import { readSegments } from './lines.ts'
@@ -45,6 +46,7 @@ export function createPdfExtractor(reader: PdfReader, { findsTables = true }: Pd
         try {
           const lines = document.readPage(index, (page) => {
             if (isWithoutText(page)) withoutText.push(index + 1)
+            if (page.hasHiddenText()) report.warn({ ...hiddenText, pages: [index + 1] })
             hasPictures ||= page.pictures().hasAny
             return readLines(page, index + 1, sense, findsTables)
           })
