@@ -198,8 +198,7 @@ const readers: Record<string, (text: string) => unknown> = {
     for (let start = 0; start < text.length; start += 20) filter.push(text.slice(start, start + 20))
     return filter.end()
   },
-  'the support of a sentence': (text) =>
-    supports(text.slice(0, 600), { title: text, headings: [text], tableHeader: text, text }),
+  'the support of a sentence': (text) => supports(text.slice(0, 600), { title: '', text }),
   'the claims of a sentence': (text) => supports(text, { title: '', text: 'A passage.' }),
   'the quote of a passage': (text) => selectQuote(text, text),
 }
