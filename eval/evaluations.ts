@@ -3,6 +3,7 @@ import { citationsInLanguages } from './citations-xquad.ts'
 import { conversations } from './conversations.ts'
 import { injection } from './injection.ts'
 import type { Evaluation } from './measure.ts'
+import { tables } from './tables.ts'
 
 /** Every evaluation of `npm run eval:answers`, in the order of its output. */
-export const evaluations: readonly Evaluation[] = [conversations, citations, citationsInLanguages, injection]
+export const evaluations: readonly Evaluation[] = [conversations, citations, citationsInLanguages, injection, tables]

@@ -25,7 +25,7 @@ const allowedRooms: AllowedRooms = {
   gateway: ['contract', 'http', 'organisations', 'billing', 'models', 'routing', 'providers', 'tokens'],
   documents: ['contract', 'database', 'http', 'jobs', 'operators', 'organisations'],
   retrieval: ['database', 'gateway', 'language', 'organisations', 'tokens'],
-  ingestion: ['contract', 'database', 'jobs', 'documents', 'retrieval', 'tokens'],
+  ingestion: ['contract', 'database', 'jobs', 'documents', 'language', 'retrieval', 'tokens'],
   insights: ['database'],
   spaces: ['contract', 'database', 'http', 'operators'],
   chat: [
@@ -35,6 +35,7 @@ const allowedRooms: AllowedRooms = {
     'billing',
     'gateway',
     'evidence',
+    'ingestion',
     'language',
     'retrieval',
     'providers',

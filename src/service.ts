@@ -100,10 +100,10 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const { index, jobs, blobs, documentStore } = await openFiles({ corpus, ...context })
   const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...context }
   const { spaceStore, spaces, insights } = await openSpaces(storedSpaces)
-  const search = await openSearch({ index, organisations, catalogue, embeddings, metrics, tokens, ...context })
+  const searched = { corpus, blobs, index, organisations, catalogue, embeddings, metrics, tokens, ...context }
+  const search = await openSearch(searched)
   const { embedder, retrieval } = search
   const files = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
-  const { documents, watch } = files
   const ingestion = openIngestion({ control, corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
   const shown = { control, corpus, organisations, ledger, blobs, index, embedder, ingestion, events }
   const pages = openConsole({ ...shown, ...context })
@@ -121,7 +121,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     documentStore,
     blobs,
     index,
-    retrieval,
+    ...search,
     spaces,
     insights,
     tokens,
@@ -152,8 +152,8 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     jobs,
     embedder,
     retrieval,
-    documents,
-    watch,
+    documents: files.documents,
+    watch: files.watch,
     ingestion,
     server,
   }

@@ -11,13 +11,16 @@ import { searchFirst } from './queries/first-search.ts'
 import { createAnswerFilter } from './safety/answer-filter.ts'
 import { createTargetPolicy } from './safety/targets.ts'
 import { createModelTurn } from './tools/model-turn.ts'
-import { maximumToolRounds, runToolCalls, toolDefinitions, type ToolOutcome } from './tools/run-tools.ts'
+import { matchTables } from './tools/match-tables.ts'
+import { runToolCalls, scopeOf, toolDefinitions, type ToolOutcome } from './tools/run-tools.ts'
 import { searchTool } from './tools/search-tool.ts'
+import { describeTablesTool } from './tools/table-tools.ts'
+import { createToolBudget, type ToolBudget } from './tools/tool-budget.ts'
 import type { ToolCall } from './tools/tool-call.ts'
 
 /** The parts of an answer, in order. The stream sends them one by one; the JSON answer is folded from them. */
 export type AnswerEvent =
-  | { type: 'message_source'; source: string; status: 'RETRIEVED'; count: number; search: SearchReport }
+  | { type: 'message_source'; source: string; status: ToolOutcome['status']; count: number; search: SearchReport }
   | { type: 'assistant_write'; delta: string }
   | { type: 'references'; references: DocumentReference[] }
   /** What became of the markers; only with inline sources. */
@@ -39,16 +42,17 @@ export function answer(
   call: AnswerCall,
   prepared: PreparedAnswer,
 ): AsyncGenerator<AnswerEvent, void, void> {
-  const boundary = createBoundary()
+  const receipts: Receipt[] = []
   return generate({
     dependencies,
     call,
     prepared,
-    boundary,
+    boundary: createBoundary(),
+    budget: createToolBudget(receipts, call.space.settings.maximumToolCostUsd),
     passages: [],
     citations: createAnswerCitations({ inline: call.inlineSources }),
     conversation: [],
-    receipts: [],
+    receipts,
     text: '',
   })
 }
@@ -59,6 +63,8 @@ interface Run {
   call: AnswerCall
   prepared: PreparedAnswer
   boundary: string
+  /** Of the tools. */
+  budget: ToolBudget
   /** The passages that the model has received, in the order of their numbers. */
   passages: Passage[]
   citations: AnswerCitations
@@ -76,20 +82,21 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   if (found.receipt) run.receipts.push(found.receipt)
   if (found.isUnderspecified) await prepared.window.add(askForReading)
   const passages = await prepared.window.pack(found.passages, 1)
-  yield retrieved(passages, { source: searchTool.source, query: found.query, startMs })
+  yield reportUse(passages, { ...searchTool, count: passages.length, query: found.query, startMs })
 
   addPassages(run, passages)
+  if (prepared.hasTools) yield* addTables(run, found.query)
   const filter = createAnswerFilter(trustedTargets(run), run.boundary)
   const question = call.messages.at(-1)!.content
   const system = found.isUnderspecified ? `${prepared.system}\n\n${askForReading}` : prepared.system
   conversation.push({ role: 'system', content: system, cacheUpToHere: true }, ...prepared.earlier, {
     role: 'user',
-    content: `${fencePassages(passages, run.boundary)}\n\n${question}`,
-    cacheUpToHere: call.agentic,
+    content: `${fencePassages(run.passages, run.boundary)}\n\n${question}`,
+    cacheUpToHere: prepared.hasTools,
   })
   let isBlank = true
   for (let round = 0; ; round++) {
-    const mayCall = call.agentic && round < maximumToolRounds
+    const mayCall = prepared.hasTools && run.budget.mayCall(round)
     citations.startReading(call.signal)
     const streamed = await complete(run, { round, mayCall })
     const turn = createModelTurn()
@@ -162,7 +169,7 @@ function complete(
       temperature: call.space.settings.temperature ?? undefined,
       maxOutputTokens: prepared.window.outputCap(),
       // Providers reject a conversation with calls of undeclared tools. Some models of Bedrock reject `auto`.
-      ...(call.agentic ? { tools: toolDefinitions, ...(mayCall ? {} : { toolChoice: 'none' as const }) } : {}),
+      ...(prepared.hasTools ? { tools: toolDefinitions, ...(mayCall ? {} : { toolChoice: 'none' as const }) } : {}),
     },
     stream: true,
     whenExhausted: prepared.whenExhausted,
@@ -170,32 +177,43 @@ function complete(
   })
 }
 
+/** Adds the tables of the passages found, which spares the model a round. The answer does not depend on them. */
+async function* addTables(run: Run, query: string): AsyncGenerator<AnswerEvent, void, void> {
+  const startMs = performance.now()
+  const { source, status } = describeTablesTool
+  const { dependencies, call } = run
+  const found = await matchTables({ dependencies, scope: scopeOf(call), signal: call.signal }, run.passages, query)
+  if (found.length === 0) return
+  const passages = await run.prepared.window.pack(found, run.passages.length + 1)
+  yield reportUse(passages, { source, status, count: passages.length, query, startMs })
+  addPassages(run, passages)
+}
+
 /** Runs the calls of one turn and adds their results to the conversation. */
 async function* runTools(run: Run, toolCalls: readonly ToolCall[]): AsyncGenerator<AnswerEvent, void, void> {
-  const { dependencies, call, prepared, boundary, conversation } = run
-  const firstNumber = run.passages.length + 1
-  const outcomes = runToolCalls(toolCalls, { dependencies, call, window: prepared.window, boundary, firstNumber })
-  for await (const { toolCallId, content, passages, source, query, startMs } of outcomes) {
-    yield retrieved(passages, { source, query, startMs })
+  const { window } = run.prepared
+  for await (const outcome of runToolCalls(toolCalls, { ...run, window, firstNumber: run.passages.length + 1 })) {
+    const { toolCallId, content, passages } = outcome
+    yield reportUse(passages, outcome)
     addPassages(run, passages)
-    if (passages.length === 0 && query !== null) run.citations.addResult(content)
-    conversation.push({ role: 'tool', toolCallId, content })
+    if (passages.length === 0 && outcome.status === 'COMPUTED') run.citations.addResult(content)
+    run.conversation.push({ role: 'tool', toolCallId, content })
   }
 }
 
 /** Longest query in a report, UTF-16 units: a question may have 200,000 characters. */
 const maximumReportedQuery = 1_000
 
-function retrieved(
+function reportUse(
   passages: readonly Passage[],
-  { source, query, startMs }: Pick<ToolOutcome, 'source' | 'query' | 'startMs'>,
+  { source, status, count, query, startMs }: Pick<ToolOutcome, 'source' | 'status' | 'count' | 'query' | 'startMs'>,
 ): AnswerEvent {
   const titles = new Map(passages.map(({ documentId, documentName }) => [documentId as string, documentName]))
   return {
     type: 'message_source',
     source,
-    status: 'RETRIEVED',
-    count: passages.length,
+    status,
+    count,
     search: {
       query: query?.slice(0, maximumReportedQuery).toWellFormed() ?? null,
       documents: [...titles].map(([id, title]) => ({ id, title })),

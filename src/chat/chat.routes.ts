@@ -35,7 +35,9 @@ const described = describeRoutes('organisation', 'Space chat')
 const switchHeader = (description: string) => z.string().optional().describe(description)
 const headers = z.looseObject({
   'service-enable-inline-sources': switchHeader('`true` puts `[n]` markers into the answer.'),
-  'service-enable-agentic-workflow': switchHeader('`true` lets the model search several times.'),
+  'service-enable-agentic-workflow': switchHeader(
+    '`true` lets the model use tools: search, read documents, query tables, calculate. A model without tools answers without them; the response then has the header `x-agentic-workflow: unavailable`.',
+  ),
   'service-enable-passage-references': switchHeader(
     '`true` adds to each reference the passages that its markers name, and to streamed references `documentId`.',
   ),

@@ -23,7 +23,7 @@ export async function explainSearch(
   const query = await composeQuery(call.messages, call.signal)
   let explanation = nothingFound
   const report = (given: SearchExplanation) => void (explanation = given)
-  const found = await searchSpace(dependencies.retrieval, call, query, { limit, report })
+  const found = await searchSpace(dependencies.retrieval, call, query, { explain: { limit, report } })
   watch.lap()
   const passages = await window.pack(found, 1)
   const pack = watch.lap()

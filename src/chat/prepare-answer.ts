@@ -1,10 +1,11 @@
 import type { Ledger } from '../billing/index.ts'
 import type { ChatRequest } from '../contract/chat.ts'
 import type { Completions } from '../gateway/index.ts'
+import type { TableQueries } from '../ingestion/index.ts'
 import { AppError, type RequestId } from '../kernel/index.ts'
 import { type Organisation, assertSubscription } from '../organisations/index.ts'
 import type { ProviderMessage } from '../providers/index.ts'
-import type { Retrieval } from '../retrieval/index.ts'
+import type { DocumentReader, Retrieval } from '../retrieval/index.ts'
 import type { Space } from '../spaces/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
@@ -33,9 +34,11 @@ export interface AnswerCall {
 export interface AnswerDependencies {
   completions: Completions
   retrieval: Retrieval
+  documents: DocumentReader
+  tables: TableQueries
   ledger: Ledger
   tokens: TokenCounting
-  /** Limits of a chat model; undefined where the organisation cannot call it at the moment. */
+  /** Undefined where the organisation cannot call the model at the moment. */
   findModel: (organisation: Organisation, id: string) => AnswerModel | undefined
   /** The cheapest base-tier model. Spaces with `baseTierFallback` use it, at the operator's cost, when the credits are exhausted. */
   fallbackModel: (organisation: Organisation) => string | undefined
@@ -47,6 +50,8 @@ export interface AnswerModel {
   maxOutputTokens: number
   /** False for the built-in offline model, which only quotes. */
   followsInstructions: boolean
+  /** It accepts tools. */
+  tools: boolean
 }
 
 /** An answer that can begin: its model is available, and the question fits into the model's context. */
@@ -57,6 +62,8 @@ export interface PreparedAnswer {
   canRewrite: boolean
   window: ContextWindow
   system: string
+  /** The model may call tools: the request asks for the agentic workflow, and the model accepts tools. */
+  hasTools: boolean
   /** The earlier turns that fit. */
   earlier: ProviderMessage[]
 }
@@ -74,14 +81,15 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
     { ...limits, answerTokens: settings.maximumOutputTokens },
     { system, turns: call.messages },
   )
-  if (call.agentic) await window.add(JSON.stringify(toolDefinitions))
+  const hasTools = call.agentic && limits.tools
+  if (hasTools) await window.add(JSON.stringify(toolDefinitions))
   const earlier: ProviderMessage[] = []
   for (const turn of await window.keepRecent(call.messages.slice(0, -1))) {
     const content = turn.role === 'assistant' ? await removeMarkers(turn.content, call.signal) : turn.content
     earlier.push({ role: turn.role, content })
   }
   const canRewrite = limits.followsInstructions && limits.contextTokens >= minimumContextTokens
-  return { model, whenExhausted, canRewrite, window, system, earlier }
+  return { model, whenExhausted, canRewrite, window, system, hasTools, earlier }
 }
 
 /** A refusal has no entry in the ledger, so it is counted apart. */

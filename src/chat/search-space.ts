@@ -8,7 +8,7 @@ export function searchSpace(
   retrieval: Retrieval,
   { organisation, space, signal }: Pick<AnswerCall, 'organisation' | 'space' | 'signal'>,
   { text, context }: SearchQuery,
-  explain?: ExplainSearch,
+  { explain, documentIds }: { explain?: ExplainSearch; documentIds?: readonly string[] } = {},
 ): Promise<Passage[]> {
   return retrieval.search({
     organisationId: organisation.id,
@@ -17,6 +17,7 @@ export function searchSpace(
     context,
     limit: space.settings.maximumPassages,
     maximumBytes: maximumPassageBytes,
+    ...(documentIds && { documentIds }),
     ...(explain && { explain }),
     signal,
   })

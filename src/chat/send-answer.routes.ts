@@ -55,6 +55,7 @@ export async function sendAnswer(
     // An error in the request names its field; visitors can correct it.
     throw error instanceof AppError && error.param !== null ? error : toReaderError(error, reader)
   })
+  if (call.agentic && !prepared.hasTools) reply.header('x-agentic-workflow', 'unavailable')
   const events = answer(dependencies, call, prepared)
   if (body.streaming === true) return streamAnswer(dependencies.log, { request, reply, events, reader })
   return foldAnswer(events, `msg_${request.requestId.slice(4)}`, reader).catch((error: unknown) => {

@@ -149,6 +149,13 @@ const spaceSettings = {
     .describe('Use a base-tier model when the budget is used up, if the service allows it.'),
   temperature: z.number().nullable().optional().describe('0 to 2; null for the provider’s default.'),
   maximumOutputTokens: z.int().nullable().optional().describe('Limit of one answer; null for the limit of the model.'),
+  maximumToolCostUsd: z
+    .number()
+    .nullable()
+    .optional()
+    .describe(
+      'US dollars, 0 to 1000: an answer with the agentic workflow calls no more tools once its calls of the model have cost this much. null (default): no limit.',
+    ),
   keepUnansweredQuestions: z
     .boolean()
     .optional()
@@ -195,6 +202,7 @@ export const spaceSchema = z
       baseTierFallback: z.boolean(),
       temperature: z.number().nullable(),
       maximumOutputTokens: z.int().nullable(),
+      maximumToolCostUsd: z.number().nullable(),
       keepUnansweredQuestions: z.boolean(),
       queryRewriting: z.enum(['auto', 'off']),
     }),

@@ -5,3 +5,6 @@ export { type Chunk, type DocumentFormat, type ExtractedBlock } from './extracti
 export { createExtractorPool } from './isolation/extractor-pool.ts'
 export { createIndexKeeper } from './index-keeper.ts'
 export { createPipeline } from './pipeline.ts'
+export type { SqlValue } from './tables/columns.ts'
+export type { TableDescription } from './tables/table-protocol.ts'
+export { createTableQueries, type TableFile, type TableQueries } from './tables/table-queries.ts'

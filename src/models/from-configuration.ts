@@ -179,6 +179,7 @@ export const builtInDeclarations: Declarations = {
       providerId: 'portico',
       wireId: 'offline',
       prices: freeSchedule('built in, free of charge'),
+      traits: { tools: false },
     },
   ],
 }

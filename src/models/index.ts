@@ -1,3 +1,4 @@
+export { acceptsTools } from './accepts-tools.ts'
 export { euPrefix, sideOf } from './catalogue.ts'
 export type { Catalogue, Deployment, ListedModel, OfferedModel, ResolvedModel } from './catalogue.ts'
 export { createCatalogueStore } from './catalogue.store.ts'

@@ -39,6 +39,8 @@ export interface SearchEngine {
 export interface SpaceScope {
   organisationId: OrganisationId
   spaceId: SpaceId
+  /** Only these documents, for candidates. Both engines then read the database instead of an index. */
+  documentIds?: readonly string[]
 }
 
 /** One Space during one search. */

@@ -26,6 +26,8 @@ export interface SearchRequest {
   query: string
   /** Texts around the query, such as earlier turns: at most 8, of at most 8,000 characters; the rest is ignored. */
   context?: readonly ContextText[]
+  /** Only in these documents. */
+  documentIds?: readonly string[]
   /** Most passages. */
   limit: number
   /** Most bytes of the passages' texts and table headers, in UTF-8; the first passage is always returned. Absent: no bound. */

@@ -29,9 +29,11 @@ import {
 } from '../documents/index.ts'
 import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { type Metrics, operationsRoutes, type Routes } from '../http/index.ts'
+import type { TableQueries } from '../ingestion/index.ts'
 import type { InsightService } from '../insights/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import {
+  acceptsTools,
   type CatalogueViews,
   type LiveCatalogue,
   modelRoutes,
@@ -47,7 +49,7 @@ import {
   type OperatorTokens,
 } from '../operators/index.ts'
 import { modelSwitchRoutes, type Organisation, organisationRoutes, type Organisations } from '../organisations/index.ts'
-import type { Retrieval, SearchIndex } from '../retrieval/index.ts'
+import type { DocumentReader, Retrieval, SearchIndex } from '../retrieval/index.ts'
 import { spaceRoutes, type Spaces } from '../spaces/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 
@@ -70,6 +72,8 @@ export interface RouteDependencies {
   blobs: BlobStore
   index: Pick<SearchIndex, 'audit'>
   retrieval: Retrieval
+  documentReader: DocumentReader
+  tables: TableQueries
   spaces: Spaces
   insights: InsightService
   tokens: TokenCounting
@@ -89,17 +93,23 @@ const consoleFolder = path.resolve(import.meta.dirname, '../../dist/console')
 export function createRoutes(dependencies: RouteDependencies): Routes[] {
   const { organisations, operatorTokens, accounts, adminLog, catalogue, operatorCatalogue, catalogueViews } =
     dependencies
+  const { documentReader, tables } = dependencies
   const { ledger, completions, documents, documentStore, blobs, index, retrieval, spaces, insights, tokens, chunks } =
     dependencies
   const { metrics, isReady, publicUrl, clock, log } = dependencies
   const answers = {
     completions,
     retrieval,
+    documents: documentReader,
+    tables,
     ledger,
     tokens,
     findModel(organisation: Organisation, id: string) {
-      const model = catalogue.resolve(organisation, id, clock.now())?.model
-      return model?.kind === 'chat' ? { ...model, followsInstructions: model.id !== offlineModelId } : undefined
+      const resolved = catalogue.resolve(organisation, id, clock.now())
+      if (resolved?.model.kind !== 'chat') return undefined
+      const { model } = resolved
+      const tools = acceptsTools(catalogue.built(), resolved)
+      return { ...model, followsInstructions: model.id !== offlineModelId, tools }
     },
     fallbackModel: (organisation: Organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
     getSpace: (id: string) => spaces.get(id),

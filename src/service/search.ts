@@ -1,13 +1,24 @@
+import type { Database } from '../database/index.ts'
+import type { BlobStore } from '../documents/index.ts'
 import type { Embeddings } from '../gateway/index.ts'
 import type { Metrics } from '../http/index.ts'
+import { createTableQueries } from '../ingestion/index.ts'
 import type { LiveCatalogue } from '../models/index.ts'
 import type { Organisations } from '../organisations/index.ts'
-import { createHashingEmbedder, createRetrieval, type Retrieval, type SearchIndex } from '../retrieval/index.ts'
+import {
+  createDocumentReader,
+  createHashingEmbedder,
+  createRetrieval,
+  type Retrieval,
+  type SearchIndex,
+} from '../retrieval/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import { openEmbedder, openFormerEmbedders } from './embedders.ts'
 import type { PartContext } from './foundation.ts'
 
 interface SearchDependencies extends PartContext {
+  corpus: Database
+  blobs: BlobStore
   index: SearchIndex
   organisations: Pick<Organisations, 'get'>
   catalogue: Pick<LiveCatalogue, 'built'>
@@ -19,6 +30,8 @@ interface SearchDependencies extends PartContext {
 /** The embedder, and hybrid search over its vectors. */
 export async function openSearch({
   config,
+  corpus,
+  blobs,
   index,
   organisations,
   catalogue,
@@ -48,7 +61,9 @@ export async function openSearch({
     createRetrieval({ index, embedder, formerEmbedders: [createHashingEmbedder(), ...former], log }),
     (seconds) => metrics.searchSeconds.observe(seconds),
   )
-  return { embedder, retrieval }
+  const tables = createTableQueries({ blobs, log })
+  onStop(() => tables.close())
+  return { embedder, retrieval, documentReader: createDocumentReader(corpus), tables }
 }
 
 function timed(retrieval: Retrieval, observe: (seconds: number) => void): Retrieval {

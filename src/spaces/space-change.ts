@@ -18,6 +18,7 @@ export const defaultSpaceSettings: SpaceSettings = Object.freeze({
   baseTierFallback: false,
   temperature: null,
   maximumOutputTokens: null,
+  maximumToolCostUsd: null,
   keepUnansweredQuestions: false,
   queryRewriting: 'auto',
 })
@@ -28,6 +29,8 @@ const maximumInstructionsLength = 50_000
 const maximumModelIdLength = 300
 /** Even at the largest chunk size, this many passages fill a small part of a current model's context window. */
 const maximumPassagesLimit = 50
+/** US dollars. */
+const maximumToolCostLimit = 1_000
 
 /** A new, unpublished Space. Throws `invalid_request` with the field that breaks a rule. */
 export function makeSpace(id: SpaceId, given: NewSpace, nowMs: number): Space {
@@ -65,7 +68,7 @@ function assertFields({ name, instructions, model, settings }: Space): void {
   assertField('name', name.trim() !== '' && name.length <= maximumSpaceNameLength, 'must have 1 to 200 characters.')
   assertField('instructions', instructions.length <= maximumInstructionsLength, 'must have at most 50000 characters.')
   assertField('model', model.trim() !== '' && model.length <= maximumModelIdLength, 'must be the id of a model.')
-  const { maximumPassages, temperature, maximumOutputTokens } = settings
+  const { maximumPassages, temperature, maximumOutputTokens, maximumToolCostUsd } = settings
   assertField(
     'settings.maximumPassages',
     Number.isInteger(maximumPassages) && maximumPassages >= 1 && maximumPassages <= maximumPassagesLimit,
@@ -80,6 +83,11 @@ function assertFields({ name, instructions, model, settings }: Space): void {
     'settings.maximumOutputTokens',
     maximumOutputTokens === null || (Number.isInteger(maximumOutputTokens) && maximumOutputTokens >= 1),
     'must be a whole number above 0, or null.',
+  )
+  assertField(
+    'settings.maximumToolCostUsd',
+    maximumToolCostUsd === null || (maximumToolCostUsd >= 0 && maximumToolCostUsd <= maximumToolCostLimit),
+    `must be between 0 and ${maximumToolCostLimit}, or null.`,
   )
 }
 

@@ -10,6 +10,8 @@ export interface SpaceSettings {
   readonly temperature: number | null
   /** Most output tokens of one answer; null for the model's limit. */
   readonly maximumOutputTokens: number | null
+  /** An agentic answer whose calls have cost this much calls no more tools, in US dollars; null for no limit. */
+  readonly maximumToolCostUsd: number | null
   /** Keeps the text of questions that the published chat could not answer. Only administrators may turn it on. */
   readonly keepUnansweredQuestions: boolean
   /** `auto`: the Space's model rewrites follow-up questions for the search, in a separate call that is billed. */

@@ -80,7 +80,7 @@ it('the agentic workflow lets the model search again and cite the results, and b
   const answer = expectStatus(await ask({ 'service-enable-agentic-workflow': 'true' }), 200)
   expect(answer).toMatchObject({ content: 'Forty herons [1].', references: [{ id: 1, title: 'herons.txt' }] })
   expect(requests).toHaveLength(2)
-  expect(requests[0]!.tools).toHaveLength(1)
+  expect(requests[0]!.tools).toHaveLength(8)
   // The provider refuses the model's tool call without its reasoning; visitors never receive it.
   expect(requests[1]!.messages.find(({ role }) => role === 'assistant')).toMatchObject({
     reasoning_content: 'Prices are not asked for here.',

@@ -225,19 +225,19 @@ describe('the agentic workflow', () => {
         status: 502,
         body: { error: { code: 'upstream_error', message: visitorWords } },
       })
-      expect(requests).toHaveLength(5)
+      expect(requests).toHaveLength(7)
       for (const request of requests) {
-        expect(request.tools).toHaveLength(1)
+        expect(request.tools).toHaveLength(8)
         const asked = request.messages.flatMap(({ tool_calls: calls = [] }) => calls) as { id: string }[]
         expect(request.messages.filter(({ role }) => role === 'tool').map((message) => message.tool_call_id)).toEqual(
           asked.map(({ id }) => id),
         )
       }
-      expect(requests.map((request) => request.tool_choice)).toEqual([...Array<undefined>(4), 'none'])
+      expect(requests.map((request) => request.tool_choice)).toEqual([...Array<undefined>(6), 'none'])
       const searched = requests
         .at(-1)!
         .messages.filter(({ role, content }) => role === 'tool' && content!.includes('<source'))
-      expect(searched.length).toBeLessThanOrEqual(16)
+      expect(searched.length).toBeLessThanOrEqual(24)
 
       const events = await streamChat(ticketQuestion, headers)
       expect(events.at(-1)).toEqual({ event: 'error', data: { error: visitorWords } })

@@ -39,6 +39,11 @@ export function fencePassages(passages: readonly Passage[], boundary: string, fi
   return `----- passages ${boundary} -----\n${text}\n----- end of passages ${boundary} -----`
 }
 
+/** Other text of uploaded files, such as their names, between the lines that mark passages. */
+export function fenceText(text: string, boundary: string): string {
+  return `----- passages ${boundary} -----\n${neutralise(text)}\n----- end of passages ${boundary} -----`
+}
+
 /** Upper bound of the tokens of the two lines and of the message around them. */
 export const fenceTokens = 150
 

@@ -76,7 +76,7 @@ export function isValue(cell: string): boolean {
   return numeric.test(cell) || dateLike.test(cell)
 }
 
-/** True when the first record names the columns: no numbers or dates, few empty cells, no name twice. */
+/** True when the first record names the columns: no dates, no numbers but above columns of text, few empty cells, hardly any name twice. */
 export function looksLikeHeader(first: string[], following: string[][]): boolean {
   if (following.length === 0) return false
   const cells = first.map((cell) => cell.trim())
@@ -85,8 +85,33 @@ export function looksLikeHeader(first: string[], following: string[][]): boolean
   if (named.some((cell) => dateLike.test(cell))) return false
   // Year columns are the one kind of number that is common in headers.
   const years = named.filter((cell) => /^(1[89]|20)\d\d$/.test(cell)).length
-  const numbers = named.filter((cell) => numeric.test(cell)).length
-  if (numbers > 0 && (numbers > years || numbers === named.length)) return false
+  const numbers = cells.filter(
+    (cell, index) => numeric.test(cell) && !isAboveText(index, following) && !isCounted(cell, index, cells),
+  ).length
+  if (numbers > years || named.every((cell) => numeric.test(cell))) return false
   if (named.some((cell) => cell.length > 200)) return false
-  return new Set(named).size >= named.length * 0.9
+  const repeated = named.length - new Set(named).size
+  if (repeated <= named.length * 0.1) return true
+  return repeated <= named.length / 2 && following.length >= leastFilled && !repeatsBelow(cells, following)
+}
+
+/** Filled cells below a number, and records below repeated names, from which they can be names. */
+const leastFilled = 3
+
+/** True where the column has no value below: then a number above it is a name, such as a height in a table of jumps. */
+function isAboveText(index: number, following: string[][]): boolean {
+  const filled = following.map((record) => record[index]?.trim() ?? '').filter((cell) => cell !== '')
+  return filled.length >= leastFilled && !filled.some(isValue)
+}
+
+/** True for a number of a row 1, 2, 3, 4, … in neighbouring cells: rounds, innings, months. */
+function isCounted(cell: string, index: number, cells: string[]): boolean {
+  const first = index - (Number(cell) - 1)
+  if (!Number.isInteger(first) || first < 0) return false
+  return ['1', '2', '3', '4'].every((count, at) => cells[first + at] === count)
+}
+
+/** True where a cell occurs in its column again, as cells of data do. */
+function repeatsBelow(cells: string[], following: string[][]): boolean {
+  return cells.some((cell, index) => cell !== '' && following.some((record) => record[index]?.trim() === cell))
 }

@@ -1,7 +1,8 @@
 import type { Log } from '../../kernel/index.ts'
 import { type Chunk, ExtractionError, type ExtractionSummary } from '../extraction.ts'
-import type { ChildExit, ExtractorChild } from './extractor-child.ts'
+import type { ExtractorChild } from './extractor-child.ts'
 import type { ExtractionRequest } from './extractor-pool.ts'
+import type { ChildExit } from './isolated-child.ts'
 import type { ExtractionLimits } from './limits.ts'
 import { batchCredits, type FromChild } from './protocol.ts'
 

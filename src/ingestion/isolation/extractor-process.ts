@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads'
 import { residentBytes } from '../../kernel/memory.ts'
 import { createTextCounter } from '../../tokens/index.ts'
 import { chunkBlocks } from '../chunking/chunk-blocks.ts'
@@ -7,6 +6,7 @@ import { createFileExtractor } from '../extractors/extract-file.ts'
 import { createWarningList } from '../warning-list.ts'
 import type { ExtractionLimits } from './limits.ts'
 import type { ChunkingSettings, FromChild, Progress, ToChild } from './protocol.ts'
+import { startWatchdog } from './start-watchdog.ts'
 
 /**
  * The program of a child process: reads one file at a time and sends its chunks. It has no secrets in its environment, may
@@ -14,8 +14,7 @@ import type { ChunkingSettings, FromChild, Progress, ToChild } from './protocol.
  */
 const progressEveryMs = 200
 
-const memoryLimit = new Float64Array(new SharedArrayBuffer(8))
-memoryLimit[0] = Infinity
+const watchdog = startWatchdog()
 const extractor = createFileExtractor()
 const { counter, ...chunkSizes } = JSON.parse(process.argv[2]!) as ChunkingSettings
 const countTokens = createTextCounter(counter)
@@ -24,9 +23,6 @@ countTokens.catch(() => {})
 let credits = 0
 let creditArrived: () => void = () => {}
 
-// Ctrl-C reaches every process of the terminal; the pool decides when its children end.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-process.on('disconnect', () => process.exit(0))
 process.on('message', (message: ToChild) => {
   if (message.type === 'more') {
     credits += 1
@@ -34,9 +30,7 @@ process.on('message', (message: ToChild) => {
   } else void run(message)
 })
 
-const watchdog = new Worker(new URL('watchdog.ts', import.meta.url), { workerData: memoryLimit.buffer })
-watchdog.on('error', () => process.exit(1))
-watchdog.once('online', () => {
+void watchdog.online.then(() => {
   void Promise.all([extractor.warmUp(), countTokens]).then(
     () => send({ type: 'ready' }),
     (error: unknown) => {
@@ -48,9 +42,9 @@ watchdog.once('online', () => {
 
 async function run(job: ToChild & { type: 'extract' }) {
   credits = job.credits
-  memoryLimit[0] = job.limits.memoryLimitBytes
+  watchdog.setMemoryLimit(job.limits.memoryLimitBytes)
   send(await extract(job))
-  memoryLimit[0] = Infinity
+  watchdog.setMemoryLimit(Infinity)
 }
 
 async function extract(job: ToChild & { type: 'extract' }): Promise<FromChild> {

@@ -24,6 +24,12 @@ export interface StoredPassage {
   rowTo: number | null
 }
 
+/** Of the tables `chunks c` and `documents d`. */
+export const passageColumns = `c.id as "chunkId", coalesce(d.public_id, d.id) as "documentId", d.name as "documentName",
+  d.source_url as url, c.content as text, c.heading_path as "headingPath", c.table_header as "tableHeader",
+  c.chunk_index as "chunkIndex", c.page_from as "pageFrom", c.page_to as "pageTo", c.page_starts as "pageStarts",
+  c.character_from as "characterFrom", c.character_to as "characterTo", c.row_from as "rowFrom", c.row_to as "rowTo"`
+
 /** The chunks of these ids in no order, without those that were deleted or are not searchable. */
 export function loadPassages(
   database: Database,
@@ -32,11 +38,7 @@ export function loadPassages(
   signal: AbortSignal,
 ): Promise<StoredPassage[]> {
   return database.query(
-    `select c.id as "chunkId", coalesce(d.public_id, d.id) as "documentId", d.name as "documentName", d.source_url as url,
-       c.content as text, c.heading_path as "headingPath", c.table_header as "tableHeader",
-       c.chunk_index as "chunkIndex", c.page_from as "pageFrom", c.page_to as "pageTo",
-       c.page_starts as "pageStarts",
-       c.character_from as "characterFrom", c.character_to as "characterTo", c.row_from as "rowFrom", c.row_to as "rowTo"
+    `select ${passageColumns}
      from chunks c join indexed_documents i on i.document_id = c.document_id and i.searchable
        join documents d on d.id = c.document_id
      where c.space_id = $1 and c.organisation_id = $2 and c.id = any($3::uuid[])`,

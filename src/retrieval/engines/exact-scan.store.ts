@@ -15,6 +15,12 @@ export interface ScanContext {
   options: QueryOptions
 }
 
+/** Documents are selected by the id that clients use; chunks have the id of a row. */
+const isWanted = (table: string, parameter: string) =>
+  `(${parameter}::uuid[] is null or ${table}.document_id in (
+     select w.id from documents w where coalesce(w.public_id, w.id) = any(${parameter}::uuid[]) and w.is_current))`
+const wantedDocuments = ({ documentIds }: SpaceScope) => (documentIds ? [...documentIds] : null)
+
 /** Searches a Space by reading all of it: exact, without an index that would slow down every insert. Searchable chunks only. */
 export function createExactScan(context: ScanContext): CorpusSearch {
   return {
@@ -58,8 +64,8 @@ export async function scanTerms(
          select width_bucket(q.term, c.terms) - width_bucket(q.term - 1, c.terms) from unnest($1::int[]) q (term)
        ), ' ') as counts
      from chunk_terms c join indexed_documents d on d.document_id = c.document_id and d.searchable
-     where c.terms && $1::int[] and c.space_id = $2 and c.organisation_id = $3`,
-    [allVariants(terms), scope.spaceId, scope.organisationId],
+     where c.terms && $1::int[] and c.space_id = $2 and c.organisation_id = $3 and ${isWanted('c', '$4')}`,
+    [allVariants(terms), scope.spaceId, scope.organisationId, wantedDocuments(scope)],
     options,
   )
   const hits = rows.map(({ chunkId, length, counts }) => ({ chunkId, length, counts: counts.split(' ').map(Number) }))
@@ -76,8 +82,16 @@ function scanVectors(
     `select e.chunk_id as "chunkId", 1 - (e.embedding <=> $1::${version.storage}) as score
      from ${vectorTable(version)} e join indexed_documents d on d.document_id = e.document_id and d.searchable
      where e.space_id = $2 and e.organisation_id = $3 and d.updated_at >= $5::timestamptz
+       and ${isWanted('e', '$6')}
      order by (e.embedding <=> $1::${version.storage}) + 0, e.chunk_id limit $4`,
-    [vectorParameter(version, vector), scope.spaceId, scope.organisationId, limit, since ?? new Date(0)],
+    [
+      vectorParameter(version, vector),
+      scope.spaceId,
+      scope.organisationId,
+      limit,
+      since ?? new Date(0),
+      wantedDocuments(scope),
+    ],
     options,
   )
 }

@@ -68,7 +68,7 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
     stagingSettings: {},
     openSpace(scope, signal) {
       searchedAtMs = performance.now()
-      const space = cache.use(scope)
+      const space = scope.documentIds ? undefined : cache.use(scope)
       return space ? Promise.resolve(openCached(parts, space, signal)) : openScanned(parts, scope, signal)
     },
     async stage(chunks) {

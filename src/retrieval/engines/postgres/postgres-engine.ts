@@ -63,6 +63,7 @@ async function openSpace(database: Database, scope: SpaceScope, signal: AbortSig
 function createIndexedSearch(database: Database, context: ScanContext, indexes: ReadonlySet<string>): CorpusSearch {
   const scan = createExactScan(context)
   const { scope, space, options } = context
+  if (scope.documentIds) return scan
   return {
     ...scan,
     async byTerms(all, limit) {
