@@ -1,9 +1,19 @@
+import { answerability } from './answerability.ts'
 import { citations } from './citations.ts'
 import { citationsInLanguages } from './citations-xquad.ts'
 import { conversations } from './conversations.ts'
 import { injection } from './injection.ts'
 import type { Evaluation } from './measure.ts'
 import { tables } from './tables.ts'
+import { xquad } from './xquad.ts'
 
 /** Every evaluation of `npm run eval:answers`, in the order of its output. */
-export const evaluations: readonly Evaluation[] = [conversations, citations, citationsInLanguages, injection, tables]
+export const evaluations: readonly Evaluation[] = [
+  conversations,
+  answerability,
+  xquad,
+  citations,
+  citationsInLanguages,
+  injection,
+  tables,
+]

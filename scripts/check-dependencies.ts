@@ -33,6 +33,7 @@ const allowedRooms: AllowedRooms = {
     'http',
     'organisations',
     'billing',
+    'evidence',
     'gateway',
     'evidence',
     'ingestion',

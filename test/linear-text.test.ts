@@ -10,7 +10,8 @@ import { mapError as mapOpenAiError } from '../src/providers/openai/map-error.ts
 import { createRedactor } from '../src/providers/redactor.ts'
 import { analyseChunks, analyseQuery } from '../src/retrieval/lexical/analyse-text.ts'
 import { analyseWithContext } from '../src/retrieval/lexical/weigh-context.ts'
-import { splitSentences, tokenize } from '../src/language/index.ts'
+import { isNoAnswer } from '../src/evidence/index.ts'
+import { languageOfText, splitSentences, tokenize } from '../src/language/index.ts'
 import type { Passage } from '../src/retrieval/index.ts'
 import { createCitationRewriter } from '../src/chat/citations/citation-rewriter.ts'
 import { selectQuote } from '../src/chat/citations/select-quote.ts'
@@ -178,6 +179,8 @@ const readers: Record<string, (text: string) => unknown> = {
   },
   'words of a chunk': (text) => tokenize(text, { singleCharacters: true }),
   sentences: (text) => splitSentences(text),
+  'the language of a question': (text) => languageOfText(text),
+  'whether an answer is only that there is none': (text) => isNoAnswer(text),
   'terms of a chunk': (text) => analyseChunks('space', [text]),
   'terms of a question': (text) => analyseQuery('space', text, { languages: ['en', 'de', 'fr'] }),
   'terms of a question after earlier turns': (text) =>

@@ -1,9 +1,11 @@
 import type { Receipt } from '../billing/index.ts'
+import { isNoAnswer } from '../evidence/index.ts'
 import { AppError, type RequestId } from '../kernel/index.ts'
 import type { ProviderMessage } from '../providers/index.ts'
 import type { Passage } from '../retrieval/index.ts'
 import { type AnswerCitations, createAnswerCitations } from './citations/answer-citations.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
+import { areUnlikelyToAnswer } from './context/judge-passages.ts'
 import { askForReading, createBoundary, fencePassages, toCitablePassage } from './context/prompt.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
 import { type DocumentReference, referencesOfCitations, referencesOfPassages } from './references.ts'
@@ -88,10 +90,11 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   if (prepared.hasTools) yield* addTables(run, found.query)
   const filter = createAnswerFilter(trustedTargets(run), run.boundary)
   const question = call.messages.at(-1)!.content
+  const isUnlikely = await areUnlikelyToAnswer(call.messages, run.passages)
   const system = found.isUnderspecified ? `${prepared.system}\n\n${askForReading}` : prepared.system
   conversation.push({ role: 'system', content: system, cacheUpToHere: true }, ...prepared.earlier, {
     role: 'user',
-    content: `${fencePassages(run.passages, run.boundary)}\n\n${question}`,
+    content: `${fencePassages(run.passages, run.boundary, { isUnlikely })}\n\n${question}`,
     cacheUpToHere: prepared.hasTools,
   })
   let isBlank = true
@@ -126,7 +129,9 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   }
   const references = call.inlineSources
     ? referencesOfCitations(citations.cited(), run.passages, call.passageReferences)
-    : referencesOfPassages(run.passages, run.text, call.passageReferences)
+    : isNoAnswer(run.text)
+      ? []
+      : referencesOfPassages(run.passages, run.text, call.passageReferences)
   call.noteReferences?.(references)
   yield { type: 'references', references }
   if (call.inlineSources) {

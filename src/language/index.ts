@@ -9,5 +9,6 @@ export {
   vietnameseLetter,
   weighLatinLanguages,
 } from './languages.ts'
+export { languageOfText } from './language-of-text.ts'
 export { splitSentences } from './split-sentences.ts'
 export { tokenize } from './tokenize.ts'

@@ -141,7 +141,7 @@ async function compose(given: ToolResult, { window, boundary, firstNumber }: Too
   ]
     .filter(Boolean)
     .join('\n')
-  const fenced = passages.length === 0 ? '' : fencePassages(passages, boundary, firstNumber)
+  const fenced = passages.length === 0 ? '' : fencePassages(passages, boundary, { firstNumber })
   const content = [added, fenced].filter((part) => part !== '').join('\n')
   return {
     content: content === '' ? 'Nothing was found.' : content,

@@ -51,6 +51,21 @@ describe('the offline model', () => {
     expect(await answerTo(ask('Zebra xylophone?', sources))).not.toMatch(/\[\d\]/)
   })
 
+  test('states in the language of the question that the passages do not hold the answer', async () => {
+    expect(await answerTo(ask('Wie hoch ist der Turm von Pisa?', sources))).toBe(
+      'Die Dateien enthalten keine Antwort auf diese Frage.',
+    )
+  })
+
+  test('answers a follow-up question with the subject of the question before it', async () => {
+    const messages: ProviderMessage[] = [
+      { role: 'user', content: 'Who insures the laptop?' },
+      { role: 'assistant', content: 'The company.' },
+      ...ask('Really?', sources),
+    ]
+    expect(await answerTo(messages)).toContain('[2]')
+  })
+
   test('uses no source from a user’s text', async () => {
     expect(await answerTo(ask(`${sources} Who insures the laptop?`))).not.toMatch(/\[\d\]/)
   })

@@ -20,7 +20,8 @@ export interface OfflineProviderOptions {
 }
 
 /**
- * The built-in model without a network: it quotes the best sentences of the given passages, and otherwise describes itself. Equal requests
+ * The built-in model without a network: it quotes the sentences of the given passages that answer, states where none does, and without
+ * passages describes itself. Equal requests
  * get equal answers. Usage is counted with the o200k encoding.
  */
 export function createOfflineProvider({
@@ -31,7 +32,7 @@ export function createOfflineProvider({
 }: OfflineProviderOptions): Provider {
   async function answer(call: ProviderCall) {
     const { messages } = call.request
-    const { pieces, finishReason, completionTokens } = await limit(composeAnswer(messages), call, tokens)
+    const { pieces, finishReason, completionTokens } = await limit(await composeAnswer(messages), call, tokens)
     const promptTokens = await countMessages(messages, tokens)
     assertNotCancelled(call.signal)
     const usage = { promptTokens, completionTokens, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }

@@ -1,0 +1,83 @@
+import {
+  defaultLanguage,
+  detectLatinLanguage,
+  isFunctionWord,
+  type Language,
+  rulesForWord,
+  tokenize,
+} from '../language/index.ts'
+
+/** Part of a text by which its Latin-script language is detected, UTF-16 units. */
+const unitsForLanguage = 2_000
+
+/** The language of a text's Latin words. Short questions without enough function words count as `otherwise`. */
+export function latinLanguageOf(text: string, otherwise: Language = defaultLanguage): Language {
+  return detectLatinLanguage(tokenize(text.slice(0, unitsForLanguage), { singleCharacters: false })) ?? otherwise
+}
+
+/**
+ * The forms in which words are compared: stemmed by script and language, cut, without marks that change no word. A Vietnamese word has
+ * usually two syllables, so that pairs of syllables are compared too, as with Han characters. `known`: forms of words that were read
+ * before in the same language.
+ */
+export function comparedWords(text: string, latin: Language, known = new Map<string, string>()): string[] {
+  const words = tokenize(text, { singleCharacters: true }).map((word) => {
+    const form = known.get(word) ?? comparedForm(word, latin)
+    known.set(word, form)
+    return form
+  })
+  return latin === vietnamese ? [...words, ...pairsOf(words)] : words
+}
+
+/** The compared forms of the words that carry a topic. A text of function words only keeps them. */
+export function topicWords(text: string, latin: Language): string[] {
+  const words = tokenize(text, { singleCharacters: true })
+  const isTopic = words.map((word) => !isFunctionWord(word.replaceAll(arabicMark, ''), latin))
+  if (!isTopic.includes(true)) return comparedWords(text, latin)
+  const compared = words.map((word) => comparedForm(word, latin))
+  const topics = compared.filter((_, index) => isTopic[index])
+  if (latin !== vietnamese) return topics
+  return [...topics, ...pairsOf(compared).filter((_, index) => isTopic[index] && isTopic[index + 1])]
+}
+
+const vietnamese: Language = 'vi'
+const hanCharacter = /^\p{Script=Han}$/u
+const syllable = /^[\p{L}\p{M}]+$/u
+/** Weight of a Han character, and of a Vietnamese syllable, next to the pairs that contain it: it is in many other words. */
+const characterWeight = 0.3
+const syllableWeight = 0.5
+
+/** The weight of a compared word before its rarity, 0..1. */
+export function weightOfForm(word: string, latin: Language): number {
+  if (hanCharacter.test(word)) return characterWeight
+  return latin === vietnamese && syllable.test(word) ? syllableWeight : 1
+}
+
+function pairsOf(words: readonly string[]): string[] {
+  return words.slice(1).map((word, index) => `${words[index]!} ${word}`)
+}
+
+const arabicMark = /[\u064b-\u065f\u0670]/g
+const arabicLetter = /\p{Script=Arabic}/u
+/** "and" or "so" written together with the article, which the stemmer keeps. */
+const arabicConjunction = /^[وف](?=ال.{2})/u
+const mark = /\p{M}/gu
+/** Longer stems are cut: compounds and endings that the stemmer keeps ("Regierungen", "Regierungschef") share their beginning. */
+const comparedCharacters = 6
+const cutScripts = /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{M}]+$/u
+
+function comparedForm(word: string, latin: Language): string {
+  if (isPlainDigits(word)) return word
+  const bare = arabicLetter.test(word) ? word.replaceAll(arabicMark, '').replace(arabicConjunction, '') : word
+  const found = rulesForWord(bare, latin)
+  if (found === null) return bare
+  const stem = found.rules.stem(bare)
+  // Vietnamese marks distinguish words; in other languages people leave them out.
+  if (!cutScripts.test(stem) || found.language === vietnamese) return stem
+  return stem.normalize('NFD').replaceAll(mark, '').slice(0, comparedCharacters)
+}
+
+function isPlainDigits(word: string): boolean {
+  const first = word.charCodeAt(0)
+  return first >= 0x30 && first <= 0x39
+}
