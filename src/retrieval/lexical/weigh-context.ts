@@ -9,7 +9,7 @@ export interface ContextText {
 
 /**
  * Words of a context text that have its full weight. The words of a longer text share the weight of this many, so that a long
- * answer does not outweigh a short question. Chosen on two sets of conversations: docs/decisions/0060-weighted-conversation-queries.md.
+ * answer does not outweigh a short question. Chosen on two sets of conversations: docs/decisions/0058-weighted-conversation-queries.md.
  */
 const wordsOfFullWeight = 8
 
