@@ -300,10 +300,11 @@ describe('the longest answer', () => {
     }
     await run(textOf(20_000))
     const short = await run(textOf(50_000))
-    const long = await run(textOf(200_000))
+    // The processor time includes that of the garbage collector, which differs from run to run.
+    const runs = [await run(textOf(200_000)), await run(textOf(200_000))]
     // Four times the text: quadratic time would take sixteen times as long.
-    expect(long.total).toBeLessThan(10 * Math.max(short.total, 50))
-    expect(long.longest).toBeLessThan(100)
+    expect(Math.min(...runs.map(({ total }) => total))).toBeLessThan(10 * Math.max(short.total, 50))
+    expect(Math.min(...runs.map(({ longest }) => longest))).toBeLessThan(100)
   })
 })
 
