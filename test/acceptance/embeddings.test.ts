@@ -73,9 +73,14 @@ describe.runIf(onnx)(`a local ONNX model${onnx ? '' : ' (skipped: run `npm run i
     await using portico = await startPortico({ settings: { embeddings: { folder } } })
     expect(portico.service.describe()).toContain('local model')
     const organisation = await portico.createOrganisation()
-    const { document, answer } = await uploadAndAsk(portico, organisation, 'doctor vehicle money')
+    const question = 'doctor vehicle money'
+    const { document, space } = await uploadAndAsk(portico, organisation, question)
     expect(document).toMatchObject({ status: 'ready' })
-    expect(answer.references).toMatchObject([{ title: 'notes.txt' }])
+    const messages = [{ role: 'user', content: question }]
+    const found = expectStatus(await portico.operator('POST', `/api/spaces/${space.id}/search`, { messages }), 200)
+    // No word is shared. The offline model compares words, so it does not quote the passage.
+    expect(found.candidates).toMatchObject([{ documentId: document.id, outcome: 'used', lexical: null }])
+    expect(found.candidates[0].vector.score).toBeGreaterThan(0)
     await removeFolder(folder)
   })
 })
