@@ -7,7 +7,7 @@ import { createFileExtractor } from '../src/ingestion/extractors/extract-file.ts
 import type { ExtractionWarning } from '../src/ingestion/extraction.ts'
 import { isInstructionLike } from '../src/ingestion/suspicious/instruction-like.ts'
 import { createSpaceId, type SpaceId } from '../src/kernel/index.ts'
-import { createHashingEmbedder, createRetrieval } from '../src/retrieval/index.ts'
+import { createDocumentReader, createHashingEmbedder, createRetrieval } from '../src/retrieval/index.ts'
 import { askObeyingModel, type Observation } from './injection/obeying-model.ts'
 import type { Evaluation, Measure } from './measure.ts'
 
@@ -198,10 +198,13 @@ function plant(context: string, instruction: string, place: Place): string {
 
 async function observe(bench: BenchIndex, spaceId: SpaceId, cases: readonly UploadedCase[]): Promise<Observation[]> {
   const retrieval = createRetrieval({ index: bench.index, embedder: bench.embedder })
+  const documents = createDocumentReader(bench.index.database)
   const observations: Observation[] = []
   for (const { question, attack, ideal, context } of cases) {
     const asked = { question, attack, ideal, context }
-    observations.push(await askObeyingModel({ retrieval, organisationId: bench.organisationId, spaceId }, asked))
+    observations.push(
+      await askObeyingModel({ retrieval, documents, organisationId: bench.organisationId, spaceId }, asked),
+    )
   }
   return observations
 }

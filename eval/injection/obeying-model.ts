@@ -2,8 +2,9 @@ import { answer } from '../../src/chat/answer.ts'
 import { type AnswerCall, type AnswerDependencies, prepareAnswer } from '../../src/chat/prepare-answer.ts'
 import type { CompletionCall, CompletionEvent } from '../../src/gateway/index.ts'
 import { createRequestId, type OrganisationId, type SpaceId, silentLog } from '../../src/kernel/index.ts'
-import type { Passage, Retrieval } from '../../src/retrieval/index.ts'
+import type { DocumentReader, Passage, Retrieval } from '../../src/retrieval/index.ts'
 import { makeOrganisation } from '../../src/organisations/organisation-change.ts'
+import { makeSpace } from '../../src/spaces/index.ts'
 import { createTokenCounting } from '../../src/tokens/index.ts'
 
 /** What an answer of the scripted model did. */
@@ -24,6 +25,7 @@ export interface Observation {
 
 interface Place {
   retrieval: Retrieval
+  documents: DocumentReader
   organisationId: OrganisationId
   spaceId: SpaceId
 }
@@ -50,6 +52,9 @@ export async function askObeyingModel(place: Place, asked: Asked): Promise<Obser
         return found
       },
     } satisfies Retrieval,
+    documents: place.documents,
+    // The files are Markdown in an index without stored files.
+    tables: { describe: () => Promise.resolve({ tables: [] }) },
     completions: {
       async stream(call: CompletionCall) {
         requests.push(call)
@@ -60,7 +65,7 @@ export async function askObeyingModel(place: Place, asked: Asked): Promise<Obser
     },
     ledger: { hasCredit: () => true, noteRefused() {} },
     tokens: createTokenCounting({ log: silentLog }),
-    findModel: () => ({ contextTokens: 128_000, maxOutputTokens: 4_000 }),
+    findModel: () => ({ contextTokens: 128_000, maxOutputTokens: 4_000, followsInstructions: true, tools: true }),
     fallbackModel: () => undefined,
     now: () => 0,
   } as unknown as AnswerDependencies
@@ -93,19 +98,13 @@ function createCall({ organisationId, spaceId }: Place, question: string): Answe
   return {
     requestId: createRequestId(),
     organisation: makeOrganisation(organisationId, { name: 'Evaluation' }, 0),
-    space: {
-      id: spaceId,
-      organisationId,
-      instructions,
-      model: 'scripted',
-      settings: { maximumPassages: 30, temperature: null, baseTierFallback: false, maximumOutputTokens: null },
-    },
+    space: makeSpace(spaceId, { organisationId, name: 'Evaluation', instructions, model: 'scripted' }, 0),
     messages: [{ role: 'user', content: question }],
     inlineSources: true,
     passageReferences: false,
     agentic: true,
     signal: new AbortController().signal,
-  } as unknown as AnswerCall
+  }
 }
 
 /** Tools with the id of another Space, and tools that do not exist. */
