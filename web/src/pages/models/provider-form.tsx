@@ -1,5 +1,5 @@
 import type { ProviderView } from '@contract/console-models.ts'
-import { Alert, Autocomplete, Button, Drawer, Group, Select, Stack, TextInput } from '@mantine/core'
+import { Alert, Autocomplete, Button, Drawer, getDefaultZIndex, Group, Select, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { patchJson, putJson } from '../../api/client.ts'
@@ -32,7 +32,15 @@ export function ProviderFormDrawer({ opened, ...props }: FormProps & { opened: b
   const { t } = useTranslation('models')
   const title = props.provider ? t('providerForm.editTitle', { id: props.provider.id }) : t('providerForm.addTitle')
   return (
-    <Drawer opened={opened} onClose={props.onClose} title={title} position="right" size="lg">
+    <Drawer
+      opened={opened}
+      onClose={props.onClose}
+      title={title}
+      position="right"
+      size="lg"
+      // Above the drawer of a provider, whichever was opened first on this page.
+      zIndex={getDefaultZIndex('modal') + 1}
+    >
       {opened && <ProviderFormBody {...props} />}
     </Drawer>
   )
