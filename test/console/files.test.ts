@@ -89,6 +89,15 @@ describe.skipIf(!hasBrowser)(`Uploaded Files${skipReason}`, () => {
       await page.getByRole('heading', { name: 'No files yet' }).waitFor()
       await expectAccessible(page)
       const seenTexts = await watchTexts(page)
+      // The code of the panel loads with the first upload, and small files may be sent before it is there.
+      const isShown = page
+        .getByText(/\d of 4 files/)
+        .first()
+        .waitFor()
+      await page.route('**/documents?onDuplicate=*', async (route) => {
+        await isShown
+        await route.continue()
+      })
       await dropOn(page, folder)
       await page.getByText(/Not supported\. Supported: \.pdf/).waitFor()
       for (const name of ['cities.csv', 'rules.md', 'welcome.txt'])

@@ -122,8 +122,13 @@ interface AxeResult {
   violations: { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] }[]
 }
 
-/** Fails on every serious or critical accessibility finding of axe on the page as it is now. */
+/** Fails on every serious or critical accessibility finding of axe that the page does not lose within three seconds. */
 export async function expectAccessible(page: Page): Promise<void> {
+  // A dialog may be about to fade in or out.
+  await expect.poll(() => findSerious(page), { timeout: 3_000, interval: 300 }).toEqual([])
+}
+
+async function findSerious(page: Page): Promise<string[]> {
   // A dialog that fades in has the contrast of its backdrop.
   await page.evaluate(() =>
     Promise.allSettled(
@@ -136,12 +141,10 @@ export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(axeSource)
   const { violations } = (await page.evaluate('axe.run()')) as AxeResult
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  expect(
-    serious.map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes.map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`).join('; ')}`,
-    ),
-  ).toEqual([])
+  return serious.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes.map(({ target, failureSummary }) => `${target.join(' ')} ${failureSummary}`).join('; ')}`,
+  )
 }
 
 /** Fails if the page scrolls sideways. */
