@@ -1,6 +1,8 @@
+import { createRandom } from '../test/harness/random.ts'
+
 /** Texts that search engines find as hard as real ones in one respect: words with Zipf's frequencies. */
 export interface SyntheticTexts {
-  /** 0 up to 1, the same for the same seed (Mulberry32). */
+  /** 0 up to 1, the same for the same seed. */
   random(): number
   words(count: number): string
 }
@@ -12,15 +14,7 @@ export function createSyntheticTexts(
   seed: number,
   vocabulary = Array.from({ length: madeUpWords }, (_, rank) => wordOf(rank)),
 ): SyntheticTexts {
-  let state = seed
-
-  function random(): number {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-
+  const random = createRandom(seed)
   // The word of rank r comes with a frequency of 1/r.
   const word = () => vocabulary[Math.floor(vocabulary.length ** random()) - 1] ?? vocabulary[0]!
   return { random, words: (count) => Array.from({ length: count }, word).join(' ') }

@@ -1,3 +1,5 @@
+import { createRandom } from '../../test/harness/random.ts'
+
 /** A csv file with questions whose answers are cells of it. */
 export interface TableFile {
   name: string
@@ -100,15 +102,4 @@ function questionsOf(
     questions.push({ kind: 'two cells of a row', question: two, answers: [answer(row, first), answer(row, second)] })
   }
   return questions
-}
-
-/** A small generator of pseudo-random numbers in 0..1 (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
+import { createRandom } from '../../test/harness/random.ts'
 import { usageReportQuerySchema, usageRequestsQuerySchema, usageTagLimits } from '../contract/usage-reports.ts'
 import { createSpaceId, formatPicoUsd, parsePicoUsd, silentLog } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
@@ -18,15 +19,6 @@ let ledgers: LedgerService[]
 const organisation: Organisation = organisationWith('100', { timeZone: 'Asia/Kathmandu' })
 const stranger = organisationWith('100')
 
-/** A small seeded generator (mulberry32). */
-function createRandom(state: number) {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state)
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
-    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 const random = createRandom(seed)
 const pick = <Value>(values: readonly Value[]): Value => values[Math.floor(random() * values.length)]!
 

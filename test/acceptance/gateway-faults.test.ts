@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRandom } from '../harness/random.ts'
 import { type GatewayStage, stagePrices, startGatewayStage } from '../harness/gateway-stage.ts'
 import { chatAnswer, chatStream, errorAnswer, quotaUsedUp, rateLimited, webPage } from '../upstream/replies.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
@@ -166,7 +167,7 @@ describe('a storm of faults over parallel calls', () => {
   const documented = new Set([200, 429, 502, 504])
 
   it('loses no request, bills each answer once, and leaves no hold and no socket behind', async () => {
-    const random = seededRandom(seed)
+    const random = createRandom(seed)
     const misbehave = (): UpstreamReply => {
       const dice = random()
       if (dice < 0.1) return { resetAfterBytes: 0 }
@@ -219,14 +220,3 @@ describe('a storm of faults over parallel calls', () => {
     await stage.upstream.openSocketsAtMost(0)
   })
 })
-
-/** Mulberry32: the same sequence each time. */
-function seededRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}

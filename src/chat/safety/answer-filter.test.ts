@@ -2,6 +2,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown'
 import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { gfm } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
+import { createRandom } from '../../../test/harness/random.ts'
 import { createAnswerFilter } from './answer-filter.ts'
 import { createTargetPolicy, type TargetPolicy } from './targets.ts'
 
@@ -205,15 +206,4 @@ function isRemote(url: string): boolean {
   const cleaned = url.replaceAll('\\', '/')
   if (/^mailto:[^?]*$/.test(cleaned)) return false
   return /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(cleaned)
-}
-
-/** Numbers from 0 to 1 that a seed decides (mulberry32). */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }

@@ -1,21 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { createRandom } from '../../../../test/harness/random.ts'
 import { type QueryTerm, rankByBm25 } from '../../lexical/bm25.ts'
 import { type MemoryQuery, packTerms, toColumns } from './messages.ts'
 import { SpaceIndex } from './space-index.ts'
 import { createTopList } from './top-list.ts'
 import { blockBytes, createVectorArena } from './vector-arena.ts'
 import { createVectorSet } from './vector-set.ts'
-
-/** Mulberry32, so that a failure can be repeated. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 function vectorOf(random: () => number, dimensions: number): Float32Array {
   return Float32Array.from({ length: dimensions }, () => random() - 0.5)
@@ -31,7 +21,7 @@ const all = (count: number) => new Uint8Array(count).fill(1)
 
 describe('the top list', () => {
   it('keeps the same entries as sorting, in the same order, also for equal scores', () => {
-    const random = seeded(1)
+    const random = createRandom(1)
     for (const [capacity, count] of [
       [1, 50],
       [7, 3],
@@ -52,7 +42,7 @@ describe('vectors in memory', () => {
   it.each([1, 15, 16, 17, 384, 1_536, 4_000])(
     'of %i dimensions have the cosine similarity of the exact vectors',
     (dimensions) => {
-      const random = seeded(dimensions)
+      const random = createRandom(dimensions)
       const set = createVectorSet(createVectorArena(), dimensions)
       // More than two blocks of them.
       const vectors = Array.from({ length: Math.min(400, Math.ceil((2.5 * blockBytes) / dimensions)) }, () =>
@@ -104,7 +94,7 @@ describe('vectors in memory', () => {
     first.clear()
     // Ten dimensions are padded to sixteen: former values would count.
     const second = createVectorSet(arena, 10)
-    const vector = vectorOf(seeded(3), 10)
+    const vector = vectorOf(createRandom(3), 10)
     second.add(vector)
     expect(second.nearest(vector, all(1), 1, -2)[0]!.score).toBeCloseTo(1, 3)
     expect(arena.bytes()).toHaveLength(bytes)
@@ -171,7 +161,7 @@ describe('a Space in memory', () => {
   }
 
   it('ranks by BM25 and cosine similarity after any sequence of changes', () => {
-    const random = seeded(11)
+    const random = createRandom(11)
     const space = new SpaceIndex(createVectorArena(), dimensions)
     space.complete()
     let shown: Chunk[] = []
@@ -212,7 +202,7 @@ describe('a Space in memory', () => {
 
   it('finds no chunk of a run before the run is searchable', () => {
     const space = new SpaceIndex(createVectorArena(), dimensions)
-    const chunks = makeChunks(seeded(5), 10, 'document')
+    const chunks = makeChunks(createRandom(5), 10, 'document')
     add(space, chunks)
     expect(find(space, { terms: wordsOf(chunks[0]!.terms) })).toEqual([])
     space.update([{ documentId: 'document', runId: 'another run', searchable: true }])
@@ -221,19 +211,19 @@ describe('a Space in memory', () => {
 
   it('ignores duplicates of a chunk while it is being loaded', () => {
     const space = new SpaceIndex(createVectorArena(), dimensions)
-    const chunks = makeChunks(seeded(6), 10, 'document')
+    const chunks = makeChunks(createRandom(6), 10, 'document')
     space.update([{ documentId: 'document', runId: 'run of document', searchable: true }])
     add(space, chunks.slice(0, 6))
     add(space, chunks)
     add(space, chunks.slice(8))
     space.complete()
-    const vector = vectorOf(seeded(7), dimensions)
+    const vector = vectorOf(createRandom(7), dimensions)
     const ids = find(space, { vector }).map(({ chunkId }) => chunkId)
     expect(ids.toSorted()).toEqual(chunks.flatMap((chunk) => (chunk.vector ? [chunk.chunkId] : [])).toSorted())
   })
 
   it('frees memory when most of its chunks are removed', () => {
-    const random = seeded(8)
+    const random = createRandom(8)
     const space = new SpaceIndex(createVectorArena(), dimensions)
     for (let part = 0; part < 40; part++) {
       add(space, makeChunks(random, 100, `document ${part}`))
@@ -250,6 +240,6 @@ describe('a Space in memory', () => {
 
   it('rejects vectors of other dimensions', () => {
     const space = new SpaceIndex(createVectorArena(), 384)
-    expect(() => add(space, makeChunks(seeded(9), 1, 'document'))).toThrow('24 dimensions')
+    expect(() => add(space, makeChunks(createRandom(9), 1, 'document'))).toThrow('24 dimensions')
   })
 })
