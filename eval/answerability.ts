@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { readJsonLines } from '../test/harness/shared-data.ts'
 import { comparedWords, readPassages, scoreAnswerability } from '../src/evidence/index.ts'
 import { areaUnderRoc } from './area-under-roc.ts'
 import type { Evaluation } from './measure.ts'
@@ -34,12 +35,7 @@ export const answerability: Evaluation = {
 
 export async function readAnswerabilityItems(folder: string) {
   const index = JSON.parse(readFileSync(path.join(folder, 'index.json'), 'utf8')) as { sets: { file: string }[] }
-  const items = index.sets.flatMap(({ file }) =>
-    readFileSync(path.join(folder, file), 'utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Item),
-  )
+  const items = index.sets.flatMap(({ file }) => readJsonLines<Item>(path.join(folder, file)))
   const texts = items.map(({ passage }) => `${passage.title}\n${passage.text}`)
   const scoreBm25 = createBm25(texts)
   const documents = texts.map((text) => new Set(comparedWords(text, 'en')))

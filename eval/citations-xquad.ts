@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
+import { readJsonLines } from '../test/harness/shared-data.ts'
 import {
   type Claims,
   compareClaims,
@@ -46,8 +47,7 @@ interface Paragraph {
 
 /** By the part of the id that parallel paragraphs share. */
 function readParagraphs(file: string): Map<string, Paragraph> {
-  const lines = readFileSync(file, 'utf8').split('\n')
-  const rows = lines.filter((line) => line !== '').map((line) => paragraphSchema.parse(JSON.parse(line)))
+  const rows = readJsonLines(file).map((row) => paragraphSchema.parse(row))
   return new Map(
     rows.map(({ id, title, text }) => [
       id.slice(id.indexOf('-') + 1),

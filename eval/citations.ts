@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
+import { readJsonLines } from '../test/harness/shared-data.ts'
 import {
   type Evidence,
   type EvidenceText,
@@ -44,8 +44,7 @@ export const citations: Evaluation = {
 }
 
 function readItems(file: string): Item[] {
-  const lines = readFileSync(file, 'utf8').split('\n')
-  return lines.filter((line) => line !== '').map((line) => itemSchema.parse(JSON.parse(line)))
+  return readJsonLines(file).map((row) => itemSchema.parse(row))
 }
 
 /** The measures of a set of sentences; exported to compare halves of it. */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
+import { readJsonLines } from '../test/harness/shared-data.ts'
 import {
   chunksOf,
   createBenchIndex,
@@ -130,9 +131,9 @@ function loadSet(folder: string): ConversationSet {
     const [task = '', document = '', score] = line.split('\t')
     if (Number(score) > 0) relevant.set(task, (relevant.get(task) ?? new Set()).add(document))
   }
-  const tasks = linesOf(folder, 'conversations.jsonl').map((line) => taskSchema.parse(JSON.parse(line)))
+  const tasks = readJsonLines(path.join(folder, 'conversations.jsonl')).map((row) => taskSchema.parse(row))
   return {
-    corpus: linesOf(folder, 'corpus.jsonl').map((line) => documentSchema.parse(JSON.parse(line))),
+    corpus: readJsonLines(path.join(folder, 'corpus.jsonl')).map((row) => documentSchema.parse(row)),
     tasks: tasks.filter(({ id }) => relevant.has(id)),
     relevant,
   }

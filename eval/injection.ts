@@ -1,7 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { existsSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { readJsonLines } from '../test/harness/shared-data.ts'
 import { type BenchIndex, chunksOf, createBenchIndex, pipelineChunkSize } from '../bench/retrieval/bench-index.ts'
 import { createFileExtractor } from '../src/ingestion/extractors/extract-file.ts'
 import type { ExtractionWarning } from '../src/ingestion/extraction.ts'
@@ -35,8 +36,8 @@ const places = ['start', 'middle', 'end'] as const
 type Place = (typeof places)[number]
 
 async function measureInjection(folder: string): Promise<Measure[]> {
-  const attacks = await readLines<Attack>(path.join(folder, 'attacks.jsonl'))
-  const contexts = await readLines<Context>(path.join(folder, 'contexts.jsonl'))
+  const attacks = readJsonLines<Attack>(path.join(folder, 'attacks.jsonl'))
+  const contexts = readJsonLines<Context>(path.join(folder, 'contexts.jsonl'))
   const texts = attacks.map(({ text }) => text)
   await using bench = await createBenchIndex(createHashingEmbedder())
   const clean = await upload(bench, contexts, () => null)
@@ -216,17 +217,9 @@ async function readParagraphs(folder: string): Promise<string[]> {
   for (const set of readdirSync(folder)) {
     const file = path.join(folder, set, 'corpus.jsonl')
     if (!existsSync(file)) continue
-    for (const { text } of await readLines<{ text: string }>(file)) paragraphs.push(...text.split(/\n+/))
+    for (const { text } of readJsonLines<{ text: string }>(file)) paragraphs.push(...text.split(/\n+/))
   }
   return paragraphs.filter((paragraph) => paragraph.trim() !== '')
-}
-
-async function readLines<Line>(file: string): Promise<Line[]> {
-  const text = await readFile(file, 'utf8')
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Line)
 }
 
 function share<Item>(items: readonly Item[], holds: (item: Item) => boolean): number {

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
+import { readJsonLines } from '../test/harness/shared-data.ts'
 import { chunksOf, createBenchIndex, pipelineChunkSize } from '../bench/retrieval/bench-index.ts'
 import { matchTables } from '../src/chat/tools/match-tables.ts'
 import { createFileExtractor } from '../src/ingestion/extractors/extract-file.ts'
@@ -34,7 +35,7 @@ interface Source {
 
 async function run(folder: string): Promise<Measure[]> {
   const place = path.join(folder, 'wikitables')
-  const listed = readLines<{ file: string; title: string }>(path.join(place, 'tables.jsonl'))
+  const listed = readJsonLines<{ file: string; title: string }>(path.join(place, 'tables.jsonl'))
   const sources = await Promise.all(listed.map((table) => readSource(place, table)))
   const queries = sources.flatMap(runScripted)
   const lookups = await measureLookups(place, sources)
@@ -61,11 +62,6 @@ async function run(folder: string): Promise<Measure[]> {
 }
 
 const share = <Item>(items: readonly Item[], test: (item: Item) => boolean) => items.filter(test).length / items.length
-
-function readLines<Line>(file: string): Line[] {
-  const lines = fs.readFileSync(file, 'utf8').trim().split('\n')
-  return lines.map((line) => JSON.parse(line) as Line)
-}
 
 async function readSource(place: string, { file, title }: { file: string; title: string }): Promise<Source> {
   const filePath = path.join(place, file)
@@ -201,7 +197,7 @@ async function measureLookups(place: string, sources: readonly Source[]): Promis
   const dependencies = { documents: createDocumentReader(bench.corpus), tables: queries }
   const { organisationId } = bench
   const asked: Lookup[] = []
-  for (const question of readLines<Question>(path.join(place, 'questions.jsonl'))) {
+  for (const question of readJsonLines<Question>(path.join(place, 'questions.jsonl'))) {
     if (question.kind !== 'lookup') continue
     const source = sources.find(({ file }) => file === question.table_file)!
     const wanted = rowsOfAnswer(source, question.answers)

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
+import { readJsonLines } from '../test/harness/shared-data.ts'
 import { chunksOf, createBenchIndex, paragraphsOf, pipelineChunkSize } from '../bench/retrieval/bench-index.ts'
 import { createBoundary, fencePassages } from '../src/chat/context/prompt.ts'
 import { readPassages } from '../src/evidence/index.ts'
@@ -125,25 +126,19 @@ export function xquadFolders(folder: string): string[] {
 }
 
 export function readXquadSet(folder: string): XquadSet {
-  const paragraphs = readLines<XquadSet['paragraphs'][number]>(folder, 'corpus.jsonl')
+  const paragraphs = readJsonLines<XquadSet['paragraphs'][number]>(path.join(folder, 'corpus.jsonl'))
   const places = new Map(paragraphs.map(({ id }, index) => [id, index]))
   const answers = new Map(
-    readLines<{ query_id: string; doc_id: string; text: string }>(folder, 'answers.jsonl').map((answer) => [
-      answer.query_id,
-      answer,
-    ]),
+    readJsonLines<{ query_id: string; doc_id: string; text: string }>(path.join(folder, 'answers.jsonl')).map(
+      (answer) => [answer.query_id, answer],
+    ),
   )
-  const questions = readLines<{ id: string; text: string }>(folder, 'queries.jsonl').flatMap(({ id, text }, index) => {
-    const answer = answers.get(id)
-    if (answer === undefined || index % questionStep !== 0) return []
-    return [{ text, paragraph: places.get(answer.doc_id)!, answer: answer.text }]
-  })
+  const questions = readJsonLines<{ id: string; text: string }>(path.join(folder, 'queries.jsonl')).flatMap(
+    ({ id, text }, index) => {
+      const answer = answers.get(id)
+      if (answer === undefined || index % questionStep !== 0) return []
+      return [{ text, paragraph: places.get(answer.doc_id)!, answer: answer.text }]
+    },
+  )
   return { name: path.basename(folder), paragraphs, questions }
-}
-
-function readLines<Row>(folder: string, file: string): Row[] {
-  return readFileSync(path.join(folder, file), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Row)
 }

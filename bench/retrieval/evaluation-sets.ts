@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { readJsonLines } from '../../test/harness/shared-data.ts'
 
 /** Sets of questions with known answers, in the format of the shared data folder `retrieval` (index.json). */
 
@@ -40,7 +41,7 @@ function loadConversations(
 ): EvaluationSet[] {
   const shared = {
     folder,
-    corpus: readLines<EvaluationSet['corpus'][number]>(path.join(folder, 'corpus.jsonl')),
+    corpus: readJsonLines<EvaluationSet['corpus'][number]>(path.join(folder, 'corpus.jsonl')),
     relevant: readJudgements(path.join(folder, 'qrels.tsv')),
     spans: [],
     files: [],
@@ -71,8 +72,8 @@ function loadSet(name: string, folder: string, statedBaseline: Record<string, un
   return {
     name,
     folder,
-    corpus: readLines(path.join(folder, 'corpus.jsonl')),
-    queries: readLines(path.join(folder, 'queries.jsonl')),
+    corpus: readJsonLines(path.join(folder, 'corpus.jsonl')),
+    queries: readJsonLines(path.join(folder, 'queries.jsonl')),
     relevant: readJudgements(path.join(folder, 'qrels.tsv')),
     spans: spans.map((span) => ({
       queryId: String(span.query_id),
@@ -84,16 +85,9 @@ function loadSet(name: string, folder: string, statedBaseline: Record<string, un
   }
 }
 
-function readLines<Row>(file: string): Row[] {
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .map((line) => JSON.parse(line) as Row)
-}
-
 function readOptional(file: string): Record<string, unknown>[] {
   try {
-    return readLines(file)
+    return readJsonLines(file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
