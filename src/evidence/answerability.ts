@@ -1,5 +1,5 @@
 import { weightOf } from './rank-sentences.ts'
-import type { Evidence, ReadPassage } from './read-passages.ts'
+import type { QuestionEvidence, ReadPassage } from './read-passages.ts'
 
 /**
  * What the score is made of, for the passage that has most of the question. Shares are of the total weight of the question's words, where
@@ -27,7 +27,7 @@ const compared = ['sentence', 'pair', 'repeated'] as const
 const maximumBackground = 0.9
 
 /** Null without passages. Time is linear in the words of the evidence. */
-export function measureEvidence(evidence: Evidence): AnswerFeatures | null {
+export function measureEvidence(evidence: QuestionEvidence): AnswerFeatures | null {
   const measured = evidence.passages.map((passage) => measurePassage(evidence, passage))
   const [first] = measured
   if (first === undefined) return null
@@ -46,7 +46,7 @@ export function measureEvidence(evidence: Evidence): AnswerFeatures | null {
  * How likely it is, 0..1, that the passages hold the answer, judged by words without a model: a logistic regression on `measureEvidence`.
  * 0 without passages.
  */
-export function scoreAnswerability(evidence: Evidence): number {
+export function scoreAnswerability(evidence: QuestionEvidence): number {
   const features = measureEvidence(evidence)
   if (features === null) return 0
   let sum = intercept
@@ -54,7 +54,7 @@ export function scoreAnswerability(evidence: Evidence): number {
   return 1 / (1 + Math.exp(-sum))
 }
 
-function measurePassage({ question, weights }: Evidence, passage: ReadPassage): AnswerFeatures {
+function measurePassage({ question, weights }: QuestionEvidence, passage: ReadPassage): AnswerFeatures {
   const total = weightOf(question.words.keys(), weights) || 1
   const share = (words: Iterable<string>) => weightOf(words, weights) / total
   let sentence = 0

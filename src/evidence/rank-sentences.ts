@@ -1,5 +1,5 @@
 import { refersBack } from './back-references.ts'
-import type { Evidence, ReadPassage, ReadSentence } from './read-passages.ts'
+import type { QuestionEvidence, ReadPassage, ReadSentence } from './read-passages.ts'
 
 /** What one quote of an answer holds: a sentence of a passage, and a neighbour where it needs one. */
 export interface RankedSentence {
@@ -43,7 +43,7 @@ interface Scored {
  * answer, and the passage's rank. A neighbour is added where the sentence refers back to it, or where it has what the sentence
  * lacks. Empty if no word is shared.
  */
-export function rankSentences(evidence: Evidence): RankedSentence[] {
+export function rankSentences(evidence: QuestionEvidence): RankedSentence[] {
   const scored = scoreSentences(evidence)
   const best = scored[0]?.score ?? 0
   const completeWeight =
@@ -64,7 +64,7 @@ export function rankSentences(evidence: Evidence): RankedSentence[] {
   return quotes
 }
 
-function scoreSentences({ question, passages, weights }: Evidence): Scored[] {
+function scoreSentences({ question, passages, weights }: QuestionEvidence): Scored[] {
   const total = weightOf(question.words.keys(), weights)
   const scored: Scored[] = []
   for (const [rank, passage] of passages.entries()) {
@@ -91,7 +91,7 @@ const minimumAdded = 0.05
 
 /** The sentence, and the neighbour that fits and helps most, in the order of the passage. */
 function withNeighbour(
-  { question, weights }: Evidence,
+  { question, weights }: QuestionEvidence,
   { sentences }: ReadPassage,
   sentence: ReadSentence,
   completeWeight: number,

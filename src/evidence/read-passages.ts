@@ -35,7 +35,8 @@ export interface ReadPassage {
   words: ReadonlySet<string>
 }
 
-export interface Evidence {
+/** What passages share with a question. */
+export interface QuestionEvidence {
   question: ReadQuestion
   passages: ReadPassage[]
   /** Rarity of each wanted word, also of those that no passage has: natural logarithm, above 0. */
@@ -69,7 +70,7 @@ export async function readPassages(
   questionText: string,
   given: readonly GivenPassage[],
   { rarity }: ReadOptions = {},
-): Promise<Evidence> {
+): Promise<QuestionEvidence> {
   const question = readQuestion(questionText)
   const reader: SentenceReader = { question, known: new Map(), slice: createTimeSlices() }
   const passages: ReadPassage[] = []
