@@ -127,11 +127,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
       internal: `${prepared.model} ended without text`,
     })
   }
-  const references = call.inlineSources
-    ? referencesOfCitations(citations.cited(), run.passages, call.passageReferences)
-    : isNoAnswer(run.text)
-      ? []
-      : referencesOfPassages(run.passages, run.text, call.passageReferences)
+  const references = referencesOf(run)
   call.noteReferences?.(references)
   yield { type: 'references', references }
   if (call.inlineSources) {
@@ -140,6 +136,11 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
     yield { type: 'citations', counts }
   }
   yield { type: 'cost', receipts: run.receipts }
+}
+
+function referencesOf({ call, citations, passages, text }: Run): DocumentReference[] {
+  if (call.inlineSources) return referencesOfCitations(citations.cited(), passages, call.passageReferences)
+  return isNoAnswer(text) ? [] : referencesOfPassages(passages, text, call.passageReferences)
 }
 
 /** Addresses that the organisation or the visitor has named; earlier answers and files are not trusted. */

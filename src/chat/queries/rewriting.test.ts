@@ -9,7 +9,7 @@ describe('a question is self-contained', () => {
     'How do I apply for a residence permit in the city of Graz?',
     'Wie beantrage ich für den Hund der Familie einen neuen Ausweis in Graz?',
     'Quels sont les documents qui sont nécessaires pour demander un permis de conduire dans la ville de Graz?',
-  ])('with enough words of its own: %s', (question) => expect(isSelfContained(question)).toBe(true))
+  ])('with enough words besides function words: %s', (question) => expect(isSelfContained(question)).toBe(true))
 
   it.each([
     ['few words', 'And in winter?'],

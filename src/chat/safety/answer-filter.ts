@@ -21,7 +21,7 @@ import { type TargetPolicy, trimAddress } from './targets.ts'
  * - `<` of tags with attributes and of active elements becomes `‹`. Definitions of refused links become text.
  * - Code stays as it is: fences, and code spans on one line.
  *
- * Where clients may read Markdown in different ways, text is not taken for code. Numbers in brackets are never removed, because they
+ * Where clients may read Markdown in different ways, it is filtered as text, not as code. Numbers in brackets stay, because they
  * may be citations. The result does not depend on how the text is cut. Time is linear: look-ahead is bounded.
  */
 export interface AnswerFilter {
