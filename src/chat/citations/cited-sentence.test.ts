@@ -16,6 +16,7 @@ function sentencesOf(text: string, pieces = [text]): string[] {
 describe('the sentence of a marker', () => {
   test.each([
     ['Rain falls. Tickets cost 12 euros [3].', 'Tickets cost 12 euros'],
+    ['Rain falls. Tickets of Dr. Smith cost 12 euros [3].', 'Tickets of Dr. Smith cost 12 euros'],
     ['Rain falls. Tickets cost 12 euros. [3] Sun shines.', 'Tickets cost 12 euros'],
     ['Rain falls. According to [3] tickets cost 12.50 euros. Sun.', 'According to tickets cost 12.50 euros'],
     ['# Prices\n- Tickets cost 12 euros [3]\n- Children pay nothing', '- Tickets cost 12 euros'],

@@ -1,3 +1,5 @@
+import { splitSentences } from '../../language/index.ts'
+
 /** UTF-16 units of a sentence before its marker, and after it. */
 const maximumBefore = 600
 const maximumAfter = 300
@@ -30,14 +32,12 @@ export function createSentenceTracker() {
   }
 }
 
-/** A stop with closing quotes, before white space or at the end; a CJK stop; the end of a line. */
-const stopPattern = /[.!?…]["'”’»)]{0,4}(?=\s|$)|[。！？\n]/u
-
 /** A marker after a stop belongs to the sentence before it, a marker within a sentence to all of that sentence. */
 function joinSentence(before: string, after: string): string {
   const { inner, isComplete } = trimSentenceEnd(before)
-  const rest = isComplete ? '' : after.slice(0, stopPattern.exec(after)?.index)
-  return (inner.slice(findSentenceStart(inner)) + rest).trim()
+  const sentences = splitSentences(isComplete ? inner : inner + after)
+  const cited = sentences.findLast(({ from }) => from < inner.length) ?? sentences[0]
+  return cited === undefined ? '' : trimSentenceEnd(cited.text).inner
 }
 
 /** A text without the stop, the quotes and the white space at its end. `isComplete`: there was a stop. */
@@ -45,12 +45,4 @@ export function trimSentenceEnd(before: string): { inner: string; isComplete: bo
   const body = before.trimEnd()
   const isComplete = /(?:[.!?…]["'”’»)]{0,4}|[。！？])$/u.test(body)
   return { inner: isComplete ? body.replace(/[.!?…。！？"'”’»)]{1,20}$/u, '') : body, isComplete }
-}
-
-/** The index at which the last sentence of a trimmed text begins. */
-export function findSentenceStart(inner: string): number {
-  let start = 0
-  for (const stop of inner.matchAll(new RegExp(stopPattern, 'gu'))) start = stop.index + stop[0].length
-  // A stop at the very end belongs to an abbreviation or to nothing.
-  return start === inner.length ? 0 : start
 }

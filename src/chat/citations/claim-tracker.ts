@@ -1,6 +1,6 @@
 import { type Claims, mergeClaims, readClaims } from '../../evidence/index.ts'
-import { detectLatinLanguage, type Language, tokenize } from '../../language/index.ts'
-import { findSentenceStart, trimSentenceEnd } from './cited-sentence.ts'
+import { detectLatinLanguage, type Language, splitSentences, tokenize } from '../../language/index.ts'
+import { trimSentenceEnd } from './cited-sentence.ts'
 
 /** UTF-16 units of text that are kept for the sentence of a marker. */
 const maximumUnits = 600
@@ -57,7 +57,7 @@ export function createClaimTracker() {
         return { statements: [], isNew: true }
       }
       const { inner: body } = trimSentenceEnd(since)
-      const start = findSentenceStart(body)
+      const start = splitSentences(body).at(-1)?.from ?? 0
       const part = body.slice(start)
       if (!letterOrDigit.test(part)) return { statements: parts.length === 0 ? [] : [mergeClaims(parts)], isNew: false }
       if (start > 0) parts = []

@@ -1,4 +1,4 @@
-import { tokenize } from '../../language/index.ts'
+import { splitSentences, tokenize } from '../../language/index.ts'
 
 /** Longest quote, in characters (Unicode code points). */
 export const maximumQuoteCharacters = 300
@@ -113,15 +113,14 @@ function wordsOf(text: string): string[] {
   return tokenize(text, { singleCharacters: true }).map((word) => word.slice(0, comparedCharacters))
 }
 
-/** Sentences and lines; pieces of words where one is longer than a quote. Together they are the whole text. */
+/** Sentences; pieces of words where one is longer than a quote. Together they are the whole text. */
 function splitSegments(text: string): { from: number; to: number; characters: number }[] {
   const segments: { from: number; to: number; characters: number }[] = []
   const add = (from: number, to: number) => {
     if (to > from) segments.push({ from, to, characters: countCharacters(text.slice(from, to)) })
   }
   let from = 0
-  for (const stop of text.matchAll(/[.!?…]["'”’»)]{0,4}\s+|[。！？]|\n+/gu)) {
-    const to = stop.index + stop[0].length
+  for (const { from: to } of splitSentences(text).slice(1)) {
     cutLong(text, from, to, add)
     from = to
   }
