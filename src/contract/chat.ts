@@ -130,4 +130,5 @@ export const chatPreviewEventSchema = z
 
 export type ChatPreview = z.infer<typeof chatPreviewSchema>
 export type PreviewSource = z.infer<typeof previewSourceSchema>
+export type PreviewCitations = z.infer<typeof previewCitationsSchema>
 export type PreviewCost = z.infer<typeof previewCostSchema>

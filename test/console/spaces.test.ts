@@ -63,6 +63,7 @@ describe.skipIf(!hasBrowser)(`Spaces${skipReason}`, () => {
     await page.getByRole('textbox', { name: 'Instructions' }).fill('Be brief.')
     await page.getByText('9 of 50,000 characters').waitFor()
     await page.getByRole('textbox', { name: 'Maximum passages' }).fill('7')
+    await page.getByRole('textbox', { name: 'Spending limit of tools' }).fill('0.25')
 
     // Unsaved changes are not lost by a click on a link.
     await page.getByRole('link', { name: 'Published Spaces' }).click()
@@ -71,7 +72,11 @@ describe.skipIf(!hasBrowser)(`Spaces${skipReason}`, () => {
     await page.getByText('Settings saved').waitFor()
     await expectAccessible(page)
     const { items } = expectStatus(await stage.portico.operator('GET', '/api/spaces?search=Visitor'), 200)
-    expect(items[0]).toMatchObject({ instructions: 'Be brief.', settings: { maximumPassages: 7 }, published: false })
+    expect(items[0]).toMatchObject({
+      instructions: 'Be brief.',
+      settings: { maximumPassages: 7, maximumToolCostUsd: 0.25 },
+      published: false,
+    })
     await upload(items[0], 'A ticket costs 12 euros.', 'tickets.txt')
 
     await page.getByRole('link', { name: 'Published Spaces' }).click()
@@ -154,6 +159,12 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
     })
     await page.keyboard.press('Escape')
 
+    await page.getByText('Checked citations: 1 supported').waitFor()
+    await page.getByRole('button', { name: 'What do these numbers mean?' }).click()
+    await page.getByText('The passage supports the sentence.').waitFor()
+    await expectAccessible(page)
+    await page.keyboard.press('Escape')
+
     await page.getByRole('button', { name: /1 search/ }).click()
     await page.getByText('“How many herons does the pond hold?”').waitFor()
     expect(await page.getByRole('link', { name: 'Receipt' }).getAttribute('href')).toMatch(/\/receipts\/req_/)
@@ -168,6 +179,17 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
     await page.getByText('Ask a question').waitFor()
     expect(await page.getByRole('article').count()).toBe(0)
     expect(stage.problems).toEqual([])
+  })
+
+  it('states that the model of the Space has no tools', async () => {
+    const space = await stage.portico.createSpace(organisation, { name: 'Tools' })
+    await upload(space, 'A boat costs 9 euros.', 'boats.txt')
+    await page.goto(`${base}/spaces/${space.id}/chat`)
+    await page.getByRole('switch', { name: 'Tools' }).click()
+    await page.getByText('query tables by SQL').waitFor()
+    await ask('What does a boat cost?')
+    await page.getByText('This model cannot use tools. It answered after one search.').waitFor()
+    await expectAccessible(page)
   })
 
   it('states why there is no answer, and what an administrator can do', async () => {

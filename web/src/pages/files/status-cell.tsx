@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
 import type { DocumentProgressBody } from '@contract/document-progress.ts'
 import { useFormat } from '../../i18n/use-format.ts'
+import { WarningText } from '../../ui/failures/warning-text.tsx'
 import styles from './files.module.css'
 
 /** Status with stage; of a failed document the reason, and what to do in a popover. */
@@ -94,10 +95,10 @@ function Warnings({ document: { warnings } }: { document: DocumentProgressBody }
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="xs" tabIndex={0} component="ul" className={styles['warnings']!} aria-label={label}>
-          {warnings.map((warning) => (
-            <Text key={warning.code} size="sm" component="li">
-              {warning.message}
-            </Text>
+          {warnings.map((warning, index) => (
+            <li key={index}>
+              <WarningText warning={warning} />
+            </li>
           ))}
         </Stack>
       </Popover.Dropdown>

@@ -98,6 +98,19 @@ export function AnswerFields(props: FieldsProps & { fallbackModel: string | null
           step={100}
           w={240}
         />
+        <NumberInput
+          label={t('settings.maximumToolCost')}
+          description={t('settings.maximumToolCostHint')}
+          placeholder={t('settings.noLimit')}
+          value={draft.maximumToolCostUsd}
+          onChange={(value) => onChange({ maximumToolCostUsd: numberOf(value) })}
+          error={errorOf('settings.maximumToolCostUsd')}
+          min={0}
+          max={1000}
+          step={0.1}
+          prefix="$"
+          w={{ base: 240, sm: 496 }}
+        />
       </Group>
       <Switch
         mt="xs"

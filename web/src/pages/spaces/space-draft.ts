@@ -1,6 +1,6 @@
 import type { SpaceView } from '@contract/console-spaces.ts'
 
-/** The settings of a Space as the form holds them. An empty number is the default of the provider or the model. */
+/** The settings of a Space as the form holds them. An empty number is the default of the provider or the model, or no limit. */
 export interface SpaceDraft {
   name: string
   instructions: string
@@ -8,6 +8,7 @@ export interface SpaceDraft {
   temperature: number | ''
   maximumPassages: number | ''
   maximumOutputTokens: number | ''
+  maximumToolCostUsd: number | ''
   baseTierFallback: boolean
   keepUnansweredQuestions: boolean
   queryRewriting: 'auto' | 'off'
@@ -17,7 +18,7 @@ export interface SpaceDraft {
 export const maximumInstructions = 50_000
 
 export function draftOf({ name, instructions, model, settings }: SpaceView): SpaceDraft {
-  const { temperature, maximumPassages, maximumOutputTokens, ...switches } = settings
+  const { temperature, maximumPassages, maximumOutputTokens, maximumToolCostUsd, ...switches } = settings
   return {
     name,
     instructions,
@@ -25,6 +26,7 @@ export function draftOf({ name, instructions, model, settings }: SpaceView): Spa
     temperature: temperature ?? '',
     maximumPassages,
     maximumOutputTokens: maximumOutputTokens ?? '',
+    maximumToolCostUsd: maximumToolCostUsd ?? '',
     ...switches,
   }
 }
@@ -38,6 +40,7 @@ export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, u
     ...(changed('temperature') ? { temperature: orNull(draft.temperature) } : {}),
     ...(changed('maximumPassages') && draft.maximumPassages !== '' ? { maximumPassages: draft.maximumPassages } : {}),
     ...(changed('maximumOutputTokens') ? { maximumOutputTokens: orNull(draft.maximumOutputTokens) } : {}),
+    ...(changed('maximumToolCostUsd') ? { maximumToolCostUsd: orNull(draft.maximumToolCostUsd) } : {}),
     ...(changed('baseTierFallback') ? { baseTierFallback: draft.baseTierFallback } : {}),
     ...(changed('queryRewriting') ? { queryRewriting: draft.queryRewriting } : {}),
     ...(changed('keepUnansweredQuestions') ? { keepUnansweredQuestions: draft.keepUnansweredQuestions } : {}),

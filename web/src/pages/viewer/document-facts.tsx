@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
 import { CopyField } from '../../ui/copy-field.tsx'
+import { WarningText } from '../../ui/failures/warning-text.tsx'
 import { Time } from '../../ui/time.tsx'
 import styles from './viewer.module.css'
 
@@ -63,18 +64,17 @@ function StatusBadge({ status }: { status: ViewedDocument['status'] }) {
 
 function Warnings({ document: { warnings } }: { document: ViewedDocument }) {
   const { t } = useTranslation('viewer')
-  const format = useFormat()
   if (warnings.length === 0) return null
   return (
-    <Alert color="yellow" icon={<IconAlertTriangle size={18} />} title={t('facts.warnings')}>
+    <Alert
+      color="yellow"
+      icon={<IconAlertTriangle size={18} aria-hidden />}
+      title={t('facts.warnings')}
+      styles={{ title: { color: 'var(--mantine-color-text)' } }}
+    >
       <Stack gap="xs">
-        {warnings.map(({ code, message, pages }, index) => (
-          <Text key={`${code}-${index}`} size="sm">
-            {message}
-            {pages && pages.length > 0
-              ? ` ${t('facts.warningPages', { pages: pages.slice(0, 20).map(format.number).join(', ') })}`
-              : ''}
-          </Text>
+        {warnings.map((warning, index) => (
+          <WarningText key={index} warning={warning} />
         ))}
       </Stack>
     </Alert>

@@ -40,7 +40,7 @@ export const documentRoute = createRoute({
   loaderDeps: ({ search }) => ({ from: search.from }),
   loader: ({ context, params, deps }) =>
     context.queryClient.ensureQueryData(documentViewQuery(params.documentId, deps.from)),
-  component: lazyRouteComponent(() => withTexts('viewer', import('./document-page.tsx')), 'DocumentPage'),
+  component: lazyRouteComponent(() => withTexts(['viewer', 'failures'], import('./document-page.tsx')), 'DocumentPage'),
 })
 
 export const searchRoute = createRoute({

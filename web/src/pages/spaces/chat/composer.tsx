@@ -1,4 +1,4 @@
-import { Button, Group, Switch, Textarea } from '@mantine/core'
+import { Button, Group, Switch, Text, Textarea } from '@mantine/core'
 import { IconPlayerStopFilled, IconSend } from '@tabler/icons-react'
 import { type KeyboardEvent, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -69,6 +69,11 @@ export function Composer(props: {
           </Button>
         )}
       </Group>
+      {options.agentic && (
+        <Text size="xs" c="dimmed" mt={6}>
+          {t('chat.agenticHint')}
+        </Text>
+      )}
     </div>
   )
 }

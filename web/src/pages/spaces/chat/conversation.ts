@@ -1,6 +1,6 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { PreviewCost, PreviewSource, Reference } from '@contract/chat.ts'
+import type { PreviewCitations, PreviewCost, PreviewSource, Reference } from '@contract/chat.ts'
 import { ApiError } from '../../../api/client.ts'
 import { collectText } from '../../../api/collect-text.ts'
 import { postEvents } from '../../../api/post-events.ts'
@@ -8,7 +8,7 @@ import { postEvents } from '../../../api/post-events.ts'
 export interface ChatOptions {
   /** Markers in the text that name passages. */
   inlineSources: boolean
-  /** The model may search several times. */
+  /** The model may call tools: search, read documents, query tables, calculate. */
   agentic: boolean
 }
 
@@ -22,7 +22,11 @@ export interface Turn {
   sources: PreviewSource[]
   /** Undefined until the answer is complete. */
   references: Reference[] | undefined
+  /** What the check of the citations did; for administrators. */
+  citations: PreviewCitations | undefined
   cost: PreviewCost | undefined
+  /** False where tools were wanted and the model has none. */
+  hasTools: boolean
   requestId: string | undefined
   error: { code: string; message: string } | undefined
   startedAt: number
@@ -89,7 +93,9 @@ function startTurn(question: string, options: ChatOptions): Turn {
     text: '',
     sources: [],
     references: undefined,
+    citations: undefined,
     cost: undefined,
+    hasTools: true,
     requestId: undefined,
     error: undefined,
     startedAt: Date.now(),
@@ -119,7 +125,10 @@ async function readAnswer({ spaceId, earlier, turn, signal, update }: Answering)
       },
     },
   )
-  update({ requestId: headers.get('x-request-id') ?? undefined })
+  update({
+    requestId: headers.get('x-request-id') ?? undefined,
+    hasTools: headers.get('x-agentic-workflow') !== 'unavailable',
+  })
   let sources: PreviewSource[] = []
   const collected = collectText((text) => update({ text, status: 'writing' }))
   try {
@@ -128,6 +137,7 @@ async function readAnswer({ spaceId, earlier, turn, signal, update }: Answering)
       if (event === 'assistant_write') collected.add(value.delta)
       else if (event === 'message_source') update({ sources: (sources = [...sources, value]) })
       else if (event === 'references') update({ references: value.references })
+      else if (event === 'citations') update({ citations: value })
       else if (event === 'cost') update({ cost: value })
       else if (event === 'error')
         return { text: collected.flush(), status: 'failed', error: { code: value.code, message: value.error } }

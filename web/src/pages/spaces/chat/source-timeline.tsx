@@ -1,6 +1,18 @@
 import { Collapse, Group, Loader, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconChevronDown, IconChevronRight, IconFileText, IconSearch } from '@tabler/icons-react'
+import {
+  IconCalculator,
+  IconCalendar,
+  IconChevronDown,
+  IconChevronRight,
+  IconDatabaseSearch,
+  IconFileSearch,
+  IconFileText,
+  IconList,
+  IconQuestionMark,
+  IconSearch,
+  IconTable,
+} from '@tabler/icons-react'
 import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { PreviewSource } from '@contract/chat.ts'
@@ -9,7 +21,23 @@ import styles from './chat.module.css'
 import { isRunning, type Turn } from './conversation.ts'
 import { ViewerLink } from './viewer-link.tsx'
 
-/** What the answer did before and while it was written: each search with its query, its documents and its time. */
+const icons = {
+  UPLOADED_FILES: IconSearch,
+  DOCUMENT_LIST: IconList,
+  DOCUMENT: IconFileText,
+  DOCUMENT_FIND: IconFileSearch,
+  TABLES: IconTable,
+  TABLE_QUERY: IconDatabaseSearch,
+  CALCULATOR: IconCalculator,
+  CURRENT_DATE: IconCalendar,
+  UNKNOWN_TOOL: IconQuestionMark,
+}
+
+const toolOf = (source: string): keyof typeof icons =>
+  Object.hasOwn(icons, source) ? (source as keyof typeof icons) : 'UNKNOWN_TOOL'
+const isSearch = ({ source }: PreviewSource) => toolOf(source) === 'UPLOADED_FILES'
+
+/** What the answer did before and while it was written: each search and use of a tool, with its query, documents and time. */
 export function SourceTimeline({ turn }: { turn: Turn }) {
   const { t } = useTranslation('spaces')
   const format = useFormat()
@@ -19,10 +47,13 @@ export function SourceTimeline({ turn }: { turn: Turn }) {
   if (sources.length === 0) {
     return status === 'waiting' ? <Step text={t('timeline.searching')} /> : null
   }
+  const searches = sources.filter(isSearch).length
+  const tools = sources.length - searches
   const passages = sources.reduce((sum, { count }) => sum + count, 0)
   const milliseconds = sources.reduce((sum, source) => sum + source.milliseconds, 0)
   const summary = [
-    t('timeline.searches', { count: sources.length }),
+    ...(searches > 0 ? [t('timeline.searches', { count: searches })] : []),
+    ...(tools > 0 ? [t('timeline.tools', { count: tools })] : []),
     t('timeline.passages', { count: passages }),
     format.duration(milliseconds),
   ]
@@ -60,17 +91,25 @@ function Step({ text }: { text: string }) {
 function SourceStep({ source }: { source: PreviewSource }) {
   const { t } = useTranslation('spaces')
   const format = useFormat()
-  const { query, count, milliseconds, documents } = source
+  const { query, count, status, milliseconds, documents } = source
+  const tool = toolOf(source.source)
+  const Icon = icons[tool]
+  const facts = [
+    isSearch(source) ? '' : t(`timeline.source.${tool}`),
+    status === 'FAILED' ? t('timeline.failed') : '',
+    count === 0 && !isSearch(source) ? '' : t('timeline.passages', { count }),
+    format.duration(milliseconds),
+  ]
   return (
     <li>
       <Group gap={6} wrap="nowrap" align="baseline">
-        <IconSearch size={14} className={styles['stepIcon']} aria-hidden />
+        <Icon size={14} className={styles['stepIcon']} aria-hidden />
         <Text size="sm" className={styles['wrap']}>
           {query === null ? t('timeline.invalidCall') : `“${query}”`}
         </Text>
       </Group>
       <Text size="xs" c="dimmed" ml={20}>
-        {t('timeline.passages', { count })} · {format.duration(milliseconds)}
+        {facts.filter((fact) => fact !== '').join(' · ')}
       </Text>
       <ul className={styles['stepDocuments']}>
         {documents.map(({ id, title }) => (

@@ -7,6 +7,7 @@ import { useFormat } from '../../../i18n/use-format.ts'
 import { CopyButton } from '../../../ui/copy-button.tsx'
 import { lazyPart } from '../../../ui/lazy-part.tsx'
 import { spaceRoute } from '../space-route.tsx'
+import { CitationCounts } from './citation-counts.tsx'
 import styles from './chat.module.css'
 import { isRunning, type Turn } from './conversation.ts'
 import { ReferencesList } from './references-list.tsx'
@@ -18,11 +19,16 @@ const AnswerMarkdown = lazyPart(() => import('./answer-markdown.tsx'), 'AnswerMa
 /** A question, what was searched for it, the answer, and what the answer rests on. */
 export function TurnView({ turn, onRepeat }: { turn: Turn; onRepeat: (() => void) | undefined }) {
   const { t } = useTranslation('spaces')
-  const { question, options, status, text, references, error } = turn
+  const { question, options, status, text, references, citations, hasTools, error } = turn
   return (
     <Stack gap="sm" component="article" aria-label={question.slice(0, 100)} aria-busy={isRunning(turn)}>
       <div className={styles['question']}>{question}</div>
       <SourceTimeline turn={turn} />
+      {!hasTools && (
+        <Text size="sm" c="dimmed">
+          {t('chat.noTools')}
+        </Text>
+      )}
       {text !== '' && (
         <Suspense fallback={<Text className={styles['wrap']!}>{text}</Text>}>
           <AnswerMarkdown
@@ -39,6 +45,7 @@ export function TurnView({ turn, onRepeat }: { turn: Turn; onRepeat: (() => void
       )}
       {error && <TurnError error={error} onRepeat={onRepeat} />}
       {references && <ReferencesList references={references} />}
+      {citations && <CitationCounts counts={citations} />}
       {!isRunning(turn) && <TurnFacts turn={turn} />}
     </Stack>
   )

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { spaceSchema } from '../../../../src/contract/operator.ts'
+import { changesOf, draftOf } from './space-draft.ts'
+
+/** Another value of each setting. */
+function other(value: unknown): unknown {
+  if (typeof value === 'boolean') return !value
+  if (value === 'auto') return 'off'
+  return value === null || value === '' ? 1 : Number(value) + 1
+}
+
+it('saves a change of every setting of a Space, and nothing else', () => {
+  const settings = {
+    maximumPassages: 30,
+    baseTierFallback: false,
+    temperature: null,
+    maximumOutputTokens: null,
+    maximumToolCostUsd: null,
+    keepUnansweredQuestions: false,
+    queryRewriting: 'auto' as const,
+  }
+  expect(Object.keys(settings).toSorted()).toEqual(Object.keys(spaceSchema.shape.settings.shape).toSorted())
+  const space = { name: 'Handbook', instructions: '', model: 'portico/offline', settings } as Parameters<
+    typeof draftOf
+  >[0]
+  const draft = draftOf(space)
+  expect(changesOf(draft, space)).toBeUndefined()
+  for (const name of Object.keys(settings) as (keyof typeof settings)[]) {
+    const value = other(draft[name])
+    expect(changesOf({ ...draft, [name]: value }, space)).toEqual({ settings: { [name]: value } })
+  }
+})
