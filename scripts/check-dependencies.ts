@@ -43,6 +43,7 @@ const allowedRooms: AllowedRooms = {
     'tokens',
     'spaces',
   ],
+  'golden-questions': ['contract', 'database', 'http', 'operators', 'documents', 'insights', 'spaces'],
   console: [
     'accounts',
     'contract',

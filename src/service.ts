@@ -6,6 +6,7 @@ import { openConsole } from './service/console.ts'
 import { openDocuments } from './service/documents.ts'
 import { openFiles } from './service/files.ts'
 import { openFoundation, type PartContext } from './service/foundation.ts'
+import { openGoldenQuestions } from './service/golden-questions.ts'
 import { openGateway } from './service/gateway.ts'
 import { openIngestion } from './service/ingestion.ts'
 import { openModels } from './service/models.ts'
@@ -83,7 +84,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const foundation = await openFoundation(context)
   const { control, corpus, changeFeed, metrics, tokens, secretBox, pseudonyms, accountsSecret } = foundation
   const access = await openAccess({ control, changeFeed, secretBox, accountsSecret, ...context })
-  const { organisations, operatorTokens, accounts, adminLog } = access
+  const { organisations, operatorTokens, accounts } = access
   const models = await openModels({ control, changeFeed, organisations, secretBox, metrics, tokens, ...context })
   const { catalogue, router, operatorCatalogue, catalogueViews } = models
   const gateway = await openGateway({
@@ -104,14 +105,12 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const search = await openSearch(searched)
   const { embedder, retrieval } = search
   const files = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
+  const golden = openGoldenQuestions({ control, corpus, organisations, insights, ...context })
   const ingestion = openIngestion({ control, corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
   const shown = { control, corpus, organisations, ledger, blobs, index, embedder, ingestion, events }
   const pages = openConsole({ ...shown, ...context })
   const routes = createRoutes({
-    organisations,
-    operatorTokens,
-    accounts,
-    adminLog,
+    ...access,
     catalogue,
     operatorCatalogue,
     catalogueViews,
@@ -124,6 +123,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     ...search,
     spaces,
     insights,
+    ...golden,
     tokens,
     ...pages,
     isReady: createReadiness({ databases: [control, corpus], ledger, isStopping }),

@@ -109,6 +109,35 @@ create table demo (
   constraint demo_only_row_check CHECK (only_row)
 );
 
+create table golden_questions (
+  id uuid not null,
+  space_id uuid not null,
+  organisation_id uuid not null,
+  messages jsonb not null,
+  question text not null,
+  question_hash bytea not null,
+  messages_hash bytea not null,
+  expected_documents jsonb not null,
+  expected_facts jsonb not null,
+  must_abstain boolean not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint golden_questions_pkey PRIMARY KEY (id),
+  constraint golden_questions_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE CASCADE,
+  constraint golden_questions_space_id_messages_hash_key UNIQUE (space_id, messages_hash)
+);
+CREATE INDEX golden_questions_in_order ON golden_questions USING btree (space_id, created_at, id);
+
+create table golden_settings (
+  space_id uuid not null,
+  organisation_id uuid not null,
+  settings jsonb not null,
+  next_run_at timestamp with time zone,
+  constraint golden_settings_pkey PRIMARY KEY (space_id),
+  constraint golden_settings_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE CASCADE
+);
+CREATE INDEX golden_settings_by_next_run ON golden_settings USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
+
 create table insight_answers (
   organisation_id uuid not null,
   day date not null,

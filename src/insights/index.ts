@@ -1,2 +1,2 @@
-export { createInsights, type InsightService } from './insights.ts'
+export { createInsights, hashQuestion, type InsightService } from './insights.ts'
 export { createInsightStore } from './insights.store.ts'

@@ -58,6 +58,20 @@ export interface Insights {
   questions: { spaceId: string; question: string; asked: number; lastAskedAt: Date }[]
 }
 
+export interface KeptQuestionsQuery {
+  spaceId: string
+  /** Hashes of questions to leave out, hexadecimal. */
+  except: readonly string[]
+  limit: number
+  offset: number
+}
+
+export interface KeptQuestions {
+  total: number
+  /** The most frequent first. */
+  questions: { question: string; asked: number; lastAskedAt: Date }[]
+}
+
 export type InsightStore = ReturnType<typeof createInsightStore>
 
 /** So that a lost database holds up neither a stop nor the next batch. */
@@ -74,6 +88,7 @@ export function createInsightStore(database: Database) {
         await addQuestions(transaction, batch.questions)
       }),
     load: (query: InsightQuery) => loadInsights(database, query),
+    loadQuestions: (query: KeptQuestionsQuery) => loadQuestions(database, query),
     /** Removes what is too old, above the bounds, or of a Space that no longer keeps questions. */
     prune: (nowMs: number) => prune(database, nowMs),
   }
@@ -193,6 +208,25 @@ async function loadInsights(database: Database, query: InsightQuery): Promise<In
     documents: documents.map((row) => ({ ...row, citations: Number(row.citations) })),
     spaces: spaces.map((row) => ({ ...row, answers: Number(row.answers), unanswered: Number(row.unanswered) })),
     questions: questions.map((row) => ({ ...row, asked: Number(row.asked) })),
+  }
+}
+
+async function loadQuestions(database: Database, query: KeptQuestionsQuery): Promise<KeptQuestions> {
+  const { spaceId, except, limit, offset } = query
+  const matching = `insight_questions q JOIN spaces s ON s.id = q.space_id AND ${keepsQuestions}
+    WHERE q.space_id = $1 AND NOT encode(q.question_hash, 'hex') = ANY($2::text[])`
+  const [counted] = await database.query<{ total: bigint }>(`SELECT count(*) AS total FROM ${matching}`, [
+    spaceId,
+    except,
+  ])
+  const rows = await database.query<{ question: string; asked: string; lastAskedAt: Date }>(
+    `SELECT q.question, q.asked::text AS asked, q.last_asked_at AS "lastAskedAt" FROM ${matching}
+      ORDER BY q.asked DESC, q.last_asked_at DESC, q.question_hash LIMIT $3 OFFSET $4`,
+    [spaceId, except, limit, offset],
+  )
+  return {
+    total: Number(counted?.total ?? 0n),
+    questions: rows.map((row) => ({ ...row, asked: Number(row.asked) })),
   }
 }
 

@@ -8,6 +8,8 @@ import {
   type InsightQuery,
   type Insights,
   type InsightStore,
+  type KeptQuestions,
+  type KeptQuestionsQuery,
 } from './insights.store.ts'
 
 /** An answer of a published chat that has reached its references. */
@@ -24,6 +26,8 @@ export interface InsightService {
   note(answer: GivenAnswer): void
   /** Counts of this instance appear some seconds later, of others as well. */
   load(query: InsightQuery): Promise<Insights>
+  /** Kept questions of one Space that no answer had references for. */
+  loadQuestions(query: KeptQuestionsQuery): Promise<KeptQuestions>
   /** Writes what is noted. */
   flush(): Promise<void>
   close(): Promise<void>
@@ -78,6 +82,7 @@ export function createInsights({ store, clock, log }: { store: InsightStore; clo
       }
     },
     load: (query) => store.load(query),
+    loadQuestions: (query) => store.loadQuestions(query),
     flush,
     async close() {
       for (const stop of stops) stop()
@@ -103,6 +108,9 @@ function readQuestion(question: string): string {
   const line = question.slice(0, maximumReadUnits).toWellFormed().replaceAll('\0', ' ').replaceAll(/\s+/g, ' ').trim()
   return [...line].slice(0, insightLimits.questionCharacters).join('')
 }
+
+/** Identifies a kept question, hexadecimal: questions that differ in spaces and capitals only are the same. */
+export const hashQuestion = (question: string) => hashOf(readQuestion(question))
 
 const hashOf = (text: string) => createHash('sha256').update(text.toLowerCase()).digest('hex')
 

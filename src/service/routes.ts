@@ -27,6 +27,12 @@ import {
   type DocumentWatch,
   type Viewer,
 } from '../documents/index.ts'
+import {
+  goldenQuestionRoutes,
+  type GoldenQuestions,
+  goldenSettingsRoutes,
+  type GoldenSettings,
+} from '../golden-questions/index.ts'
 import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { type Metrics, operationsRoutes, type Routes } from '../http/index.ts'
 import type { TableQueries } from '../ingestion/index.ts'
@@ -76,6 +82,8 @@ export interface RouteDependencies {
   tables: TableQueries
   spaces: Spaces
   insights: InsightService
+  goldenQuestions: GoldenQuestions
+  goldenSettings: GoldenSettings
   tokens: TokenCounting
   systemReport: SystemReport
   organisationLists: OrganisationLists
@@ -143,7 +151,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       publicUrl,
       clock,
     }),
-    spaceRoutes({ spaces }),
+    ...spacePages(dependencies),
     ...documentPages(dependencies),
     spaceViews(dependencies),
     modelRoutes({ catalogue: operatorCatalogue }),
@@ -186,6 +194,16 @@ function documentPages(dependencies: RouteDependencies): Routes[] {
       authorOf: (request) => ({ actor: actorOf(request), atMs: clock.now() }),
     }),
     documentViewerRoutes({ viewer, blobs }),
+  ]
+}
+
+/** Spaces and their golden questions. */
+function spacePages({ goldenQuestions, goldenSettings, spaces }: RouteDependencies): Routes[] {
+  const getSpace = (id: string) => spaces.get(id)
+  return [
+    spaceRoutes({ spaces }),
+    goldenQuestionRoutes({ questions: goldenQuestions, getSpace }),
+    goldenSettingsRoutes({ settings: goldenSettings, getSpace }),
   ]
 }
 

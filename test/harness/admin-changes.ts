@@ -32,7 +32,16 @@ export const documentChanges = new Set([
 
 /** Ids that earlier changes have made. */
 export type Ids = Record<
-  'organisation' | 'space' | 'member' | 'invitation' | 'operatorInvitation' | 'price' | 'session' | 'reset' | 'listed',
+  | 'organisation'
+  | 'space'
+  | 'question'
+  | 'member'
+  | 'invitation'
+  | 'operatorInvitation'
+  | 'price'
+  | 'session'
+  | 'reset'
+  | 'listed',
   string
 >
 
@@ -206,6 +215,38 @@ export const adminChanges: Change[] = [
     route: 'POST /api/spaces/{id}/unpublish',
     path: (ids) => `${space(ids)}/unpublish`,
     entry: { action: 'space.unpublished', before: { published: true }, after: { published: false } },
+  },
+  {
+    route: 'POST /api/spaces/{id}/golden-questions',
+    path: (ids) => `${space(ids)}/golden-questions`,
+    body: () => ({ messages: [{ role: 'user', content: 'Why?' }], expectedFacts: ['Because.'] }),
+    keep: ({ id }, ids) => (ids.question = id),
+    entry: {
+      action: 'golden_question.created',
+      before: null,
+      after: { questionCharacters: 4, messages: 1, expectedDocuments: 0, expectedFacts: 1, mustAbstain: false },
+    },
+  },
+  {
+    route: 'PATCH /api/spaces/{id}/golden-questions/{questionId}',
+    path: (ids) => `${space(ids)}/golden-questions/${ids.question}`,
+    body: () => ({ expectedFacts: [], mustAbstain: true }),
+    entry: {
+      action: 'golden_question.updated',
+      before: { expectedFacts: 1, mustAbstain: false },
+      after: { expectedFacts: 0, mustAbstain: true },
+    },
+  },
+  {
+    route: 'DELETE /api/spaces/{id}/golden-questions/{questionId}',
+    path: (ids) => `${space(ids)}/golden-questions/${ids.question}`,
+    entry: { action: 'golden_question.removed', before: { questionCharacters: 4 }, after: null },
+  },
+  {
+    route: 'PATCH /api/spaces/{id}/golden-questions/settings',
+    path: (ids) => `${space(ids)}/golden-questions/settings`,
+    body: () => ({ agentic: true }),
+    entry: { action: 'golden_settings.updated', before: { agentic: false }, after: { agentic: true } },
   },
   {
     route: 'DELETE /api/spaces/{id}',

@@ -8,6 +8,7 @@ const typingPauseMs = 400
 const subjectTypes = [
   'deployment',
   'document',
+  'golden_question',
   'invitation',
   'model',
   'operator_token',

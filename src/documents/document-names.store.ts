@@ -1,0 +1,29 @@
+import type { Database } from '../database/index.ts'
+import { publicId } from './replacement.store.ts'
+
+export interface NamedDocument {
+  id: string
+  name: string
+}
+
+interface Place {
+  organisationId: string
+  spaceId: string
+}
+
+export type DocumentNames = ReturnType<typeof createDocumentNames>
+
+/** Finds documents of a Space by id and by name. */
+export function createDocumentNames(database: Database) {
+  return {
+    /** Documents with one of these ids or names, the newest first. Ids must be UUIDs. */
+    find: ({ organisationId, spaceId }: Place, { ids, names }: { ids: readonly string[]; names: readonly string[] }) =>
+      database.query<NamedDocument>(
+        `select ${publicId('d')} as id, name from documents d
+          where organisation_id = $1 and space_id = $2 and is_current
+            and (${publicId('d')} = any($3::uuid[]) or name = any($4::text[]))
+          order by created_at desc, d.id desc`,
+        [organisationId, spaceId, ids, names],
+      ),
+  }
+}

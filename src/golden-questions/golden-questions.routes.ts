@@ -1,0 +1,139 @@
+import { errorResponses } from '../contract/errors.ts'
+import {
+  createGoldenQuestionSchema,
+  goldenCandidatePageSchema,
+  goldenCandidatesQuerySchema,
+  goldenQuestionPageSchema,
+  goldenQuestionParamsSchema,
+  goldenQuestionSchema,
+  listGoldenQuestionsQuerySchema,
+  updateGoldenQuestionSchema,
+} from '../contract/golden-questions.ts'
+import { emptySchema, idParamsSchema } from '../contract/operator.ts'
+import { type App, describeRoutes, type Routes } from '../http/index.ts'
+import { actorOf } from '../operators/index.ts'
+import type { Space } from '../spaces/index.ts'
+import type { GoldenQuestions } from './golden-questions.ts'
+import { spaceFinder } from './space-finder.ts'
+
+export interface GoldenQuestionRoutesDependencies {
+  questions: GoldenQuestions
+  getSpace: (id: string) => Space | undefined
+}
+
+const described = describeRoutes({ role: 'operator' }, 'Golden questions')
+const params = idParamsSchema
+const path = '/api/spaces/:id/golden-questions'
+
+/** `/api/spaces/{id}/golden-questions`. */
+export function goldenQuestionRoutes({ questions, getSpace }: GoldenQuestionRoutesDependencies): Routes {
+  const context = { questions, ...spaceFinder(getSpace) }
+  return (app) => {
+    addReads(app, context)
+    addChanges(app, context)
+  }
+}
+
+type Context = ReturnType<typeof spaceFinder> & Pick<GoldenQuestionRoutesDependencies, 'questions'>
+
+function addReads(app: App, { questions, members, administrators, spaceOf }: Context) {
+  app.get(
+    path,
+    described(
+      'listGoldenQuestions',
+      'List the golden questions of a Space',
+      {
+        params,
+        querystring: listGoldenQuestionsQuerySchema,
+        response: { 200: goldenQuestionPageSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      members,
+    ),
+    (request) => questions.loadPage(spaceOf(request.params.id), request.query),
+  )
+  app.get(
+    `${path}/candidates`,
+    described(
+      'listGoldenCandidates',
+      'List unanswered questions that are not golden questions',
+      {
+        description: 'Only of Spaces with the setting `keepUnansweredQuestions`; they are texts of visitors.',
+        params,
+        querystring: goldenCandidatesQuerySchema,
+        response: { 200: goldenCandidatePageSchema, ...errorResponses(400, 401, 403, 404) },
+      },
+      administrators,
+    ),
+    (request) => questions.loadCandidates(spaceOf(request.params.id), request.query),
+  )
+  app.get(
+    `${path}/:questionId`,
+    described(
+      'getGoldenQuestion',
+      'Get a golden question',
+      {
+        params: goldenQuestionParamsSchema,
+        response: { 200: goldenQuestionSchema, ...errorResponses(401, 403, 404) },
+      },
+      members,
+    ),
+    (request) => questions.load(spaceOf(request.params.id), request.params.questionId),
+  )
+}
+
+function addChanges(app: App, { questions, members, spaceOf }: Context) {
+  app.post(
+    path,
+    described(
+      'createGoldenQuestion',
+      'Add a golden question',
+      {
+        description: 'A Space has at most 500; each conversation once (409).',
+        params,
+        body: createGoldenQuestionSchema,
+        response: { 201: goldenQuestionSchema, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+      members,
+    ),
+    async (request, reply) => {
+      const created = await questions.create(spaceOf(request.params.id), request.body, actorOf(request))
+      reply.code(201).header('location', `/api/spaces/${created.spaceId}/golden-questions/${created.id}`)
+      return created
+    },
+  )
+  app.patch(
+    `${path}/:questionId`,
+    described(
+      'updateGoldenQuestion',
+      'Change a golden question',
+      {
+        description: 'Absent fields keep their values. Results of earlier runs stay as they are.',
+        params: goldenQuestionParamsSchema,
+        body: updateGoldenQuestionSchema,
+        response: { 200: goldenQuestionSchema, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+      members,
+    ),
+    (request) => {
+      const { id, questionId } = request.params
+      return questions.update(spaceOf(id), questionId, request.body, actorOf(request))
+    },
+  )
+  app.delete(
+    `${path}/:questionId`,
+    described(
+      'deleteGoldenQuestion',
+      'Delete a golden question',
+      {
+        description: 'Results of earlier runs stay.',
+        params: goldenQuestionParamsSchema,
+        response: { 204: emptySchema, ...errorResponses(401, 403, 404) },
+      },
+      members,
+    ),
+    async (request, reply) => {
+      await questions.remove(spaceOf(request.params.id), request.params.questionId, actorOf(request))
+      return reply.code(204).send(null)
+    },
+  )
+}

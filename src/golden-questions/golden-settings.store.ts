@@ -1,0 +1,63 @@
+import type { Database, Queryable } from '../database/index.ts'
+import { AppError, type OrganisationId, type SpaceId } from '../kernel/index.ts'
+import { type Actor, changedFields, recordAdminChange } from '../operators/index.ts'
+import { defaultGoldenSettings, type GoldenSettingValues } from './settings-change.ts'
+
+export interface StoredGoldenSettings {
+  settings: GoldenSettingValues
+  nextRunAt: number | null
+}
+
+export type GoldenSettingsStore = ReturnType<typeof createGoldenSettingsStore>
+
+export function createGoldenSettingsStore(database: Database) {
+  return {
+    load: (spaceId: string) => loadRow(database, spaceId),
+    /** Throws `space_not_found`. */
+    update: (
+      space: { id: SpaceId; organisationId: OrganisationId },
+      change: (current: GoldenSettingValues) => StoredGoldenSettings,
+      { actor, nowMs }: { actor: Actor; nowMs: number },
+    ) =>
+      database.transaction(async (transaction) => {
+        const [found] = await transaction.query(`SELECT 1 FROM spaces WHERE id = $1 FOR NO KEY UPDATE`, [space.id])
+        if (!found) throw new AppError('space_not_found', `There is no Space ${space.id}.`)
+        const current = await loadRow(transaction, space.id)
+        const next = change(current.settings)
+        const changed = changedFields(current.settings, next.settings)
+        if (!changed) return current
+        await transaction.execute(
+          `INSERT INTO golden_settings (space_id, organisation_id, settings, next_run_at) VALUES ($1, $2, $3::jsonb, $4)
+           ON CONFLICT (space_id) DO UPDATE SET settings = excluded.settings, next_run_at = excluded.next_run_at`,
+          [
+            space.id,
+            space.organisationId,
+            JSON.stringify(next.settings),
+            next.nextRunAt === null ? null : new Date(next.nextRunAt),
+          ],
+        )
+        await recordAdminChange(transaction, {
+          actor,
+          atMs: nowMs,
+          action: 'golden_settings.updated',
+          subjectType: 'space',
+          subjectId: space.id,
+          organisationId: space.organisationId,
+          ...changed,
+        })
+        return next
+      }),
+  }
+}
+
+async function loadRow(queryable: Queryable, spaceId: string): Promise<StoredGoldenSettings> {
+  const [row] = await queryable.query<{ settings: Partial<GoldenSettingValues>; nextRunAt: Date | null }>(
+    `SELECT settings, next_run_at AS "nextRunAt" FROM golden_settings WHERE space_id = $1`,
+    [spaceId],
+  )
+  // A row that is older than a setting gets its default.
+  return {
+    settings: { ...defaultGoldenSettings, ...row?.settings },
+    nextRunAt: row?.nextRunAt?.getTime() ?? null,
+  }
+}

@@ -1,0 +1,6 @@
+export { createGoldenQuestions, type GoldenQuestions } from './golden-questions.ts'
+export { goldenQuestionRoutes } from './golden-questions.routes.ts'
+export { createGoldenQuestionStore } from './golden-questions.store.ts'
+export { createGoldenSettings, type GoldenSettings } from './golden-settings.ts'
+export { goldenSettingsRoutes } from './golden-settings.routes.ts'
+export { createGoldenSettingsStore } from './golden-settings.store.ts'
