@@ -1,12 +1,9 @@
-import { existsSync, mkdtempSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { readFileSync } from 'node:fs'
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { createPerson, signIn, testPassword } from '../../harness/people.ts'
-import { removeFolder, startPortico, type StartOptions, type TestPortico } from '../../harness/portico.ts'
+import { startPortico, type StartOptions, type TestPortico } from '../../harness/portico.ts'
 
 const executablePath = '/usr/bin/chromium'
 const flags = [
@@ -35,7 +32,7 @@ export interface TestConsole {
   portico: TestPortico
   /** The address of the console. */
   url: string
-  /** Opens a separate browser profile. */
+  /** Opens a window that shares nothing with the others. */
   openWindow(options?: BrowserContextOptions): Promise<Window>
   /** Creates an account and opens a window in which it is signed in. Without an organisation it is an operator. */
   openAs(
@@ -50,22 +47,16 @@ export interface TestConsole {
 /** Starts the service and one browser. Every window has a 1280 × 800 page, unless its options state another size. */
 export async function startConsole(options: StartOptions = {}): Promise<TestConsole> {
   const portico = await startPortico(options)
-  const profiles: string[] = []
-  const contexts: BrowserContext[] = []
+  const browser = await chromium.launch({ executablePath, headless: true, args: flags })
   const problems: string[] = []
   const openWindow = async (contextOptions: BrowserContextOptions = {}): Promise<Window> => {
-    const profile = mkdtempSync(path.join(tmpdir(), 'portico-browser-'))
-    profiles.push(profile)
-    const context = await chromium.launchPersistentContext(profile, {
-      executablePath,
-      headless: true,
-      args: flags,
+    // Shares no cookie, storage or cache with the other windows, and starts much faster than another browser.
+    const context = await browser.newContext({
       locale: 'en-GB',
       viewport: { width: 1280, height: 800 },
       ...contextOptions,
     })
-    contexts.push(context)
-    const page = context.pages()[0] ?? (await context.newPage())
+    const page = await context.newPage()
     page.setDefaultTimeout(30_000)
     watchProblems(page, portico.url, problems)
     return { page, context, signIn: (email) => signInOnPage(page, portico.url, email) }
@@ -90,8 +81,7 @@ export async function startConsole(options: StartOptions = {}): Promise<TestCons
     },
     problems,
     async stop() {
-      for (const context of contexts) await context.close()
-      for (const profile of profiles) await removeFolder(profile)
+      await browser.close()
       await portico.stop()
     },
   }

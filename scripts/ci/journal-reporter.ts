@@ -1,0 +1,50 @@
+import { appendFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Reporter, TestModule } from 'vitest/node'
+import type { JournalLine } from './journal.ts'
+
+/** Writes the journal of a run to the file that PORTICO_TEST_JOURNAL names. For vitest's option `--reporter`. */
+export default class JournalReporter implements Reporter {
+  readonly #file = process.env['PORTICO_TEST_JOURNAL']
+
+  onTestRunStart: NonNullable<Reporter['onTestRunStart']> = (specifications) => {
+    this.#write({ kind: 'run', files: specifications.map(({ moduleId }) => nameOf(moduleId)) })
+  }
+
+  // Not its start, which comes after its imports: an import can hang too.
+  onTestModuleQueued: NonNullable<Reporter['onTestModuleQueued']> = ({ moduleId }) => {
+    this.#write({ kind: 'file', file: nameOf(moduleId) })
+  }
+
+  onTestModuleEnd: NonNullable<Reporter['onTestModuleEnd']> = (module) => {
+    this.#write({ kind: 'result', file: nameOf(module.moduleId), ...resultOf(module) })
+  }
+
+  onTestRunEnd: NonNullable<Reporter['onTestRunEnd']> = (_modules, errors) => {
+    this.#write({ kind: 'end', errorsOutsideTests: errors.length })
+  }
+
+  #write(line: JournalLine): void {
+    if (this.#file === undefined) throw new Error('PORTICO_TEST_JOURNAL names no file')
+    appendFileSync(this.#file, `${JSON.stringify(line)}\n`)
+  }
+}
+
+function nameOf(moduleId: string): string {
+  return path.relative(process.cwd(), moduleId)
+}
+
+function resultOf(module: TestModule) {
+  const tests = [...module.children.allTests()]
+  const inState = (state: 'passed' | 'failed' | 'skipped') => tests.filter((test) => test.result().state === state)
+  return {
+    milliseconds: Math.round(module.diagnostic().duration),
+    passed: inState('passed').length,
+    failed: inState('failed').map(({ fullName }) => fullName),
+    skipped: inState('skipped').length,
+    repeated: inState('passed')
+      .filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)
+      .map(({ fullName }) => fullName),
+    isSound: module.state() !== 'failed',
+  }
+}
