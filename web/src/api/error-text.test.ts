@@ -2,25 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readValue } from '../../../src/contract/validation.ts'
 import { errorClasses } from '../../../src/http/error-renderer.ts'
+import { readApiSentences } from '../../../test/harness/api-sentences.ts'
 import { errorText, loadErrorTexts } from './error-text.ts'
 import german from './errors.de.json' with { type: 'json' }
-
-/** Their texts name what was not found, refused or in conflict, so the console shows them as they are. */
-const specific = [
-  'conflict',
-  'invalid_api_key',
-  'invalid_operator_token',
-  'invalid_request',
-  'method_not_allowed',
-  'model_not_found',
-  'not_found',
-  'unknown_endpoint',
-  'unsupported_file_type',
-  'unsupported_media_type',
-  'unsupported_parameter',
-  'upstream_error',
-  'client_closed',
-]
+import { readTemplates, translate } from './message-templates.ts'
 
 /** A value for each kind of problem that the API describes. */
 const problems: [kind: keyof typeof german.problems, schema: z.ZodType, value: unknown][] = [
@@ -61,11 +46,13 @@ describe('an error of the API in German', () => {
   beforeAll(() => loadErrorTexts('de'))
   afterAll(() => loadErrorTexts('en'))
 
-  it('has a text for every code, or is listed as one that keeps the text of the API', () => {
-    const codes = Object.keys(errorClasses).filter((code) => !specific.includes(code))
-    expect(Object.keys(german.codes).toSorted()).toEqual([...codes, 'no_connection'].toSorted())
-    for (const code of codes) expect(errorText(code, 'English.')).not.toBe('English.')
-    for (const code of specific) expect(errorText(code, 'English.')).toBe('English.')
+  it('has a text for every code', () => {
+    const { codes, withMessage } = german
+    const all = [...Object.keys(codes), ...Object.keys(withMessage)]
+    expect(all.toSorted()).toEqual([...Object.keys(errorClasses), 'no_connection', 'http_400', 'other'].toSorted())
+    for (const code of Object.keys(codes)) expect(errorText(code, 'English.')).not.toContain('English.')
+    for (const code of Object.keys(withMessage))
+      expect(errorText(code, 'English.')).toMatch(/^[^:]+ Server.*English\.$/)
   })
 
   it.each(problems)('names the problem of a field: %s', (kind, schema, value) => {
@@ -86,12 +73,94 @@ describe('an error of the API in German', () => {
     expect(errorText('http_400', '`plan` must be one of "free", "team".')).toBe('Erlaubt ist: "free", "team".')
   })
 
-  it('keeps the text of the API where it is not known', () => {
-    for (const code of ['constructor', 'toString', 'conflict'])
-      expect(errorText(code, 'The name is used.')).toBe('The name is used.')
-    expect(errorText('http_400', 'The body is not valid JSON.')).toBe('The body is not valid JSON.')
+  it('takes names and numbers from the sentence of the API', () => {
+    expect(errorText('conflict', 'The alias fast already refers to a/b.')).toBe('Der Alias fast führt schon zu a/b.')
+    expect(errorText('not_found', 'There is no model $&.')).toBe('Das Modell $& gibt es nicht.')
+  })
+
+  it('adds the sentence of the API where it is not known', () => {
+    for (const code of ['constructor', 'toString'])
+      expect(errorText(code, 'The name is used.')).toBe(
+        'Die Anfrage ist fehlgeschlagen. Meldung des Servers: The name is used.',
+      )
+    expect(errorText('conflict', 'x'.repeat(5_000)).length).toBeLessThan(1_200)
   })
 })
+
+/** Sentences that no page of the console can cause, because it sends other requests, and those that are made of listed sentences. */
+const ofClients = [
+  'An HTTP/1.1 request must have a host header.',
+  'Idempotency-Key: 1 to {} characters.',
+  'Send the body as application/json.',
+  'Send the document as multipart/form-data with the field `file`.',
+  'The API key is missing or not valid. Send it as `Authorization: Bearer <key>` or in `x-api-key`; a team administrator finds it under Developer Tools.',
+  'The answer is no longer read.',
+  'The body is empty, a JSON object is expected.',
+  'The body is not valid JSON.',
+  'The body must be a JSON object.',
+  'The client closed the request.',
+  'The client has closed the connection.',
+  'The content-encoding `{}` is not supported. Send the body without compression.',
+  'The last message must have the role user.',
+  'The multipart body has too many parts ({}).',
+  'The operator token is not valid. Send it as `Authorization: Bearer <token>`; it was printed at the first start.',
+  'The request body must be valid Unicode: it contains half of a surrogate pair.',
+  'The request body must not contain the character U+0000.',
+  'There is no {} {}…. GET /openapi.json lists all routes.',
+  '`messages.{}.content`: {}.',
+  'content-type: the multipart boundary is missing or damaged.',
+  'file: came as text; give its part a file name.',
+  'file: the multipart field with the document is missing.',
+  'file: {}',
+  'limits.{} {}',
+  'max_tokens and max_completion_tokens are two names of one limit and differ; send one.',
+  'stream_options is only allowed when stream is true.',
+  'system and developer messages are only allowed at the start of messages.',
+  '{} is not allowed here; allowed: {}.',
+  '{} must be above `from` by at most {}.',
+  '{}: longer than the limit of {} bytes.',
+  '{}: send it once.',
+  '{}: unexpected file part; the file goes in `file`.',
+]
+/** Of the console itself: src/api/client.ts. */
+const ofConsole = { code: undefined, text: 'The server answered {}.' }
+
+describe('the catalogue of sentences', () => {
+  const sentences = [...readApiSentences(), ofConsole].map(({ code, text }) => ({
+    code,
+    text,
+    filled: text.replaceAll('{}', '17'),
+  }))
+  beforeAll(() => loadErrorTexts('de'))
+  afterAll(() => loadErrorTexts('en'))
+
+  it('has every sentence of the API that a page can cause', () => {
+    expect(sentences.length).toBeGreaterThan(100)
+    const missing = sentences
+      .filter(({ code = 'other', filled }) => errorText(codeOf(code), filled).includes('Meldung des Servers'))
+      .map(({ text }) => text)
+    // Add a missing sentence to errors.de.json, or here if no page of the console can cause it.
+    expect([...new Set(missing)].toSorted()).toEqual(ofClients.toSorted())
+  })
+
+  it('has only sentences of the API', () => {
+    const unknown = Object.entries(german.messages).filter(([sentence, translation]) => {
+      const templates = readTemplates({ [sentence]: translation })
+      return !sentences.some(({ filled }) => translate(templates, filled) !== undefined)
+    })
+    expect(unknown).toEqual([])
+  })
+
+  it('uses only values that the sentence names', () => {
+    for (const [sentence, translation] of Object.entries(german.messages)) {
+      const names = new Set(sentence.match(/\{\w+\}/g))
+      expect((translation.match(/\{\w+\}/g) ?? []).filter((name) => !names.has(name))).toEqual([])
+    }
+  })
+})
+
+/** The body of an `invalid_request` has no code. */
+const codeOf = (code: string) => (code === 'invalid_request' ? 'http_400' : code)
 
 it('is English in English', async () => {
   await loadErrorTexts('en')

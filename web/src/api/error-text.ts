@@ -1,8 +1,10 @@
 import type texts from './errors.de.json'
+import { readTemplates, translate } from './message-templates.ts'
 
 /**
- * The API answers in English. Other languages have a catalogue of its errors: by their code, and for a wrong field by the kind of its
- * problem, which the sentence of the API has (src/contract/validation.ts). Errors that are in neither keep the text of the API.
+ * The API answers in English. Other languages have a catalogue of its errors: `messages` by the sentence, `codes` and `withMessage` by
+ * the code, and `problems` by what is wrong with a field (src/contract/validation.ts). A sentence of `withMessage` that is not in the
+ * catalogue is added in English, because it names what was not found, refused or in conflict.
  */
 
 type Catalogue = typeof texts
@@ -39,25 +41,41 @@ const sentences: [RegExp, Kind][] = [
   [/ has a field name that is not valid\.$/, 'fieldName'],
   [/ is not valid\.$/, 'invalid'],
 ]
-/** Longer sentences quote input; they keep the text of the API. */
+/** Longer sentences quote input, and are shortened. */
 const longestSentence = 1_000
 
 let catalogue: Catalogue | undefined
+let templates: ReturnType<typeof readTemplates> = []
 
 /** Loads the catalogue of a language; English needs none. */
 export async function loadErrorTexts(language: string): Promise<void> {
   catalogue = language === 'de' ? (await import('./errors.de.json')).default : undefined
+  templates = readTemplates(catalogue?.messages ?? {})
 }
 
 /** The text of an error in the language of the console. `code` is that of the API, or `http_400` for an error without one. */
 export function errorText(code: string, message: string): string {
   if (!catalogue) return message
+  const sentence = message.length > longestSentence ? `${message.slice(0, longestSentence)}…` : message
   const known: Partial<Record<string, string>> = catalogue.codes
-  if (Object.hasOwn(known, code)) return known[code]!
-  if (code !== 'http_400' || message.length > longestSentence) return message
+  return (
+    translate(templates, sentence) ??
+    (Object.hasOwn(known, code) ? known[code]! : undefined) ??
+    (code === 'http_400' || code === 'invalid_request' ? problemText(catalogue, sentence) : undefined) ??
+    withMessage(catalogue, code, sentence)
+  )
+}
+
+/** What is wrong with a field, with its limit. */
+function problemText({ problems }: Catalogue, sentence: string): string | undefined {
   for (const [pattern, kind] of sentences) {
-    const found = pattern.exec(message)
-    if (found) return catalogue.problems[kind].replace('{{limit}}', () => found[1] ?? '')
+    const found = pattern.exec(sentence)
+    if (found) return problems[kind].replace('{{limit}}', () => found[1] ?? '')
   }
-  return message
+  return undefined
+}
+
+function withMessage({ withMessage: known, detail }: Catalogue, code: string, sentence: string): string {
+  const start = Object.hasOwn(known, code) ? known[code as keyof typeof known] : known.other
+  return sentence === '' ? start : `${start} ${detail.replace('{{message}}', () => sentence)}`
 }

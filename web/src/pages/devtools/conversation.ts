@@ -2,6 +2,7 @@ import type { CompletionUsageBody } from '@contract/gateway.ts'
 import { useCallback, useEffect, useReducer, useRef } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { collectText } from '../../api/collect-text.ts'
+import { errorText } from '../../api/error-text.ts'
 import { postEvents } from '../../api/post-events.ts'
 
 export interface PlaygroundSettings {
@@ -138,7 +139,7 @@ async function readAnswer(
         return
       }
       const { choices = [], usage, error } = JSON.parse(data) as Chunk
-      if (error) throw new ApiError({ status: 200, code: error.code ?? 'invalid_request', message: error.message })
+      if (error) throw streamError(error)
       collected.add(choices[0]?.delta.content ?? choices[0]?.delta.refusal ?? '')
       if (usage) change(() => ({ usage }))
     }
@@ -146,6 +147,11 @@ async function readAnswer(
     collected.flush()
   }
   throw new ApiError({ status: 200, code: 'incomplete', message: '' })
+}
+
+function streamError({ code, message }: NonNullable<Chunk['error']>): ApiError {
+  const known = code ?? 'invalid_request'
+  return new ApiError({ status: 200, code: known, message: errorText(known, message) })
 }
 
 function failureOf(error: unknown, signal: AbortSignal): Partial<Answer> {

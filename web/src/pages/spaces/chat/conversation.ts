@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import type { PreviewCitations, PreviewCost, PreviewSource, Reference } from '@contract/chat.ts'
 import { ApiError } from '../../../api/client.ts'
 import { collectText } from '../../../api/collect-text.ts'
+import { errorText } from '../../../api/error-text.ts'
 import { postEvents } from '../../../api/post-events.ts'
 
 export interface ChatOptions {
@@ -140,7 +141,11 @@ async function readAnswer({ spaceId, earlier, turn, signal, update }: Answering)
       else if (event === 'citations') update({ citations: value })
       else if (event === 'cost') update({ cost: value })
       else if (event === 'error')
-        return { text: collected.flush(), status: 'failed', error: { code: value.code, message: value.error } }
+        return {
+          text: collected.flush(),
+          status: 'failed',
+          error: { code: value.code, message: errorText(value.code, value.error) },
+        }
       else if (event === 'done') return { text: collected.flush(), status: 'done' }
     }
   } finally {
