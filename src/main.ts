@@ -1,9 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { ConfigError, loadConfig } from './config.ts'
-import { DatabaseStartError } from './database/index.ts'
+import { DatabaseStartError, findLostConnection } from './database/index.ts'
 import { runFirstStart } from './first-start.ts'
 import { describeError } from './kernel/index.ts'
 import { createLog } from './process-log.ts'
-import { createService, type Service } from './service.ts'
+import { createService, type Service, type ServiceOptions } from './service.ts'
 import { onStopRequest } from './stop-requests.ts'
 
 /** The process: reads the configuration, starts the service, and stops it on a signal. */
@@ -15,12 +16,16 @@ const isOperatorError = (error: unknown) =>
   error instanceof ConfigError ||
   error instanceof DatabaseStartError ||
   error instanceof PrintError ||
+  findLostConnection(error) !== undefined ||
   isAddressError(error)
 
 /** Signals within this time count as one: a terminal and npm both forward Ctrl-C. */
 const sameSignalMs = 1_000
 /** After an uncaught exception: time for closing everything, in addition to the grace for running calls. */
 const forcedExitMs = 15_000
+/** Starts that are tried while the database ends their connections, and the time between two: a restart of PostgreSQL takes seconds. */
+const startAttempts = 5
+const startRetryMs = 1_000
 
 try {
   await run()
@@ -64,7 +69,7 @@ async function run() {
     setTimeout(() => process.exit(1), config.settings.server.shutdownGraceMs + forcedExitMs).unref()
   })
 
-  service = await createService({ config, log })
+  service = await openService({ config, log })
   const { url } = await service.start()
   console.log(service.describe())
   try {
@@ -72,6 +77,30 @@ async function run() {
   } catch (error) {
     // A stop closes the databases meanwhile; the next start creates what is missing.
     if (stoppingSinceMs === undefined) throw error
+  }
+}
+
+/**
+ * Creates the service. A start whose database connections are lost begins again from the beginning: every part of a start may be
+ * repeated. Throws DatabaseStartError with the remedy after the last attempt.
+ */
+async function openService(options: ServiceOptions): Promise<Service> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await createService(options)
+    } catch (error) {
+      const lost = findLostConnection(error)
+      if (!lost) throw error
+      const reason = describeError(lost)
+      if (attempt === startAttempts) {
+        throw new DatabaseStartError(
+          `the database has ended the connections of ${startAttempts} starts in a row (${reason}). Wait until the PostgreSQL server is steady, read its log, and start Portico again`,
+          { cause: error },
+        )
+      }
+      options.log.warn({ attempt, reason }, 'the database ended a connection during the start: starting again')
+      await delay(startRetryMs)
+    }
   }
 }
 
@@ -96,6 +125,10 @@ function isAddressError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 function explain(error: unknown): string {
+  const lost = error instanceof DatabaseStartError ? undefined : findLostConnection(error)
+  if (lost) {
+    return `the database ended a connection during the start (${describeError(lost)}). Start Portico again when the PostgreSQL server is steady`
+  }
   if (!isAddressError(error)) return describeError(error)
   const { code, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   if (code === 'EADDRINUSE')

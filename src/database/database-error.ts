@@ -53,6 +53,19 @@ export function isRetryable(error: unknown): boolean {
   )
 }
 
+// SQLSTATE: 08 connection lost, 57P01 and 57P02 the server ended it.
+const lostStates = /^(?:08|57P0[12])/
+
+/** The loss of a connection that an error reports or was caused by; undefined where it is another error. */
+export function findLostConnection(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code } = error as { code?: unknown }
+  if (typeof code === 'string' && lostStates.test(code)) return error
+  // `suppressed`: closing the parts that were open has failed as well.
+  const { suppressed } = error as { suppressed?: unknown }
+  return findLostConnection(error.cause) ?? findLostConnection(suppressed)
+}
+
 // An uncaught error inside PGlite carries up to 20 KB of minified source in its text.
 const maximumMessageCharacters = 300
 

@@ -1,5 +1,5 @@
 export { type ChangeFeed, createChangeFeed, type RecordChange, recordChange } from './change-feed.ts'
-export { DatabaseError, DatabaseStartError, isForeignKeyViolation } from './database-error.ts'
+export { DatabaseError, DatabaseStartError, findLostConnection, isForeignKeyViolation } from './database-error.ts'
 export { openDatabases } from './open-databases.ts'
 export type { Database, Databases, Queryable, QueryOptions, SqlValue } from './port.ts'
 export { encodeHalfVector, encodeVector } from './vectors.ts'

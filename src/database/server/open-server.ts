@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../../kernel/index.ts'
 import { createDatabase } from '../create-database.ts'
-import { DatabaseStartError, shortMessage } from '../database-error.ts'
+import { DatabaseStartError, shortMessage, toDatabaseError } from '../database-error.ts'
 import { quoteName } from '../quote-name.ts'
 import { type EngineFeatures, loadFeatures } from '../features.ts'
 import { migrate } from '../migrate.ts'
@@ -22,6 +22,8 @@ const defaultMaximumConnections = 10
 // A server that starts at the same time (compose) or is in a failover may need these attempts.
 const connectAttempts = 10
 const connectRetryMs = 500
+// Refused, reset, ended by the server or "the database system is starting up".
+const transientCodes = ['ECONNREFUSED', 'ECONNRESET', '57P01', '57P02', '57P03']
 const preparationLockKey = 7_041_994_202n
 
 /** Opens one logical database on a PostgreSQL server: creates its schema and extensions, and runs its migrations. */
@@ -68,6 +70,8 @@ async function prepareServer(url: string, schema: string, name: LogicalDatabase,
       )
     }
     return rows.map((row) => row.schema)
+  } catch (error) {
+    throw error instanceof DatabaseStartError ? error : toDatabaseError(error)
   } finally {
     await client.end()
   }
@@ -82,8 +86,8 @@ async function connectWithRetries(url: string, name: LogicalDatabase, log: Log):
       return client
     } catch (error) {
       const code = String((error as { code?: unknown }).code)
-      // Refused, reset or "the database system is starting up". Other errors, such as a wrong password, are permanent.
-      const isTransient = ['ECONNREFUSED', 'ECONNRESET', '57P03'].includes(code)
+      // Other errors, such as a wrong password, are permanent.
+      const isTransient = transientCodes.includes(code) || shortMessage(error) === 'Connection terminated unexpectedly'
       if (!isTransient || attempt >= connectAttempts) {
         throw new DatabaseStartError(
           `could not connect to the server of the ${name} database: ${shortMessage(error)}`,

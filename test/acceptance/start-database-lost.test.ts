@@ -1,0 +1,77 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import pg from 'pg'
+import { freshDatabasePlace, testServerUrl } from '../harness/database.ts'
+import { type PorticoProcess, spawnPortico } from '../harness/portico.ts'
+
+/** A start while PostgreSQL terminates its connections, as at a restart or a failover of the server. */
+
+describe.runIf(testServerUrl())('a start while PostgreSQL terminates every connection', () => {
+  it('succeeds once the connections stay', async () => {
+    const { databaseUrl, environment } = await freshPlace()
+    const terminating = await terminateConnections(databaseUrl)
+    const starting = spawnPortico(environment)
+    starting.catch(() => {})
+    await Promise.race([terminating.terminated(8), starting.catch(() => {})])
+    await terminating.stop()
+    const running: PorticoProcess = await starting
+    onTestFinished(async () => void (await running.kill('SIGKILL')))
+    expect(running.output()).toContain('the database ended a connection during the start')
+    expect(await running.kill('SIGTERM')).toBe(0)
+  }, 120_000)
+
+  it('ends with one line that names the remedy, without a stack, where it does not stop', async () => {
+    const { databaseUrl, environment } = await freshPlace()
+    const terminating = await terminateConnections(databaseUrl)
+    onTestFinished(terminating.stop)
+    const failure = await spawnPortico(environment).then(
+      () => 'started',
+      (error: Error) => error.message,
+    )
+    expect(failure).toContain('portico ended with 1')
+    const [line, ...more] = failure.split('\n').filter((text) => text.startsWith('portico: '))
+    expect(line).toMatch(/^portico: .*database.*start/)
+    expect(more).toEqual([])
+    expect(failure).not.toMatch(/\n\s+at /)
+  }, 120_000)
+})
+
+async function freshPlace() {
+  const place = await freshDatabasePlace()
+  onTestFinished(place.remove)
+  const environment = {
+    PORTICO_DATA_DIR: place.dataFolder,
+    PORTICO_DEMO: 'false',
+    PORTICO_OPERATOR_TOKEN: 'operator-token-of-a-start',
+    PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
+    DATABASE_URL: place.databaseUrl!,
+  }
+  return { databaseUrl: place.databaseUrl!, environment }
+}
+
+/** Terminates all other connections to the database, again and again. */
+async function terminateConnections(databaseUrl: string) {
+  const client = new pg.Client({ connectionString: testServerUrl()! })
+  await client.connect()
+  const name = new URL(databaseUrl).pathname.slice(1)
+  const waiting = new Set<{ count: number; resolve: () => void }>()
+  let terminated = 0
+  let isStopped = false
+  const loop = (async () => {
+    while (!isStopped) {
+      const { rowCount } = await client.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+        [name],
+      )
+      terminated += rowCount ?? 0
+      for (const waiter of waiting) if (terminated >= waiter.count) waiter.resolve()
+    }
+  })()
+  return {
+    terminated: (count: number) => new Promise<void>((resolve) => void waiting.add({ count, resolve })),
+    async stop() {
+      isStopped = true
+      await loop
+      await client.end().catch(() => {})
+    },
+  }
+}
