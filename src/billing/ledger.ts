@@ -106,6 +106,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
   let closing: Promise<void> | undefined
   return {
     hold: (request) => holds.open(request),
+    keepRoom: (request) => holds.keepRoom(request),
     hasCredit(organisation) {
       const lease = leases.find(organisation, clock.now())
       return lease ? unbilledPicoUsd(lease) > 0n : organisation.monthlyBudgetPicoUsd > 0n

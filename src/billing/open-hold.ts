@@ -154,7 +154,8 @@ export class OpenHold implements Hold {
   private async growNow(targetTokens: number): Promise<void> {
     const { reservation, writer, log } = this.deps
     const { lease, request, pricing } = this.call
-    const held = { promptTokens: request.promptTokensBound, amountPicoUsd: this.amountPicoUsd }
+    const { promptTokensBound: promptTokens, roomOfNext } = request
+    const held = { promptTokens, amountPicoUsd: this.amountPicoUsd, roomOfNext }
     const { signal } = this.settled
     const extra = await growFor(reservation, lease, pricing, held, targetTokens, signal).catch((error: unknown) => {
       // Settled by another instance, or the database does not answer: it cannot grow now.

@@ -4,9 +4,10 @@ import { FencedError } from './lease.store.ts'
 import type { Lease } from './lease.ts'
 import type { LedgerObserver } from './ledger.ts'
 import { type LedgerWriter, unavailable } from './ledger-writer.ts'
+import { createRoom } from './kept-room.ts'
 import { OpenHold } from './open-hold.ts'
-import type { Hold, HoldRequest, Receipt } from './port.ts'
-import { type ReservationDeps, reserveFor } from './reservation.ts'
+import type { Hold, HoldRequest, KeptRoom, Receipt } from './port.ts'
+import { noteRefusal, type ReservationDeps, reserveFor } from './reservation.ts'
 
 /** Longest wait of a call for this process to start again as a new instance. */
 const renewalTimeoutMs = 4_000
@@ -19,6 +20,8 @@ export interface OpenHoldsDeps {
   /** Makes this process a new instance; resolves when it is registered. */
   onFenced(fenced: InstanceId): Promise<void>
 }
+
+type Decide<Result> = (lease: Lease, startedAt: number) => Promise<Result>
 
 /** The holds of this process, from the decision about a call to its settlement. */
 export class OpenHolds {
@@ -42,21 +45,45 @@ export class OpenHolds {
   }
 
   async open(request: HoldRequest): Promise<Hold> {
-    const { writer, onFenced } = this.deps
-    if (this.isRefusing) throw new AppError('shutting_down', 'The service is shutting down.', { retryAfterSeconds: 5 })
-    request.signal.throwIfAborted()
-    if (!writer.accepting()) throw unavailable()
+    this.assertOpen(request)
     if (this.ids.has(request.requestId)) throw new AppError('conflict', 'This request id is in use.')
-    if (request.candidates.length === 0) throw new AppError('internal_error', 'No deployment to hold money for.')
     this.ids.add(request.requestId)
     try {
-      return await this.openOnce(request).catch((error: unknown) => {
-        // Presumed dead between two calls: nothing was set aside yet, so start again on a new lease.
-        if (!(error instanceof FencedError)) throw error
-        return withDeadline(renewalTimeoutMs, () => onFenced(error.instanceId)).then(() => this.openOnce(request))
-      })
+      return await this.decided(request, (lease, startedAt) => this.decide(lease, request, startedAt))
     } catch (error) {
       this.ids.delete(request.requestId)
+      throw error
+    }
+  }
+
+  /** Sets the cost of a later call aside. */
+  async keepRoom(request: HoldRequest): Promise<KeptRoom> {
+    this.assertOpen(request)
+    return this.decided(request, async (lease, atMs) => {
+      const { amountPicoUsd } = await reserveFor(this.deps.reservation, lease, request, pricingOf(request, atMs))
+      return createRoom(lease, amountPicoUsd)
+    })
+  }
+
+  private assertOpen({ signal, candidates }: HoldRequest): void {
+    if (this.isRefusing) throw new AppError('shutting_down', 'The service is shutting down.', { retryAfterSeconds: 5 })
+    signal.throwIfAborted()
+    if (!this.deps.writer.accepting()) throw unavailable()
+    if (candidates.length === 0) throw new AppError('internal_error', 'No deployment to hold money for.')
+  }
+
+  /** Decides with the lease of the present period. Every error is an AppError or the reason of the signal. */
+  private async decided<Result>(request: HoldRequest, decide: Decide<Result>): Promise<Result> {
+    const { writer, onFenced } = this.deps
+    try {
+      return await this.decideOnce(request, decide).catch((error: unknown) => {
+        // Presumed dead between two calls: nothing was set aside yet, so start again on a new lease.
+        if (!(error instanceof FencedError)) throw error
+        return withDeadline(renewalTimeoutMs, () => onFenced(error.instanceId)).then(() =>
+          this.decideOnce(request, decide),
+        )
+      })
+    } catch (error) {
       if (isAppError(error) || request.signal.aborted) throw error
       // Periods and leases could not be read or written: nothing was set aside, and the call may be sent again.
       if (!(error instanceof FencedError) && !isContention(error)) writer.noteDatabase(false)
@@ -84,13 +111,13 @@ export class OpenHolds {
     await Promise.allSettled([...this.holds.values()].map((hold) => hold.settleByPolicy(ending)))
   }
 
-  private async openOnce(request: HoldRequest): Promise<Hold> {
+  private async decideOnce<Result>(request: HoldRequest, decide: Decide<Result>): Promise<Result> {
     const { leases, clock } = this.deps.reservation
     const startedAt = clock.now()
     const lease = leases.find(request.organisation, startedAt) ?? (await leases.open(request.organisation, startedAt))
     lease.undecided += 1
     try {
-      return await this.decide(lease, request, startedAt)
+      return await decide(lease, startedAt)
     } finally {
       lease.undecided -= 1
     }
@@ -104,6 +131,7 @@ export class OpenHolds {
     const pricing = pricingOf(request, startedAt)
     const reserved = await reserveFor(reservation, lease, request, pricing).catch((error: unknown) => {
       if (!isAppError(error, 'insufficient_quota')) throw error
+      noteRefusal(lease)
       if (request.whenExhausted === 'write_off') return 'write_off' as const
       observer.refused?.(request.organisation.id)
       throw error

@@ -31,9 +31,23 @@ export interface HoldRequest {
    * fallback of Space chat only; default `refuse`.
    */
   whenExhausted?: 'refuse' | 'write_off'
+  /** Set aside for this call by `keepRoom`. The hold uses it up; a refused hold leaves it as it was. */
+  room?: KeptRoom | undefined
+  /** Set aside by the caller for a call after this one: not available, and no reason to wait. */
+  roomOfNext?: KeptRoom | undefined
   /** What the client states about the call, for usage reports. Within the limits of `usageTagLimits`. */
   tags?: CallTags | undefined
   signal: AbortSignal
+}
+
+/** Money that is set aside for a later call, in memory: no other call gets it, and nothing is left of it after a crash. */
+export interface KeptRoom {
+  /** The organisation's lease that it is a part of. */
+  readonly lease: object
+  /** What is left of it; 0 once it is used up or released. */
+  readonly amountPicoUsd: bigint
+  /** Gives it back. Idempotent. */
+  release(): void
 }
 
 /** `user`, and the pairs of `metadata` with the prefix `metadata.`. */
@@ -143,6 +157,11 @@ export interface Ledger {
    * wait a bounded time for other holds, which usually settle below their size.
    */
   hold(request: HoldRequest): Promise<Hold>
+  /**
+   * Sets the cost of a later call aside, as large as `hold` would. It replaces `request.room`. Waits and rejects as `hold` does; the
+   * earlier room stays then. The caller releases it.
+   */
+  keepRoom(request: HoldRequest): Promise<KeptRoom>
   /** True when the organisation has credit left; from memory. Space chat checks it before retrieval. */
   hasCredit(organisation: Organisation): boolean
   loadBudget(organisation: Organisation): Promise<BudgetState>

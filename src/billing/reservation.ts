@@ -1,9 +1,10 @@
 import { AppError, type Clock } from '../kernel/index.ts'
+import { reserveWith, roomIn } from './kept-room.ts'
 import { type Lease, freePicoUsd, nextChange, reserve, unbilledPicoUsd, unleasedPicoUsd } from './lease.ts'
 import { affordableOutput, type CallPricing, type HoldPlan, holdCost, planHold } from './hold-size.ts'
 import { FencedError } from './lease.store.ts'
 import type { Leases } from './leases.ts'
-import type { HoldRequest } from './port.ts'
+import type { HoldRequest, KeptRoom } from './port.ts'
 
 /** Longest wait of a call that does not fit. Other holds usually settle below their size. */
 export const defaultHoldWaitMs = 5_000
@@ -30,7 +31,7 @@ export interface ReservationDeps {
 
 /**
  * Sets money aside for a call: as much as planned, or, where that does not fit, less with a smaller output cap; waits a bounded time
- * for other holds. Throws `insufficient_quota`.
+ * for other holds. The room of the request counts as free for it. Throws `insufficient_quota`.
  */
 export async function reserveFor(
   { leases, clock, holdWaitMs }: ReservationDeps,
@@ -43,14 +44,15 @@ export async function reserveFor(
     if (!leases.isLive(lease)) throw new FencedError(lease.instanceId)
     const plan = planNow(lease, request, pricing)
     assertCredit(lease, request, pricing, plan)
-    const fits = affordableOutput(pricing, request.promptTokensBound, freePicoUsd(lease), plan.desiredTokens)
+    const kept = roomIn(lease, request.room)
+    const fits = affordableOutput(pricing, request.promptTokensBound, freePicoUsd(lease) + kept, plan.desiredTokens)
     if (fits >= plan.desiredTokens) return take(lease, request, pricing, plan, fits)
     if (unleasedPicoUsd(lease) > 0n) {
-      await leases.extend(lease, holdCost(pricing, request.promptTokensBound, plan.desiredTokens))
+      await leases.extend(lease, holdCost(pricing, request.promptTokensBound, plan.desiredTokens) - kept)
       continue
     }
     if (fits >= plan.comfortableTokens) return take(lease, request, pricing, plan, fits)
-    const mayHelp = lease.heldPicoUsd > 0n || lease.othersLeasedPicoUsd > 0n
+    const mayHelp = lease.heldPicoUsd > kept + roomIn(lease, request.roomOfNext) || lease.othersLeasedPicoUsd > 0n
     const leftMs = deadlineMs - clock.monotonicMs()
     if (!mayHelp || leftMs <= 0 || request.whenExhausted === 'write_off') {
       if (fits >= plan.floorTokens) return take(lease, request, pricing, plan, fits)
@@ -65,7 +67,7 @@ export async function growFor(
   { leases, clock, holdWaitMs }: ReservationDeps,
   lease: Lease,
   pricing: CallPricing,
-  held: { promptTokens: number; amountPicoUsd: bigint },
+  held: { promptTokens: number; amountPicoUsd: bigint; roomOfNext: KeptRoom | undefined },
   neededTokens: number,
   signal: AbortSignal,
 ): Promise<bigint> {
@@ -77,20 +79,22 @@ export async function growFor(
       if (extra > 0n) reserve(lease, extra)
       return extra
     }
-    if (extra > unbilledPicoUsd(lease)) throw insufficient(lease)
+    if (extra > unbilledPicoUsd(lease)) throw refused(lease)
     if (unleasedPicoUsd(lease) > 0n) {
       await leases.extend(lease, extra)
       continue
     }
     const leftMs = deadlineMs - clock.monotonicMs()
-    const mayHelp = lease.heldPicoUsd > held.amountPicoUsd || lease.othersLeasedPicoUsd > 0n
-    if (!mayHelp || leftMs <= 0) throw insufficient(lease)
+    const own = held.amountPicoUsd + roomIn(lease, held.roomOfNext)
+    const mayHelp = lease.heldPicoUsd > own || lease.othersLeasedPicoUsd > 0n
+    if (!mayHelp || leftMs <= 0) throw refused(lease)
     await waitForRoom(leases, clock, lease, Math.min(leftMs, checkAgainMs), signal)
   }
 }
 
 function planNow(lease: Lease, request: HoldRequest, pricing: CallPricing): HoldPlan {
-  return planHold(request, pricing, freePicoUsd(lease) + unleasedPicoUsd(lease), lease.openHolds)
+  const left = freePicoUsd(lease) + roomIn(lease, request.room) + unleasedPicoUsd(lease)
+  return planHold(request, pricing, left, lease.openHolds)
 }
 
 /** Exhausted credits refuse every call, also one to a model that costs nothing: see docs/decisions/0028-free-models-need-credit.md. */
@@ -111,7 +115,7 @@ function take(
     ? streamCap(lease, request, pricing, plan, coveredTokens)
     : cappedBy(plan, coveredTokens)
   const amountPicoUsd = holdCost(pricing, request.promptTokensBound, coveredTokens)
-  reserve(lease, amountPicoUsd)
+  reserveWith(lease, amountPicoUsd, request.room)
   return {
     amountPicoUsd,
     coveredTokens,
@@ -134,7 +138,7 @@ function streamCap(
   plan: HoldPlan,
   coveredTokens: number,
 ): number | null {
-  const left = freePicoUsd(lease) + unleasedPicoUsd(lease) + lease.othersLeasedPicoUsd
+  const left = freePicoUsd(lease) + roomIn(lease, request.room) + unleasedPicoUsd(lease) + lease.othersLeasedPicoUsd
   const buys = affordableOutput(pricing, request.promptTokensBound, left, plan.wantedTokens)
   return cappedBy(plan, Math.max(buys, coveredTokens))
 }
@@ -150,9 +154,18 @@ async function waitForRoom(leases: Leases, clock: Clock, lease: Lease, ms: numbe
   await Promise.all([change, leases.requestRoom(lease)])
 }
 
-function insufficient(lease: Lease): AppError {
+/** A call was refused: the thresholds of the budget are checked. */
+export function noteRefusal(lease: Lease): void {
   lease.refused = true
   lease.dirty = true
+}
+
+function refused(lease: Lease): AppError {
+  noteRefusal(lease)
+  return insufficient(lease)
+}
+
+function insufficient(lease: Lease): AppError {
   const resets = new Date(lease.period.endsAt).toISOString()
   return new AppError(
     'insufficient_quota',

@@ -1,10 +1,18 @@
-import type { Ledger, Outcome } from '../billing/index.ts'
-import { type AppError, type Clock, type Log, type Pseudonyms, raceSignal, withDeadline } from '../kernel/index.ts'
-import type { Catalogue, Deployment } from '../models/index.ts'
+import type { HoldRequest, Ledger, Outcome } from '../billing/index.ts'
+import {
+  type AppError,
+  type Clock,
+  isAppError,
+  type Log,
+  type Pseudonyms,
+  raceSignal,
+  withDeadline,
+} from '../kernel/index.ts'
+import type { Catalogue, Deployment, ResolvedModel } from '../models/index.ts'
 import type { Router } from '../routing/index.ts'
 import { assertSubscription } from '../organisations/index.ts'
 import type { Provider, ProviderAnswer, ProviderCall } from '../providers/index.ts'
-import type { TokenCounting } from '../tokens/index.ts'
+import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
 import { estimatePrompt } from './estimate-prompt.ts'
 import { modelNotFound } from './model-not-found.ts'
 import {
@@ -25,7 +33,7 @@ import {
   toAppError,
   usageByTime,
 } from './opened-call.ts'
-import type { CompletionCall, Completions, StreamedCompletion, WholeCompletion } from './port.ts'
+import type { CompletionCall, Completions, LaterCall, StreamedCompletion, WholeCompletion } from './port.ts'
 import { tagsOf } from './call-tags.ts'
 import { createReadOn, type ReadOn } from './read-on.ts'
 import { readOnUnread, relay } from './relay.ts'
@@ -103,6 +111,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
         throw await settleFailure(opened, error)
       }
     },
+    keepRoom: (call) => keepRoom(dependencies, call),
     close: () => readOn.close(),
   }
 }
@@ -140,23 +149,14 @@ async function open(
   if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model)
   assertSubscription(call.organisation, now)
   const maximumTokens = resolved.model.maxOutputTokens
-  const prompt = await estimatePrompt(call.request.messages)
+  const prompt = await estimatePrompt(call.request)
   const hold = await ledger.hold({
-    requestId: call.requestId,
-    organisation: call.organisation,
-    surface: call.surface,
-    spaceId: call.spaceId,
-    model: resolved.model.id,
-    candidates: resolved.deployments.map((deployment) => ({ deploymentId: deployment.id, prices: deployment.prices })),
-    promptTokensBound: prompt.bound,
-    promptTokensEstimate: prompt.estimate,
+    ...holdFor(call, resolved, prompt),
     outputCapTokens: call.request.maxOutputTokens ?? null,
-    modelMaxOutputTokens: maximumTokens,
     // A hold grows with visible output. Hidden reasoning is invisible until it is billed, so the hold covers all of it.
     stream: call.stream && !resolved.deployments.some((deployment) => deployment.wire.reasoning),
     whenExhausted: call.whenExhausted,
     tags: tagsOf(call),
-    signal: call.signal,
   })
   const work = new AbortController()
   // Nothing may be shown without the hold, so the provider's call ends. The rejection is also handled where `durable` is awaited.
@@ -182,6 +182,51 @@ async function open(
     tokens,
     clock,
     log: log.child({ requestId: call.requestId }),
+  }
+}
+
+/** What a hold and a room have in common. */
+function holdFor(
+  { requestId, organisation, surface, spaceId, room, roomOfNext, signal }: Omit<CompletionCall, 'stream'>,
+  { model, deployments }: ResolvedModel,
+  prompt: TokenEstimate,
+) {
+  return {
+    requestId,
+    organisation,
+    surface,
+    spaceId,
+    model: model.id,
+    candidates: deployments.map(({ id, prices }) => ({ deploymentId: id, prices })),
+    promptTokensBound: prompt.bound,
+    promptTokensEstimate: prompt.estimate,
+    modelMaxOutputTokens: model.maxOutputTokens,
+    room,
+    roomOfNext,
+    signal,
+  } satisfies Partial<HoldRequest>
+}
+
+/** Output tokens of a later call that money is set aside for: a long answer. The call itself takes more where the budget has it. */
+const roomOutputTokens = 1_024
+
+async function keepRoom({ catalogue, ledger, clock }: CompletionsDependencies, call: LaterCall) {
+  const resolved = catalogue.resolve(call.organisation, call.model, clock.now())
+  if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model)
+  const prompt = await estimatePrompt(call.request)
+  const { furtherPromptTokens } = call
+  try {
+    return await ledger.keepRoom({
+      ...holdFor(call, resolved, {
+        bound: prompt.bound + furtherPromptTokens,
+        estimate: prompt.estimate + furtherPromptTokens,
+      }),
+      outputCapTokens: Math.min(call.request.maxOutputTokens ?? roomOutputTokens, roomOutputTokens),
+      stream: false,
+    })
+  } catch (error) {
+    if (isAppError(error, 'insufficient_quota')) return null
+    throw error
   }
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ProviderMessage } from '../providers/index.ts'
+import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import { estimateTokens, type TokenEstimate } from '../tokens/index.ts'
 
 /** Role markers and separators; the compatible API's own guide says 3 to 4, providers' templates go up to about 10. */
@@ -9,8 +9,11 @@ const perPrompt: TokenEstimate = { estimate: 3, bound: 32 }
 const unitsPerTurn = 400_000
 
 /** Estimate and bound of a prompt without a tokenizer run. Yields to other requests between parts of a large prompt. */
-export async function estimatePrompt(messages: readonly ProviderMessage[]): Promise<TokenEstimate> {
-  const parts: TokenEstimate[] = []
+export async function estimatePrompt({
+  messages,
+  tools = [],
+}: Pick<ProviderRequest, 'messages' | 'tools'>): Promise<TokenEstimate> {
+  const parts: TokenEstimate[] = tools.length === 0 ? [] : [estimateTokens(JSON.stringify(tools))]
   let start = 0
   let units = 0
   for (const [index, message] of messages.entries()) {

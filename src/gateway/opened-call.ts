@@ -178,8 +178,10 @@ export async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Pro
 }
 
 async function countPromptUsage({ call, tokens }: OpenedCall): Promise<TokenUsage> {
-  const { messages } = call.request
+  const { messages, tools = [] } = call.request
   // A separator between two messages.
   const separators = Math.max(0, messages.length - 1)
-  return { ...noUsage, promptTokens: separators + (await tokens.count(messages.map((message) => message.content))) }
+  const texts = messages.map((message) => message.content)
+  if (tools.length > 0) texts.push(JSON.stringify(tools))
+  return { ...noUsage, promptTokens: separators + (await tokens.count(texts)) }
 }

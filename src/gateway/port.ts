@@ -1,4 +1,4 @@
-import type { Receipt, Surface } from '../billing/index.ts'
+import type { KeptRoom, Receipt, Surface } from '../billing/index.ts'
 import type { RequestId, SpaceId } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type {
@@ -22,6 +22,10 @@ export interface CompletionCall {
   stream: boolean
   /** `write_off`: the operator pays when the credits are exhausted; for the base-tier fallback of Space chat only. */
   whenExhausted?: 'refuse' | 'write_off'
+  /** Money that `keepRoom` has set aside for this call. The call uses it up; where the budget refuses it, the room stays. */
+  room?: KeptRoom | undefined
+  /** What `keepRoom` has set aside for a call after this one. */
+  roomOfNext?: KeptRoom | undefined
   signal: AbortSignal
 }
 
@@ -53,7 +57,18 @@ export interface WholeCompletion
   receipt: Receipt
 }
 
+/** A later call. Only its size and its model count. */
+export interface LaterCall extends Omit<CompletionCall, 'stream' | 'whenExhausted'> {
+  /** Tokens of the prompt that are not in `request` yet. */
+  furtherPromptTokens: number
+}
+
 export interface Completions {
+  /**
+   * Sets the likely cost of a later call aside, so that calls before it cannot use up the budget. `call.room` is replaced by it. Null
+   * where the budget does not cover it; `call.room` stays then. The caller releases the room.
+   */
+  keepRoom(call: LaterCall): Promise<KeptRoom | null>
   complete(call: CompletionCall): Promise<WholeCompletion>
   stream(call: CompletionCall): Promise<StreamedCompletion>
   /** Ends and bills the answers that are still read for clients that have left. Before the ledger closes. */
