@@ -44,6 +44,7 @@ export async function askObeyingModel(place: Place, asked: Asked): Promise<Obser
   const requests: CompletionCall[] = []
   const searches: { spaceId: string; found: readonly Passage[] }[] = []
   let written = ''
+  const call = createCall(place, asked.question)
   const dependencies = {
     retrieval: {
       async search(request) {
@@ -62,14 +63,15 @@ export async function askObeyingModel(place: Place, asked: Asked): Promise<Obser
         for (const event of turn) if (event.type === 'text') written += event.text
         return { events: inPieces(turn) }
       },
+      keepRoom: () => Promise.resolve({ amountPicoUsd: 0n, release() {} }),
     },
     ledger: { hasCredit: () => true, noteRefused() {} },
     tokens: createTokenCounting({ log: silentLog }),
+    findOrganisation: () => call.organisation,
     findModel: () => ({ contextTokens: 128_000, maxOutputTokens: 4_000, followsInstructions: true, tools: true }),
     fallbackModel: () => undefined,
     now: () => 0,
   } as unknown as AnswerDependencies
-  const call = createCall(place, asked.question)
   const prepared = await prepareAnswer(dependencies, call)
   let received = ''
   let references: Observation['references'] = []

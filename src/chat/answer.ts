@@ -1,18 +1,20 @@
 import type { Receipt } from '../billing/index.ts'
 import { isNoAnswer } from '../evidence/index.ts'
-import { AppError, type RequestId } from '../kernel/index.ts'
-import type { ProviderMessage } from '../providers/index.ts'
+import { anySignal, AppError, isAppError, type RequestId } from '../kernel/index.ts'
+import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import type { Passage } from '../retrieval/index.ts'
+import { type AnswerRoom, createAnswerRoom } from './answer-room.ts'
 import { type AnswerCitations, createAnswerCitations } from './citations/answer-citations.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
 import { areUnlikelyToAnswer } from './context/judge-passages.ts'
 import { askForReading, createBoundary, fencePassages, toCitablePassage } from './context/prompt.ts'
+import { assertOffered, currentOrganisation } from './current-state.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
-import { type DocumentReference, referencesOfCitations, referencesOfPassages } from './references.ts'
+import { type DocumentReference, referencesOfCitations, referencesOfPassages, withoutDeleted } from './references.ts'
 import { searchFirst } from './queries/first-search.ts'
-import { createAnswerFilter } from './safety/answer-filter.ts'
+import { type AnswerFilter, createAnswerFilter } from './safety/answer-filter.ts'
 import { createTargetPolicy } from './safety/targets.ts'
-import { createModelTurn } from './tools/model-turn.ts'
+import { createModelTurn, type ModelTurn } from './tools/model-turn.ts'
 import { matchTables } from './tools/match-tables.ts'
 import { runToolCalls, scopeOf, toolDefinitions, type ToolOutcome } from './tools/run-tools.ts'
 import { searchTool } from './tools/search-tool.ts'
@@ -39,24 +41,35 @@ export interface SearchReport {
 }
 
 /** Answers one conversation from a Space's instructions and files. Throws AppError; tokens generated before are billed. */
-export function answer(
+export async function* answer(
   dependencies: AnswerDependencies,
   call: AnswerCall,
   prepared: PreparedAnswer,
 ): AsyncGenerator<AnswerEvent, void, void> {
   const receipts: Receipt[] = []
-  return generate({
+  const room = createAnswerRoom(dependencies, call, prepared)
+  const events = generate({
     dependencies,
     call,
     prepared,
     boundary: createBoundary(),
     budget: createToolBudget(receipts, call.space.settings.maximumToolCostUsd),
+    room,
     passages: [],
     citations: createAnswerCitations({ inline: call.inlineSources }),
     conversation: [],
     receipts,
     text: '',
+    isBlank: true,
   })
+  try {
+    for await (const event of events) {
+      assertOffered(call)
+      yield event
+    }
+  } finally {
+    room.release()
+  }
 }
 
 /** State of one answer. */
@@ -67,6 +80,7 @@ interface Run {
   boundary: string
   /** Of the tools. */
   budget: ToolBudget
+  room: AnswerRoom
   /** The passages that the model has received, in the order of their numbers. */
   passages: Passage[]
   citations: AnswerCitations
@@ -75,12 +89,14 @@ interface Run {
   receipts: Receipt[]
   /** The answer so far. */
   text: string
+  /** The last turn of the model has no text so far. */
+  isBlank: boolean
 }
 
 async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   const { call, prepared, citations, conversation } = run
   const startMs = performance.now()
-  const found = await searchFirst(run.dependencies, call, prepared)
+  const found = await searchFirst(run.dependencies, call, prepared, run.room)
   if (found.receipt) run.receipts.push(found.receipt)
   if (found.isUnderspecified) await prepared.window.add(askForReading)
   const passages = await prepared.window.pack(found.passages, 1)
@@ -97,37 +113,15 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
     content: `${fencePassages(run.passages, run.boundary, { isUnlikely })}\n\n${question}`,
     cacheUpToHere: prepared.hasTools,
   })
-  let isBlank = true
-  for (let round = 0; ; round++) {
-    const mayCall = prepared.hasTools && run.budget.mayCall(round)
-    citations.startReading(call.signal)
-    const streamed = await complete(run, { round, mayCall })
-    const turn = createModelTurn()
-    for await (const events of streamed.events) {
-      for (const event of events) if (event.type === 'finish') run.receipts.push(event.receipt)
-      for await (const checked of citations.push(turn.take(events), call.signal)) {
-        const delta = filter.push(checked)
-        if (delta === '') continue
-        isBlank &&= delta.trim() === ''
-        yield write(run, delta)
-      }
-    }
-    // Where no tools are allowed, calls are ignored: the answer ends.
-    if (!mayCall || turn.toolCalls().length === 0) break
-    isBlank = true
-    const { message, countedText } = turn.toMessage()
-    conversation.push(message)
-    await prepared.window.add(countedText)
-    yield* runTools(run, turn.toolCalls())
-  }
+  yield* takeTurns(run, filter)
   const rest = filter.push(citations.end()) + filter.end()
   if (rest !== '') yield write(run, rest)
-  if (isBlank && rest.trim() === '') {
+  if (run.isBlank && rest.trim() === '') {
     throw new AppError('upstream_error', 'The model ended without an answer.', {
       internal: `${prepared.model} ended without text`,
     })
   }
-  const references = referencesOf(run)
+  const references = await referencesOf(run)
   call.noteReferences?.(references)
   yield { type: 'references', references }
   if (call.inlineSources) {
@@ -138,9 +132,82 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   yield { type: 'cost', receipts: run.receipts }
 }
 
-function referencesOf({ call, citations, passages, text }: Run): DocumentReference[] {
-  if (call.inlineSources) return referencesOfCitations(citations.cited(), passages, call.passageReferences)
-  return isNoAnswer(text) ? [] : referencesOfPassages(passages, text, call.passageReferences)
+/**
+ * The turns of the model, until one calls no tools. Where the budget refuses a turn after others, the results of the last calls are
+ * taken back, if they do not fit either, and the model answers with the money that was set aside for that.
+ */
+async function* takeTurns(run: Run, filter: AnswerFilter): AsyncGenerator<AnswerEvent, void, void> {
+  let isLast = false
+  let takeBack = () => {}
+  for (let round = 0; ; round++) {
+    const { prepared, conversation, passages } = run
+    const mayCall =
+      prepared.hasTools && !isLast && run.budget.mayCall(round) && (await run.room.keep(requestOf(run, true)))
+    const turn = createModelTurn()
+    run.isBlank = true
+    try {
+      yield* relayTurn(run, { turn, filter, round, mayCall })
+    } catch (error) {
+      const isAnswerable = !isLast && !turn.hasText() && (run.room.kept()?.amountPicoUsd ?? 0n) > 0n
+      if (!isAnswerable || !isAppError(error, 'insufficient_quota')) throw error
+      isLast = true
+      if (!mayCall) takeBack()
+      continue
+    }
+    // Where no tools are allowed, calls are ignored: the answer ends.
+    if (!mayCall || turn.toolCalls().length === 0) return
+    const before = { messages: conversation.length, passages: passages.length }
+    takeBack = () => {
+      conversation.length = before.messages
+      passages.length = before.passages
+      run.citations.keepPassages(before.passages)
+    }
+    const { message, countedText } = turn.toMessage()
+    conversation.push(message)
+    await prepared.window.add(countedText)
+    yield* runTools(run, turn.toolCalls())
+  }
+}
+
+/** One turn of the model, whose text is passed on. */
+async function* relayTurn(
+  run: Run,
+  { turn, filter, round, mayCall }: { turn: ModelTurn; filter: AnswerFilter; round: number; mayCall: boolean },
+): AsyncGenerator<AnswerEvent, void, void> {
+  const { call, citations } = run
+  citations.startReading(call.signal)
+  const streamed = await complete(run, { round, mayCall })
+  for await (const events of streamed.events) {
+    for (const event of events) if (event.type === 'finish') run.receipts.push(event.receipt)
+    for await (const checked of citations.push(turn.take(events), call.signal)) {
+      const delta = filter.push(checked)
+      if (delta === '') continue
+      run.isBlank &&= delta.trim() === ''
+      yield write(run, delta)
+    }
+  }
+}
+
+/** Longest wait for the check which documents still exist; without its result all of them do. */
+const existenceTimeoutMs = 2_000
+
+async function referencesOf({ dependencies, call, citations, passages, text }: Run): Promise<DocumentReference[]> {
+  const { inlineSources: inline, passageReferences } = call
+  const references = inline
+    ? referencesOfCitations(citations.cited(), passages, passageReferences)
+    : isNoAnswer(text)
+      ? []
+      : referencesOfPassages(passages, text, passageReferences)
+  if (references.length === 0) return references
+  const ids = references.map(({ documentId }) => documentId)
+  try {
+    const signal = anySignal(call.signal, AbortSignal.timeout(existenceTimeoutMs))
+    const existing = await dependencies.documents.loadExisting(scopeOf(call), ids, signal)
+    return withoutDeleted(references, new Set(existing), { inline })
+  } catch {
+    call.signal.throwIfAborted()
+    return references
+  }
 }
 
 /** Addresses that the organisation or the visitor has named; earlier answers and files are not trusted. */
@@ -159,28 +226,32 @@ function addPassages({ passages, citations }: Run, added: readonly Passage[]) {
   citations.addPassages(added.map(toCitablePassage))
 }
 
-function complete(
-  { dependencies, call, prepared, conversation }: Run,
-  { round, mayCall }: { round: number; mayCall: boolean },
-) {
+function complete(run: Run, { round, mayCall }: { round: number; mayCall: boolean }) {
+  const { dependencies, call, prepared } = run
+  assertOffered(call)
   return dependencies.completions.stream({
     // Each completion is a separate usage record; the first carries the request's id.
     requestId: (round === 0 ? call.requestId : `${call.requestId}_${round}`) as RequestId,
-    organisation: call.organisation,
+    organisation: currentOrganisation(dependencies, call),
     surface: 'space_chat',
     spaceId: call.space.id,
     model: prepared.model,
-    request: {
-      messages: [...conversation],
-      temperature: call.space.settings.temperature ?? undefined,
-      maxOutputTokens: prepared.window.outputCap(),
-      // Providers reject a conversation with calls of undeclared tools. Some models of Bedrock reject `auto`.
-      ...(prepared.hasTools ? { tools: toolDefinitions, ...(mayCall ? {} : { toolChoice: 'none' as const }) } : {}),
-    },
+    request: requestOf(run, mayCall),
     stream: true,
     whenExhausted: prepared.whenExhausted,
+    [mayCall ? 'roomOfNext' : 'room']: run.room.kept(),
     signal: call.signal,
   })
+}
+
+function requestOf({ call, prepared, conversation }: Run, mayCall: boolean): ProviderRequest {
+  return {
+    messages: [...conversation],
+    temperature: call.space.settings.temperature ?? undefined,
+    maxOutputTokens: prepared.window.outputCap(),
+    // Providers reject a conversation with calls of undeclared tools. Some models of Bedrock reject `auto`.
+    ...(prepared.hasTools ? { tools: toolDefinitions, ...(mayCall ? {} : { toolChoice: 'none' as const }) } : {}),
+  }
 }
 
 /** Adds the tables of the passages found, which spares the model a round. The answer does not depend on them. */

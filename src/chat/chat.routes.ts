@@ -65,12 +65,15 @@ function addPublishedChat(app: App, dependencies: ChatRoutesDependencies) {
       // chatBody has validated the body; the schema only documents it in OpenAPI.
       validatorCompiler: () => (value) => ({ value }),
     },
-    (request, reply) =>
-      sendAnswer(dependencies, request, reply, {
-        space: findPublishedSpace(dependencies, request.params.endpointId, request.organisation),
+    (request, reply) => {
+      const space = findPublishedSpace(dependencies, request.params.endpointId, request.organisation)
+      return sendAnswer(dependencies, request, reply, {
+        space,
+        isOffered: () => dependencies.getPublishedSpace(request.params.endpointId)?.id === space.id,
         isPreview: false,
         isAdministrator: false,
-      }),
+      })
+    },
   )
 }
 
@@ -104,7 +107,8 @@ function addPreview(app: App, dependencies: ChatRoutesDependencies) {
       const space = getSpace(request.params.id)
       if (!space) throw noSpace(request.params.id)
       const isAdministrator = isAdministratorOf(request, space.organisationId)
-      return sendAnswer(dependencies, request, reply, { space, isPreview: true, isAdministrator })
+      const isOffered = () => getSpace(space.id) !== undefined
+      return sendAnswer(dependencies, request, reply, { space, isOffered, isPreview: true, isAdministrator })
     },
   )
 }

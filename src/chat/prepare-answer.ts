@@ -28,6 +28,8 @@ export interface AnswerCall {
   noteReferences?: (references: readonly { documentId: string }[]) => void
   /** Receives what became of the markers of a complete answer; must not throw. */
   noteCitations?: (counts: CitationCounts) => void
+  /** False once the Space was unpublished or removed: the answer ends then. Absent: it is always offered. */
+  isOffered?: () => boolean
   signal: AbortSignal
 }
 
@@ -38,6 +40,8 @@ export interface AnswerDependencies {
   tables: TableQueries
   ledger: Ledger
   tokens: TokenCounting
+  /** With its present budget and subscription, from memory. */
+  findOrganisation: (id: string) => Organisation | undefined
   /** Undefined where the organisation cannot call the model at the moment. */
   findModel: (organisation: Organisation, id: string) => AnswerModel | undefined
   /** The cheapest base-tier model. Spaces with `baseTierFallback` use it, at the operator's cost, when the credits are exhausted. */

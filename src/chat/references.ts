@@ -46,6 +46,26 @@ export function referencesOfPassages(
   })
 }
 
+/**
+ * The references without documents that were deleted while the answer was made. With markers in the text their entry stays, because
+ * each marker has one, but it quotes nothing and leads nowhere.
+ */
+export function withoutDeleted(
+  references: readonly DocumentReference[],
+  existing: ReadonlySet<string>,
+  { inline }: { inline: boolean },
+): DocumentReference[] {
+  if (!inline) {
+    return references
+      .filter(({ documentId }) => existing.has(documentId))
+      .map((reference, index) => ({ ...reference, id: index + 1 }))
+  }
+  return references.map((reference) => {
+    const { id, title, documentId, passages } = reference
+    return existing.has(documentId) ? reference : { id, title, documentId, ...(passages && { passages: [] }) }
+  })
+}
+
 function describeReference({ title, documentId, url }: Citation['source'], index: number): DocumentReference {
   return { id: index + 1, title, documentId, ...(url === null ? {} : { url }) }
 }

@@ -28,7 +28,12 @@ export async function sendAnswer(
   dependencies: SendDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
-  { space, isPreview, isAdministrator }: { space: Space } & Pick<Reader, 'isPreview' | 'isAdministrator'>,
+  {
+    space,
+    isOffered,
+    isPreview,
+    isAdministrator,
+  }: { space: Space } & Pick<AnswerCall, 'isOffered'> & Pick<Reader, 'isPreview' | 'isAdministrator'>,
 ) {
   const body = request.body as ReadChat
   if (body.ignored.length > 0) reply.header('x-ignored-params', headerList(body.ignored))
@@ -42,6 +47,7 @@ export async function sendAnswer(
     inlineSources: isOn(request.headers['service-enable-inline-sources']),
     agentic: isOn(request.headers['service-enable-agentic-workflow']),
     passageReferences,
+    isOffered,
     // People who try a Space are not its visitors.
     ...(!isPreview && { noteReferences: noteReferencesOf(dependencies, request.organisation, space, body.messages) }),
     noteCitations(counts) {

@@ -120,6 +120,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       return { ...model, followsInstructions: model.id !== offlineModelId, tools }
     },
     fallbackModel: (organisation: Organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
+    findOrganisation: (id: string) => organisations.get(id),
     getSpace: (id: string) => spaces.get(id),
     now: () => clock.now(),
   }
@@ -131,9 +132,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       ...answers,
       getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
       noteAnswer: (given) => insights.note(given),
-      countCitations(counts) {
-        for (const [outcome, count] of Object.entries(counts)) metrics.citations.inc({ outcome }, count)
-      },
+      countCitations: (counts) => countCitations(metrics, counts),
       log,
     }),
     spaceSearchRoutes(answers),
@@ -177,6 +176,10 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       clock,
     }),
   ]
+}
+
+function countCitations({ citations }: Metrics, counts: object) {
+  for (const [outcome, count] of Object.entries(counts)) citations.inc({ outcome }, count)
 }
 
 /** The files of Spaces, for people. */

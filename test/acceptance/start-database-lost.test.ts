@@ -55,9 +55,9 @@ async function terminateConnections(databaseUrl: string) {
   const name = new URL(databaseUrl).pathname.slice(1)
   const waiting = new Set<{ count: number; resolve: () => void }>()
   let terminated = 0
-  let isStopped = false
+  const stopping = new AbortController()
   const loop = (async () => {
-    while (!isStopped) {
+    while (!stopping.signal.aborted) {
       const { rowCount } = await client.query(
         'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
         [name],
@@ -69,7 +69,7 @@ async function terminateConnections(databaseUrl: string) {
   return {
     terminated: (count: number) => new Promise<void>((resolve) => void waiting.add({ count, resolve })),
     async stop() {
-      isStopped = true
+      stopping.abort()
       await loop
       await client.end().catch(() => {})
     },

@@ -9,6 +9,8 @@ export type ScriptedTurn = string | readonly { name: string; args: object }[]
 export interface ToolRequest {
   toolNames: string[]
   toolChoice: string | undefined
+  /** The call rewrites a question instead of answering it. */
+  isRewriting: boolean
   /** The last message of the user, with the passages. */
   prompt: string
   /** Results of all tools so far, in order. */
@@ -26,6 +28,7 @@ export function readToolRequest(body: string): ToolRequest {
   return {
     toolNames: (request.tools ?? []).map((tool) => tool.function.name),
     toolChoice: request.tool_choice,
+    isRewriting: contents('system')[0]?.startsWith('You prepare search queries.') ?? false,
     prompt: contents('user').at(-1) ?? '',
     results: contents('tool'),
   }

@@ -28,6 +28,8 @@ export interface UpstreamReply {
   headersAfterMs?: number | 'never'
   /** Waits between two writes. */
   pauseBetweenWritesMs?: number
+  /** Sends the rest after this many bytes of the body when `until` resolves. */
+  holdAt?: { bytes: number; until: Promise<unknown> }
   /** Sends nothing more after this many bytes of the body, but keeps the connection open. */
   stallAfterBytes?: number
   /** Ends the body properly after this many bytes, as a proxy does when its upstream fails. */
@@ -144,9 +146,13 @@ async function send(response: ServerResponse, reply: UpstreamReply): Promise<voi
     body.length,
     reply.stallAfterBytes ?? reply.endAfterBytes ?? reply.resetAfterBytes ?? body.length,
   )
-  for (const piece of cutBody(body.subarray(0, end), reply.cuts)) {
+  const { holdAt } = reply
+  let sent = 0
+  for (const piece of cutBody(body.subarray(0, end), holdAt ? [holdAt.bytes] : reply.cuts)) {
+    if (holdAt && sent === holdAt.bytes) await Promise.race([holdAt.until, closed])
     if (response.destroyed) return
     await write(response, piece, closed)
+    sent += piece.length
     if (reply.pauseBetweenWritesMs !== undefined) await wait(reply.pauseBetweenWritesMs, closed)
   }
   if (reply.stallAfterBytes !== undefined) return

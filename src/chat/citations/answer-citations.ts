@@ -10,6 +10,8 @@ export type CitablePassage = EvidenceText & { source: CitedSource }
 export interface AnswerCitations {
   /** Passages that the model received, in the order of their numbers. */
   addPassages(added: readonly CitablePassage[]): void
+  /** Forgets all passages but the first ones: the model has not received the others after all. Add none afterwards. */
+  keepPassages(count: number): void
   /** A text without a number that the model received, such as a computed sum: its figures need no passage. */
   addResult(text: string): void
   /** Begins to read new passages, in short turns of the event loop, while the model is not writing yet. */
@@ -39,6 +41,10 @@ export function createAnswerCitations({ inline }: { inline: boolean }): AnswerCi
         sources.push(source)
         passages.push(passage)
       }
+    },
+    keepPassages(count) {
+      sources.length = count
+      passages.length = count
     },
     addResult: (text) => void results.push(text),
     startReading(signal) {

@@ -1,5 +1,6 @@
 import type { Receipt } from '../../billing/index.ts'
 import type { Passage } from '../../retrieval/index.ts'
+import type { AnswerRoom } from '../answer-room.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from '../prepare-answer.ts'
 import { searchSpace } from '../search-space.ts'
 import { composeQuery } from './conversation-query.ts'
@@ -28,12 +29,14 @@ export async function searchFirst(
   dependencies: AnswerDependencies,
   call: AnswerCall,
   prepared: PreparedAnswer,
+  room: AnswerRoom,
 ): Promise<FirstSearch> {
   const query = await composeQuery(call.messages, call.signal)
-  const [passages, { rewritten, receipt }] = await Promise.all([
-    searchSpace(dependencies.retrieval, call, query),
-    rewriteQuestion(dependencies, call, prepared),
-  ])
+  const [passages, { rewritten, receipt }] = await together(
+    call.signal,
+    (signal) => searchSpace(dependencies.retrieval, { ...call, signal }, query),
+    (signal) => rewriteQuestion(dependencies, { ...call, signal }, prepared, room),
+  )
   if (!rewritten) return { passages, query: query.text, receipt, isUnderspecified: false }
   const results = await Promise.all(
     queriesOf(rewritten).map(async ({ text, weight }) => ({
@@ -52,4 +55,21 @@ export async function searchFirst(
 
 function queriesOf({ question, variants }: RewrittenQuestion) {
   return [{ text: question, weight: 1 }, ...variants.map((text) => ({ text, weight: variantWeight }))]
+}
+
+/** Runs both at the same time. Where one fails, the other is stopped, and its end is awaited: the call of a model is billed then. */
+async function together<First, Second>(
+  signal: AbortSignal,
+  first: (signal: AbortSignal) => Promise<First>,
+  second: (signal: AbortSignal) => Promise<Second>,
+): Promise<[First, Second]> {
+  const failed = new AbortController()
+  const either = AbortSignal.any([signal, failed.signal])
+  const stopOther = (error: unknown) => {
+    failed.abort(error)
+    throw error
+  }
+  const results = [first(either).catch(stopOther), second(either).catch(stopOther)] as const
+  await Promise.allSettled(results)
+  return Promise.all(results)
 }

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import type { Receipt } from '../../billing/index.ts'
-import { AppError, anySignal, type RequestId } from '../../kernel/index.ts'
-import type { ProviderMessage } from '../../providers/index.ts'
+import { AppError, anySignal, raceSignal, type RequestId } from '../../kernel/index.ts'
+import type { ProviderMessage, ProviderRequest } from '../../providers/index.ts'
+import type { AnswerRoom } from '../answer-room.ts'
+import { maximumPassageBytes } from '../context/context-window.ts'
+import { currentOrganisation } from '../current-state.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from '../prepare-answer.ts'
 import type { Space } from '../../spaces/index.ts'
 import { removeMarkers } from '../citations/citation-rewriter.ts'
@@ -61,20 +64,26 @@ export function isRewritten(
 
 /**
  * Lets the Space's model rewrite the last question. The call is a separate usage record of the request. On any failure, and after
- * `timeoutMs`, the question is not rewritten; only a client that has left ends the answer.
+ * `timeoutMs`, the question is not rewritten; only a client that has left ends the answer. It is not rewritten either where the budget
+ * would not cover the answer after it.
  */
 export async function rewriteQuestion(
-  { completions, ledger }: Pick<AnswerDependencies, 'completions' | 'ledger'>,
+  dependencies: Pick<AnswerDependencies, 'completions' | 'findOrganisation'>,
   call: AnswerCall,
   prepared: PreparedAnswer,
+  room: AnswerRoom,
 ): Promise<Rewriting> {
   const { queryRewriting } = call.space.settings
-  if (!isRewritten({ ...call, queryRewriting }, prepared) || !ledger.hasCredit(call.organisation)) return notRewritten
+  if (!isRewritten({ ...call, queryRewriting }, prepared)) return notRewritten
   const deadline = AbortSignal.timeout(timeoutMs)
+  const signal = anySignal(call.signal, deadline)
   try {
-    const streamed = await completions.stream({
+    // A byte is at most one token.
+    const isCovered = await raceSignal(room.keep(answerOf(call, prepared), maximumPassageBytes), signal)
+    if (!isCovered) return notRewritten
+    const streamed = await dependencies.completions.stream({
       requestId: `${call.requestId}_query` as RequestId,
-      organisation: call.organisation,
+      organisation: currentOrganisation(dependencies, call),
       surface: 'space_chat',
       spaceId: call.space.id,
       model: prepared.model,
@@ -85,7 +94,8 @@ export async function rewriteQuestion(
         maxOutputTokens: maximumOutputTokens,
       },
       stream: true,
-      signal: anySignal(call.signal, deadline),
+      roomOfNext: room.kept(),
+      signal,
     })
     let reply = ''
     let receipt: Receipt | null = null
@@ -100,6 +110,15 @@ export async function rewriteQuestion(
     call.signal.throwIfAborted()
     if (error instanceof AppError || deadline.aborted) return notRewritten
     throw error
+  }
+}
+
+/** The call of the model that follows, without passages. */
+function answerOf({ messages }: AnswerCall, { system, earlier, window }: PreparedAnswer): ProviderRequest {
+  const question: ProviderMessage = { role: 'user', content: messages.at(-1)!.content }
+  return {
+    messages: [{ role: 'system', content: system }, ...earlier, question],
+    maxOutputTokens: window.outputCap(),
   }
 }
 

@@ -8,6 +8,8 @@ const maximumCalls = 16
 const maximumNameLength = 64
 const maximumIdLength = 32_000
 
+export type ModelTurn = ReturnType<typeof createModelTurn>
+
 /** Collects the events of one completion: its text, and the tool calls, which arrive in pieces. */
 export function createModelTurn() {
   const calls = new Map<number, ToolCall>()
@@ -28,6 +30,7 @@ export function createModelTurn() {
 
   return {
     toolCalls,
+    hasText: () => text !== '',
     /** Returns the text of these events. */
     take(events: readonly CompletionEvent[]): string {
       let added = ''

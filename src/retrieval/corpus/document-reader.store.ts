@@ -64,6 +64,8 @@ export interface DocumentReader {
     range: { from: number; limit: number },
     signal: AbortSignal,
   ) => Promise<ChunkText[]>
+  /** Those of the documents that exist, searchable or not. */
+  loadExisting: (scope: SpaceScope, documentIds: readonly string[], signal: AbortSignal) => Promise<string[]>
   /** The passages with these ids, in no order. */
   loadByIds: (scope: SpaceScope, chunkIds: readonly string[], signal: AbortSignal) => Promise<StoredPassage[]>
 }
@@ -127,6 +129,16 @@ export function createDocumentReader(database: Database): DocumentReader {
         [spaceId, organisationId, documentId, limit, from],
         { signal },
       ),
+
+    async loadExisting({ spaceId, organisationId }, documentIds, signal) {
+      const rows = await database.query<{ id: string }>(
+        `select coalesce(d.public_id, d.id) as id from documents d
+         where coalesce(d.public_id, d.id) = any($3::uuid[]) and d.is_current and d.space_id = $1 and d.organisation_id = $2`,
+        [spaceId, organisationId, [...documentIds]],
+        { signal },
+      )
+      return rows.map(({ id }) => id)
+    },
 
     loadByIds: (scope, chunkIds, signal) => loadPassages(database, scope, chunkIds, signal),
   }
