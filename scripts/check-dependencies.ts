@@ -28,6 +28,7 @@ const allowedRooms: AllowedRooms = {
   ingestion: ['contract', 'database', 'jobs', 'documents', 'language', 'retrieval', 'tokens'],
   insights: ['database'],
   spaces: ['contract', 'database', 'http', 'operators'],
+  conversations: ['contract', 'database', 'http', 'operators', 'spaces'],
   chat: [
     'contract',
     'http',

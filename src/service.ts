@@ -100,7 +100,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const { ledger, completions, embeddings } = gateway
   const { index, jobs, blobs, documentStore } = await openFiles({ corpus, ...context })
   const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...context }
-  const { spaceStore, spaces, insights } = await openSpaces(storedSpaces)
+  const { spaceStore, spaces, insights, ...recorded } = await openSpaces(storedSpaces)
   const searched = { corpus, blobs, index, organisations, catalogue, embeddings, metrics, tokens, ...context }
   const search = await openSearch(searched)
   const { embedder, retrieval } = search
@@ -124,6 +124,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     spaces,
     insights,
     ...golden,
+    ...recorded,
     tokens,
     ...pages,
     isReady: createReadiness({ databases: [control, corpus], ledger, isStopping }),

@@ -1,7 +1,6 @@
-import { formatPicoUsd } from '../kernel/index.ts'
+import { csvCell, formatPicoUsd } from '../kernel/index.ts'
 import { maximumReportRows, type UsageReport } from '../contract/usage-reports.ts'
 import { percentilesOf } from './latency-histogram.ts'
-import { csvCell } from './usage-report.ts'
 import type { FailureCount, LatencyCounts, UsageFigures } from './usage-reports.store.ts'
 import { noDay, restOf, type Split } from './usage-split.ts'
 

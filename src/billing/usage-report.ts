@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AppError, formatAttoUsd, formatDecimal, formatPicoUsd } from '../kernel/index.ts'
+import { AppError, csvCell, formatAttoUsd, formatDecimal, formatPicoUsd } from '../kernel/index.ts'
 import {
   type BudgetBody,
   type ReceiptBody,
@@ -113,14 +113,6 @@ export async function* renderUsageCsv(
     const rows = sums.map((sum) => renderRow(sum, by))
     yield rows.map((row) => `${columns.map((column) => csvCell(row[column])).join(',')}\r\n`).join('')
   }
-}
-
-/** Text that a spreadsheet would run as a formula gets an apostrophe in front: a model's name may come from anywhere. */
-export function csvCell(value: string | number | null | undefined): string {
-  if (value === null || value === undefined) return ''
-  if (typeof value === 'number') return String(value)
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 export function renderReceipt(receipt: Receipt): ReceiptBody {

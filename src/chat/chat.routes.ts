@@ -38,6 +38,12 @@ const headers = z.looseObject({
   'service-enable-agentic-workflow': switchHeader(
     '`true` lets the model use tools: search, read documents, query tables, calculate. A model without tools answers without them; the response then has the header `x-agentic-workflow: unavailable`.',
   ),
+  'service-user': z
+    .string()
+    .optional()
+    .describe(
+      'A pseudonym of the visitor, 1 to 128 printable ASCII characters: where the Space keeps conversations, they can be found, exported and erased by it.',
+    ),
   'service-enable-passage-references': switchHeader(
     '`true` adds to each reference the passages that its markers name, and to streamed references `documentId`.',
   ),

@@ -1,2 +1,3 @@
 export { chatRoutes } from './chat.routes.ts'
+export type { BeginRecord } from './record-answer.ts'
 export { spaceSearchRoutes } from './search.routes.ts'

@@ -7,6 +7,7 @@ import { answer } from './answer.ts'
 import type { ReadChat } from './chat-body.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
 import { type AnswerCall, type AnswerDependencies, prepareAnswer } from './prepare-answer.ts'
+import { type AnswerRecord, type BeginRecord, readUser, startRecord } from './record-answer.ts'
 import { foldAnswer, type Reader, renderDone, renderError, renderEvent } from './render-answer.ts'
 import { toVisitorError } from './visitor-error.ts'
 
@@ -18,6 +19,8 @@ export type SendDependencies = AnswerDependencies & {
     documentIds: readonly string[]
     question: string
   }) => void
+  /** Begins the record of an answer whose Space keeps conversations. */
+  beginRecord: BeginRecord
   /** Counts what became of the markers of answers, for the metrics. */
   countCitations: (counts: CitationCounts) => void
   log: Log
@@ -57,16 +60,29 @@ export async function sendAnswer(
     },
     signal: request.clientSignal,
   }
+  const record = isPreview ? undefined : startRecordOf(dependencies, request, call)
   const prepared = await prepareAnswer(dependencies, call).catch((error: unknown) => {
+    record?.fail(error)
     // An error in the request names its field; visitors can correct it.
     throw error instanceof AppError && error.param !== null ? error : toReaderError(error, reader)
   })
   if (call.agentic && !prepared.hasTools) reply.header('x-agentic-workflow', 'unavailable')
-  const events = answer(dependencies, call, prepared)
+  const answered = answer(dependencies, call, prepared)
+  const events = record ? record.follow(answered) : answered
   if (body.streaming === true) return streamAnswer(dependencies.log, { request, reply, events, reader })
   return foldAnswer(events, `msg_${request.requestId.slice(4)}`, reader).catch((error: unknown) => {
     throw toReaderError(error, reader)
   })
+}
+
+/** Undefined unless the Space keeps conversations. The header is checked in any case, so that the setting causes no error. */
+function startRecordOf(
+  { beginRecord }: SendDependencies,
+  request: FastifyRequest,
+  call: AnswerCall,
+): AnswerRecord | undefined {
+  const user = readUser(request.headers)
+  return call.space.settings.keepConversations ? startRecord(beginRecord, call, user) : undefined
 }
 
 function noteReferencesOf(

@@ -8,6 +8,8 @@ import { queryInteger } from './query-integer.ts'
 export const adminActions = [
   'api_key.created',
   'api_key.rotated',
+  'conversations.exported',
+  'conversations.removed',
   'deployment.created',
   'deployment.removed',
   'deployment.updated',

@@ -162,6 +162,16 @@ const spaceSettings = {
     .describe(
       'Keep the text of questions that the published chat could not answer, for 90 days. Default false; only administrators may set it.',
     ),
+  keepConversations: z
+    .boolean()
+    .optional()
+    .describe(
+      'Store the answers of the published chat with their questions. Default false; only administrators may set it. Turning it off erases what is stored.',
+    ),
+  conversationDays: z
+    .int()
+    .optional()
+    .describe('Days after which a stored answer is deleted, 1 to 400. Default 30; only administrators may set it.'),
   queryRewriting: z
     .enum(['auto', 'off'])
     .optional()
@@ -204,6 +214,8 @@ export const spaceSchema = z
       maximumOutputTokens: z.int().nullable(),
       maximumToolCostUsd: z.number().nullable(),
       keepUnansweredQuestions: z.boolean(),
+      keepConversations: z.boolean(),
+      conversationDays: z.int(),
       queryRewriting: z.enum(['auto', 'off']),
     }),
     published: z.boolean(),

@@ -101,6 +101,71 @@ create table change_feed_head (
   constraint change_feed_head_only_row_check CHECK (only_row)
 );
 
+create table conversation_stores (
+  id uuid not null,
+  space_id uuid,
+  conversations bigint not null,
+  turns bigint not null,
+  bytes bigint not null,
+  constraint conversation_stores_pkey PRIMARY KEY (id),
+  constraint conversation_stores_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE SET NULL,
+  constraint conversation_stores_space_id_key UNIQUE (space_id)
+);
+CREATE INDEX conversation_stores_detached ON conversation_stores USING btree (id) WHERE (space_id IS NULL);
+
+create table conversation_turns (
+  conversation_id uuid not null,
+  number integer not null,
+  store_id uuid not null,
+  user_tag text,
+  follows integer,
+  chain bytea not null,
+  request_id text not null,
+  at timestamp with time zone not null,
+  given jsonb,
+  question text not null,
+  question_cut boolean not null,
+  answer text not null,
+  answer_cut boolean not null,
+  cited jsonb not null,
+  sources jsonb not null,
+  receipts text[] not null,
+  model text not null,
+  billed_pico_usd bigint,
+  first_text_ms integer,
+  total_ms integer not null,
+  outcome text not null,
+  error_code text,
+  unanswered boolean not null,
+  bytes integer not null,
+  constraint conversation_turns_pkey PRIMARY KEY (conversation_id, number),
+  constraint conversation_turns_outcome_check CHECK ((outcome = ANY (ARRAY['complete'::text, 'failed'::text, 'left'::text])))
+);
+CREATE INDEX conversation_turns_by_chain ON conversation_turns USING btree (store_id, chain, at DESC);
+CREATE INDEX conversation_turns_by_time ON conversation_turns USING btree (store_id, at, conversation_id, number);
+CREATE INDEX conversation_turns_of_user ON conversation_turns USING btree (store_id, user_tag, at, conversation_id, number) WHERE (user_tag IS NOT NULL);
+CREATE UNIQUE INDEX conversation_turns_by_request ON conversation_turns USING btree (request_id);
+
+create table conversations (
+  id uuid not null,
+  store_id uuid not null,
+  user_tag text,
+  started_at timestamp with time zone not null,
+  last_at timestamp with time zone not null,
+  last_number integer not null,
+  turns integer not null,
+  failed integer not null,
+  unanswered integer not null,
+  bytes bigint not null,
+  billed_pico_usd bigint not null,
+  constraint conversations_pkey PRIMARY KEY (id),
+  constraint conversations_store_id_fkey FOREIGN KEY (store_id) REFERENCES conversation_stores(id)
+);
+CREATE INDEX conversations_failed ON conversations USING btree (store_id, last_at DESC, id DESC) WHERE (failed > 0);
+CREATE INDEX conversations_newest_first ON conversations USING btree (store_id, last_at DESC, id DESC);
+CREATE INDEX conversations_of_user ON conversations USING btree (store_id, user_tag, last_at DESC, id DESC) WHERE (user_tag IS NOT NULL);
+CREATE INDEX conversations_unanswered ON conversations USING btree (store_id, last_at DESC, id DESC) WHERE (unanswered > 0);
+
 create table demo (
   only_row boolean default true not null,
   organisation_id uuid not null,

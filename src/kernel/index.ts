@@ -1,6 +1,7 @@
 export * from './abort.ts'
 export * from './clock.ts'
 export * from './credential.ts'
+export { csvCell } from './csv-cell.ts'
 export * from './errors.ts'
 export * from './group-commit.ts'
 export * from './ids.ts'

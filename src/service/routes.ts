@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { type Accounts, authRoutes, memberRoutes, passwordResetRoutes, peopleRoutes } from '../accounts/index.ts'
 import { type LedgerService, usageRoutes } from '../billing/index.ts'
-import { chatRoutes, spaceSearchRoutes } from '../chat/index.ts'
+import { type BeginRecord, chatRoutes, spaceSearchRoutes } from '../chat/index.ts'
 import {
   developerToolsViewRoutes,
   modelViewRoutes,
@@ -14,6 +14,7 @@ import {
   type SystemReport,
   usageViewRoutes,
 } from '../console/index.ts'
+import { conversationRoutes, type Conversations } from '../conversations/index.ts'
 import {
   type BlobStore,
   type ChunkReader,
@@ -84,6 +85,8 @@ export interface RouteDependencies {
   insights: InsightService
   goldenQuestions: GoldenQuestions
   goldenSettings: GoldenSettings
+  conversations: Conversations
+  beginRecord: BeginRecord
   tokens: TokenCounting
   systemReport: SystemReport
   organisationLists: OrganisationLists
@@ -101,10 +104,9 @@ const consoleFolder = path.resolve(import.meta.dirname, '../../dist/console')
 export function createRoutes(dependencies: RouteDependencies): Routes[] {
   const { organisations, operatorTokens, accounts, adminLog, catalogue, operatorCatalogue, catalogueViews } =
     dependencies
-  const { documentReader, tables } = dependencies
   const { ledger, completions, documents, documentStore, blobs, index, retrieval, spaces, insights, tokens, chunks } =
     dependencies
-  const { metrics, isReady, publicUrl, clock, log } = dependencies
+  const { documentReader, tables, metrics, isReady, publicUrl, clock, log } = dependencies
   const answers = {
     completions,
     retrieval,
@@ -132,6 +134,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       ...answers,
       getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
       noteAnswer: (given) => insights.note(given),
+      beginRecord: dependencies.beginRecord,
       countCitations: (counts) => countCitations(metrics, counts),
       log,
     }),
@@ -201,12 +204,13 @@ function documentPages(dependencies: RouteDependencies): Routes[] {
 }
 
 /** Spaces and their golden questions. */
-function spacePages({ goldenQuestions, goldenSettings, spaces }: RouteDependencies): Routes[] {
+function spacePages({ goldenQuestions, goldenSettings, conversations, spaces }: RouteDependencies): Routes[] {
   const getSpace = (id: string) => spaces.get(id)
   return [
     spaceRoutes({ spaces }),
     goldenQuestionRoutes({ questions: goldenQuestions, getSpace }),
     goldenSettingsRoutes({ settings: goldenSettings, getSpace }),
+    conversationRoutes({ conversations, getSpace }),
   ]
 }
 

@@ -1,5 +1,6 @@
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import type { DocumentStore } from '../documents/index.ts'
+import { createConversationAccess, createConversations } from '../conversations/index.ts'
 import { createInsights, createInsightStore } from '../insights/index.ts'
 import type { Catalogue } from '../models/index.ts'
 import type { Organisations } from '../organisations/index.ts'
@@ -46,5 +47,9 @@ export async function openSpaces(dependencies: SpacesDependencies) {
   onStop(() => spaces.close())
   const insights = createInsights({ store: createInsightStore(control), clock, log })
   onStop(() => insights.close())
-  return { spaceStore, spaces, insights }
+  const service = createConversations({ database: control, clock, log })
+  onStop(() => service.close())
+  const organisationOf = (id: string) => spaces.get(id)?.organisationId
+  const conversations = createConversationAccess({ database: control, service, organisationOf, clock })
+  return { spaceStore, spaces, insights, conversations, beginRecord: service.begin }
 }

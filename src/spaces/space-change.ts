@@ -20,6 +20,8 @@ export const defaultSpaceSettings: SpaceSettings = Object.freeze({
   maximumOutputTokens: null,
   maximumToolCostUsd: null,
   keepUnansweredQuestions: false,
+  keepConversations: false,
+  conversationDays: 30,
   queryRewriting: 'auto',
 })
 
@@ -31,6 +33,8 @@ const maximumModelIdLength = 300
 const maximumPassagesLimit = 50
 /** US dollars. */
 const maximumToolCostLimit = 1_000
+/** As long as usage is reported. */
+const maximumConversationDays = 400
 
 /** A new, unpublished Space. Throws `invalid_request` with the field that breaks a rule. */
 export function makeSpace(id: SpaceId, given: NewSpace, nowMs: number): Space {
@@ -68,7 +72,7 @@ function assertFields({ name, instructions, model, settings }: Space): void {
   assertField('name', name.trim() !== '' && name.length <= maximumSpaceNameLength, 'must have 1 to 200 characters.')
   assertField('instructions', instructions.length <= maximumInstructionsLength, 'must have at most 50000 characters.')
   assertField('model', model.trim() !== '' && model.length <= maximumModelIdLength, 'must be the id of a model.')
-  const { maximumPassages, temperature, maximumOutputTokens, maximumToolCostUsd } = settings
+  const { maximumPassages, temperature, maximumOutputTokens, maximumToolCostUsd, conversationDays } = settings
   assertField(
     'settings.maximumPassages',
     Number.isInteger(maximumPassages) && maximumPassages >= 1 && maximumPassages <= maximumPassagesLimit,
@@ -88,6 +92,11 @@ function assertFields({ name, instructions, model, settings }: Space): void {
     'settings.maximumToolCostUsd',
     maximumToolCostUsd === null || (maximumToolCostUsd >= 0 && maximumToolCostUsd <= maximumToolCostLimit),
     `must be between 0 and ${maximumToolCostLimit}, or null.`,
+  )
+  assertField(
+    'settings.conversationDays',
+    Number.isInteger(conversationDays) && conversationDays >= 1 && conversationDays <= maximumConversationDays,
+    `must be a whole number from 1 to ${maximumConversationDays}.`,
   )
 }
 

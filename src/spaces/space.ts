@@ -14,6 +14,10 @@ export interface SpaceSettings {
   readonly maximumToolCostUsd: number | null
   /** Keeps the text of questions that the published chat could not answer. Only administrators may turn it on. */
   readonly keepUnansweredQuestions: boolean
+  /** Stores the answers of the published chat with their questions. Only administrators may change this and the next setting. */
+  readonly keepConversations: boolean
+  /** Days after which a stored answer is deleted. */
+  readonly conversationDays: number
   /** `auto`: the Space's model rewrites follow-up questions for the search, in a separate call that is billed. */
   readonly queryRewriting: 'auto' | 'off'
 }

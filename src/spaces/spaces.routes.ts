@@ -20,6 +20,8 @@ import { AppError, type OrganisationId } from '../kernel/index.ts'
 import { actorOf } from '../operators/index.ts'
 import { renderSpace } from './describe-space.ts'
 import { noSpace, peopleOfSpace } from './people-of-space.ts'
+import { defaultSpaceSettings } from './space-change.ts'
+import type { SpaceSettings } from './space.ts'
 import type { Spaces } from './spaces.ts'
 
 const described = describeRoutes({ role: 'operator' }, 'Operator: Spaces')
@@ -90,16 +92,18 @@ function addReads(app: App, spaces: Spaces) {
   )
 }
 
-/** Texts of visitors are kept by the decision of an administrator. Members may send the setting unchanged. */
-function assertMayKeepQuestions(
+const settingsOfTexts = ['keepUnansweredQuestions', 'keepConversations', 'conversationDays'] as const
+type SettingsOfTexts = Pick<SpaceSettings, (typeof settingsOfTexts)[number]>
+
+/** Texts of visitors are kept by the decision of an administrator. Members may send these settings unchanged. */
+function assertMayKeepTexts(
   request: Parameters<typeof isAdministratorOf>[0],
   organisationId: string,
-  settings: { keepUnansweredQuestions?: boolean | undefined } | undefined,
-  current = false,
+  settings: { [Name in keyof SettingsOfTexts]?: SettingsOfTexts[Name] | undefined } = {},
+  current: SettingsOfTexts = defaultSpaceSettings,
 ) {
-  const { keepUnansweredQuestions = current } = settings ?? {}
-  if (keepUnansweredQuestions !== current && !isAdministratorOf(request, organisationId))
-    throw forbidden('an administrator of the organisation')
+  const isChanged = settingsOfTexts.some((name) => (settings[name] ?? current[name]) !== current[name])
+  if (isChanged && !isAdministratorOf(request, organisationId)) throw forbidden('an administrator of the organisation')
 }
 
 function addChanges(app: App, spaces: Spaces) {
@@ -116,7 +120,7 @@ function addChanges(app: App, spaces: Spaces) {
     ),
     async (request, reply) => {
       const { organisationId, ...given } = request.body
-      assertMayKeepQuestions(request, organisationId, given.settings)
+      assertMayKeepTexts(request, organisationId, given.settings)
       const created = await spaces.create(
         { ...given, organisationId: organisationId as OrganisationId },
         actorOf(request),
@@ -140,10 +144,7 @@ function addChanges(app: App, spaces: Spaces) {
     ),
     (request) => {
       const space = spaces.get(request.params.id)
-      if (space) {
-        const { organisationId, settings } = space
-        assertMayKeepQuestions(request, organisationId, request.body.settings, settings.keepUnansweredQuestions)
-      }
+      if (space) assertMayKeepTexts(request, space.organisationId, request.body.settings, space.settings)
       return spaces.update(request.params.id, request.body, actorOf(request)).then(renderSpace)
     },
   )

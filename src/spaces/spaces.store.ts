@@ -53,6 +53,8 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
         const instructionsChanged = current.instructions !== next.instructions
         if (!changed && !instructionsChanged) return true
         await updateRow(transaction, next)
+        if (current.settings.keepConversations && !next.settings.keepConversations)
+          await detachConversations(transaction, id)
         await log(transaction, actor, next.updatedAt, action, next, {
           before: changed?.before ?? {},
           after: { ...changed?.after, ...(instructionsChanged ? { instructionsChanged } : {}) },
@@ -182,6 +184,11 @@ async function updateRow(transaction: Queryable, space: Space) {
       new Date(space.updatedAt),
     ],
   )
+}
+
+/** They can no longer be read; a job of src/conversations deletes them. Deleting the Space does the same. */
+function detachConversations(transaction: Queryable, spaceId: string) {
+  return transaction.execute(`UPDATE conversation_stores SET space_id = NULL WHERE space_id = $1`, [spaceId])
 }
 
 function log(

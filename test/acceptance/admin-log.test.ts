@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminActions, type AdminLogEntryBody } from '../../src/contract/admin-log.ts'
-import { adminChanges, changesNothing, documentChanges, type Ids, organisation } from '../harness/admin-changes.ts'
+import {
+  adminChanges,
+  changesNothing,
+  conversationChanges,
+  documentChanges,
+  type Ids,
+  organisation,
+} from '../harness/admin-changes.ts'
 import { type Browser, createPerson, openBrowser, testPassword } from '../harness/people.ts'
 import { expectStatus, startPortico, type TestPortico } from '../harness/portico.ts'
 
@@ -61,7 +68,13 @@ describe('the table of changes', () => {
             .map((method) => `${method.toUpperCase()} ${path}`)
         : [],
     )
-    const known = [...adminChanges.map(({ route }) => route), ...changesNothing, ...documentChanges, 'POST /api/setup']
+    const known = [
+      ...adminChanges.map(({ route }) => route),
+      ...changesNothing,
+      ...documentChanges,
+      ...conversationChanges,
+      'POST /api/setup',
+    ]
     expect(routes.filter((route) => !known.includes(route))).toEqual([])
     expect(known.filter((route) => !routes.includes(route))).toEqual([])
   })

@@ -30,6 +30,12 @@ export const documentChanges = new Set([
   'POST /api/documents/{id}/retry',
 ])
 
+/** conversations.test.ts finds their entries; without stored conversations there is nothing to erase. */
+export const conversationChanges = new Set([
+  'POST /api/spaces/{id}/conversations/erase',
+  'DELETE /api/spaces/{id}/conversations/{conversationId}',
+])
+
 /** Ids that earlier changes have made. */
 export type Ids = Record<
   | 'organisation'

@@ -1,0 +1,99 @@
+import type { ConversationViewBody } from '../contract/conversations.ts'
+import type { Database } from '../database/index.ts'
+import type { Clock } from '../kernel/index.ts'
+import type { Actor } from '../operators/index.ts'
+import {
+  type ConversationFilter,
+  type ConversationPage,
+  type ListPlace,
+  loadConversations,
+} from './conversation-list.store.ts'
+import type { ConversationService } from './conversations.ts'
+import type { Erasure } from './erasure.ts'
+import { erase, logExport } from './erasure.store.ts'
+import { renderConversation, renderTurn } from './render-conversations.ts'
+import {
+  type BilledCall,
+  type ExportFilter,
+  loadAllTurns,
+  loadBilledCalls,
+  loadConversation,
+  type StoredTurn,
+} from './turn-reader.store.ts'
+import type { Removed } from './turn-removal.store.ts'
+
+/** Reads, exports and erases what Spaces have stored. Unknown Spaces have nothing. */
+export type Conversations = ReturnType<typeof createConversationAccess>
+
+export interface ConversationAccessDependencies {
+  database: Database
+  service: Pick<ConversationService, 'flush' | 'sweep'>
+  organisationOf: (spaceId: string) => string | undefined
+  clock: Clock
+}
+
+export function createConversationAccess({ database, service, organisationOf, clock }: ConversationAccessDependencies) {
+  const changeOf = (spaceId: string, actor: Actor) => {
+    const organisationId = organisationOf(spaceId)
+    return organisationId === undefined ? undefined : { organisationId, spaceId, actor, atMs: clock.now() }
+  }
+  return {
+    loadPage: (
+      spaceId: string,
+      filter: ConversationFilter,
+      place: { after: ListPlace | null; limit: number },
+    ): Promise<ConversationPage> => loadConversations(database, spaceId, filter, place),
+
+    /** A page of its turns; undefined if the Space has no such conversation. */
+    async loadOne(spaceId: string, conversationId: string, after: number): Promise<ConversationViewBody | undefined> {
+      const found = await loadConversation(database, { spaceId, conversationId, after })
+      if (!found) return undefined
+      const calls = await loadBilledCalls(database, found.turns.flatMap(callsOf))
+      const byId = new Map(calls.map((call) => [call.requestId, call]))
+      return {
+        conversation: renderConversation(found.conversation),
+        turns: found.turns.map((turn) => renderTurn(turn, billedCallsOf(turn, byId))),
+        next: found.next,
+      }
+    },
+
+    /** Turns that ended before the call, and an entry in the admin log. */
+    async export(
+      spaceId: string,
+      actor: Actor,
+      { to, ...filter }: Omit<ExportFilter, 'to'> & { to: Date | null },
+    ): Promise<AsyncIterable<StoredTurn[]>> {
+      const change = changeOf(spaceId, actor)
+      if (change) {
+        const of = filter.user === null ? (filter.conversationId === null ? 'space' : 'conversation') : 'user'
+        const times = { ...(filter.from && { from: filter.from.toISOString() }), ...(to && { to: to.toISOString() }) }
+        await logExport(database, change, { scope: of, ...times })
+      }
+      return loadAllTurns(database, spaceId, { ...filter, to: to ?? new Date(clock.now()) })
+    },
+
+    /** What this instance has not written yet is erased as well. */
+    async erase(spaceId: string, actor: Actor, erasure: Erasure): Promise<Removed> {
+      const change = changeOf(spaceId, actor)
+      if (!change) return { conversations: 0, turns: 0 }
+      await service.flush()
+      const removed = await erase(database, change, erasure)
+      if (erasure.scope === 'space') void service.sweep()
+      return removed
+    },
+  }
+}
+
+/** Rounds of tools of an agentic answer; src/chat/answer.ts names the calls. */
+const maximumRounds = 6
+
+/** The ids that the calls of an answer may have: its receipts, or those of an answer that did not end. */
+function callsOf({ requestId, receipts, outcome }: StoredTurn): string[] {
+  if (outcome === 'complete') return receipts
+  const rounds = Array.from({ length: maximumRounds }, (_none, round) => `${requestId}_${round + 1}`)
+  return [`${requestId}_query`, requestId, ...rounds]
+}
+
+function billedCallsOf(turn: StoredTurn, byId: ReadonlyMap<string, BilledCall>): BilledCall[] {
+  return callsOf(turn).flatMap((id) => byId.get(id) ?? [])
+}

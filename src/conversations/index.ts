@@ -1,0 +1,3 @@
+export { createConversationAccess, type Conversations } from './conversation-access.ts'
+export { conversationRoutes } from './conversations.routes.ts'
+export { createConversations } from './conversations.ts'
