@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { modelKinds } from './contract/model-kinds.ts'
 import { modelTraitsSchema } from './contract/model-traits.ts'
 import { providerFormats } from './contract/provider-formats.ts'
 import { parsePicoUsd } from './kernel/index.ts'
@@ -199,7 +200,7 @@ const deployment = z.strictObject({
 
 const model = z.strictObject({
   id: z.string().min(1).max(256),
-  kind: z.enum(['chat', 'embedding']).default('chat'),
+  kind: z.enum(modelKinds).default('chat'),
   aliases: z.array(z.string()).default([]),
   ownedBy: z.string().optional(),
   tier: z.enum(['base', 'premium']).default('premium'),

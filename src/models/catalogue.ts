@@ -1,4 +1,5 @@
 import type { PriceSchedule } from '../billing/index.ts'
+import type { ModelKind } from '../contract/model-kinds.ts'
 import type { Organisation, Plan } from '../organisations/index.ts'
 import type { Provider, WireModel } from '../providers/index.ts'
 
@@ -22,7 +23,7 @@ export interface Deployment {
 export interface Model {
   /** Canonical id, without `eu/`. */
   readonly id: string
-  readonly kind: 'chat' | 'embedding'
+  readonly kind: ModelKind
   readonly aliases: readonly string[]
   readonly ownedBy: string
   /** Unix seconds. */
