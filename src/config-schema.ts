@@ -239,6 +239,18 @@ const embeddings = z.strictObject({
   dimensions: integer(16, 4000).optional(),
 })
 
+const reranker = z.strictObject({
+  kind: z
+    .enum(['auto', 'none', 'provider'])
+    .default('auto')
+    .describe('auto: the configured model, otherwise none: passages keep the order of the search.'),
+  model: z.string().min(1).optional().describe('A catalogue model of kind rerank.'),
+  passages: integer(2, 100).default(40).describe('Best passages of a search that are compared with the question.'),
+  timeoutMs: integer(300, 10_000)
+    .default(2_000)
+    .describe('Longest wait for the comparison; then the order of the search is used.'),
+})
+
 export const configFileSchema = z.strictObject({
   server: server.prefault({}),
   accounts: accounts.prefault({}),
@@ -271,6 +283,7 @@ export const configFileSchema = z.strictObject({
   models: z.array(model).default([]),
   documents: documents.prefault({}),
   embeddings: embeddings.prefault({}),
+  reranker: reranker.prefault({}),
   ingestion: z
     .strictObject({
       workers: integer(0, 64)

@@ -84,6 +84,8 @@ const environmentSettings: Record<string, string> = {
   PORTICO_EMBEDDING_MODEL: 'embeddings.model',
   PORTICO_EMBEDDING_FOLDER: 'embeddings.folder',
   PORTICO_EMBEDDING_DIMENSIONS: 'embeddings.dimensions',
+  PORTICO_RERANKER: 'reranker.kind',
+  PORTICO_RERANKER_MODEL: 'reranker.model',
   PORTICO_INGESTION_WORKERS: 'ingestion.workers',
   PORTICO_SEARCH_MEMORY_MEGABYTES: 'search.memoryMegabytes',
   PORTICO_CA_FILE: 'network.caFile',

@@ -33,7 +33,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
   let stopping = false
   const events = createRecentEvents(() => clock.now())
   const parts = await openParts({ config, log: events.record(log), clock, onStop }, events, () => stopping)
-  const { control, blobs, index, embedder, ingestion, watch, server } = parts
+  const { control, blobs, index, embedder, reranker, ingestion, watch, server } = parts
   const opened = building.move()
 
   return {
@@ -61,6 +61,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
         `  files      ${blobs.label}`,
         `  search     ${index.engine.description}`,
         `  embedder   ${embedder.label}`,
+        ...(reranker ? [`  reranker   ${reranker.label}`] : []),
       ].join('\n')
     },
 
@@ -97,13 +98,13 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     pseudonyms,
     ...context,
   })
-  const { ledger, completions, embeddings } = gateway
+  const { ledger, completions } = gateway
   const { index, jobs, blobs, documentStore } = await openFiles({ corpus, ...context })
   const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...context }
   const { spaceStore, spaces, insights, ...recorded } = await openSpaces(storedSpaces)
-  const searched = { corpus, blobs, index, organisations, catalogue, embeddings, metrics, tokens, ...context }
+  const searched = { corpus, blobs, index, organisations, catalogue, metrics, tokens, ...gateway, ...context }
   const search = await openSearch(searched)
-  const { embedder, retrieval } = search
+  const { embedder } = search
   const files = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
   const golden = openGoldenQuestions({ control, corpus, organisations, insights, ...context })
   const ingestion = openIngestion({ control, corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
@@ -151,8 +152,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     blobs,
     index,
     jobs,
-    embedder,
-    retrieval,
+    ...search,
     documents: files.documents,
     watch: files.watch,
     ingestion,

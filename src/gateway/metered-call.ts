@@ -1,5 +1,12 @@
 import type { HoldRequest, Receipt } from '../billing/index.ts'
-import { AppError, createRequestId, type RequestId, type SpaceId, type StatedUsage, type TokenCounts } from '../kernel/index.ts'
+import {
+  AppError,
+  createRequestId,
+  type RequestId,
+  type SpaceId,
+  type StatedUsage,
+  type TokenCounts,
+} from '../kernel/index.ts'
 import type { Deployment, ResolvedModel } from '../models/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { toClientError } from '../routing/index.ts'

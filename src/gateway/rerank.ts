@@ -55,7 +55,7 @@ async function rerank(dependencies: MeteredDependencies, call: RerankCall): Prom
             }
       return {
         usage: { ...noUsage, promptTokens: counted, ...stated },
-        // Search units decide the cost, whoever counted the tokens.
+        // Search units decide the cost; tokens are for reports.
         estimated: promptTokens === null && searchUnits === null,
       }
     },

@@ -47,7 +47,7 @@ export interface Catalogue {
   find(organisation: Organisation, requestedId: string, nowMs: number): ListedModel | undefined
   /**
    * The model behind a canonical id or alias, with or without `eu/`, and the deployments of that side that have a price now. undefined:
-   * unknown, disabled, retired, not in the plan, or no deployment of that side. Also resolves embedding models.
+   * unknown, disabled, retired, not in the plan, or no deployment of that side. Also resolves embedding and rerank models.
    */
   resolve(organisation: Organisation, requestedId: string, nowMs: number): ResolvedModel | undefined
   /** The live provider of a deployment. Get it for each call: a provider with changed settings is a new instance. */

@@ -6,7 +6,7 @@ import { asCount, asObject, asObjects, isObject, parseJson } from './wire-json.t
 /**
  * The ranking in an answer of a rerank endpoint: `results` (Cohere, Jina and most compatible hosts), `data` (Voyage), or the list itself
  * (Text Embeddings Inference). null: it is none of them. Sources: docs.cohere.com/reference/rerank, docs.voyageai.com/reference/reranker-api,
- * api.jina.ai/redoc, docs/openapi.json of huggingface/text-embeddings-inference, 2026-11.
+ * api.jina.ai/redoc, the OpenAPI document of huggingface/text-embeddings-inference 1.7, 2026-11.
  */
 export function readRanking(body: Uint8Array): WireRanking | null {
   const answer = parseJson(new TextDecoder().decode(body))
@@ -52,7 +52,11 @@ export function orderScores({ ranks }: WireRanking, documents: number): number[]
 }
 
 /** The totals of several requests; a total that one of them does not state is not known. */
-export function addRanking(sum: RerankAnswer | null, { promptTokens, searchUnits }: WireRanking, scores: number[]): RerankAnswer {
+export function addRanking(
+  sum: RerankAnswer | null,
+  { promptTokens, searchUnits }: WireRanking,
+  scores: number[],
+): RerankAnswer {
   if (!sum) return { scores, promptTokens, searchUnits }
   return {
     scores: [...sum.scores, ...scores],
