@@ -293,6 +293,17 @@ export const configFileSchema = z.strictObject({
         ),
     })
     .prefault({}),
+  ledger: z
+    .strictObject({
+      journal: z
+        .enum(['database', 'local'])
+        .default('database')
+        .describe(
+          'Where holds and settlements become durable: in the control database, or first in a journal in the data folder, which ' +
+            'only the embedded database may use.',
+        ),
+    })
+    .prefault({}),
   search: z
     .strictObject({
       memoryMegabytes: integer(0, 4096)

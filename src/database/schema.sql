@@ -307,6 +307,22 @@ create table ledger_instances (
   constraint ledger_instances_pkey PRIMARY KEY (instance_id)
 );
 
+create table ledger_journal_rejects (
+  journal_id uuid not null,
+  sequence bigint not null,
+  request_id text not null,
+  reason text not null,
+  record text not null,
+  rejected_at timestamp with time zone default clock_timestamp() not null
+);
+
+create table ledger_journals (
+  journal_id uuid not null,
+  applied_sequence bigint default 0 not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint ledger_journals_pkey PRIMARY KEY (journal_id)
+);
+
 create table ledger_leases (
   organisation_id uuid not null,
   period text not null,

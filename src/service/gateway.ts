@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { createLedger } from '../billing/index.ts'
 import type { Database } from '../database/index.ts'
 import { createCompletions, createEmbeddings, createReranking } from '../gateway/index.ts'
@@ -22,12 +23,20 @@ interface GatewayDependencies extends PartContext {
 
 /** Completions, embeddings and reranking, and the ledger that records every call of them. */
 export async function openGateway(dependencies: GatewayDependencies) {
-  const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, clock, log, onStop } = dependencies
+  const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, config, clock, log, onStop } =
+    dependencies
   const ledger = await createLedger({
     database: control,
     clock,
     log,
     observer: observeLedger(metrics),
+    // A server's ledger has other instances, which must see every hold of this one.
+    ...(control.engine === 'embedded' && {
+      journal: {
+        mode: config.settings.ledger.journal,
+        folder: path.join(config.settings.dataFolder, 'ledger-journal'),
+      },
+    }),
     webhooks: {
       fetch,
       async target(id) {
