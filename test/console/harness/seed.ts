@@ -57,7 +57,23 @@ export async function seed(portico: TestPortico, name = 'Acme Research'): Promis
     documents[file] = body.id
   }
   for (const id of Object.values(documents)) await waitForDocument(organisation.client, id)
+  await addGoldenQuestions(portico, space)
   return { organisation, space, documents, requestIds: await makeCalls(organisation, space) }
+}
+
+async function addGoldenQuestions(portico: TestPortico, { id }: TestSpace): Promise<void> {
+  const questions: [question: string, document: string, fact: string][] = [
+    ['How many days of paid leave are there?', 'handbook.pdf', '30 days'],
+    ['When is the canteen open?', 'notes.txt', '11:30 to 14:00'],
+    ['What does an office chair cost?', 'prices.csv', '229'],
+    ['How long does a password have to be?', 'security.md', 'at least 14 characters'],
+    ['How much is a hotel night in Oslo?', 'handbook.pdf', '250 euros'],
+  ]
+  for (const [content, name, fact] of questions) {
+    const question = { messages: [{ role: 'user', content }], expectedDocuments: [{ name }], expectedFacts: [fact] }
+    const { status } = await portico.operator('POST', `/api/spaces/${id}/golden-questions`, question)
+    expect(status).toBe(201)
+  }
 }
 
 async function makeCalls(organisation: TestOrganisation, space: TestSpace): Promise<string[]> {

@@ -7,6 +7,7 @@ import {
 } from '../pages/accounts/routes.tsx'
 import { devtoolsRoutes } from '../pages/devtools/routes.tsx'
 import { filesRoutes } from '../pages/files/routes.tsx'
+import { goldenRoutes } from '../pages/golden-questions/routes.tsx'
 import { modelRoutes } from '../pages/models/routes.tsx'
 import { activityRoutes, operatorRoutes } from '../pages/operator/routes.tsx'
 import { spacePageRoutes, spacesRoutes } from '../pages/spaces/routes.tsx'
@@ -27,7 +28,7 @@ export const routeTree = rootRoute.addChildren([
     organisationRoute.addChildren([
       ...devtoolsRoutes,
       ...spacesRoutes,
-      spaceRoute.addChildren([...spacePageRoutes, ...filesRoutes, ...viewerRoutes]),
+      spaceRoute.addChildren([...spacePageRoutes, ...filesRoutes, ...viewerRoutes, ...goldenRoutes]),
       ...usageRoutes,
       ...memberRoutes,
       ...activityRoutes,

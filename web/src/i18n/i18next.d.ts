@@ -1,6 +1,7 @@
 import type accounts from '../pages/accounts/en.json'
 import type devtools from '../pages/devtools/en.json'
 import type files from '../pages/files/en.json'
+import type goldenQuestions from '../pages/golden-questions/en.json'
 import type models from '../pages/models/en.json'
 import type operator from '../pages/operator/en.json'
 import type spaces from '../pages/spaces/en.json'
@@ -19,6 +20,7 @@ declare module 'i18next' {
       devtools: typeof devtools
       failures: typeof failures
       files: typeof files
+      'golden-questions': typeof goldenQuestions
       models: typeof models
       operator: typeof operator
       spaces: typeof spaces

@@ -1,5 +1,5 @@
 import { Box, Group, Stack, Text } from '@mantine/core'
-import { IconFiles, IconMessage, IconSearch, IconSettings } from '@tabler/icons-react'
+import { IconFiles, IconListCheck, IconMessage, IconSearch, IconSettings } from '@tabler/icons-react'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
 import styles from './space-layout.module.css'
@@ -11,6 +11,7 @@ const tabs = [
   { name: 'files', icon: IconFiles },
   { name: 'chat', icon: IconMessage },
   { name: 'search', icon: IconSearch },
+  { name: 'golden-questions', icon: IconListCheck },
   { name: 'settings', icon: IconSettings },
 ] as const
 

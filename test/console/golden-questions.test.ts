@@ -1,0 +1,189 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectStatus, type TestOrganisation, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
+import {
+  countRequests,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  hasBrowser,
+  skipReason,
+  startConsole,
+  type TestConsole,
+} from './harness/console.ts'
+
+let stage: TestConsole
+let organisation: TestOrganisation
+let page: Page
+beforeAll(async () => {
+  if (!hasBrowser) return
+  stage = await startConsole()
+  organisation = await stage.portico.createOrganisation({ name: 'Riverside Museum' })
+  const administrator = { email: 'a@example.com', organisationId: organisation.id, role: 'administrator' } as const
+  page = (await stage.openAs(administrator)).page
+})
+afterAll(() => stage?.stop())
+
+const addressOf = (space: TestSpace, part = '') =>
+  `${stage.url}/organisations/${organisation.id}/spaces/${space.id}/golden-questions${part}`
+const pathOf = ({ id }: TestSpace) => `/api/spaces/${id}/golden-questions`
+const listOf = async (space: TestSpace) => expectStatus(await stage.portico.operator('GET', pathOf(space)), 200).items
+
+async function upload(space: TestSpace, content: string, fileName: string): Promise<string> {
+  const form = uploadForm(content, fileName)
+  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
+  await waitForDocument(organisation.client, id)
+  return id
+}
+
+describe.skipIf(!hasBrowser)(`golden questions${skipReason}`, () => {
+  it('are added with a document and facts, changed and deleted', async () => {
+    const space = await stage.portico.createSpace(organisation, { name: 'Tickets' })
+    await upload(space, 'A ticket costs 12 euros.', 'tickets.txt')
+    await page.goto(addressOf(space))
+    await page.getByText('No golden questions yet').waitFor()
+    await expectAccessible(page)
+
+    await page.getByRole('button', { name: 'Add question' }).click()
+    await page.getByRole('textbox', { name: 'Question', exact: true }).fill('What does a ticket cost?')
+    await page.getByPlaceholder('Search by name').fill('tick')
+    await page.getByRole('option', { name: 'tickets.txt' }).click()
+    await page.getByRole('textbox', { name: 'Expected facts, one per line' }).fill('12 euros\n\n')
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Save' }).click()
+    const row = page.getByRole('row').filter({ hasText: 'What does a ticket cost?' })
+    await row.getByText('tickets.txt').waitFor()
+    await expectAccessible(page)
+    expect(await listOf(space)).toMatchObject([
+      {
+        messages: [{ role: 'user', content: 'What does a ticket cost?' }],
+        expectedDocuments: [{ name: 'tickets.txt', exists: true }],
+        expectedFacts: ['12 euros'],
+        mustAbstain: false,
+      },
+    ])
+
+    await row.getByRole('button', { name: /^Edit/ }).click()
+    await page.getByRole('button', { name: 'Add an earlier message' }).click()
+    await page.getByRole('textbox', { name: 'Earlier message 1' }).fill('Hello')
+    await page.getByRole('switch', { name: 'The files do not hold the answer' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await row.getByText('Must not be answered').waitFor()
+    const [changed] = await listOf(space)
+    expect(changed).toMatchObject({ expectedDocuments: [], expectedFacts: [], mustAbstain: true })
+    expect(changed.messages).toHaveLength(2)
+
+    await row.getByRole('button', { name: /^Delete/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('No golden questions yet').waitFor()
+    expect(stage.problems).toEqual([])
+  })
+
+  it('are exported, and imported into another Space by the names of documents', async () => {
+    const [from, to] = [
+      await stage.portico.createSpace(organisation, { name: 'From' }),
+      await stage.portico.createSpace(organisation, { name: 'To' }),
+    ]
+    for (const space of [from, to]) await upload(space, 'A boat costs 9 euros.', 'boats.txt')
+    await upload(from, 'Only here.', 'elsewhere.txt')
+    const add = (content: string, name: string) =>
+      stage.portico.operator('POST', pathOf(from), {
+        messages: [{ role: 'user', content }],
+        expectedDocuments: [{ name }],
+        expectedFacts: ['9 euros'],
+      })
+    expectStatus(await add('What does a boat cost?', 'boats.txt'), 201)
+    expectStatus(await add('What is only here?', 'elsewhere.txt'), 201)
+    await page.goto(addressOf(from))
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export' }).click(),
+    ])
+    const buffer = await readFile(await download.path())
+
+    await page.goto(addressOf(to))
+    await page.getByRole('button', { name: 'Import' }).click()
+    const input = page.locator('input[type=file]')
+    await input.setInputFiles({ name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{}') })
+    await page.getByText('The file has no golden questions.').waitFor()
+    await input.setInputFiles({ name: 'golden-questions.json', mimeType: 'application/json', buffer })
+    await page.getByRole('button', { name: 'Import 2 questions' }).click()
+    await page.getByText('1 question added').waitFor()
+    await page.getByText(/^Question 2: .*no such document/).waitFor()
+    await expectAccessible(page)
+    await page.getByRole('dialog').getByText('Close', { exact: true }).click()
+    await page.getByRole('row').filter({ hasText: 'What does a boat cost?' }).waitFor()
+    expect(await listOf(to)).toMatchObject([{ expectedDocuments: [{ name: 'boats.txt' }] }])
+    expect(stage.problems).toEqual([])
+  })
+
+  it('are made of unanswered questions with one click', async () => {
+    const space = await stage.portico.createSpace(organisation, { name: 'Candidates' })
+    await page.goto(addressOf(space, '/candidates'))
+    await page.getByText('Unanswered questions are not kept').waitFor()
+    await expectAccessible(page)
+    const settings = { keepUnansweredQuestions: true }
+    expectStatus(await stage.portico.operator('PATCH', `/api/spaces/${space.id}`, { settings }), 200)
+    const messages = [{ role: 'user', content: 'Is there a cloakroom?' }]
+    const answer = await organisation.client('POST', `/v1/endpoints/${space.endpointId}/chat`, { messages })
+    expectStatus(answer, 200)
+    const row = page.getByRole('row').filter({ hasText: 'Is there a cloakroom?' })
+    await expect
+      .poll(
+        async () => {
+          await page.reload({ waitUntil: 'networkidle' })
+          return row.count()
+        },
+        { timeout: 60_000, interval: 500 },
+      )
+      .toBe(1)
+    await expectAccessible(page)
+    await row.getByRole('button', { name: 'Add “Is there a cloakroom?”', exact: true }).click()
+    await page.getByText('No candidates').waitFor()
+    expect(await listOf(space)).toMatchObject([{ messages, mustAbstain: false }])
+  })
+
+  it('have a schedule, limits and a gate that only administrators change', async () => {
+    const space = await stage.portico.createSpace(organisation, { name: 'Settings' })
+    await page.goto(addressOf(space, '/settings'))
+    await page.getByText('Every week', { exact: true }).click()
+    await page.getByRole('textbox', { name: 'Most that one run may cost' }).fill('2.5')
+    await page.getByRole('switch', { name: 'Check a run before publishing' }).click()
+    await page.getByRole('textbox', { name: 'Passed questions' }).fill('80')
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('Settings saved').waitFor()
+    await page.getByText(/^Next run: /).waitFor()
+    expect(expectStatus(await stage.portico.operator('GET', `${pathOf(space)}/settings`), 200)).toMatchObject({
+      schedule: { every: 'week', weekday: 1, time: '02:30' },
+      maximumCostUsd: 2.5,
+      gate: { passedShare: 0.8 },
+    })
+
+    const member = { email: 'm@example.com', organisationId: organisation.id, role: 'member' } as const
+    const options = { locale: 'de-DE', colorScheme: 'dark', viewport: { width: 390, height: 844 } } as const
+    const { page: narrow } = await stage.openAs(member, options)
+    await narrow.goto(addressOf(space, '/settings'))
+    await narrow.getByText('Nur Administratoren dürfen diese Einstellungen ändern.').waitFor()
+    expect(await narrow.getByRole('button', { name: 'Änderungen speichern' }).isDisabled()).toBe(true)
+    expect(await narrow.getByRole('link', { name: 'Vorschläge' }).count()).toBe(0)
+    await expectNoSidewaysScroll(narrow)
+    await expectAccessible(narrow)
+    await narrow.goto(addressOf(space))
+    await narrow.getByText('Noch keine Prüffragen').waitFor()
+    await expectNoSidewaysScroll(narrow)
+    await expectAccessible(narrow)
+    expect(stage.problems).toEqual([])
+  })
+
+  it('load each page with one request for its data', async () => {
+    const space = await stage.portico.createSpace(organisation, { name: 'Requests' })
+    for (const part of ['', '/candidates', '/settings']) {
+      await page.goto(`${stage.url}/organisations/${organisation.id}/spaces/${space.id}/settings`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      const requests = await countRequests(page, () => page.goto(addressOf(space, part)))
+      const data = requests.filter((address) => address.startsWith(pathOf(space)))
+      expect(data).toEqual([pathOf(space) + part])
+    }
+  })
+})
