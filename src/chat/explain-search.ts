@@ -20,19 +20,18 @@ export async function explainSearch(
   const prepared = await prepareAnswer(dependencies, call)
   const { window, model } = prepared
   const prepare = watch.lap()
-  const composed = await composeQuery(call.messages, call.signal)
+  const query = await composeQuery(call.messages, call.signal)
   let explanation = nothingFound
   const report = (given: SearchExplanation) => void (explanation = given)
-  const found = await searchSpace(dependencies.retrieval, call, composed, { explain: { limit, report } })
+  const found = await searchSpace(dependencies.retrieval, call, query, { explain: { limit, report } })
   watch.lap()
   const passages = await window.pack(found, 1)
   const pack = watch.lap()
-  const { words, embedders, vectorWeight, candidateCount, reranking, steps } = explanation
+  const { words, embedders, vectorWeight, candidateCount, steps } = explanation
   const numberOf = createNumbers(passages)
   return {
     query: {
-      text: composed.text,
-      context: composed.context,
+      ...query,
       words,
       isRewritten: isRewritten({ ...call, queryRewriting: call.space.settings.queryRewriting }, prepared),
     },
@@ -41,7 +40,6 @@ export async function explainSearch(
     embedders,
     vectorWeight,
     candidateCount,
-    reranking,
     candidates: explanation.candidates.map((candidate, index) => render(candidate, index + 1, numberOf)),
     context: formatSources(passages),
     timings: rounded({ prepare, ...steps, pack, total: watch.total() }),
@@ -54,9 +52,8 @@ const nothingFound: SearchExplanation = {
   embedders: [],
   vectorWeight: 0,
   candidateCount: 0,
-  reranking: null,
   candidates: [],
-  steps: { open: 0, analyse: 0, embed: 0, candidates: 0, rank: 0, passages: 0, rerank: 0 },
+  steps: { open: 0, analyse: 0, embed: 0, candidates: 0, rank: 0, passages: 0 },
 }
 
 /** The number of each passage in the context, from 1. */

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { modelKinds } from './model-kinds.ts'
 import { shownTraitsSchema } from './model-traits.ts'
 import { modelSchema, priceSchema, providerSchema, providerTestSchema, shownPrices } from './models.ts'
 import { paging, queryInteger } from './query-integer.ts'
@@ -78,7 +77,7 @@ const deploymentViewSchema = z
   .object({
     id: z.string(),
     model: z.string(),
-    kind: z.enum(modelKinds),
+    kind: z.enum(['chat', 'embedding']),
     provider: z.string(),
     wireId: z.string(),
     declaredIn: source,
@@ -145,7 +144,7 @@ const pricedRange = z
 
 export const modelsViewQuerySchema = z.object({
   ...page,
-  kind: z.enum(modelKinds).optional(),
+  kind: z.enum(['chat', 'embedding']).optional(),
   availability: z.enum(['all', 'callable', 'eu', 'not_callable']).default('all'),
 })
 

@@ -35,17 +35,9 @@ const scores = z.object({
 /** Why a candidate is not in the model's context: a closed list. */
 export const candidateOutcomes = ['used', 'below_limit', 'repeat', 'byte_limit', 'context_limit'] as const
 
-/** What a reranker did in a search. */
-export const rerankOutcomes = ['reranked', 'timeout', 'failed', 'resting', 'skipped'] as const
-
 const explainedCandidateSchema = z
   .object({
-    rank: z.int().describe('Of the search, from 1: by the reranker, then by the fused score.'),
-    fusedRank: z.int().describe('By the fused score, from 1: the rank without a reranker.'),
-    rerankScore: z
-      .number()
-      .nullable()
-      .describe('How well the passage answers the question, as the reranker scores it; null if it was not compared.'),
+    rank: z.int().describe('By the fused score, from 1.'),
     outcome: z
       .enum(candidateOutcomes)
       .describe(
@@ -95,19 +87,6 @@ export const spaceSearchResultSchema = z
       .describe('Whose vectors were compared; empty: words only.'),
     vectorWeight: share.describe('The share of the vectors in the fused score.'),
     candidateCount: z.int().describe('Chunks of the lexical search and of the vector search together.'),
-    reranking: z
-      .object({
-        label: z.string(),
-        text: z.string().describe('The question that was compared with the passages.'),
-        outcome: z
-          .enum(rerankOutcomes)
-          .describe(
-            '`reranked`: the order of the reranker is used. Else why the order of the fused scores is: `timeout`, `failed`, `resting` (skipped for up to a minute after several failures), `skipped` (fewer than two different passages).',
-          ),
-        passages: z.int().describe('Passages that have a score.'),
-      })
-      .nullable()
-      .describe('null: no reranker is configured.'),
     candidates: z.array(explainedCandidateSchema).describe('The best first.'),
     context: z.string().describe('The passages as the model receives them; empty if nothing was found.'),
     timings: z
@@ -119,7 +98,6 @@ export const spaceSearchResultSchema = z
         candidates: milliseconds.describe('Search by words and by vectors.'),
         rank: milliseconds.describe('Fusion of the scores.'),
         passages: milliseconds.describe('Texts of the best candidates.'),
-        rerank: milliseconds.describe('Comparison of the best with the question by the reranker.'),
         pack: milliseconds.describe('Choice of the passages that fit.'),
         total: milliseconds,
       })

@@ -1,4 +1,3 @@
-import type { ModelKind } from '../contract/model-kinds.ts'
 import {
   type AddDeployments,
   type NewPrice,
@@ -105,7 +104,7 @@ export function createCatalogueStore(dependencies: StoreDependencies) {
 export interface AddedDeployment {
   id: string
   deployment: PutDeployment & { model: string }
-  kind: ModelKind | undefined
+  kind: 'chat' | 'embedding' | undefined
   prices: AddDeployments['deployments'][number]['prices']
 }
 

@@ -1,4 +1,3 @@
-import type { ModelKind } from '../contract/model-kinds.ts'
 import { type Clock, type Log, describeError } from '../kernel/index.ts'
 import type { Provider, ProviderSettings } from '../providers/index.ts'
 import { type Declarations, type ProviderDeclaration, noDeclarations } from './declarations.ts'
@@ -13,14 +12,8 @@ const maximumDiscoveredModels = 1_000
 /** Names of embedding models of local hosts, whose listings have no kind. */
 const embeddingNames = /embed|^(bge|gte|e5|all-minilm|paraphrase)[-_]|minilm/i
 
-const rerankNames = /rerank/i
-
-/** Guesses from the name of a model what it does. */
-export function guessModelKind(name: string): ModelKind {
-  // bge-reranker is no embedding model.
-  if (rerankNames.test(name)) return 'rerank'
-  return embeddingNames.test(name) ? 'embedding' : 'chat'
-}
+/** Guesses from the name of a model whether it makes embeddings. */
+export const looksLikeEmbedding = (name: string): boolean => embeddingNames.test(name)
 
 /**
  * Lists the models of providers with `models: discovered`: a running Ollama, vLLM, LM Studio. A provider that does not answer has no models
@@ -83,7 +76,7 @@ export function createDiscovery({
       origin: 'discovered',
       models: [...found.values()]
         .flat()
-        .map((id) => (guessModelKind(id) === 'chat' ? { id } : { id, kind: guessModelKind(id) })),
+        .map((id) => (looksLikeEmbedding(id) ? { id, kind: 'embedding' as const } : { id })),
       deployments: [...found].flatMap(([providerId, names]) =>
         names.map((name) => ({ id: `${providerId}/${name}`, modelId: name, providerId })),
       ),

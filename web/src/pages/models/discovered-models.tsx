@@ -133,7 +133,7 @@ function ModelRow(props: { row: Listed; choice: Choice | undefined; onChange: (c
             </Text>
           }
           description={[
-            row.kind === 'chat' ? undefined : t(`kind.${row.kind}`),
+            row.kind === 'embedding' ? t('kind.embedding') : undefined,
             row.contextTokens === null
               ? undefined
               : t('discover.context', { tokens: format.compact(row.contextTokens) }),

@@ -1,5 +1,4 @@
 import type { DeploymentsView, ModelsView, ModelView, ProvidersView } from '@contract/console-models.ts'
-import type { ModelKind } from '@contract/model-kinds.ts'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getJson } from '../../api/client.ts'
@@ -29,10 +28,9 @@ export interface DeploymentsSearch extends ListSearch {
 
 export interface ModelsSearch extends ListSearch {
   availability?: ModelsAvailability
-  kind?: ModelKind
+  kind?: 'chat' | 'embedding'
 }
 
-export const modelKinds = ['chat', 'embedding', 'rerank'] as const satisfies ModelKind[]
 export const deploymentsStates = ['all', 'trouble', 'serving', 'disabled'] as const
 export type DeploymentsState = (typeof deploymentsStates)[number]
 export const modelsAvailabilities = ['all', 'callable', 'eu', 'not_callable'] as const
@@ -125,7 +123,7 @@ const modelsRoute = createRoute({
   path: 'models',
   validateSearch: (search: Record<string, unknown>): ModelsSearch => {
     const availability = oneOf(modelsAvailabilities, search['availability'])
-    const kind = oneOf(modelKinds, search['kind'])
+    const kind = oneOf(['chat', 'embedding'] as const, search['kind'])
     return { ...readList(search), ...(availability && { availability }), ...(kind && { kind }) }
   },
   loaderDeps: ({ search }) => search,

@@ -41,7 +41,7 @@ export function SearchResult({ result }: { result: SpaceSearchResult }) {
   )
 }
 
-function QueryFacts({ result: { query, embedders, vectorWeight, reranking } }: { result: SpaceSearchResult }) {
+function QueryFacts({ result: { query, embedders, vectorWeight } }: { result: SpaceSearchResult }) {
   const { t } = useTranslation('viewer')
   const format = useFormat()
   const isSpelling = embedders.every(({ hasSemantics }) => !hasSemantics)
@@ -65,11 +65,6 @@ function QueryFacts({ result: { query, embedders, vectorWeight, reranking } }: {
           ? t('search.wordsOnly')
           : t(isSpelling ? 'search.spelling' : 'search.meaning', { labels, share: format.percent(vectorWeight) })}
       </Text>
-      {reranking && (
-        <Text size="sm" c="dimmed">
-          {t(`reranking.${reranking.outcome}`, { ...reranking, passages: format.number(reranking.passages) })}
-        </Text>
-      )}
     </Stack>
   )
 }
