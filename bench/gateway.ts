@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer } from 'node:http'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fdatasyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
@@ -9,8 +9,9 @@ import { createApiClient, organisationMakers, spawnPortico } from '../test/harne
 
 /**
  * What the gateway costs: requests per second, added latency and time to the first byte against an instant upstream, compared with
- * a bare Node proxy that only forwards bytes, in one run. Upstream, proxy and Portico are separate processes; the load
- * comes from this one.
+ * a bare Node proxy that only forwards bytes, in one run: with the ledger in the database, and with its local journal. Upstream, proxy
+ * and both Porticos are separate processes; the load comes from this one. The time of one fdatasync of the same disk is measured
+ * before.
  *
  *   npm run bench:gateway -- --seconds 5 --connections 16
  */
@@ -39,11 +40,19 @@ async function run(seconds: number, connections: number) {
   const upstream = await startRole('upstream')
   const proxy = await startRole('proxy', upstream.url)
   const dataFolder = mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
-  const portico = await startBenchPortico(dataFolder, upstream.url)
+  printSyncTime(dataFolder)
+  const porticos = {
+    database: await startBenchPortico(path.join(dataFolder, 'database'), upstream.url, 'database'),
+    local: await startBenchPortico(path.join(dataFolder, 'local'), upstream.url, 'local'),
+  }
   const targets = [
     { name: 'upstream alone', url: `${upstream.url}/v1/chat/completions`, key: 'none' },
     { name: 'bare Node proxy', url: `${proxy.url}/v1/chat/completions`, key: 'none' },
-    { name: 'Portico (durable ledger)', url: `${portico.url}/v1/gateway/chat/completions`, key: portico.apiKey },
+    ...Object.entries(porticos).map(([journal, { url, apiKey }]) => ({
+      name: `Portico (ledger: ${journal})`,
+      url: `${url}/v1/gateway/chat/completions`,
+      key: apiKey,
+    })),
   ]
   try {
     for (const [title, stream, clients] of [
@@ -62,7 +71,7 @@ async function run(seconds: number, connections: number) {
       }
     }
   } finally {
-    await portico.stop()
+    for (const portico of Object.values(porticos)) await portico.stop()
     for (const role of [upstream, proxy]) role.child.kill()
     rmSync(dataFolder, { recursive: true, force: true })
   }
@@ -138,7 +147,23 @@ function startRole(role: string, upstream?: string): Promise<Role> {
   })
 }
 
-async function startBenchPortico(dataFolder: string, upstreamUrl: string) {
+/** What the disk of the data folder adds to a durable write of one caller. */
+function printSyncTime(folder: string) {
+  const descriptor = openSync(path.join(folder, 'sync'), 'w')
+  const bytes = Buffer.alloc(1_000_000)
+  writeSync(descriptor, bytes, 0, bytes.length, 0)
+  const times = Array.from({ length: 200 }, (_, index) => {
+    writeSync(descriptor, bytes, 0, 700, index * 700)
+    const start = performance.now()
+    fdatasyncSync(descriptor)
+    return performance.now() - start
+  }).sort((a, b) => a - b)
+  closeSync(descriptor)
+  console.log(`one fdatasync of 700 bytes: p50 ${times[100]!.toFixed(2)} ms, p99 ${times[197]!.toFixed(2)} ms`)
+}
+
+async function startBenchPortico(dataFolder: string, upstreamUrl: string, journal: string) {
+  mkdirSync(dataFolder)
   writeFileSync(
     path.join(dataFolder, 'portico.yaml'),
     JSON.stringify({
@@ -169,6 +194,7 @@ async function startBenchPortico(dataFolder: string, upstreamUrl: string) {
     PORTICO_OPERATOR_TOKEN: operatorToken,
     PORTICO_DEMO: 'false',
     PORTICO_LOG_LEVEL: 'warn',
+    PORTICO_LEDGER_JOURNAL: journal,
   })
   const makers = organisationMakers(running.url, createApiClient(running.url, operatorToken))
   const { apiKey } = await makers.createOrganisation({ monthlyBudgetUsd: '100000' })
