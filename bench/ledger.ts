@@ -1,10 +1,15 @@
 /**
- * What the ledger costs: calls per second and added latency with the ledger on and off, in one run:
- * `npm run bench:ledger [-- --seconds N]`. Off is the same loop around a ledger that only answers. Embedded engine, or the server
- * that PORTICO_TEST_DATABASE_URL names.
+ * What the ledger costs: calls per second, added latency and processor time without a ledger, with the ledger in the database and with
+ * its local journal, in one run: `npm run bench:ledger [-- --seconds N --folder PATH]`. Off is the same loop around a ledger that only
+ * answers. The rate of the journal is of calls that are durable; "behind" is the time until the database has all of them. Embedded
+ * engine, or the server that PORTICO_TEST_DATABASE_URL names. Data are in the folder of the tests, which may be in memory; the journal
+ * is in `--folder`, for the syncs of a real disk.
  */
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { createLedger, type Hold, type HoldRequest } from '../src/billing/index.ts'
+import { createLedger, type Hold, type HoldRequest, type LedgerService } from '../src/billing/index.ts'
 import { answered, callOf, organisationWith } from '../src/billing/testing/ledger-fixture.ts'
 import { silentLog, systemClock } from '../src/kernel/index.ts'
 import { openTestDatabases } from '../test/harness/database.ts'
@@ -23,43 +28,71 @@ const unaccounted = {
 
 interface Measured {
   callsPerSecond: number
+  processorMs: number
+  behindMs: number
   durableMs: number[]
   settleMs: number[]
 }
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '3' } } })
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '3' }, folder: { type: 'string', default: os.tmpdir() } },
+})
 const removeTemplate = await prepareTemplate()
-const databases = await openTestDatabases()
-const ledger = await createLedger({ database: databases.control, clock: systemClock, log: silentLog })
+const databases = { off: undefined, database: await openTestDatabases(), local: await openTestDatabases() }
+const folder = fs.mkdtempSync(path.join(values.folder, 'portico-bench-ledger-'))
+const common = { clock: systemClock, log: silentLog }
+const local = { ...databases.local.control, engine: 'embedded' as const }
+const journal = { mode: 'local' as const, folder: path.join(folder, 'journal') }
+const ledgers = {
+  database: await createLedger({ ...common, database: databases.database.control }),
+  local: await createLedger({ ...common, database: local, journal }),
+}
 const organisations = Array.from({ length: organisationCount }, () => organisationWith('1000000'))
+const { engine, features } = databases.database.control
 
-console.log(`engine ${databases.control.engine} ${databases.control.features.serverVersion}, ${values.seconds} s each`)
-console.log('calls at once | ledger | calls/s | hold durable p50 / p99 ms | settle p50 / p99 ms')
+console.log(`engine ${engine} ${features.serverVersion}, ${values.seconds} s each`)
+console.log(
+  'calls at once | ledger | calls/s | processor ms per call | hold durable p50 / p99 ms | settle p50 / p99 ms | behind, s',
+)
 for (const crowd of crowds) {
-  const off = await measure(crowd, () => Promise.resolve(unaccounted))
-  const on = await measure(crowd, (request) => ledger.hold(request))
-  for (const [name, measured] of [['off', off] as const, ['on', on] as const]) {
+  const rows = [
+    ['off', await measure(crowd, () => Promise.resolve(unaccounted))],
+    ['database', await measure(crowd, (request) => ledgers.database.hold(request), ledgers.database)],
+    ['local', await measure(crowd, (request) => ledgers.local.hold(request), ledgers.local)],
+  ] as const
+  for (const [name, measured] of rows) {
     console.log(
       [
         String(crowd).padStart(13),
-        name.padEnd(6),
+        name.padEnd(8),
         String(Math.round(measured.callsPerSecond)).padStart(7),
+        measured.processorMs.toFixed(3).padStart(7),
         spread(measured.durableMs).padStart(25),
         spread(measured.settleMs).padStart(19),
+        (measured.behindMs / 1000).toFixed(2).padStart(5),
       ].join(' | '),
     )
   }
 }
-const { ok, totals } = await ledger.audit()
-console.log(`audit: ${ok ? 'everything adds up' : 'FINDINGS'}, ${totals.entries} entries`)
-await ledger.close()
-await databases.drop()
+for (const ledger of Object.values(ledgers)) {
+  const { ok, totals } = await ledger.audit()
+  console.log(`audit: ${ok ? 'everything adds up' : 'FINDINGS'}, ${totals.entries} entries`)
+  if (!ok) process.exitCode = 1
+  await ledger.close()
+}
+await databases.database.drop()
+await databases.local.drop()
+fs.rmSync(folder, { recursive: true, force: true })
 await removeTemplate()
-process.exitCode = ok ? 0 : 1
 
-async function measure(crowd: number, hold: (request: HoldRequest) => Promise<Hold>): Promise<Measured> {
+async function measure(
+  crowd: number,
+  hold: (request: HoldRequest) => Promise<Hold>,
+  ledger?: LedgerService,
+): Promise<Measured> {
   const durableMs: number[] = []
   const settleMs: number[] = []
+  const processor = process.cpuUsage()
   const startMs = performance.now()
   const endMs = startMs + Number(values.seconds) * 1000
   await Promise.all(
@@ -78,7 +111,17 @@ async function measure(crowd: number, hold: (request: HoldRequest) => Promise<Ho
       }
     }),
   )
-  return { callsPerSecond: settleMs.length / ((performance.now() - startMs) / 1000), durableMs, settleMs }
+  const doneMs = performance.now()
+  // Waits for the projection.
+  await ledger?.loadBudget(organisations[0]!)
+  const { user, system } = process.cpuUsage(processor)
+  return {
+    callsPerSecond: settleMs.length / ((doneMs - startMs) / 1000),
+    processorMs: (user + system) / 1000 / settleMs.length,
+    behindMs: performance.now() - doneMs,
+    durableMs,
+    settleMs,
+  }
 }
 
 function spread(samples: number[]): string {

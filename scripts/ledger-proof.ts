@@ -1,19 +1,27 @@
 /**
- * Proves the ledger: `npm run proof:ledger [-- --seed N --steps N]`. First it compares the ledger with a simple model that predicts every decision,
+ * Proves the ledger: `npm run proof:ledger [-- --seed N --steps N --journal]`. First it compares the ledger with a simple model that predicts every decision,
  * then it simulates organisations, instances, crashes and clock jumps over the real SQL and compares the record of each call
- * with the database. The seed decides what is tried; the interleaving of statements depends on the machine. Embedded engine,
+ * with the database. `--journal`: with the local journal, and one process at a time. The seed decides what is tried; the interleaving of statements depends on the machine. Embedded engine,
  * or the server that PORTICO_TEST_DATABASE_URL names.
  */
+import fs from 'node:fs'
+import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatPicoUsd } from '../src/kernel/index.ts'
-import { openTestDatabases } from '../test/harness/database.ts'
+import { makeTestFolder, openTestDatabases } from '../test/harness/database.ts'
 import { prepareTemplate } from '../test/harness/database-template.ts'
 import { runModel } from './ledger-proof/model.ts'
 import { createChance } from './ledger-proof/random.ts'
 import { simulate } from './ledger-proof/simulation.ts'
 import { verify } from './ledger-proof/verify.ts'
 
-const { values } = parseArgs({ options: { seed: { type: 'string' }, steps: { type: 'string', default: '3000' } } })
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    steps: { type: 'string', default: '3000' },
+    journal: { type: 'boolean', default: false },
+  },
+})
 const seed = Number(values.seed ?? Date.now() % 1_000_000_000)
 const steps = Number(values.steps)
 if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(steps) || steps < 1) {
@@ -24,15 +32,19 @@ if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(steps) || steps < 1) {
 const removeTemplate = await prepareTemplate()
 const databases = await openTestDatabases()
 const { control } = databases
+const folder = makeTestFolder()
+const journalFolder = values.journal ? path.join(folder, 'journal') : undefined
 let failures = 0
-console.log(`seed ${seed}, ${steps} steps, ${control.engine} ${control.features.serverVersion}`)
+console.log(
+  `seed ${seed}, ${steps} steps, ${control.engine} ${control.features.serverVersion}${values.journal ? ', local journal' : ''}`,
+)
 
 const modelStartMs = performance.now()
-const { decisions } = await runModel(control, createChance(seed), Math.ceil(steps / 3))
+const { decisions } = await runModel(control, createChance(seed), Math.ceil(steps / 3), journalFolder)
 console.log(`model: ${decisions} decisions, every one as predicted, ${seconds(modelStartMs)} s`)
 
 const startMs = performance.now()
-const { calls, counts, lastInstance } = await simulate(control, createChance(seed + 1), steps)
+const { calls, counts, lastInstance } = await simulate(control, createChance(seed + 1), steps, journalFolder)
 // The last running instance settles the calls of the instance that was killed last.
 await control.execute(
   "update ledger_instances set heartbeat_at = heartbeat_at - interval '1 hour' where instance_id <> $1",
@@ -67,9 +79,12 @@ if (verdict.highestOverrunPicoUsd > 0n)
   console.log(`  highest overrun ${formatPicoUsd(verdict.highestOverrunPicoUsd)} dollars`)
 
 await databases.drop()
+fs.rmSync(folder, { recursive: true, force: true })
 await removeTemplate()
 console.log(
-  failures === 0 ? 'proved' : `NOT PROVED: ${failures} kinds of failure; repeat with --seed ${seed} --steps ${steps}`,
+  failures === 0
+    ? 'proved'
+    : `NOT PROVED: ${failures} kinds of failure; repeat with --seed ${seed} --steps ${steps}${values.journal ? ' --journal' : ''}`,
 )
 process.exit(failures === 0 ? 0 : 1)
 

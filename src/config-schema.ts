@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { modelKinds } from './contract/model-kinds.ts'
 import { modelTraitsSchema } from './contract/model-traits.ts'
 import { providerFormats } from './contract/provider-formats.ts'
 import { parsePicoUsd } from './kernel/index.ts'
@@ -199,7 +200,7 @@ const deployment = z.strictObject({
 
 const model = z.strictObject({
   id: z.string().min(1).max(256),
-  kind: z.enum(['chat', 'embedding']).default('chat'),
+  kind: z.enum(modelKinds).default('chat'),
   aliases: z.array(z.string()).default([]),
   ownedBy: z.string().optional(),
   tier: z.enum(['base', 'premium']).default('premium'),
@@ -238,6 +239,18 @@ const embeddings = z.strictObject({
   dimensions: integer(16, 4000).optional(),
 })
 
+const reranker = z.strictObject({
+  kind: z
+    .enum(['auto', 'none', 'provider'])
+    .default('auto')
+    .describe('auto: the configured model, otherwise none: passages keep the order of the search.'),
+  model: z.string().min(1).optional().describe('A catalogue model of kind rerank.'),
+  passages: integer(2, 100).default(40).describe('Best passages of a search that are compared with the question.'),
+  timeoutMs: integer(300, 10_000)
+    .default(2_000)
+    .describe('Longest wait for the comparison; then the order of the search is used.'),
+})
+
 export const configFileSchema = z.strictObject({
   server: server.prefault({}),
   accounts: accounts.prefault({}),
@@ -270,12 +283,24 @@ export const configFileSchema = z.strictObject({
   models: z.array(model).default([]),
   documents: documents.prefault({}),
   embeddings: embeddings.prefault({}),
+  reranker: reranker.prefault({}),
   ingestion: z
     .strictObject({
       workers: integer(0, 64)
         .default(2)
         .describe(
           'Extraction processes, at least two: one is reserved for small documents. 0: this instance processes no documents.',
+        ),
+    })
+    .prefault({}),
+  ledger: z
+    .strictObject({
+      journal: z
+        .enum(['database', 'local'])
+        .default('database')
+        .describe(
+          'Where holds and settlements become durable: in the control database, or first in a journal in the data folder, which ' +
+            'only the embedded database may use.',
         ),
     })
     .prefault({}),

@@ -84,7 +84,10 @@ const environmentSettings: Record<string, string> = {
   PORTICO_EMBEDDING_MODEL: 'embeddings.model',
   PORTICO_EMBEDDING_FOLDER: 'embeddings.folder',
   PORTICO_EMBEDDING_DIMENSIONS: 'embeddings.dimensions',
+  PORTICO_RERANKER: 'reranker.kind',
+  PORTICO_RERANKER_MODEL: 'reranker.model',
   PORTICO_INGESTION_WORKERS: 'ingestion.workers',
+  PORTICO_LEDGER_JOURNAL: 'ledger.journal',
   PORTICO_SEARCH_MEMORY_MEGABYTES: 'search.memoryMegabytes',
   PORTICO_CA_FILE: 'network.caFile',
 }
@@ -125,6 +128,10 @@ export function loadConfig(environment: Environment = process.env, workingFolder
   const settings = { ...parsed.data, dataFolder: path.resolve(workingFolder, parsed.data.dataFolder) }
   const secrets = readSecrets(environment, settings, workingFolder)
   assertSignIn(settings, secrets)
+  if (settings.ledger.journal === 'local' && secrets.databaseUrl !== undefined)
+    throw new ConfigError(
+      'ledger.journal can be local only with the embedded database: instances that share a server must see the holds of each other.',
+    )
   for (const provider of settings.providers) delete provider.apiKey
   return Object.freeze({
     settings: deepFreeze(settings),

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { JournalError } from './billing/index.ts'
 import { ConfigError, loadConfig } from './config.ts'
 import { DatabaseStartError, findLostConnection } from './database/index.ts'
 import { runFirstStart } from './first-start.ts'
@@ -15,6 +16,7 @@ class PrintError extends Error {}
 const isOperatorError = (error: unknown) =>
   error instanceof ConfigError ||
   error instanceof DatabaseStartError ||
+  error instanceof JournalError ||
   error instanceof PrintError ||
   findLostConnection(error) !== undefined ||
   isAddressError(error)

@@ -2,7 +2,6 @@ import type { Config } from './config.ts'
 import { type Clock, type Log, systemClock } from './kernel/index.ts'
 import { createRecentEvents, type RecentEvents } from './console/index.ts'
 import { openAccess } from './service/access.ts'
-import { createAnswers } from './service/answers.ts'
 import { openConsole } from './service/console.ts'
 import { openDocuments } from './service/documents.ts'
 import { openFiles } from './service/files.ts'
@@ -34,7 +33,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
   let stopping = false
   const events = createRecentEvents(() => clock.now())
   const parts = await openParts({ config, log: events.record(log), clock, onStop }, events, () => stopping)
-  const { control, blobs, index, embedder, ingestion, watch, server, golden, answers, spaces } = parts
+  const { control, blobs, index, embedder, reranker, ingestion, watch, server } = parts
   const opened = building.move()
 
   return {
@@ -43,7 +42,6 @@ export async function createService({ config, log, clock = systemClock }: Servic
     /** Starts the background work and listens. */
     async start(): Promise<{ url: string; metricsUrl: string | undefined }> {
       await ingestion.start()
-      golden.start({ answers, spaces })
       await server.listen()
       return { url: server.url(), metricsUrl: server.metricsUrl() }
     },
@@ -63,6 +61,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
         `  files      ${blobs.label}`,
         `  search     ${index.engine.description}`,
         `  embedder   ${embedder.label}`,
+        ...(reranker ? [`  reranker   ${reranker.label}`] : []),
       ].join('\n')
     },
 
@@ -89,18 +88,25 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const { organisations, operatorTokens, accounts } = access
   const models = await openModels({ control, changeFeed, organisations, secretBox, metrics, tokens, ...context })
   const { catalogue, router, operatorCatalogue, catalogueViews } = models
-  const called = { control, organisations, catalogue, router, metrics, tokens, pseudonyms }
-  const gateway = await openGateway({ ...called, ...context })
-  const { ledger, completions, embeddings } = gateway
+  const gateway = await openGateway({
+    control,
+    organisations,
+    catalogue,
+    router,
+    metrics,
+    tokens,
+    pseudonyms,
+    ...context,
+  })
+  const { ledger, completions } = gateway
   const { index, jobs, blobs, documentStore } = await openFiles({ corpus, ...context })
-  const golden = openGoldenQuestions({ control, corpus, organisations, jobs, ...context })
-  const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...golden, ...context }
+  const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...context }
   const { spaceStore, spaces, insights, ...recorded } = await openSpaces(storedSpaces)
-  const searched = { corpus, blobs, index, organisations, catalogue, embeddings, metrics, tokens, ...context }
+  const searched = { corpus, blobs, index, organisations, catalogue, metrics, tokens, ...gateway, ...context }
   const search = await openSearch(searched)
-  const { embedder, retrieval } = search
-  const answers = createAnswers({ ledger, completions, ...search, tokens, organisations, catalogue, clock })
+  const { embedder } = search
   const files = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
+  const golden = openGoldenQuestions({ control, corpus, organisations, insights, ...context })
   const ingestion = openIngestion({ control, corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
   const shown = { control, corpus, organisations, ledger, blobs, index, embedder, ingestion, events }
   const pages = openConsole({ ...shown, ...context })
@@ -115,11 +121,12 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     documentStore,
     blobs,
     index,
-    answers,
+    ...search,
     spaces,
     insights,
     ...golden,
     ...recorded,
+    tokens,
     ...pages,
     isReady: createReadiness({ databases: [control, corpus], ledger, isStopping }),
     metrics,
@@ -145,14 +152,10 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     blobs,
     index,
     jobs,
-    embedder,
-    retrieval,
+    ...search,
     documents: files.documents,
     watch: files.watch,
     ingestion,
-    golden,
-    answers,
-    spaces,
     server,
   }
 }

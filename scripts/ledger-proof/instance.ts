@@ -1,4 +1,6 @@
 import { createLedger, type LedgerService } from '../../src/billing/index.ts'
+import { journalFiles } from '../../src/billing/journal/journal-files.ts'
+import type { JournalFiles } from '../../src/billing/index.ts'
 import type { Database } from '../../src/database/index.ts'
 import { type Clock, silentLog, systemClock } from '../../src/kernel/index.ts'
 import type { Chance } from './random.ts'
@@ -6,8 +8,11 @@ import type { Chance } from './random.ts'
 /** One simulated process: its ledger, and the ways in which it ends or becomes silent. */
 export interface Instance {
   ledger: LedgerService
-  /** Like kill -9: timers stop, statements in flight may or may not take effect, and no reply arrives. */
-  kill(): void
+  /**
+   * Like kill -9: timers stop, statements in flight may or may not take effect, a write of the journal ends at any byte, and no reply
+   * arrives. Resolves when the process no longer changes files.
+   */
+  kill(): Promise<void>
   isKilled(): boolean
 }
 
@@ -17,9 +22,20 @@ export interface InstanceOptions {
   now(): number
   chance: Chance
   holdWaitMs: number
+  /** The folder of its journal; undefined: without one. Other instances must be dead. */
+  journalFolder?: string | undefined
 }
 
-export async function startInstance({ database, now, chance, holdWaitMs }: InstanceOptions): Promise<Instance> {
+/** Small, so that a run fills, applies and reuses many. */
+const segmentBytes = 64 * 1024
+
+export async function startInstance({
+  database,
+  now,
+  chance,
+  holdWaitMs,
+  journalFolder,
+}: InstanceOptions): Promise<Instance> {
   let killed = false
   const timers: (() => void)[] = []
   const never = () => new Promise<never>(() => {})
@@ -56,12 +72,43 @@ export async function startInstance({ database, now, chance, holdWaitMs }: Insta
       return stop
     },
   }
-  const ledger = await createLedger({ database: mortal, clock, log: silentLog, holdWaitMs })
+  const changes = new Set<Promise<void>>()
+  /** A change of a file by a killed process: one in flight is complete or, for a write, cut off. None gets a reply. */
+  async function change(run: () => Promise<void>): Promise<void> {
+    if (killed) return never()
+    const running = run().finally(() => changes.delete(running))
+    changes.add(running)
+    await running
+    return killed ? never() : undefined
+  }
+  const files: JournalFiles = {
+    write: (descriptor, bytes, position) =>
+      change(async () => {
+        // A turn in which the process may be killed.
+        await new Promise((resolve) => setImmediate(resolve))
+        const written = killed ? chance.integer(0, bytes.length) : bytes.length
+        await journalFiles.write(descriptor, bytes.subarray(0, written), position)
+      }),
+    // Nothing here ends a machine, so the page cache is as good as a disk.
+    sync: () => change(() => new Promise((resolve) => setImmediate(resolve))),
+    rename: (...given) => change(() => journalFiles.rename(...given)),
+    remove: (file) => change(() => journalFiles.remove(file)),
+    syncFolder: () => change(() => Promise.resolve()),
+  }
+  const journal = journalFolder === undefined ? undefined : { mode: 'local' as const, folder: journalFolder }
+  const ledger = await createLedger({
+    database: mortal,
+    clock,
+    log: silentLog,
+    holdWaitMs,
+    ...(journal && { journal: { ...journal, files, segmentBytes, projectionDelayMs: chance.integer(0, 30) } }),
+  })
   return {
     ledger,
-    kill() {
+    async kill() {
       killed = true
       for (const stop of timers) stop()
+      await Promise.allSettled(changes)
     },
     isKilled: () => killed,
   }

@@ -20,8 +20,14 @@ interface ModelCall {
  * Compares the ledger with a model of a dozen lines: budget, settled and held amounts. One instance, no waiting, whole answers
  * with a client's cap, so that every decision can be predicted exactly. Throws at the first difference.
  */
-export async function runModel(database: Database, chance: Chance, steps: number): Promise<{ decisions: number }> {
-  const ledger = await createLedger({ database, clock: systemClock, log: silentLog, holdWaitMs: 0 })
+export async function runModel(
+  database: Database,
+  chance: Chance,
+  steps: number,
+  journalFolder?: string,
+): Promise<{ decisions: number }> {
+  const journal = journalFolder === undefined ? undefined : { mode: 'local' as const, folder: journalFolder }
+  const ledger = await createLedger({ database, clock: systemClock, log: silentLog, holdWaitMs: 0, journal })
   let decisions = 0
   try {
     while (decisions < steps) decisions += await runOrganisation(ledger, chance, Math.min(60, steps - decisions))

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { makeTestFolder, openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { runModel } from './model.ts'
 import { createChance } from './random.ts'
 import { simulate } from './simulation.ts'
@@ -8,32 +10,42 @@ import { verify } from './verify.ts'
 /** A short proof with a new seed each time; `npm run proof:ledger -- --seed N --steps N` repeats or extends it. */
 const seed = Date.now() % 1_000_000_000
 let databases: TestDatabases
+let folder: string
 
-beforeAll(async () => {
+beforeEach(async () => {
   databases = await openTestDatabases()
+  folder = makeTestFolder()
 })
-afterAll(() => databases.drop())
-
-test(`every decision of the ledger matches the model (seed ${seed})`, async () => {
-  await expect(runModel(databases.control, createChance(seed), 150)).resolves.toEqual({ decisions: 150 })
+afterEach(async () => {
+  await databases.drop()
+  fs.rmSync(folder, { recursive: true, force: true })
 })
 
-test(`crashes, silences and clock jumps leave no unbilled answer, no double bill, no leaked hold and no overrun (seed ${seed})`, async () => {
-  const { control } = databases
-  const { calls, lastInstance } = await simulate(control, createChance(seed + 1), 400)
-  await control.execute(
-    "update ledger_instances set heartbeat_at = heartbeat_at - interval '1 hour' where instance_id <> $1",
-    [lastInstance.ledger.instanceId()],
-  )
-  await lastInstance.ledger.maintain()
-  const audit = await lastInstance.ledger.audit()
-  await lastInstance.ledger.close()
-  expect(audit.findings).toEqual([])
-  expect(await verify(control, calls)).toMatchObject({
-    unbilledAnswers: 0,
-    doubleBills: 0,
-    wrongBills: 0,
-    leakedHolds: 0,
-    overrunPeriods: 0,
-  })
-}, 60_000)
+describe.each(['database', 'local'] as const)('writes durable in: %s', (mode) => {
+  const journalFolder = () => (mode === 'local' ? path.join(folder, 'journal') : undefined)
+
+  test(`every decision of the ledger matches the model (seed ${seed})`, async () => {
+    const { control } = databases
+    await expect(runModel(control, createChance(seed), 150, journalFolder())).resolves.toEqual({ decisions: 150 })
+  }, 60_000)
+
+  test(`crashes, silences and clock jumps leave no unbilled answer, no double bill, no leaked hold and no overrun (seed ${seed})`, async () => {
+    const { control } = databases
+    const { calls, lastInstance } = await simulate(control, createChance(seed + 1), 400, journalFolder())
+    await control.execute(
+      "update ledger_instances set heartbeat_at = heartbeat_at - interval '1 hour' where instance_id <> $1",
+      [lastInstance.ledger.instanceId()],
+    )
+    await lastInstance.ledger.maintain()
+    const audit = await lastInstance.ledger.audit()
+    await lastInstance.ledger.close()
+    expect(audit.findings).toEqual([])
+    expect(await verify(control, calls)).toMatchObject({
+      unbilledAnswers: 0,
+      doubleBills: 0,
+      wrongBills: 0,
+      leakedHolds: 0,
+      overrunPeriods: 0,
+    })
+  }, 120_000)
+})

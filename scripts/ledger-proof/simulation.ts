@@ -42,10 +42,18 @@ const maximumInFlight = 60
 const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Pacific/Apia']
 const dayMs = 86_400_000
 
-/** Seeded random events over the real SQL: calls, streams, crashes, silences, clock jumps and changed budgets. */
-export async function simulate(database: Database, chance: Chance, steps: number): Promise<Simulation> {
-  // Instances share one database like a server: the start of one does not prove that the others are dead.
-  const shared: Database = { ...database, engine: 'postgres' }
+/**
+ * Seeded random events over the real SQL: calls, streams, crashes, silences, clock jumps and changed budgets. With a journal one
+ * instance at a time uses database and folder; without one, several share the database.
+ */
+export async function simulate(
+  database: Database,
+  chance: Chance,
+  steps: number,
+  journalFolder?: string,
+): Promise<Simulation> {
+  // Instances share one database like a server: the start of one does not prove that the others are dead. With a journal it does.
+  const shared: Database = { ...database, engine: journalFolder === undefined ? 'postgres' : 'embedded' }
   const counts: Counts = { calls: 0, kills: 0, silences: 0, clockJumps: 0, budgetChanges: 0 }
   const calls: SimulatedCall[] = []
   const inFlight = new Set<Promise<void>>()
@@ -62,8 +70,9 @@ export async function simulate(database: Database, chance: Chance, steps: number
       markupBasisPoints: chance.pick([0, 1000, 3333]),
     }),
   )
-  const start = () => startInstance({ database: shared, now, chance, holdWaitMs: 50 })
-  const instances: Instance[] = [await start(), await start()]
+  const start = () => startInstance({ database: shared, now, chance, holdWaitMs: 50, journalFolder })
+  const instances: Instance[] = [await start()]
+  if (journalFolder === undefined) instances.push(await start())
 
   for (let step = 0; step < steps; step += 1) {
     const dice = chance.next()
@@ -75,7 +84,7 @@ export async function simulate(database: Database, chance: Chance, steps: number
     } else if (dice < 0.93) changeBudget()
     else if (dice < 0.95) jumpClock()
     else if (dice < 0.96) await killOne()
-    else if (dice < 0.97) await silenceOne()
+    else if (dice < 0.97 && journalFolder === undefined) await silenceOne()
     else await chance.pick(instances).ledger.maintain()
     // Lets a random number of statements complete between two steps.
     for (let turns = chance.integer(0, 3); turns > 0; turns -= 1) await new Promise((resolve) => setImmediate(resolve))
@@ -197,8 +206,9 @@ export async function simulate(database: Database, chance: Chance, steps: number
     const place = chance.integer(0, instances.length - 1)
     const victim = instances[place]!
     const dead = victim.ledger.instanceId()
-    victim.kill()
+    const ended = victim.kill()
     endInterrupted(victim)
+    await ended
     counts.kills += 1
     instances[place] = await start()
     await expire(dead)

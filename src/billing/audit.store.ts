@@ -66,6 +66,11 @@ const rules: readonly { rule: string; statement: string }[] = [
       from ledger_holds h join ledger_entries e using (request_id)`,
   },
   {
+    rule: 'every record of the journal is in the ledger',
+    statement: `
+      select request_id as subject, 'a hold or an entry' as expected, reason as found from ledger_journal_rejects`,
+  },
+  {
     rule: 'every entry costs its tokens at its prices, rounded once, up',
     statement: `
       select request_id as subject, cost::text as expected, (billed_pico_usd + written_off_pico_usd)::text as found

@@ -1,3 +1,4 @@
+export { JournalError, type JournalFiles } from './journal/index.ts'
 export { createLedger, type LedgerObserver, type LedgerService } from './ledger.ts'
 export * from './port.ts'
 export { costOf, type PriceSchedule, type TokenPrices, withDefaults } from './prices.ts'

@@ -1,288 +1,41 @@
-import {
-  AppError,
-  type Clock,
-  createGroupCommit,
-  describeError,
-  type GroupCommit,
-  type InstanceId,
-  type Log,
-  type RequestId,
-  withDeadline,
-} from '../kernel/index.ts'
-import type { Database } from '../database/index.ts'
-import { FencedError } from './lease.store.ts'
-import {
-  type Batch,
-  type Entry,
-  type HoldChange,
-  type HoldRow,
-  loadEntries,
-  loadOpenHoldIds,
-  writeBatch,
-} from './ledger.store.ts'
+import { AppError, type InstanceId } from '../kernel/index.ts'
+import type { Entry, HoldChange, HoldRow } from './ledger.store.ts'
 import type { Receipt } from './port.ts'
-
-/** Most writes in one statement: more only adds to the wait of the first (measured flat above 100). */
-const maximumBatch = 256
-/** Beyond it the database is too slow, and new calls are rejected. */
-const maximumQueuedHolds = 5_000
-/** Settlements are never rejected; the number of open holds bounds them. */
-const maximumQueue = 1_000_000
-/** How long a hold waits for a database that does not answer. Nothing may be shown without it, so the client waits as well. */
-const holdDeadlineMs = 5_000
-/** How often overdue holds are rejected. */
-const expireEveryMs = 250
-/** Longest wait for one batch before it is written again over another connection; below holdDeadlineMs. */
-const attemptTimeoutMs = 4_000
-/** If a batch takes longer, the database counts as unavailable and new calls are rejected at once. */
-const stalledAfterMs = 3_000
-const firstRetryMs = 50
-const longestRetryMs = 1_000
 
 /** Result of a settlement: written by this call, another settlement exists, or there was no hold. */
 export type SettleResult = { kind: 'entered' } | { kind: 'existing'; receipt: Receipt } | { kind: 'absent' }
 
-type Write = { enqueuedMs: number; isExpired: boolean; reject(error: unknown): void } & (
-  | { kind: 'open'; instance: InstanceId; row: HoldRow; resolve(): void }
-  | { kind: 'change'; instance: InstanceId; change: HoldChange; resolve(): void }
-  | { kind: 'settle'; instance: InstanceId; entry: Entry; resolve(result: SettleResult): void }
-  | { kind: 'barrier'; resolve(): void }
-)
-
-interface Waiting<Result> {
-  resolve(result: Result): void
-  reject(error: unknown): void
-  enqueuedMs: number
-  isExpired: boolean
-}
-
-export interface LedgerWriterDeps {
-  database: Database
-  clock: Clock
-  log: Log
-  /** The instance to write for; changes when this one was fenced. */
-  instanceId(): InstanceId
-  /** Makes this process a new instance; resolves when `instanceId()` is registered. */
-  onFenced(fenced: InstanceId): Promise<void>
-}
-
-/** Group commit of every write of the ledger on the hot path, in the order of the calls. */
-export class LedgerWriter {
-  private readonly deps: LedgerWriterDeps
-  private readonly queue: GroupCommit<Write>
-  private readonly stop = new AbortController()
-  private readonly stopExpiring: () => void
-  private isFailing = false
-  private attemptSinceMs: number | null = null
-  /** Writes that a client waits for, oldest first. */
-  private readonly expiring = new Set<Write>()
-
-  constructor(deps: LedgerWriterDeps) {
-    this.deps = deps
-    this.stopExpiring = deps.clock.every(expireEveryMs, () => this.expire())
-    this.queue = createGroupCommit<Write>({
-      maximumBatch,
-      maximumQueue,
-      full: () => new AppError('overloaded', 'The service is busy. Try again shortly.', { retryAfterSeconds: 1 }),
-      flush: (writes) => this.flush(writes),
-    })
-  }
-
-  /** Resolves when the hold is durable. */
-  open(instance: InstanceId, row: HoldRow): Promise<void> {
-    return this.add<void>((promise) => ({ kind: 'open', instance, row, ...promise }))
-  }
-
+/** Makes the writes of the hot path durable, in the order of the calls: in the database itself, or in a journal first. */
+export interface LedgerWriter {
+  /** Resolves when the hold is durable. Rejects with 503 when that takes too long, or with `conflict` for a used id. */
+  open(instance: InstanceId, row: HoldRow): Promise<void>
   /** Resolves when the change is durable, or the hold is gone. */
-  change(instance: InstanceId, change: HoldChange): Promise<void> {
-    return this.add<void>((promise) => ({ kind: 'change', instance, change, ...promise }))
-  }
-
-  /** Repeated until the database answers; `abandon` ends it. */
-  settle(instance: InstanceId, entry: Entry): Promise<SettleResult> {
-    return this.add<SettleResult>((promise) => ({ kind: 'settle', instance, entry, ...promise }))
-  }
-
-  /** Resolves when all earlier writes are in the database. */
-  barrier(): Promise<void> {
-    return this.add<void>((promise) => ({ kind: 'barrier', ...promise }))
-  }
-
-  /** False while the database does not answer or its queue is too long. */
-  accepting(): boolean {
-    const { attemptSinceMs } = this
-    const isStalled = attemptSinceMs !== null && this.deps.clock.monotonicMs() - attemptSinceMs > stalledAfterMs
-    return !this.isFailing && !isStalled && this.queue.size() < maximumQueuedHolds
-  }
-
+  change(instance: InstanceId, change: HoldChange): Promise<void>
+  /** Resolves when the settlement is durable. Repeated until then; `abandon` ends it. */
+  settle(instance: InstanceId, entry: Entry): Promise<SettleResult>
+  /** Resolves when all earlier writes are in the database. Rejects after `abandon` if that is not certain. */
+  barrier(): Promise<void>
+  /** The receipt of a settlement that is durable and not in the database yet. */
+  find(requestId: string): Receipt | undefined
+  /** False while writes cannot become durable in time, or while too many wait. */
+  accepting(): boolean
+  /** What a new call waits for, so that writes do not outrun the database; undefined: nothing. Rejects with 503. */
+  admission(): Promise<void> | undefined
   /** Reports whether the database answered another part of the ledger. Without writes, the writer cannot notice that it is back. */
-  noteDatabase(answers: boolean): void {
-    this.isFailing = !answers
-  }
-
-  /** Resolves when nothing waits. */
-  drained(): Promise<void> {
-    return this.queue.drained()
-  }
-
+  noteDatabase(answers: boolean): void
+  /** Resolves when nothing waits, or after `abandon`. */
+  drained(): Promise<void>
   /** Stops repeating: what is waiting fails. Recovery settles it after the next start. */
-  abandon(): void {
-    this.stop.abort()
-  }
-
-  /** Stops the timer; no write may follow. */
-  close(): void {
-    this.stopExpiring()
-  }
-
-  private add<Result>(make: (promise: Waiting<Result>) => Write): Promise<Result> {
-    const { expiring } = this
-    return new Promise<Result>((resolve, reject) => {
-      const write = make({
-        resolve(result) {
-          expiring.delete(write)
-          resolve(result)
-        },
-        reject(error) {
-          expiring.delete(write)
-          reject(error)
-        },
-        enqueuedMs: this.deps.clock.monotonicMs(),
-        isExpired: false,
-      })
-      if (write.kind !== 'settle') expiring.add(write)
-      this.queue.add(write).catch((error: unknown) => write.reject(error))
-    })
-  }
-
-  /** Never rejects: each write gets its own result. */
-  private async flush(writes: Write[]): Promise<void> {
-    const { clock, log } = this.deps
-    let waiting = writes.filter((write) => !write.isExpired)
-    for (let retryMs = firstRetryMs; waiting.length > 0; retryMs = Math.min(2 * retryMs, longestRetryMs)) {
-      const instance = this.deps.instanceId()
-      try {
-        // A write that was decided on a lost lease must not be written under the new instance.
-        const stale = waiting.filter((write) => write.kind !== 'barrier' && write.instance !== instance)
-        if (stale.length > 0) await this.failFenced(stale, new FencedError(instance))
-        waiting = waiting.filter((write) => write.kind === 'barrier' || write.instance === instance)
-        await this.attempt(instance, waiting)
-        return
-      } catch (error) {
-        if (error instanceof FencedError) {
-          await this.deps.onFenced(instance)
-          this.isFailing = false
-          await this.failFenced(waiting, error)
-          return
-        }
-        this.isFailing = true
-        log.error({ error: describeError(error), writes: waiting.length }, 'the ledger could not be written')
-        if (isRefusal(error)) return this.settleSingly(waiting, error)
-        await clock.sleep(retryMs, this.stop.signal).catch(() => {})
-        waiting = waiting.filter((write) => !write.isExpired)
-        if (this.stop.signal.aborted) {
-          for (const write of waiting) write.reject(error)
-          return
-        }
-      }
-    }
-  }
-
-  private async attempt(instance: InstanceId, writes: Write[]): Promise<void> {
-    const batch = mergeWrites(writes)
-    if (batch.opens.length + batch.changes.length + batch.settlements.length > 0) {
-      this.attemptSinceMs = this.deps.clock.monotonicMs()
-      try {
-        await withDeadline(attemptTimeoutMs, async (signal) => {
-          const result = await writeBatch(this.deps.database, instance, batch, signal)
-          if (!result.alive) throw new FencedError(instance)
-          this.isFailing = false
-          await this.report(instance, writes, batch, new Set(result.opened), new Set(result.entered), signal)
-        })
-      } finally {
-        this.attemptSinceMs = null
-      }
-    } else for (const write of writes) if (write.kind === 'barrier' || write.kind === 'change') write.resolve()
-  }
-
-  private async report(
-    instance: InstanceId,
-    writes: Write[],
-    batch: Batch,
-    opened: Set<string>,
-    entered: Set<string>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { database } = this.deps
-    // Missing ones were written by an earlier attempt whose answer got lost, or another call has used the id.
-    const unopened = batch.opens.filter((row) => !opened.has(row.requestId)).map((row) => row.requestId)
-    const present =
-      unopened.length > 0 ? await loadOpenHoldIds(database, instance, unopened, signal) : new Set<string>()
-    const unentered = batch.settlements.map(({ entry }) => entry.requestId).filter((id) => !entered.has(id))
-    const existing = unentered.length > 0 ? await loadEntries(database, unentered, signal) : new Map<string, Receipt>()
-    const settledHere = new Set<string>(batch.settlements.map(({ entry }) => entry.requestId))
-    for (const write of writes) {
-      switch (write.kind) {
-        case 'open': {
-          const id = write.row.requestId
-          if (opened.has(id) || present.has(id) || settledHere.has(id)) write.resolve()
-          else write.reject(new AppError('conflict', `The request id ${id} was used before.`))
-          break
-        }
-        case 'settle': {
-          if (entered.has(write.entry.requestId)) write.resolve({ kind: 'entered' })
-          else write.resolve(resultOf(write.entry, existing.get(write.entry.requestId)))
-          break
-        }
-        default:
-          write.resolve()
-      }
-    }
-  }
-
-  /** The other instance has settled every hold of ours; new ones were not written. */
-  private async failFenced(writes: Write[], error: FencedError): Promise<void> {
-    const ids = writes.filter((write) => write.kind === 'settle').map((write) => write.entry.requestId)
-    const existing = await withDeadline(attemptTimeoutMs, (signal) =>
-      loadEntries(this.deps.database, ids, signal),
-    ).catch(() => new Map<string, Receipt>())
-    for (const write of writes) {
-      if (write.kind === 'settle') write.resolve(resultOf(write.entry, existing.get(write.entry.requestId)))
-      else if (write.kind === 'barrier') write.resolve()
-      else write.reject(unavailable(error))
-    }
-  }
-
-  /** The database rejects the content of one write: find it, so that the other writes succeed. */
-  private async settleSingly(writes: Write[], error: unknown): Promise<void> {
-    this.isFailing = false
-    if (writes.length === 1) {
-      writes[0]!.reject(new AppError('internal_error', 'The request could not be accounted for.', { cause: error }))
-      return
-    }
-    for (const group of byRequest(writes)) {
-      if (group.length === writes.length) for (const write of group) write.reject(unavailable(error))
-      else await this.flush(group)
-    }
-  }
-
-  /** Rejects holds and growth that have waited too long; the rejection releases what they reserved. */
-  private expire(): void {
-    const overdueMs = this.deps.clock.monotonicMs() - holdDeadlineMs
-    for (const write of this.expiring) {
-      if (write.enqueuedMs > overdueMs) return
-      this.expiring.delete(write)
-      write.isExpired = true
-      write.reject(unavailable())
-    }
-  }
+  abandon(): void
+  /** No write may follow. */
+  close(): Promise<void>
 }
 
 /**
  * An existing entry is our own, whose answer got lost, or another one: of the instance that settled the holds of this one
  * (`crashed`), or of another call with the same id. Only our own entry has the same time and ending.
  */
-function resultOf(entry: Entry, found: Receipt | undefined): SettleResult {
+export function resultOf(entry: Entry, found: Receipt | undefined): SettleResult {
   if (!found) return { kind: 'absent' }
   const isOwn =
     found.ending === entry.ending &&
@@ -291,70 +44,6 @@ function resultOf(entry: Entry, found: Receipt | undefined): SettleResult {
     found.billedPicoUsd === entry.billedPicoUsd &&
     found.organisationId === entry.organisationId
   return isOwn ? { kind: 'entered' } : { kind: 'existing', receipt: found }
-}
-
-/** One row per request. A hold that is settled in the same batch is never written as an open hold. */
-function mergeWrites(writes: readonly Write[]): Batch {
-  const opens = new Map<RequestId, HoldRow>()
-  const changes = new Map<RequestId, HoldChange>()
-  const settlements = new Map<RequestId, { entry: Entry; unopened: boolean }>()
-  for (const write of writes) {
-    if (write.kind === 'open') opens.set(write.row.requestId, write.row)
-    else if (write.kind === 'change') {
-      const { requestId, amountPicoUsd, outputTokens } = write.change
-      const open = opens.get(requestId)
-      const known = changes.get(requestId)
-      if (open) {
-        opens.set(requestId, {
-          ...open,
-          amountPicoUsd: amountPicoUsd ?? open.amountPicoUsd,
-          outputTokens: outputTokens ?? open.outputTokens,
-        })
-      } else {
-        changes.set(requestId, {
-          requestId,
-          amountPicoUsd: amountPicoUsd ?? known?.amountPicoUsd ?? null,
-          outputTokens: outputTokens ?? known?.outputTokens ?? null,
-        })
-      }
-    } else if (write.kind === 'settle') {
-      const { requestId } = write.entry
-      settlements.set(requestId, { entry: write.entry, unopened: opens.delete(requestId) })
-      changes.delete(requestId)
-    }
-  }
-  return { opens: [...opens.values()], changes: [...changes.values()], settlements: [...settlements.values()] }
-}
-
-function byRequest(writes: Write[]): Write[][] {
-  const groups = new Map<string, Write[]>()
-  for (const write of writes) {
-    const id = writeKey(write)
-    groups.set(id, [...(groups.get(id) ?? []), write])
-  }
-  return [...groups.values()]
-}
-
-function writeKey(write: Write): string {
-  switch (write.kind) {
-    case 'open':
-      return write.row.requestId
-    case 'change':
-      return write.change.requestId
-    case 'settle':
-      return write.entry.requestId
-    case 'barrier':
-      return ''
-  }
-}
-
-/** SQLSTATE classes 22 (data exception) and 23 (constraint violation): a retry cannot succeed. */
-function isRefusal(error: unknown): boolean {
-  for (let current = error; current instanceof Error; current = current.cause) {
-    const code = (current as { code?: unknown }).code
-    if (typeof code === 'string' && /^2[23][0-9A-Z]{3}$/.test(code)) return true
-  }
-  return false
 }
 
 /** 503: the call may be sent again. */

@@ -61,13 +61,16 @@ export async function writeBatch(
   batch: Batch,
   signal?: AbortSignal,
 ): Promise<BatchResult> {
+  const { opens, changes, settlements } = batch
   const rows = await database.query<{ alive: boolean; opened_ids: string[]; entered_ids: string[] }>(
     'select alive, opened_ids, entered_ids from ledger_write_batch($1, $2::json, $3::jsonb, $4::json)',
     [
       instanceId,
-      JSON.stringify(batch.opens.map(holdToJson)),
-      JSON.stringify(Object.fromEntries(batch.changes.map(changeToJson))),
-      JSON.stringify(batch.settlements.map(({ entry, unopened }) => ({ unopened, ...entryToJson(entry) }))),
+      ...encodeBatch({
+        opens: opens.map(encodeHold),
+        changes,
+        settlements: settlements.map(({ entry, unopened }) => ({ encoded: encodeEntry(entry), unopened })),
+      }),
     ],
     { ...(signal && { signal }) },
   )
@@ -170,8 +173,25 @@ function receiptOf(stored: StoredEntry): Receipt {
   }
 }
 
-function holdToJson(hold: HoldRow) {
-  return {
+/** A batch whose holds and entries are JSON already. */
+export interface EncodedBatch {
+  opens: string[]
+  changes: HoldChange[]
+  settlements: { encoded: string; unopened: boolean }[]
+}
+
+/** The last three parameters of ledger_write_batch. */
+export function encodeBatch({ opens, changes, settlements }: EncodedBatch): [string, string, string] {
+  return [
+    `[${opens.join(',')}]`,
+    JSON.stringify(Object.fromEntries(changes.map(changeToJson))),
+    `[${settlements.map(({ encoded, unopened }) => `{"unopened":${unopened},${encoded.slice(1)}`).join(',')}]`,
+  ]
+}
+
+/** A hold as JSON with the names of its columns. */
+export function encodeHold(hold: HoldRow): string {
+  return JSON.stringify({
     request_id: hold.requestId,
     organisation_id: hold.organisationId,
     period: hold.period,
@@ -186,15 +206,16 @@ function holdToJson(hold: HoldRow) {
     output_atto_usd: String(hold.outputAttoUsd),
     price_source: storable(hold.priceSource),
     markup_basis_points: hold.markupBasisPoints,
-  }
+  })
 }
 
 function changeToJson({ requestId, amountPicoUsd, outputTokens }: HoldChange) {
   return [requestId, [amountPicoUsd === null ? null : String(amountPicoUsd), outputTokens]] as const
 }
 
-function entryToJson(entry: Entry) {
-  return {
+/** An entry as JSON with the names of its columns. */
+export function encodeEntry(entry: Entry): string {
+  return JSON.stringify({
     request_id: entry.requestId,
     organisation_id: entry.organisationId,
     period: entry.period,
@@ -221,7 +242,7 @@ function entryToJson(entry: Entry) {
     first_token_ms: entry.firstTokenMs,
     failure: entry.failure,
     tags: entry.tags,
-  }
+  })
 }
 
 function usageToJson(usage: TokenCounts) {
@@ -244,9 +265,9 @@ function pricesToJson(prices: UnitPrices) {
   }
 }
 
-/** PostgreSQL rejects NUL in text; a NUL from a provider must not fail a whole batch. */
+/** PostgreSQL rejects NUL and halves of surrogate pairs in text; those from a provider must not fail a whole batch. */
 function storable<Text extends string | null>(text: Text): Text {
-  return (text === null ? null : text.replaceAll('\0', '').slice(0, maximumTextLength)) as Text
+  return (text === null ? null : text.replaceAll('\0', '').slice(0, maximumTextLength).toWellFormed()) as Text
 }
 
 const maximumTextLength = 500

@@ -2,12 +2,14 @@ import { type Clock, describeError, type InstanceId, type Log, type Organisation
 import type { Database } from '../database/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { type AuditReport, runAudit } from './audit.ts'
+import { DatabaseWriter } from './database-writer.ts'
 import { closeInstance } from './instance.store.ts'
+import { type JournalFiles, JournalWriter, openJournal, removeJournal } from './journal/index.ts'
 import { FencedError, loadHeld, loadPeriodStates } from './lease.store.ts'
 import { unbilledPicoUsd } from './lease.ts'
 import { Leases } from './leases.ts'
 import { LedgerInstance } from './ledger-instance.ts'
-import { LedgerWriter } from './ledger-writer.ts'
+import type { LedgerWriter } from './ledger-writer.ts'
 import { loadReceipt } from './ledger.store.ts'
 import { OpenHolds } from './open-holds.ts'
 import type { BudgetState, Ledger, Receipt } from './port.ts'
@@ -45,10 +47,25 @@ export interface LedgerDeps {
   observer?: LedgerObserver
   /** Longest wait of a call that does not fit while other holds are open; default 5,000. */
   holdWaitMs?: number
+  /** Where writes of the hot path become durable; without it, in the database. */
+  journal?: JournalOptions | undefined
   webhooks?: {
     fetch: typeof fetch
     target(organisationId: OrganisationId): Promise<WebhookTarget | undefined>
   }
+}
+
+export interface JournalOptions {
+  /** `local`: in a journal in this folder first. `database`: what an earlier process left in the folder is applied, and it is removed. */
+  mode: 'database' | 'local'
+  /** Its parent exists. Only for a database that no other process uses. */
+  folder: string
+  /** For tests. */
+  files?: JournalFiles
+  segmentBytes?: number
+  projectionDelayMs?: number
+  maximumLag?: number
+  onFatal?(error: Error): void
 }
 
 export interface LedgerService extends Ledger {
@@ -112,7 +129,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       return lease ? unbilledPicoUsd(lease) > 0n : organisation.monthlyBudgetPicoUsd > 0n
     },
     loadBudget: (organisation) => loadBudget(deps, parts, organisation),
-    loadReceipt: (requestId) => loadReceipt(database, requestId),
+    loadReceipt: async (requestId) => writer.find(requestId) ?? (await loadReceipt(database, requestId)),
     noteRefused: (refusal) => counting.noteRefused(refusal),
     reports,
     async loadUsage(query) {
@@ -151,6 +168,8 @@ async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
   const { database, clock, log } = deps
   // The embedded database's folder is locked by its one owner: every other instance in the table is dead.
   const expiryMs = database.engine === 'embedded' ? null : instanceExpiryMs
+  // First of all: recovery settles what the journal leaves open.
+  const openWriter = await prepareWriter(deps)
   await recover(deps, null, expiryMs)
   const instance = new LedgerInstance({
     database,
@@ -166,14 +185,42 @@ async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
   await instance.register()
   const instanceId = () => instance.id
   const onFenced = (fenced: InstanceId) => instance.renew(fenced)
-  const writer = new LedgerWriter({ database, clock, log, instanceId, onFenced })
+  const writer = openWriter({ instanceId, onFenced })
   const leases = new Leases({ database, clock, log, writer, instanceId })
   await leases.listen()
   const reservation = { leases, clock, holdWaitMs: deps.holdWaitMs ?? defaultHoldWaitMs }
   const holds = new OpenHolds({ reservation, writer, log, observer, onFenced })
-  const thresholds = createThresholds({ database, now: () => clock.now(), log, observer })
+  const thresholds = createThresholds({
+    database,
+    log,
+    observer,
+    barrier: () => writer.barrier(),
+    now: () => clock.now(),
+  })
   const counting = new UsageCounting({ database, clock, log })
   return { instance, writer, leases, holds, thresholds, counting, expiryMs }
+}
+
+/** Applies what an earlier process left in a journal. */
+async function prepareWriter({ database, clock, log, journal: options }: LedgerDeps) {
+  type Identity = ConstructorParameters<typeof DatabaseWriter>[0]
+  const common = { database, clock, log }
+  if (options?.mode !== 'local') {
+    if (options) await removeJournal({ ...common, ...options })
+    return (identity: Pick<Identity, 'instanceId' | 'onFenced'>): LedgerWriter =>
+      new DatabaseWriter({ ...common, ...identity })
+  }
+  const opened = await openJournal({ ...common, ...options })
+  const { projectionDelayMs, maximumLag, onFatal = endProcess } = options
+  return ({ instanceId }: Pick<Identity, 'instanceId'>): LedgerWriter =>
+    new JournalWriter({ ...common, ...opened, instanceId, projectionDelayMs, maximumLag, onFatal })
+}
+
+/** Uncaught on purpose: the process ends with exit code 1, and the next start reads what is on the disk. */
+function endProcess(error: Error): void {
+  setImmediate(() => {
+    throw error
+  })
 }
 
 async function recover(deps: LedgerDeps, self: InstanceId | null, expiryMs: number | null): Promise<void> {
@@ -218,12 +265,13 @@ async function close(
   try {
     await thresholds.check(leases.all())
     await leases.close()
-    // Holds that could not be settled stay for the next start; so does the instance that they belong to.
+    // Holds that could not be settled stay for the next start; so does the instance that they and records of a journal belong to.
+    await writer.barrier()
     if (holds.size === 0) await database.transaction((transaction) => closeInstance(transaction, instance.id))
   } catch (error) {
     log.error({ error: describeError(error) }, 'the ledger could not give its leases back; the next start will')
   }
-  writer.close()
+  await writer.close()
 }
 
 /** Runs a task every so often, never twice at a time. The returned function stops it and waits for a running one. */

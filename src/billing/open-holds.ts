@@ -49,6 +49,8 @@ export class OpenHolds {
     if (this.ids.has(request.requestId)) throw new AppError('conflict', 'This request id is in use.')
     this.ids.add(request.requestId)
     try {
+      const admission = this.deps.writer.admission()
+      if (admission) await admission
       return await this.decided(request, (lease, startedAt) => this.decide(lease, request, startedAt))
     } catch (error) {
       this.ids.delete(request.requestId)

@@ -24,8 +24,8 @@ export function statedCost(
 /** A usage object has some 500 characters; a larger one is left out. */
 const maximumRawCharacters = 4_096
 
-/** PostgreSQL takes no NUL inside JSON. */
+/** PostgreSQL takes neither NUL nor halves of surrogate pairs inside JSON. */
 export function storableUsage(raw: Record<string, unknown> | null): Record<string, unknown> | null {
   const text = raw === null ? '' : JSON.stringify(raw)
-  return text === '' || text.length > maximumRawCharacters || text.includes('\\u0000') ? null : raw
+  return text === '' || text.length > maximumRawCharacters || /\\u(?:0000|d[89a-f])/.test(text) ? null : raw
 }

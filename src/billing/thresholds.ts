@@ -7,13 +7,15 @@ import { loadRunningPeriods, type ReachedThreshold, recordReached, type Threshol
 
 export interface ThresholdsDeps {
   database: Database
+  /** Resolves when all earlier bills are in the database. */
+  barrier(): Promise<void>
   now(): number
   log: Log
   observer: LedgerObserver
 }
 
 /** Reports once per period when 80 % and 100 % of a budget are used: log, metric and a durable event for the webhook. */
-export function createThresholds({ database, now, log, observer }: ThresholdsDeps) {
+export function createThresholds({ database, barrier, now, log, observer }: ThresholdsDeps) {
   async function raise(checks: ThresholdCheck[]): Promise<void> {
     if (checks.length === 0) return
     const reached = await database.transaction(async (transaction) => {
@@ -39,6 +41,7 @@ export function createThresholds({ database, now, log, observer }: ThresholdsDep
       }))
       for (const lease of touched) lease.dirty = false
       try {
+        if (checks.length > 0) await barrier()
         await raise(checks)
       } catch (error) {
         for (const lease of touched) lease.dirty = true

@@ -2,16 +2,16 @@ import type { Receipt } from '../billing/index.ts'
 import { isNoAnswer } from '../evidence/index.ts'
 import { anySignal, AppError, isAppError, type RequestId } from '../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
-import type { Passage } from '../retrieval/index.ts'
 import { type AnswerRoom, createAnswerRoom } from './answer-room.ts'
 import { type AnswerCitations, createAnswerCitations } from './citations/answer-citations.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
+import type { GivenPassage } from './context/given-passage.ts'
 import { areUnlikelyToAnswer } from './context/judge-passages.ts'
 import { askForReading, createBoundary, fencePassages, toCitablePassage } from './context/prompt.ts'
 import { assertOffered, currentOrganisation } from './current-state.ts'
+import { choosePassages } from './first-passages.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
 import { type DocumentReference, referencesOfCitations, referencesOfPassages, withoutDeleted } from './references.ts'
-import { searchFirst } from './queries/first-search.ts'
 import { type AnswerFilter, createAnswerFilter } from './safety/answer-filter.ts'
 import { createTargetPolicy } from './safety/targets.ts'
 import { createModelTurn, type ModelTurn } from './tools/model-turn.ts'
@@ -34,7 +34,7 @@ export type AnswerEvent =
 
 /** What one search did, for the preview of a Space. */
 export interface SearchReport {
-  /** Null for a tool call without a valid query. */
+  /** Null for a tool call without a valid query, and where all files were given without a search. */
   query: string | null
   documents: { id: string; title: string }[]
   milliseconds: number
@@ -46,7 +46,7 @@ export async function* answer(
   call: AnswerCall,
   prepared: PreparedAnswer,
 ): AsyncGenerator<AnswerEvent, void, void> {
-  const { receipts = [] } = call
+  const receipts: Receipt[] = []
   const room = createAnswerRoom(dependencies, call, prepared)
   const events = generate({
     dependencies,
@@ -82,7 +82,7 @@ interface Run {
   budget: ToolBudget
   room: AnswerRoom
   /** The passages that the model has received, in the order of their numbers. */
-  passages: Passage[]
+  passages: GivenPassage[]
   citations: AnswerCitations
   /** The messages of the next completion. */
   conversation: ProviderMessage[]
@@ -96,21 +96,24 @@ interface Run {
 async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
   const { call, prepared, citations, conversation } = run
   const startMs = performance.now()
-  const found = await searchFirst(run.dependencies, call, prepared, run.room)
+  const question = call.messages.at(-1)!.content
+  const found = await choosePassages(run.dependencies, call, prepared, run.room)
   if (found.receipt) run.receipts.push(found.receipt)
-  if (found.isUnderspecified) await prepared.window.add(askForReading)
-  const passages = await prepared.window.pack(found.passages, 1)
+  const { passages } = found
   yield reportUse(passages, { ...searchTool, count: passages.length, query: found.query, startMs })
 
   addPassages(run, passages)
-  if (prepared.hasTools) yield* addTables(run, found.query)
+  if (prepared.hasTools) yield* addTables(run, found.query ?? question)
   const filter = createAnswerFilter(trustedTargets(run), run.boundary)
-  const question = call.messages.at(-1)!.content
-  const isUnlikely = await areUnlikelyToAnswer(call.messages, run.passages)
+  const note = found.isWhole
+    ? 'all_files'
+    : (await areUnlikelyToAnswer(call.messages, run.passages))
+      ? 'unlikely'
+      : null
   const system = found.isUnderspecified ? `${prepared.system}\n\n${askForReading}` : prepared.system
   conversation.push({ role: 'system', content: system, cacheUpToHere: true }, ...prepared.earlier, {
     role: 'user',
-    content: `${fencePassages(run.passages, run.boundary, { isUnlikely })}\n\n${question}`,
+    content: `${fencePassages(run.passages, run.boundary, { note })}\n\n${question}`,
     cacheUpToHere: prepared.hasTools,
   })
   yield* takeTurns(run, filter)
@@ -221,7 +224,7 @@ function write(run: Run, delta: string): AnswerEvent {
   return { type: 'assistant_write', delta }
 }
 
-function addPassages({ passages, citations }: Run, added: readonly Passage[]) {
+function addPassages({ passages, citations }: Run, added: readonly GivenPassage[]) {
   passages.push(...added)
   citations.addPassages(added.map(toCitablePassage))
 }
@@ -261,7 +264,7 @@ async function* addTables(run: Run, query: string): AsyncGenerator<AnswerEvent, 
   const { dependencies, call } = run
   const found = await matchTables({ dependencies, scope: scopeOf(call), signal: call.signal }, run.passages, query)
   if (found.length === 0) return
-  const passages = await run.prepared.window.pack(found, run.passages.length + 1)
+  const { passages } = await run.prepared.window.pack(found, run.passages.length + 1)
   yield reportUse(passages, { source, status, count: passages.length, query, startMs })
   addPassages(run, passages)
 }
@@ -282,7 +285,7 @@ async function* runTools(run: Run, toolCalls: readonly ToolCall[]): AsyncGenerat
 const maximumReportedQuery = 1_000
 
 function reportUse(
-  passages: readonly Passage[],
+  passages: readonly GivenPassage[],
   { source, status, count, query, startMs }: Pick<ToolOutcome, 'source' | 'status' | 'count' | 'query' | 'startMs'>,
 ): AnswerEvent {
   const titles = new Map(passages.map(({ documentId, documentName }) => [documentId as string, documentName]))

@@ -1,15 +1,17 @@
 import type { ExplainedCandidateBody, SpaceSearchResult } from '../contract/space-search.ts'
-import type { ExplainedCandidate, Passage, SearchExplanation } from '../retrieval/index.ts'
-import { maximumPassageBytes } from './context/context-window.ts'
+import type { ExplainedCandidate, SearchExplanation } from '../retrieval/index.ts'
+import type { GivenPassage } from './context/given-passage.ts'
+import type { PackedPassages } from './context/pack-passages.ts'
 import { formatSources } from './context/prompt.ts'
+import { packFound, packWholeSpace } from './first-passages.ts'
 import { type AnswerCall, type AnswerDependencies, prepareAnswer } from './prepare-answer.ts'
 import { composeQuery } from './queries/conversation-query.ts'
 import { isRewritten } from './queries/rewrite-question.ts'
 import { searchSpace } from './search-space.ts'
 
 /**
- * The first search of an answer, without the answer: the same query, search and choice of passages as in `answer`. `limit`: most
- * candidates to explain. Throws what the chat would throw.
+ * The first search of an answer, without the answer: the same query, search and choice of passages as in `answer`. Where the answer is given all
+ * files without a search, the search only ranks them. `limit`: most candidates to explain. Throws what the chat would throw.
  */
 export async function explainSearch(
   dependencies: AnswerDependencies,
@@ -18,30 +20,40 @@ export async function explainSearch(
 ): Promise<SpaceSearchResult> {
   const watch = createStopwatch()
   const prepared = await prepareAnswer(dependencies, call)
-  const { window, model } = prepared
+  const { model } = prepared
   const prepare = watch.lap()
-  const query = await composeQuery(call.messages, call.signal)
+  const whole = await packWholeSpace(dependencies, call, prepared)
+  const packWhole = watch.lap()
+  const composed = await composeQuery(call.messages, call.signal)
   let explanation = nothingFound
   const report = (given: SearchExplanation) => void (explanation = given)
-  const found = await searchSpace(dependencies.retrieval, call, query, { explain: { limit, report } })
+  const found = await searchSpace(dependencies.retrieval, call, composed, { explain: { limit, report } })
   watch.lap()
-  const passages = await window.pack(found, 1)
-  const pack = watch.lap()
-  const { words, embedders, vectorWeight, candidateCount, steps } = explanation
-  const numberOf = createNumbers(passages)
+  const packed = whole ?? (await packFound(dependencies, call, prepared, found))
+  const pack = packWhole + watch.lap()
+  const foundIds = new Set(found.map(({ chunkId }) => chunkId))
+  const isFound = (chunkId: string) => foundIds.has(chunkId)
+  const { words, embedders, vectorWeight, candidateCount, reranking, steps } = explanation
+  const { maximumPassages, maximumPassageTokens, wholeSpaceTokens } = call.space.settings
+  const outcomeOf = createOutcomes(packed, whole !== null)
   return {
     query: {
-      ...query,
+      text: composed.text,
+      context: composed.context,
       words,
-      isRewritten: isRewritten({ ...call, queryRewriting: call.space.settings.queryRewriting }, prepared),
+      isRewritten:
+        whole === null && isRewritten({ ...call, queryRewriting: call.space.settings.queryRewriting }, prepared),
     },
     model,
-    limits: { passages: call.space.settings.maximumPassages, bytes: maximumPassageBytes },
+    isWhole: whole !== null,
+    limits: { passages: maximumPassages, tokens: maximumPassageTokens, wholeSpaceTokens },
     embedders,
     vectorWeight,
     candidateCount,
-    candidates: explanation.candidates.map((candidate, index) => render(candidate, index + 1, numberOf)),
-    context: formatSources(passages),
+    reranking,
+    candidates: explanation.candidates.map((candidate, index) => render(candidate, index + 1, outcomeOf)),
+    passages: packed.passages.map((passage, index) => describePassage(passage, index + 1, isFound)),
+    context: formatSources(packed.passages),
     timings: rounded({ prepare, ...steps, pack, total: watch.total() }),
   }
 }
@@ -52,29 +64,51 @@ const nothingFound: SearchExplanation = {
   embedders: [],
   vectorWeight: 0,
   candidateCount: 0,
+  reranking: null,
   candidates: [],
-  steps: { open: 0, analyse: 0, embed: 0, candidates: 0, rank: 0, passages: 0 },
+  steps: { open: 0, analyse: 0, embed: 0, candidates: 0, rank: 0, passages: 0, rerank: 0 },
 }
 
-/** The number of each passage in the context, from 1. */
-function createNumbers(passages: readonly Passage[]) {
-  const numbers = new Map(passages.map(({ chunkId }, index) => [chunkId, index + 1]))
-  return (chunkId: string) => numbers.get(chunkId) ?? null
+type Outcome = Pick<ExplainedCandidateBody, 'number' | 'outcome'>
+
+/** What became of a candidate. `number`: of its passage in the context, from 1. */
+function createOutcomes({ passages, omitted }: PackedPassages, isWhole: boolean) {
+  const numbers = new Map(
+    passages.flatMap(({ parts }, index) => parts.map(({ chunk }) => [chunk.chunkId, index + 1] as const)),
+  )
+  return ({ chunkId, outcome }: ExplainedCandidate): Outcome => {
+    const number = numbers.get(chunkId) ?? null
+    if (number !== null) return { number, outcome: 'used' }
+    // Whole files leave out repeats only, such as columns of a wide table whose rows they have.
+    if (isWhole) return { number, outcome: 'repeat' }
+    if (outcome === 'passage') return { number, outcome: omitted.get(chunkId) ?? 'context_limit' }
+    return { number, outcome: outcome === 'byte_limit' ? 'token_limit' : outcome }
+  }
+}
+
+function describePassage(
+  { documentId, documentName, parts }: GivenPassage,
+  number: number,
+  isFound: (chunkId: string) => boolean,
+): SpaceSearchResult['passages'][number] {
+  return {
+    number,
+    documentId,
+    documentName,
+    chunks: parts.map(({ chunk: { chunkId, chunkIndex } }) => ({ chunkIndex, isFound: isFound(chunkId) })),
+  }
 }
 
 function render(
   candidate: ExplainedCandidate,
   rank: number,
-  numberOf: (chunkId: string) => number | null,
+  outcomeOf: (candidate: ExplainedCandidate) => Outcome,
 ): ExplainedCandidateBody {
-  const { chunkId, lexicalScore, similarity, lexicalRank, vectorRank, scores, outcome, url: _, ...place } = candidate
-  const number = numberOf(chunkId)
+  const { chunkId: _chunk, lexicalScore, similarity, lexicalRank, vectorRank, scores, url: _, ...place } = candidate
   return {
     ...place,
     rank,
-    number,
-    // The search returned it, so the context of the model has no room for it.
-    outcome: number !== null ? 'used' : outcome === 'passage' ? 'context_limit' : outcome,
+    ...outcomeOf(candidate),
     score: scores.score,
     lexical: describeScore(lexicalScore, lexicalRank, scores.lexical),
     vector: describeScore(similarity, vectorRank, scores.vector),

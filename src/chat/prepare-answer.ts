@@ -1,4 +1,4 @@
-import type { Ledger, Receipt } from '../billing/index.ts'
+import type { Ledger } from '../billing/index.ts'
 import type { ChatRequest } from '../contract/chat.ts'
 import type { Completions } from '../gateway/index.ts'
 import type { TableQueries } from '../ingestion/index.ts'
@@ -30,8 +30,6 @@ export interface AnswerCall {
   noteCitations?: (counts: CitationCounts) => void
   /** False once the Space was unpublished or removed: the answer ends then. Absent: it is always offered. */
   isOffered?: () => boolean
-  /** Receives a receipt for each call of the model, also of an answer that fails later. */
-  receipts?: Receipt[]
   signal: AbortSignal
 }
 
@@ -84,7 +82,12 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
   const system = composeSystemPrompt({ instructions, inline: call.inlineSources })
   const window = await openContextWindow(
     dependencies.tokens,
-    { ...limits, answerTokens: settings.maximumOutputTokens },
+    {
+      ...limits,
+      answerTokens: settings.maximumOutputTokens,
+      passageTokens: settings.maximumPassageTokens,
+      wholeTokens: settings.wholeSpaceTokens,
+    },
     { system, turns: call.messages },
   )
   const hasTools = call.agentic && limits.tools

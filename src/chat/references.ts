@@ -1,7 +1,8 @@
 import type { PassageReference, Reference } from '../contract/chat.ts'
 import type { Passage } from '../retrieval/index.ts'
 import type { Citation } from './citations/citation-rewriter.ts'
-import { countCharacters, selectQuote } from './citations/select-quote.ts'
+import { countCharacters, type Quote, selectQuote } from './citations/select-quote.ts'
+import type { GivenPassage, PassagePart } from './context/given-passage.ts'
 import { toCitedSource } from './context/prompt.ts'
 
 export type DocumentReference = Reference & { documentId: string }
@@ -9,7 +10,7 @@ export type DocumentReference = Reference & { documentId: string }
 /** The references of an answer whose markers name passages. `passages[n - 1]` is the passage with number n in the prompt. */
 export function referencesOfCitations(
   citations: readonly Citation[],
-  passages: readonly Passage[],
+  passages: readonly GivenPassage[],
   withPassages: boolean,
 ): DocumentReference[] {
   return citations.map(({ source, passages: cited }, index) => {
@@ -17,9 +18,9 @@ export function referencesOfCitations(
     if (!withPassages) return reference
     const described = new Map<string, PassageReference>()
     for (const { sourceNumber, sentence } of cited) {
-      const passage = passages[sourceNumber - 1]!
+      const { id, reference: passage } = describeCited(passages[sourceNumber - 1]!, sentence())
       // Several searches may find the same passage.
-      if (!described.has(passage.chunkId)) described.set(passage.chunkId, describePassage(passage, sentence()))
+      if (!described.has(id)) described.set(id, passage)
     }
     return { ...reference, passages: [...described.values()] }
   })
@@ -27,22 +28,20 @@ export function referencesOfCitations(
 
 /** The references of an answer without markers: the documents of all passages that the model received. */
 export function referencesOfPassages(
-  passages: readonly Passage[],
+  passages: readonly GivenPassage[],
   answerText: string,
   withPassages: boolean,
 ): DocumentReference[] {
   const byDocument = new Map<string, Map<string, Passage>>()
-  for (const passage of passages) {
-    const known = byDocument.get(passage.documentId) ?? new Map<string, Passage>()
-    byDocument.set(passage.documentId, known)
-    known.set(passage.chunkId, passage)
+  for (const { documentId, parts } of passages) {
+    const known = byDocument.get(documentId) ?? new Map<string, Passage>()
+    byDocument.set(documentId, known)
+    for (const { chunk } of parts) known.set(chunk.chunkId, chunk)
   }
   return [...byDocument.values()].map((given, index) => {
     const [first] = given.values()
-    return {
-      ...describeReference(toCitedSource(first!), index),
-      ...(withPassages && { passages: [...given.values()].map((passage) => describePassage(passage, answerText)) }),
-    }
+    const described = () => [...given.values()].map((chunk) => describeChunk(chunk, answerText))
+    return { ...describeReference(toCitedSource(first!), index), ...(withPassages && { passages: described() }) }
   })
 }
 
@@ -70,11 +69,38 @@ function describeReference({ title, documentId, url }: Citation['source'], index
   return { id: index + 1, title, documentId, ...(url === null ? {} : { url }) }
 }
 
-/** `cited`: the text that the passage supports. */
-function describePassage(passage: Passage, cited: string): PassageReference {
-  const { rowFrom, rowTo, headingPath, characterFrom, characterTo } = passage
+/** `cited`: the text that the passage supports. A joined passage is described by those of its chunks that the quote is from. */
+function describeCited(passage: GivenPassage, cited: string): { id: string; reference: PassageReference } {
   const quote = selectQuote(passage.text, cited)
-  const page = pageOf(passage, quote.at)
+  const quoted = partsOf(passage, quote)
+  const [first] = quoted
+  const chunks = quoted.map(({ chunk }) => chunk)
+  const place = quote.at - first.at + first.skippedUnits
+  return {
+    id: chunks.map(({ chunkId }) => chunkId).join(),
+    reference: describe(chunks, { text: quote.text, at: place }),
+  }
+}
+
+function partsOf({ parts }: GivenPassage, { text, at }: Quote): [PassagePart, ...PassagePart[]] {
+  const first = Math.max(
+    0,
+    parts.findLastIndex((part) => part.at <= at),
+  )
+  const others = parts.slice(first + 1).filter((part) => part.at < at + text.length)
+  return [parts[first]!, ...others]
+}
+
+function describeChunk(chunk: Passage, cited: string): PassageReference {
+  return describe([chunk], selectQuote(chunk.text, cited))
+}
+
+/** Chunks of one document that follow each other; the quote begins in the first one. */
+function describe(chunks: readonly Passage[], quote: Quote): PassageReference {
+  const first = chunks[0]!
+  const { rowFrom, headingPath, characterFrom } = first
+  const { rowTo, characterTo } = chunks.at(-1)!
+  const page = pageOf(first, quote.at)
   return {
     ...(page === null ? {} : { page }),
     ...(rowFrom === null ? {} : { rows: { from: rowFrom, to: rowTo ?? rowFrom } }),
@@ -85,7 +111,7 @@ function describePassage(passage: Passage, cited: string): PassageReference {
   }
 }
 
-/** The page at an index of the passage's text; its first page where the beginnings of pages are not known. */
+/** The page at an index of the chunk's text; its first page where the beginnings of pages are not known. */
 function pageOf({ text, pageFrom, pageStarts, characterFrom }: Passage, at: number): number | null {
   if (pageFrom === null || pageStarts === null || pageStarts.length === 0) return pageFrom
   const position = characterFrom + countCharacters(text.slice(0, at))

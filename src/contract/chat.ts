@@ -87,7 +87,12 @@ export type ChatAnswer = z.infer<typeof chatAnswerSchema>
 
 /** What people receive in addition when they try a Space in the console. */
 const previewSourceSchema = messageSourceSchema.extend({
-  query: z.string().nullable().describe('The searched text; null for a tool call without a valid query.'),
+  query: z
+    .string()
+    .nullable()
+    .describe(
+      'The searched text; null for a tool call without a valid query, and where all files were given without a search.',
+    ),
   documents: z.array(z.object({ id: z.uuid(), title: z.string() })).describe('Documents of the passages found.'),
   milliseconds: z.int().describe('Time of the search.'),
 })

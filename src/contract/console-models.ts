@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { modelKinds } from './model-kinds.ts'
 import { shownTraitsSchema } from './model-traits.ts'
 import { modelSchema, priceSchema, providerSchema, providerTestSchema, shownPrices } from './models.ts'
 import { paging, queryInteger } from './query-integer.ts'
@@ -77,7 +78,7 @@ const deploymentViewSchema = z
   .object({
     id: z.string(),
     model: z.string(),
-    kind: z.enum(['chat', 'embedding']),
+    kind: z.enum(modelKinds),
     provider: z.string(),
     wireId: z.string(),
     declaredIn: source,
@@ -144,7 +145,7 @@ const pricedRange = z
 
 export const modelsViewQuerySchema = z.object({
   ...page,
-  kind: z.enum(['chat', 'embedding']).optional(),
+  kind: z.enum(modelKinds).optional(),
   availability: z.enum(['all', 'callable', 'eu', 'not_callable']).default('all'),
 })
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { modelKinds } from './model-kinds.ts'
 import { modelTraitsSchema, shownTraitsSchema } from './model-traits.ts'
 import { providerFormats } from './provider-formats.ts'
 import { headerValueRule, isHeaderValue, isKey, keyRule } from './secret-text.ts'
@@ -158,7 +159,7 @@ export const patchProviderSchema = z
 export const putModelSchema = z
   .strictObject({
     enabled: z.boolean().optional().describe('false: not listed and not callable for any organisation.'),
-    kind: z.enum(['chat', 'embedding']).optional(),
+    kind: z.enum(modelKinds).optional(),
     aliases: z.array(modelId).max(50).optional(),
     ownedBy: z.string().min(1).max(100).optional(),
     tier: z.enum(['base', 'premium']).optional(),
@@ -212,7 +213,7 @@ export const addDeploymentsSchema = z
         z.strictObject({
           wireId: z.string().min(1).max(500).describe('Id on the wire, as the provider lists it.'),
           model: modelId.optional().describe('Id for clients. Default: the id on the wire.'),
-          kind: z.enum(['chat', 'embedding']).optional().describe('Of a model that no price list contains.'),
+          kind: z.enum(modelKinds).optional().describe('Of a model that no price list contains.'),
           prices: statedPricesSchema.optional().describe('In force from now on. Default: those of the price list.'),
         }),
       )
@@ -303,7 +304,7 @@ export const modelSchema = z
     id: z.string(),
     origin,
     enabled: z.boolean(),
-    kind: z.enum(['chat', 'embedding']),
+    kind: z.enum(modelKinds),
     aliases: z.array(z.string()),
     ownedBy: z.string(),
     tier: z.enum(['base', 'premium']),
@@ -363,7 +364,7 @@ export const discoveredModelsSchema = z
       .array(
         z.object({
           wireId: z.string(),
-          kind: z.enum(['chat', 'embedding']).describe('From the price list, else guessed from the name.'),
+          kind: z.enum(modelKinds).describe('From the price list, else guessed from the name.'),
           model: z.string().describe('The id that clients would use.'),
           contextTokens: z.int().nullable(),
           prices: shownPrices.nullable().describe('Of the provider’s price lists; null: none of them has the model.'),

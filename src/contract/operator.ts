@@ -143,6 +143,16 @@ const spaceSettings = {
     .describe(
       "Passages that an answer is given at most, 1 to 50, as far as they fit into the model's context. Default 30.",
     ),
+  maximumPassageTokens: z
+    .int()
+    .optional()
+    .describe('Tokens of the passages of one search at most, 500 to 50000; each answer pays for them. Default 6000.'),
+  wholeSpaceTokens: z
+    .int()
+    .optional()
+    .describe(
+      "Answers are given all files whole, without a search, where these have at most this many tokens, 0 to 50000, and fit into the model's context. 0: never. Default 6000.",
+    ),
   baseTierFallback: z
     .boolean()
     .optional()
@@ -200,16 +210,6 @@ export const listSpacesQuerySchema = z.object({
   search: z.string().max(200).optional().describe('A part of the name, not case-sensitive.'),
 })
 
-export const publishSpaceQuerySchema = z.object({
-  overrideReason: z
-    .string()
-    .trim()
-    .min(1)
-    .max(500)
-    .optional()
-    .describe('Publishes although the golden questions do not pass. The admin log gets the reason.'),
-})
-
 export const spaceSchema = z
   .object({
     id: z.uuid(),
@@ -219,6 +219,8 @@ export const spaceSchema = z
     model: z.string(),
     settings: z.object({
       maximumPassages: z.int(),
+      maximumPassageTokens: z.int(),
+      wholeSpaceTokens: z.int(),
       baseTierFallback: z.boolean(),
       temperature: z.number().nullable(),
       maximumOutputTokens: z.int().nullable(),

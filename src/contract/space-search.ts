@@ -33,17 +33,30 @@ const scores = z.object({
 })
 
 /** Why a candidate is not in the model's context: a closed list. */
-export const candidateOutcomes = ['used', 'below_limit', 'repeat', 'byte_limit', 'context_limit'] as const
+export const candidateOutcomes = ['used', 'below_limit', 'repeat', 'token_limit', 'context_limit'] as const
+
+/** What a reranker did in a search. */
+export const rerankOutcomes = ['reranked', 'timeout', 'failed', 'resting', 'skipped'] as const
 
 const explainedCandidateSchema = z
   .object({
-    rank: z.int().describe('By the fused score, from 1.'),
+    rank: z.int().describe('Of the search, from 1: by the reranker, then by the fused score.'),
+    fusedRank: z.int().describe('By the fused score, from 1: the rank without a reranker.'),
+    rerankScore: z
+      .number()
+      .nullable()
+      .describe('How well the passage answers the question, as the reranker scores it; null if it was not compared.'),
     outcome: z
       .enum(candidateOutcomes)
       .describe(
-        '`used`: the model receives it. Else why not: `below_limit` (beyond the passages of the Space), `repeat` (the text of a better one), `byte_limit` (no room among the passages of one search), `context_limit` (no room in the context of the model).',
+        '`used`: the model receives it. Else why not: `below_limit` (beyond the passages of the Space), `repeat` (the text of a better one), `token_limit` (no room in the tokens of passages of the Space), `context_limit` (no room in the context of the model).',
       ),
-    number: z.int().nullable().describe('The number of the passage in the context; null if it is not used.'),
+    number: z
+      .int()
+      .nullable()
+      .describe(
+        'The number of the passage in the context; null if it is not used. Candidates of one joined passage have the same number.',
+      ),
     documentId: z.uuid(),
     documentName: z.string(),
     chunkIndex: z.int(),
@@ -81,13 +94,52 @@ export const spaceSearchResultSchema = z
         .describe('The words that were compared, those of the question first; at most 100.'),
     }),
     model: z.string().describe('The model whose context the passages must fit into.'),
-    limits: z.object({ passages: z.int(), bytes: z.int() }).describe('Of the passages of one search.'),
+    isWhole: z
+      .boolean()
+      .describe(
+        'All files of the Space have at most `wholeSpaceTokens`: the chat gives them to the model whole, in the order of their names, and does not search. The candidates then only show how a search would rank them.',
+      ),
+    limits: z
+      .object({ passages: z.int(), tokens: z.int(), wholeSpaceTokens: z.int() })
+      .describe('Of the passages of one search, and of files that are given whole.'),
     embedders: z
       .array(z.object({ label: z.string(), hasSemantics: z.boolean() }))
       .describe('Whose vectors were compared; empty: words only.'),
     vectorWeight: share.describe('The share of the vectors in the fused score.'),
     candidateCount: z.int().describe('Chunks of the lexical search and of the vector search together.'),
+    reranking: z
+      .object({
+        label: z.string(),
+        text: z.string().describe('The question that was compared with the passages.'),
+        outcome: z
+          .enum(rerankOutcomes)
+          .describe(
+            '`reranked`: the order of the reranker is used. Else why the order of the fused scores is: `timeout`, `failed`, `resting` (skipped for up to a minute after several failures), `skipped` (fewer than two different passages).',
+          ),
+        passages: z.int().describe('Passages that have a score.'),
+      })
+      .nullable()
+      .describe('null: no reranker is configured.'),
     candidates: z.array(explainedCandidateSchema).describe('The best first.'),
+    passages: z
+      .array(
+        z.object({
+          number: z.int(),
+          documentId: z.uuid(),
+          documentName: z.string(),
+          chunks: z
+            .array(
+              z.object({
+                chunkIndex: z.int(),
+                isFound: z
+                  .boolean()
+                  .describe('The search found it. Others are neighbours of the best one, or come with whole files.'),
+              }),
+            )
+            .describe('More than one: neighbours in the document, joined without repeated text.'),
+        }),
+      )
+      .describe('The passages that the model receives, and the chunks in them.'),
     context: z.string().describe('The passages as the model receives them; empty if nothing was found.'),
     timings: z
       .object({
@@ -98,6 +150,7 @@ export const spaceSearchResultSchema = z
         candidates: milliseconds.describe('Search by words and by vectors.'),
         rank: milliseconds.describe('Fusion of the scores.'),
         passages: milliseconds.describe('Texts of the best candidates.'),
+        rerank: milliseconds.describe('Comparison of the best with the question by the reranker.'),
         pack: milliseconds.describe('Choice of the passages that fit.'),
         total: milliseconds,
       })

@@ -1,5 +1,6 @@
 export { createCompletions } from './complete.ts'
 export { createEmbeddings } from './embed.ts'
+export { createReranking } from './rerank.ts'
 export { gatewayRoutes } from './gateway.routes.ts'
 export type * from './port.ts'
 export { otherEndpointRoutes } from './other-endpoints.routes.ts'

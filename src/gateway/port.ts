@@ -94,3 +94,26 @@ export interface EmbeddingResult {
 export interface Embeddings {
   embed(call: EmbeddingCall): Promise<EmbeddingResult>
 }
+
+export interface RerankCall {
+  organisation: Organisation
+  spaceId: SpaceId | null
+  model: string
+  query: string
+  /** At least one. */
+  documents: string[]
+  /** Over all attempts. A provider that exceeds it counts as failed, so that its circuit opens. */
+  timeoutMs: number
+  signal: AbortSignal
+}
+
+export interface RerankResult {
+  /** In the order of the documents, higher is better. */
+  scores: number[]
+  receipt: Receipt
+}
+
+/** Comparisons of documents with a query, under the same rules as completions. */
+export interface Reranking {
+  rerank(call: RerankCall): Promise<RerankResult>
+}

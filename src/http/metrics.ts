@@ -192,5 +192,17 @@ function createDocumentMetrics(registers: Registry[]) {
       buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
       registers,
     }),
+    reranks: new Counter({
+      name: 'portico_reranks_total',
+      help: 'Searches that a reranker was to order, by outcome: reranked, timeout, failed, resting or skipped.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    rerankSeconds: new Histogram({
+      name: 'portico_rerank_seconds',
+      help: 'Comparison of the best passages of a search with the question.',
+      buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10],
+      registers,
+    }),
   }
 }

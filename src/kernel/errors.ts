@@ -15,7 +15,6 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
   | 'conflict'
-  | 'golden_questions_not_passed'
   | 'range_not_satisfiable'
   // the caller
   | 'invalid_api_key'

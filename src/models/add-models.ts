@@ -4,7 +4,7 @@ import { type Provider, ProviderError } from '../providers/index.ts'
 import type { BuiltCatalogue, DeclaredProvider } from './build-catalogue.ts'
 import type { AddedDeployment } from './catalogue.store.ts'
 import { euPrefix } from './catalogue.ts'
-import { looksLikeEmbedding } from './discovery.ts'
+import { guessModelKind } from './discovery.ts'
 import { findInLists, snapshotSchedules } from './price-lists.ts'
 import { perMillion } from './render-catalogue.ts'
 import type { PriceSnapshot } from './snapshot.ts'
@@ -86,7 +86,7 @@ function describeListed(
   const price = listed && snapshotSchedules(listed, snapshot.date).find(({ validFrom }) => validFrom <= clock.now())
   return {
     wireId,
-    kind: known?.kind ?? (looksLikeEmbedding(wireId) ? 'embedding' : 'chat'),
+    kind: known?.kind ?? guessModelKind(wireId),
     model: listed?.id ?? toModelId(wireId),
     contextTokens: known?.contextTokens ?? null,
     prices: price ? perMillion(price.base) : null,
@@ -128,7 +128,7 @@ export function planDeployments(
       id,
       deployment: { model, provider: providerId, ...(wireId !== model && { wireId }) },
       // Chat is the default; the catalogue has the kind of a known model.
-      kind: kind === 'embedding' && !isKnown ? kind : undefined,
+      kind: kind !== 'chat' && !isKnown ? kind : undefined,
       prices,
     }
   })

@@ -239,8 +239,9 @@ function buildModel(
     unknownContextTokens
   const usable = all.filter((entry) => entry.problem === null).map((entry) => entry.deployment)
   const retirements = models.map((model) => (model.retires === undefined ? null : Date.parse(model.retires)))
-  const tier = declared.tier ?? tierOf(usable)
   const kind = declared.kind ?? models[0]?.kind ?? 'chat'
+  // Tiers are about answers: the price of a search unit is no price of output.
+  const tier = declared.tier ?? (kind === 'rerank' ? 'base' : tierOf(usable))
   const maxOutputTokens =
     declared.maxOutputTokens ??
     largest(models.map((model) => model.maxOutputTokens)) ??
@@ -264,7 +265,7 @@ function buildModel(
     tier,
     plans: declared.plans ?? (tier === 'base' ? ['free', 'team', 'enterprise'] : ['team', 'enterprise']),
     contextTokens,
-    maxOutputTokens: kind === 'embedding' ? 0 : maxOutputTokens,
+    maxOutputTokens: kind === 'chat' ? maxOutputTokens : 0,
     dimensions: declared.dimensions ?? models.find((model) => model.dimensions)?.dimensions ?? null,
     retiresAt:
       declared.retiresAt === undefined

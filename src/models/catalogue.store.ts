@@ -1,3 +1,4 @@
+import type { ModelKind } from '../contract/model-kinds.ts'
 import {
   type AddDeployments,
   type NewPrice,
@@ -104,7 +105,7 @@ export function createCatalogueStore(dependencies: StoreDependencies) {
 export interface AddedDeployment {
   id: string
   deployment: PutDeployment & { model: string }
-  kind: 'chat' | 'embedding' | undefined
+  kind: ModelKind | undefined
   prices: AddDeployments['deployments'][number]['prices']
 }
 

@@ -1,4 +1,5 @@
 import type { PriceSchedule } from '../billing/index.ts'
+import type { ModelKind } from '../contract/model-kinds.ts'
 import type { Organisation, Plan } from '../organisations/index.ts'
 import type { Provider, WireModel } from '../providers/index.ts'
 
@@ -22,7 +23,7 @@ export interface Deployment {
 export interface Model {
   /** Canonical id, without `eu/`. */
   readonly id: string
-  readonly kind: 'chat' | 'embedding'
+  readonly kind: ModelKind
   readonly aliases: readonly string[]
   readonly ownedBy: string
   /** Unix seconds. */
@@ -46,7 +47,7 @@ export interface Catalogue {
   find(organisation: Organisation, requestedId: string, nowMs: number): ListedModel | undefined
   /**
    * The model behind a canonical id or alias, with or without `eu/`, and the deployments of that side that have a price now. undefined:
-   * unknown, disabled, retired, not in the plan, or no deployment of that side. Also resolves embedding models.
+   * unknown, disabled, retired, not in the plan, or no deployment of that side. Also resolves embedding and rerank models.
    */
   resolve(organisation: Organisation, requestedId: string, nowMs: number): ResolvedModel | undefined
   /** The live provider of a deployment. Get it for each call: a provider with changed settings is a new instance. */

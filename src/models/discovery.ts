@@ -1,3 +1,4 @@
+import type { ModelKind } from '../contract/model-kinds.ts'
 import { type Clock, type Log, describeError } from '../kernel/index.ts'
 import type { Provider, ProviderSettings } from '../providers/index.ts'
 import { type Declarations, type ProviderDeclaration, noDeclarations } from './declarations.ts'
@@ -12,8 +13,14 @@ const maximumDiscoveredModels = 1_000
 /** Names of embedding models of local hosts, whose listings have no kind. */
 const embeddingNames = /embed|^(bge|gte|e5|all-minilm|paraphrase)[-_]|minilm/i
 
-/** Guesses from the name of a model whether it makes embeddings. */
-export const looksLikeEmbedding = (name: string): boolean => embeddingNames.test(name)
+const rerankNames = /rerank/i
+
+/** Guesses from the name of a model what it does. */
+export function guessModelKind(name: string): ModelKind {
+  // bge-reranker is no embedding model.
+  if (rerankNames.test(name)) return 'rerank'
+  return embeddingNames.test(name) ? 'embedding' : 'chat'
+}
 
 /**
  * Lists the models of providers with `models: discovered`: a running Ollama, vLLM, LM Studio. A provider that does not answer has no models
@@ -76,7 +83,7 @@ export function createDiscovery({
       origin: 'discovered',
       models: [...found.values()]
         .flat()
-        .map((id) => (looksLikeEmbedding(id) ? { id, kind: 'embedding' as const } : { id })),
+        .map((id) => (guessModelKind(id) === 'chat' ? { id } : { id, kind: guessModelKind(id) })),
       deployments: [...found].flatMap(([providerId, names]) =>
         names.map((name) => ({ id: `${providerId}/${name}`, modelId: name, providerId })),
       ),

@@ -105,7 +105,7 @@ function leaseProvider(provider: Provider): LeasedProvider {
       end()
     }
   }
-  const { embed, listModels, connections } = provider
+  const { embed, rerank, listModels, connections } = provider
   return {
     id: provider.id,
     complete: (call) => during(() => provider.complete(call)),
@@ -131,6 +131,7 @@ function leaseProvider(provider: Provider): LeasedProvider {
       }
     },
     ...(embed ? { embed: (call) => during(() => embed.call(provider, call)) } : {}),
+    ...(rerank ? { rerank: (call) => during(() => rerank.call(provider, call)) } : {}),
     ...(listModels ? { listModels: (signal) => during(() => listModels.call(provider, signal)) } : {}),
     ...(connections ? { connections: () => connections.call(provider) } : {}),
     close: () => provider.close(),

@@ -174,6 +174,7 @@ async function callOnce(
 ): Promise<void> {
   const call = { model: deployment.wire, signal, requestId }
   if (model.kind === 'embedding') await provider.embed?.({ ...call, texts: ['test'], purpose: 'query' })
+  else if (model.kind === 'rerank') await provider.rerank?.({ ...call, query: 'test', documents: ['test'] })
   else {
     const messages = [{ role: 'user' as const, content: 'Answer with the word OK.' }]
     await provider.complete({ ...call, request: { messages, maxOutputTokens: testOutputTokens } })

@@ -8,8 +8,10 @@ import {
   ProviderError,
   type ProviderSettings,
   type ProviderStream,
+  type RerankAnswer,
 } from './port.ts'
 import { createLearnedRefusals, type LearnedRefusals } from './learned-refusals.ts'
+import { addRanking, orderScores } from './ranking.ts'
 import { isUnknownStop, openStream } from './read-stream.ts'
 import { encodeBody } from './encode-body.ts'
 import type { EncodedRequest, WireAdapter, WireRequest } from './wire-adapter.ts'
@@ -51,7 +53,7 @@ export function createHttpProvider({
       onRefusal?.(refusal)
     },
   }
-  const { embeddings, models } = adapter
+  const { embeddings, rerank, models } = adapter
   const onUnknownWord = (word: string) =>
     log.info({ provider: settings.id, word: word.slice(0, 100) }, 'an unknown finish reason was read as stop')
   return {
@@ -76,6 +78,7 @@ export function createHttpProvider({
       }
     },
     ...(embeddings && { embed: (call) => embedInBatches(wire, embeddings, call) }),
+    ...(rerank && { rerank: (call) => rerankInBatches(wire, rerank, call) }),
     ...(models && {
       async listModels(signal) {
         const request = {
@@ -247,4 +250,22 @@ async function embedInBatches(
     call.onPart?.({ texts: vectors.length, promptTokens })
   }
   return { vectors, promptTokens }
+}
+
+/** One after another: the provider scores each document by itself, so scores of several requests are comparable. */
+async function rerankInBatches(
+  wire: Wire,
+  rerank: NonNullable<WireAdapter['rerank']>,
+  call: Parameters<NonNullable<Provider['rerank']>>[0],
+): Promise<RerankAnswer> {
+  let sum: RerankAnswer | null = null
+  for (let start = 0; start < call.documents.length; start += rerank.maximumBatch) {
+    const documents = call.documents.slice(start, start + rerank.maximumBatch)
+    const answer = await send(wire, rerank.toRequest({ ...call, documents }), call)
+    const body = await readWhole(answer.body)
+    const ranking = readAnswer(() => rerank.fromResponse(body))
+    sum = addRanking(sum, ranking, orderScores(ranking, documents.length))
+    call.onPart?.(sum)
+  }
+  return sum ?? { scores: [], promptTokens: 0, searchUnits: null }
 }

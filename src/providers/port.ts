@@ -156,6 +156,15 @@ export interface EmbeddingAnswer {
   promptTokens: number | null
 }
 
+export interface RerankAnswer {
+  /** How well each document answers the query, in the order of the documents; comparable within one call only. */
+  scores: number[]
+  /** null: the wire had none. */
+  promptTokens: number | null
+  /** Units that the provider bills instead of tokens (Cohere); null: it bills tokens. */
+  searchUnits: number | null
+}
+
 /** Connections of one provider at one moment. */
 export interface ConnectionsView {
   maximum: number
@@ -187,6 +196,19 @@ export interface Provider {
     tenant?: string
     requestId: string
   }): Promise<EmbeddingAnswer>
+  /** Compares documents with a query. Absent if the provider has no rerank models. */
+  rerank?(call: {
+    model: WireModel
+    query: string
+    /** At least one. */
+    documents: string[]
+    /** Called after each of several requests with the totals so far: the provider bills them even if a later one fails. */
+    onPart?: (answered: RerankAnswer) => void
+    signal: AbortSignal
+    /** As in ProviderCall. */
+    tenant?: string
+    requestId: string
+  }): Promise<RerankAnswer>
   /** Ids in the provider's listing; absent if it has none. */
   listModels?(signal: AbortSignal): Promise<string[]>
   /** Absent if the provider needs no network. */

@@ -7,6 +7,7 @@ import type {
   ProviderError,
   ProviderEvent,
   ProviderSettings,
+  RerankAnswer,
   WireModel,
 } from './port.ts'
 
@@ -33,6 +34,12 @@ export interface WireAdapter {
     /** Upper bound on the inputs of one request to this model (Titan 1, Cohere 96); larger calls are split. */
     maximumBatch(model: WireModel): number
   }
+  rerank?: {
+    toRequest(call: RerankCall): WireRequest
+    fromResponse(body: Uint8Array): WireRanking
+    /** Upper bound on the documents of one request; larger calls are split. */
+    maximumBatch: number
+  }
   /** `url` is absolute like WireRequest.url (Bedrock lists on another host); fetched with GET and `authorize`. */
   models?: { url: string; fromResponse(body: Uint8Array): string[] }
 }
@@ -44,6 +51,11 @@ export type EmbedCall = Pick<
   Parameters<NonNullable<Provider['embed']>>[0],
   'model' | 'texts' | 'dimensions' | 'purpose'
 >
+
+export type RerankCall = Pick<Parameters<NonNullable<Provider['rerank']>>[0], 'model' | 'query' | 'documents'>
+
+/** The answer of one rerank request, its scores in the order of the wire. */
+export type WireRanking = Omit<RerankAnswer, 'scores'> & { ranks: { index: number; score: number }[] }
 
 export interface WireRequest {
   method: 'POST' | 'GET'

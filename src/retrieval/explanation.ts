@@ -3,6 +3,7 @@ import type { Embedder } from './embedders/embedder.ts'
 import type { Candidate, CandidateQuery } from './engine.ts'
 import { createFusion, findRepeats, type Fused, type FusedScores, type FusionOptions } from './fusion.ts'
 import type { QueryWord } from './lexical/analyse-text.ts'
+import type { Reranked, RerankOutcome } from './rerankers/rerank-stage.ts'
 import type { Passage } from './retrieval.ts'
 
 /** How a search found its passages. Built only where a search is explained, from the values that the search itself has used. */
@@ -15,19 +16,25 @@ export interface SearchExplanation {
   vectorWeight: number
   /** Chunks that were found by terms or by vectors. */
   candidateCount: number
-  /** The best first. */
+  /** Where a reranker is configured: what it compared with the passages, and whether its order was used. */
+  reranking: { label: string; text: string; outcome: RerankOutcome; passages: number } | null
+  /** The best first: by the reranker, then by the fused score. */
   candidates: ExplainedCandidate[]
   /** Milliseconds of each step. */
   steps: Record<SearchStep, number>
 }
 
-type SearchStep = 'open' | 'analyse' | 'embed' | 'candidates' | 'rank' | 'passages'
+type SearchStep = 'open' | 'analyse' | 'embed' | 'candidates' | 'rank' | 'passages' | 'rerank'
 
 export interface ExplainedCandidate extends StoredPassage, Pick<Candidate, 'lexicalScore' | 'similarity'> {
   /** Among the candidates, from 1; null: not found by terms, or without a vector. */
   lexicalRank: number | null
   vectorRank: number | null
   scores: FusedScores
+  /** By the fused score, from 1. */
+  fusedRank: number
+  /** How well it answers the question, by the reranker; null: it was not compared. */
+  rerankScore: number | null
   /** `passage`: the search returned it. */
   outcome: 'passage' | 'below_limit' | 'repeat' | 'byte_limit'
 }
@@ -57,6 +64,7 @@ interface FinishedSearch {
   ranked: readonly Fused[]
   stored: readonly StoredPassage[]
   selection: Selection
+  reranking: (Reranked<Passage> & { label: string; text: string }) | undefined
   load(chunkIds: readonly string[]): Promise<StoredPassage[]>
 }
 
@@ -66,7 +74,15 @@ const maximumWords = 100
 export type Explainer = ReturnType<typeof createExplainer>
 
 export function createExplainer({ limit, report }: ExplainSearch) {
-  const steps: Record<SearchStep, number> = { open: 0, analyse: 0, embed: 0, candidates: 0, rank: 0, passages: 0 }
+  const steps: Record<SearchStep, number> = {
+    open: 0,
+    analyse: 0,
+    embed: 0,
+    candidates: 0,
+    rank: 0,
+    passages: 0,
+    rerank: 0,
+  }
   let startedMs = performance.now()
   return {
     /** Adds the time since the last call to this step. */
@@ -77,7 +93,7 @@ export function createExplainer({ limit, report }: ExplainSearch) {
     },
 
     async report(search: FinishedSearch): Promise<void> {
-      const { query, embedders, fusion, candidates } = search
+      const { query, embedders, fusion, candidates, reranking } = search
       report({
         words: query.terms.slice(0, maximumWords).map(({ word, weight }) => ({ word, weight })),
         embedders: query.vectors.map(({ version, hasSemantics }) => ({
@@ -86,6 +102,14 @@ export function createExplainer({ limit, report }: ExplainSearch) {
         })),
         vectorWeight: createFusion(candidates, fusion).vectorWeight,
         candidateCount: candidates.length,
+        reranking: reranking
+          ? {
+              label: reranking.label,
+              text: reranking.text,
+              outcome: reranking.outcome,
+              passages: reranking.scores.size,
+            }
+          : null,
         candidates: await explainCandidates(search, limit),
         steps,
       })
@@ -94,7 +118,7 @@ export function createExplainer({ limit, report }: ExplainSearch) {
 }
 
 async function explainCandidates(
-  { fusion, candidates, ranked, stored, selection, load }: FinishedSearch,
+  { fusion, candidates, ranked, stored, selection, reranking, load }: FinishedSearch,
   limit: number,
 ): Promise<ExplainedCandidate[]> {
   const { scoresOf } = createFusion(candidates, fusion)
@@ -103,7 +127,8 @@ async function explainCandidates(
   const vectorRanks = ranksBy(candidates, ({ similarity }) => similarity)
   const outcomeOf = createOutcomes(selection)
   const rows = new Map(stored.map((row) => [row.chunkId, row]))
-  const shown = ranked.slice(0, limit)
+  const fusedRanks = new Map(ranked.map(({ chunkId }, index) => [chunkId, index + 1]))
+  const shown = inFinalOrder(ranked, reranking).slice(0, limit)
   // The search itself loads twice as many as it wants.
   const missing = shown.flatMap(({ chunkId }) => (rows.has(chunkId) ? [] : [chunkId]))
   if (missing.length > 0) for (const row of await load(missing)) rows.set(row.chunkId, row)
@@ -118,9 +143,21 @@ async function explainCandidates(
       lexicalRank: lexicalRanks.get(row.chunkId) ?? null,
       vectorRank: vectorRanks.get(row.chunkId) ?? null,
       scores: scoresOf(candidate),
+      fusedRank: fusedRanks.get(row.chunkId)!,
+      rerankScore: reranking?.scores.get(row.chunkId) ?? null,
       outcome: outcomeOf(row.chunkId) ?? (repeats.has(row) ? 'repeat' : 'below_limit'),
     }
   })
+}
+
+/** Those that the reranker has compared, then the rest by the fused score. */
+function inFinalOrder(ranked: readonly Fused[], reranking: FinishedSearch['reranking']): { chunkId: string }[] {
+  if (!reranking) return [...ranked]
+  const { passages, scores } = reranking
+  return [
+    ...passages.filter(({ chunkId }) => scores.has(chunkId)),
+    ...ranked.filter(({ chunkId }) => !scores.has(chunkId)),
+  ]
 }
 
 /** Undefined: the limit of passages was reached before. */

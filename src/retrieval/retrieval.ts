@@ -13,11 +13,14 @@ import { fuse, type Fused, type FusionOptions, repeatsLast } from './fusion.ts'
 import { embedQuery } from './embed-query.ts'
 import { maximumQueryCharacters } from './lexical/analyse-text.ts'
 import { analyseWithContext, type ContextText } from './lexical/weigh-context.ts'
+import type { Reranked, RerankQuestion, RerankStage } from './rerankers/rerank-stage.ts'
 import type { SearchIndex } from './search-index.ts'
 
 export interface Passage extends StoredPassage {
   /** Fused score, higher is better; comparable within one search only. */
   score: number
+  /** Where the reranker has compared it with the question: it decides the order then. */
+  rerankScore?: number
 }
 
 export interface SearchRequest {
@@ -30,6 +33,11 @@ export interface SearchRequest {
   documentIds?: readonly string[]
   /** Most passages. */
   limit: number
+  /**
+   * The question as a reranker compares it with passages; default `query`. null: in the order of the search, to be reranked together with
+   * passages of other searches.
+   */
+  rerankText?: string | null
   /** Most bytes of the passages' texts and table headers, in UTF-8; the first passage is always returned. Absent: no bound. */
   maximumBytes?: number
   /** Receives how the passages were found, before the search returns. Absent: nothing is recorded. Not called for an empty Space or query. */
@@ -40,6 +48,13 @@ export interface SearchRequest {
 export interface Retrieval {
   /** Hybrid search in one Space over ready documents; never short of `limit` when that many chunks exist, match and fit. */
   search(request: SearchRequest): Promise<Passage[]>
+  /** Most passages that `rerank` compares with a question; 0 where no reranker is configured. */
+  readonly rerankSize: number
+  /** Orders passages of several searches by the reranker; in their order where it fails or none is configured. */
+  rerank(
+    passages: readonly Passage[],
+    request: RerankQuestion & Pick<SearchRequest, 'limit' | 'maximumBytes'>,
+  ): Promise<Passage[]>
 }
 
 export interface RetrievalDependencies {
@@ -48,6 +63,8 @@ export interface RetrievalDependencies {
   embedder: Embedder
   /** Embedders of older indexes, which answer while the new one is being built. */
   formerEmbedders?: readonly Embedder[]
+  /** Orders the best candidates by a reranker. Absent: in the order of the fused scores. */
+  rerankStage?: RerankStage
   log?: Log
   /** Longest search; then it fails with `request_timeout`. */
   timeoutMs?: number
@@ -87,7 +104,10 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
       try {
         const signal = anySignal(request.signal, deadline)
         signal.throwIfAborted()
-        return await findPassages({ ...dependencies, embedders }, { ...request, query, context, limit, signal })
+        return await findPassages(
+          { ...dependencies, embedders, clientSignal: request.signal },
+          { ...request, query, context, limit, signal },
+        )
       } catch (error) {
         if (deadline.aborted && !request.signal.aborted) {
           throw new AppError('request_timeout', `The search took longer than ${timeoutMs} ms. Try again later.`, {
@@ -96,6 +116,11 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
         }
         throw error
       }
+    },
+    rerankSize: dependencies.rerankStage?.size ?? 0,
+    async rerank(passages, request) {
+      const reranked = await dependencies.rerankStage?.rerank(passages, request)
+      return selectPassages(reranked ? withScores(reranked) : passages, request).passages
     },
   }
 }
@@ -108,7 +133,11 @@ function hasWord(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text)
 }
 
-type SearchParts = RetrievalDependencies & { embedders: ReadonlyMap<string, Embedder> }
+type SearchParts = RetrievalDependencies & {
+  embedders: ReadonlyMap<string, Embedder>
+  /** Without the time limit of the search. */
+  clientSignal: AbortSignal
+}
 
 async function findPassages(parts: SearchParts, request: SearchRequest): Promise<Passage[]> {
   const { engine, database } = parts.index
@@ -122,18 +151,22 @@ async function findPassages(parts: SearchParts, request: SearchRequest): Promise
     explainer?.finished('candidates')
     const ranked = rank(candidates, query, parts.vectorWeight)
     // Twice as many as wanted: some may be deleted meanwhile, and repeats are moved to the end.
-    const best = ranked.slice(0, request.limit * 2)
+    const best = ranked.slice(0, Math.max(request.limit * 2, rerankSizeOf(parts, request)))
     explainer?.finished('rank')
     const chunkIds = best.map(({ chunkId }) => chunkId)
     const stored = await loadPassages(database, request, chunkIds, request.signal)
-    const selection = selectPassages(best, stored, request)
+    const found = joinPassages(best, stored)
+    const selection = selectPassages(found, request)
     explainer?.finished('passages')
     const isComplete = stored.length === best.length
     if (!isComplete) {
-      const found = new Set(stored.map(({ chunkId }) => chunkId))
-      await space.discard(chunkIds.filter((chunkId) => !found.has(chunkId)))
+      const stillThere = new Set(stored.map(({ chunkId }) => chunkId))
+      await space.discard(chunkIds.filter((chunkId) => !stillThere.has(chunkId)))
     }
     if (isComplete || selection.isFull || attempt === maximumAttempts) {
+      const reranked = await rerankFound(parts, request, found)
+      explainer?.finished('rerank')
+      const final = reranked ? selectPassages(withScores(reranked), request) : selection
       const load = (ids: readonly string[]) => loadPassages(database, request, ids, request.signal)
       const fusion = fusionOptions(query, parts.vectorWeight)
       await explainer?.report({
@@ -143,12 +176,38 @@ async function findPassages(parts: SearchParts, request: SearchRequest): Promise
         candidates,
         ranked,
         stored,
-        selection,
+        selection: final,
+        reranking: reranked && { ...reranked, label: parts.rerankStage!.label, text: rerankTextOf(request) },
         load,
       })
-      return selection.passages
+      return final.passages
     }
   }
+}
+
+function rerankSizeOf({ rerankStage }: SearchParts, { rerankText }: SearchRequest): number {
+  return rerankText === null ? 0 : (rerankStage?.size ?? 0)
+}
+
+function rerankTextOf({ rerankText, query }: SearchRequest): string {
+  return rerankText ?? query
+}
+
+/** Undefined: the order of the fused scores is wanted. A search that is nearly out of time is not lost: this stage has its own limit. */
+async function rerankFound(
+  { rerankStage, clientSignal }: SearchParts,
+  request: SearchRequest,
+  passages: readonly Passage[],
+): Promise<Reranked<Passage> | undefined> {
+  if (request.rerankText === null) return undefined
+  return rerankStage?.rerank(passages, { ...request, text: rerankTextOf(request), signal: clientSignal })
+}
+
+function withScores({ passages, scores }: Reranked<Passage>): Passage[] {
+  return passages.map((passage) => {
+    const rerankScore = scores.get(passage.chunkId)
+    return rerankScore === undefined ? passage : { ...passage, rerankScore }
+  })
 }
 
 /** The query as terms, and as a vector of each live embedding version. */
@@ -162,7 +221,8 @@ async function prepareQuery(
   explainer?.finished('analyse')
   const vectors = await embedQuery(parts, request, space.embeddingVersions)
   explainer?.finished('embed')
-  return { terms, vectors, limit: Math.max(request.limit * candidatesPerResult, minimumCandidates) }
+  const wanted = Math.max(request.limit * candidatesPerResult, minimumCandidates, rerankSizeOf(parts, request))
+  return { terms, vectors, limit: wanted }
 }
 
 function rank(candidates: readonly Candidate[], query: CandidateQuery, givenWeight?: number): Fused[] {
@@ -174,16 +234,19 @@ function fusionOptions({ vectors }: CandidateQuery, givenWeight?: number): Fusio
   return { vectorWeight: givenWeight ?? (hasSemantics ? semanticVectorWeight : spellingVectorWeight) }
 }
 
-function selectPassages(
-  best: readonly Fused[],
-  stored: readonly StoredPassage[],
-  { limit, maximumBytes = Number.POSITIVE_INFINITY }: Pick<SearchRequest, 'limit' | 'maximumBytes'>,
-): Selection {
+/** In the order of `best`. */
+function joinPassages(best: readonly Fused[], stored: readonly StoredPassage[]): Passage[] {
   const byId = new Map(stored.map((row) => [row.chunkId, row]))
-  const passages = best.flatMap(({ chunkId, score }) => {
+  return best.flatMap(({ chunkId, score }) => {
     const row = byId.get(chunkId)
     return row ? [{ ...row, score }] : []
   })
+}
+
+function selectPassages(
+  passages: readonly Passage[],
+  { limit, maximumBytes = Number.POSITIVE_INFINITY }: Pick<SearchRequest, 'limit' | 'maximumBytes'>,
+): Selection {
   const wanted = repeatsLast(passages).slice(0, limit)
   const fitting = limitBytes(wanted, maximumBytes)
   return { passages: fitting, wanted, isFull: wanted.length === limit || fitting.length < wanted.length }

@@ -1,6 +1,7 @@
+import path from 'node:path'
 import { createLedger } from '../billing/index.ts'
 import type { Database } from '../database/index.ts'
-import { createCompletions, createEmbeddings } from '../gateway/index.ts'
+import { createCompletions, createEmbeddings, createReranking } from '../gateway/index.ts'
 import type { Metrics } from '../http/index.ts'
 import type { Pseudonyms } from '../kernel/index.ts'
 import type { Catalogue } from '../models/index.ts'
@@ -20,14 +21,22 @@ interface GatewayDependencies extends PartContext {
   pseudonyms: Pseudonyms
 }
 
-/** Completions and embeddings, and the ledger that records every call of both. */
+/** Completions, embeddings and reranking, and the ledger that records every call of them. */
 export async function openGateway(dependencies: GatewayDependencies) {
-  const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, clock, log, onStop } = dependencies
+  const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, config, clock, log, onStop } =
+    dependencies
   const ledger = await createLedger({
     database: control,
     clock,
     log,
     observer: observeLedger(metrics),
+    // A server's ledger has other instances, which must see every hold of this one.
+    ...(control.engine === 'embedded' && {
+      journal: {
+        mode: config.settings.ledger.journal,
+        folder: path.join(config.settings.dataFolder, 'ledger-journal'),
+      },
+    }),
     webhooks: {
       fetch,
       async target(id) {
@@ -41,5 +50,5 @@ export async function openGateway(dependencies: GatewayDependencies) {
   const calls = { catalogue, router, ledger, tokens, pseudonyms, clock, log }
   const completions = createCompletions(calls)
   onStop(() => completions.close())
-  return { ledger, completions, embeddings: createEmbeddings(calls) }
+  return { ledger, completions, embeddings: createEmbeddings(calls), reranking: createReranking(calls) }
 }

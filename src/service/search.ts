@@ -1,6 +1,6 @@
 import type { Database } from '../database/index.ts'
 import type { BlobStore } from '../documents/index.ts'
-import type { Embeddings } from '../gateway/index.ts'
+import type { Embeddings, Reranking } from '../gateway/index.ts'
 import type { Metrics } from '../http/index.ts'
 import { createTableQueries } from '../ingestion/index.ts'
 import type { LiveCatalogue } from '../models/index.ts'
@@ -15,6 +15,7 @@ import {
 import type { TokenCounting } from '../tokens/index.ts'
 import { openEmbedder, openFormerEmbedders } from './embedders.ts'
 import type { PartContext } from './foundation.ts'
+import { openReranker } from './rerankers.ts'
 
 interface SearchDependencies extends PartContext {
   corpus: Database
@@ -23,11 +24,12 @@ interface SearchDependencies extends PartContext {
   organisations: Pick<Organisations, 'get'>
   catalogue: Pick<LiveCatalogue, 'built'>
   embeddings: Embeddings
+  reranking: Reranking
   metrics: Metrics
   tokens: TokenCounting
 }
 
-/** The embedder, and hybrid search over its vectors. */
+/** The embedder, hybrid search over its vectors, and the reranker if one is configured. */
 export async function openSearch({
   config,
   corpus,
@@ -36,6 +38,7 @@ export async function openSearch({
   organisations,
   catalogue,
   embeddings,
+  reranking,
   metrics,
   tokens,
   clock,
@@ -56,18 +59,35 @@ export async function openSearch({
   onStop(() => embedder.close())
   const former = await openFormerEmbedders(embedder, await index.embeddingVersions.load(), dependencies)
   for (const one of former) onStop(() => one.close())
+  const opened = await openReranker({
+    config,
+    reranking,
+    organisations,
+    modelKind: (model) => catalogue.built().models.get(model.replace(/^eu\//, ''))?.kind,
+    metrics,
+    clock,
+    log,
+  })
+  if (opened) onStop(() => opened.reranker.close())
   const retrieval = timed(
     // The built-in embedder needs no model files, so it always serves its index while the index of another model is built.
-    createRetrieval({ index, embedder, formerEmbedders: [createHashingEmbedder(), ...former], log }),
+    createRetrieval({
+      index,
+      embedder,
+      formerEmbedders: [createHashingEmbedder(), ...former],
+      ...(opened && { rerankStage: opened.rerankStage }),
+      log,
+    }),
     (seconds) => metrics.searchSeconds.observe(seconds),
   )
   const tables = createTableQueries({ blobs, log })
   onStop(() => tables.close())
-  return { embedder, retrieval, documentReader: createDocumentReader(corpus), tables }
+  return { embedder, reranker: opened?.reranker, retrieval, documentReader: createDocumentReader(corpus), tables }
 }
 
 function timed(retrieval: Retrieval, observe: (seconds: number) => void): Retrieval {
   return {
+    ...retrieval,
     async search(request) {
       const startMs = performance.now()
       try {

@@ -15,6 +15,10 @@ export type NewSpace = SpaceChange & { organisationId: OrganisationId; name: str
 
 export const defaultSpaceSettings: SpaceSettings = Object.freeze({
   maximumPassages: 30,
+  // About 17 passages of English. A larger context costs with each answer, and the best passages come first.
+  maximumPassageTokens: 6_000,
+  // An answer from whole files then costs no more than one from a search.
+  wholeSpaceTokens: 6_000,
   baseTierFallback: false,
   temperature: null,
   maximumOutputTokens: null,
@@ -31,6 +35,8 @@ const maximumInstructionsLength = 50_000
 const maximumModelIdLength = 300
 /** Even at the largest chunk size, this many passages fill a small part of a current model's context window. */
 const maximumPassagesLimit = 50
+/** One passage of the largest size fits into the least; the most is 50 of them. */
+const passageTokensLimits = { least: 500, most: 50_000 }
 /** US dollars. */
 const maximumToolCostLimit = 1_000
 /** As long as usage is reported. */
@@ -72,11 +78,23 @@ function assertFields({ name, instructions, model, settings }: Space): void {
   assertField('name', name.trim() !== '' && name.length <= maximumSpaceNameLength, 'must have 1 to 200 characters.')
   assertField('instructions', instructions.length <= maximumInstructionsLength, 'must have at most 50000 characters.')
   assertField('model', model.trim() !== '' && model.length <= maximumModelIdLength, 'must be the id of a model.')
-  const { maximumPassages, temperature, maximumOutputTokens, maximumToolCostUsd, conversationDays } = settings
+  const { maximumPassages, maximumPassageTokens, wholeSpaceTokens } = settings
+  const { temperature, maximumOutputTokens, maximumToolCostUsd, conversationDays } = settings
   assertField(
     'settings.maximumPassages',
     Number.isInteger(maximumPassages) && maximumPassages >= 1 && maximumPassages <= maximumPassagesLimit,
     `must be a whole number from 1 to ${maximumPassagesLimit}.`,
+  )
+  const { least, most } = passageTokensLimits
+  assertField(
+    'settings.maximumPassageTokens',
+    Number.isInteger(maximumPassageTokens) && maximumPassageTokens >= least && maximumPassageTokens <= most,
+    `must be a whole number from ${least} to ${most}.`,
+  )
+  assertField(
+    'settings.wholeSpaceTokens',
+    Number.isInteger(wholeSpaceTokens) && wholeSpaceTokens >= 0 && wholeSpaceTokens <= most,
+    `must be a whole number from 0 to ${most}.`,
   )
   assertField(
     'settings.temperature',

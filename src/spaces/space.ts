@@ -4,6 +4,10 @@ import type { EndpointId, OrganisationId, SpaceId } from '../kernel/index.ts'
 export interface SpaceSettings {
   /** Most passages that the model receives for one answer; fewer where its context window has no room. */
   readonly maximumPassages: number
+  /** Most tokens of the passages of one search: each answer pays for them. */
+  readonly maximumPassageTokens: number
+  /** The files are given whole, without a search, where they have at most this many tokens; 0: never. */
+  readonly wholeSpaceTokens: number
   /** When credits are exhausted, a base-tier model answers at the operator's cost, where the service has one. Off by default. */
   readonly baseTierFallback: boolean
   /** 0 to 2, scaled per provider; null for the provider's default. */

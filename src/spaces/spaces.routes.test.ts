@@ -29,6 +29,8 @@ test('creates a Space with defaults, changes it and lists it for its organisatio
     model: 'portico/offline',
     settings: {
       maximumPassages: 30,
+      maximumPassageTokens: 6_000,
+      wholeSpaceTokens: 6_000,
       baseTierFallback: false,
       temperature: null,
       maximumOutputTokens: null,

@@ -51,7 +51,6 @@ async function startInstance({
     clock,
     log: silentLog,
     defaultModel: 'portico/offline',
-    publicationProblem: async () => null,
     isModelAvailable: (_organisation, model) => model !== 'unknown',
   })
   return {
@@ -88,6 +87,8 @@ describe('a Space', () => {
       endpointId: null,
       settings: {
         maximumPassages: 30,
+        maximumPassageTokens: 6_000,
+        wholeSpaceTokens: 6_000,
         baseTierFallback: false,
         temperature: 0.5,
         maximumOutputTokens: null,
@@ -114,6 +115,10 @@ describe('a Space', () => {
     ['model', { model: 'unknown' }],
     ['settings.maximumPassages', { settings: { maximumPassages: 0 } }],
     ['settings.maximumPassages', { settings: { maximumPassages: 51 } }],
+    ['settings.maximumPassageTokens', { settings: { maximumPassageTokens: 499 } }],
+    ['settings.maximumPassageTokens', { settings: { maximumPassageTokens: 50_001 } }],
+    ['settings.wholeSpaceTokens', { settings: { wholeSpaceTokens: -1 } }],
+    ['settings.wholeSpaceTokens', { settings: { wholeSpaceTokens: 50_001 } }],
     ['settings.temperature', { settings: { temperature: 2.1 } }],
     ['settings.maximumOutputTokens', { settings: { maximumOutputTokens: 0 } }],
   ])('with an invalid %s is rejected with that field as param', async (param, change) => {

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testServerUrl } from '../harness/database.ts'
 import { type Comparison, compareLedger } from '../harness/ledger-crash/compare-ledger.ts'
 import { startLoad } from '../harness/ledger-crash/crash-load.ts'
 import { blindSpots, overrunOf, spendAll } from '../harness/ledger-crash/final-checks.ts'
@@ -12,8 +13,11 @@ import { seededRandom } from '../harness/recorded-wire.ts'
 /** The ledger under kill -9: the real process, killed under load, compared with the records of its clients. */
 
 const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 50)
-/** Independent services in parallel, because a restart mostly waits for one core. */
-const lanes = 2
+/** Where writes become durable. A server's ledger has no local journal. */
+const modes = testServerUrl() === undefined ? ['database', 'local'] : ['database', 'database']
+/** Independent services in parallel, because a restart mostly waits for one core: one for each mode. */
+const lanes = modes.length
+const writingTo = (mode: string) => ({ PORTICO_LEDGER_JOURNAL: mode })
 const parallelCalls = 16
 const longestBurstMs = 1_500
 const smallBudgetUsd = 0.006
@@ -33,7 +37,7 @@ it(`bills every answer exactly once, leaks no hold and overruns no budget in ${k
   const startedMs = performance.now()
   const share = (lane: number) => Math.floor(kills / lanes) + (lane < kills % lanes ? 1 : 0)
   const runs = await Promise.all(
-    Array.from({ length: lanes }, (_, lane) => runLane(share(lane), seededRandom(seed * lanes + lane))),
+    Array.from({ length: lanes }, (_, lane) => runLane(share(lane), seededRandom(seed * lanes + lane), modes[lane]!)),
   )
   const faults = runs.flatMap((run) => run.faults)
   const figures: Record<string, number> = {}
@@ -51,8 +55,8 @@ it(`bills every answer exactly once, leaks no hold and overruns no budget in ${k
   expect(figures['calls refused with 402']).toBeGreaterThan(0)
 }, 600_000)
 
-async function runLane(laneKills: number, random: () => number): Promise<Comparison> {
-  await using victim = await openVictim(provider)
+async function runLane(laneKills: number, random: () => number, mode: string): Promise<Comparison> {
+  await using victim = await openVictim(provider, { environment: writingTo(mode) })
   const rich = [await victim.createOrganisation('1000'), await victim.createOrganisation('1000')]
   const poor = [await victim.createOrganisation('0'), await victim.createOrganisation('0')]
   const organisations = [...rich, ...poor]
@@ -89,58 +93,62 @@ async function runLane(laneKills: number, random: () => number): Promise<Compari
   const tables = await readLedgerTables(victim.place)
   const comparison = compareLedger(records, tables, provider.sent)
   faults.push(...comparison.faults, ...blindSpots(records, tables, provider))
-  return { faults, figures: comparison.figures }
+  return { faults: faults.map((fault) => `${mode}: ${fault}`), figures: comparison.figures }
 }
 
-it('200 parallel calls without a cap spend most of a budget of $0.01 and never more', async () => {
-  await using victim = await openVictim(provider)
-  const mixes = { 'whole answers': [false], streams: [true], both: [true, false] }
-  const records: CallRecord[] = []
-  for (const [mix, kinds] of Object.entries(mixes)) {
-    const organisation = await victim.createOrganisation('0.01')
-    const random = seededRandom(seed)
-    const calls = Array.from({ length: 200 }, (_, index) =>
-      sendRecorded(
-        victim.url()!,
-        organisation,
-        provider.planned({
-          number: nextNumber(),
-          stream: kinds[index % kinds.length]!,
-          words: 5 + Math.floor(random() * 40),
-          headersAfterMs: Math.floor(random() * 100),
-          pauseMs: 1,
-          promptTokens: 10,
-          sendsUsage: true,
-          capTokens: null,
-          hangUpAfterWords: null,
-        }),
-      ),
-    )
-    const startedMs = performance.now()
-    const burst = await Promise.all(calls)
-    records.push(...burst)
-    const { spentUsd, heldUsd } = await victim.budget(organisation.id)
-    const count = (wanted: (record: CallRecord) => boolean) => burst.filter(wanted).length
-    report(`tiny budget, ${mix}`, {
-      'spent of $0.01, percent': Number(spentUsd) * 10_000,
-      answered: count((record) => record.usage !== null),
-      'ended in the middle': count((record) => record.status === 200 && record.usage === null),
-      refused: count((record) => record.status === 402),
-      seconds: Math.round((performance.now() - startedMs) / 100) / 10,
-    })
-    expect(count((record) => record.status !== 200 && record.status !== 402)).toBe(0)
-    expect(Number(heldUsd)).toBe(0)
-    expect(Number(spentUsd)).toBeLessThanOrEqual(0.01)
-    expect(Number(spentUsd)).toBeGreaterThan(0.007)
-  }
-  expect(await victim.auditFindings()).toEqual([])
-  await victim.stop()
-  expect(compareLedger(records, await readLedgerTables(victim.place), provider.sent).faults).toEqual([])
-}, 120_000)
+it.each([...new Set(modes)])(
+  '200 parallel calls without a cap spend most of a budget of $0.01 and never more (%s)',
+  async (mode) => {
+    await using victim = await openVictim(provider, { environment: writingTo(mode) })
+    const mixes = { 'whole answers': [false], streams: [true], both: [true, false] }
+    const records: CallRecord[] = []
+    for (const [mix, kinds] of Object.entries(mixes)) {
+      const organisation = await victim.createOrganisation('0.01')
+      const random = seededRandom(seed)
+      const calls = Array.from({ length: 200 }, (_, index) =>
+        sendRecorded(
+          victim.url()!,
+          organisation,
+          provider.planned({
+            number: nextNumber(),
+            stream: kinds[index % kinds.length]!,
+            words: 5 + Math.floor(random() * 40),
+            headersAfterMs: Math.floor(random() * 100),
+            pauseMs: 1,
+            promptTokens: 10,
+            sendsUsage: true,
+            capTokens: null,
+            hangUpAfterWords: null,
+          }),
+        ),
+      )
+      const startedMs = performance.now()
+      const burst = await Promise.all(calls)
+      records.push(...burst)
+      const { spentUsd, heldUsd } = await victim.budget(organisation.id)
+      const count = (wanted: (record: CallRecord) => boolean) => burst.filter(wanted).length
+      report(`tiny budget, ${mode}, ${mix}`, {
+        'spent of $0.01, percent': Number(spentUsd) * 10_000,
+        answered: count((record) => record.usage !== null),
+        'ended in the middle': count((record) => record.status === 200 && record.usage === null),
+        refused: count((record) => record.status === 402),
+        seconds: Math.round((performance.now() - startedMs) / 100) / 10,
+      })
+      expect(count((record) => record.status !== 200 && record.status !== 402)).toBe(0)
+      expect(Number(heldUsd)).toBe(0)
+      expect(Number(spentUsd)).toBeLessThanOrEqual(0.01)
+      expect(Number(spentUsd)).toBeGreaterThan(0.007)
+    }
+    expect(await victim.auditFindings()).toEqual([])
+    await victim.stop()
+    expect(compareLedger(records, await readLedgerTables(victim.place), provider.sent).faults).toEqual([])
+  },
+  120_000,
+)
 
-describe('SIGTERM in the middle of streams', () => {
+describe.each([...new Set(modes)])('SIGTERM in the middle of streams (%s)', (mode) => {
   it('lets them finish within the grace period, bills them exactly and exits with 0', async () => {
-    const { records, exitCode, seconds, tables } = await stopInTheMiddle({ words: 80, graceMs: 60_000 })
+    const { records, exitCode, seconds, tables } = await stopInTheMiddle({ mode, words: 80, graceMs: 60_000 })
     report('graceful stop', { seconds })
     expect(exitCode).toBe(0)
     expect(records.map(({ sawEnd, errorCode }) => ({ sawEnd, errorCode }))).toEqual(
@@ -153,7 +161,7 @@ describe('SIGTERM in the middle of streams', () => {
   }, 90_000)
 
   it('ends those that outlast the grace period with an error object and bills the text already sent as `shutdown`', async () => {
-    const { records, exitCode, seconds, tables } = await stopInTheMiddle({ words: 2_000, graceMs: 300 })
+    const { records, exitCode, seconds, tables } = await stopInTheMiddle({ mode, words: 2_000, graceMs: 300 })
     report('stop with a short grace', { seconds })
     expect(exitCode).toBe(0)
     expect(records.map(({ errorCode }) => errorCode)).toEqual(records.map(() => 'shutting_down'))
@@ -164,8 +172,10 @@ describe('SIGTERM in the middle of streams', () => {
 })
 
 /** Streams of this many words, and whole answers that take as long; SIGTERM when every stream has sent some text. */
-async function stopInTheMiddle({ words, graceMs }: { words: number; graceMs: number }) {
-  await using victim = await openVictim(provider, { environment: { PORTICO_SHUTDOWN_GRACE_MS: String(graceMs) } })
+async function stopInTheMiddle({ mode, words, graceMs }: { mode: string; words: number; graceMs: number }) {
+  await using victim = await openVictim(provider, {
+    environment: { ...writingTo(mode), PORTICO_SHUTDOWN_GRACE_MS: String(graceMs) },
+  })
   const organisation = await victim.createOrganisation('100')
   const pauseMs = 20
   const begun: Promise<void>[] = []

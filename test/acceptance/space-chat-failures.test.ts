@@ -30,9 +30,12 @@ const operator = (method: string, path: string, body?: unknown) => stage.portico
 /** A Space with two documents; `documents` has their ids. */
 async function createSpace(
   from = organisation,
-  fields: Record<string, unknown> = { model: 'm', settings: withoutRewriting },
+  fields: { model?: string; settings?: object } = { model: 'm', settings: withoutRewriting },
 ) {
-  const space = await stage.portico.createSpace(from, fields)
+  const space = await stage.portico.createSpace(from, {
+    ...fields,
+    settings: { wholeSpaceTokens: 0, ...fields.settings },
+  })
   const documents = [
     await stage.upload(from, space, 'Tickets for adults cost twelve euros at the museum.', 'tickets.txt'),
     await stage.upload(from, space, 'The museum garden has forty herons.', 'herons.txt'),
@@ -212,9 +215,9 @@ describe('a document that is deleted while it is cited', () => {
 })
 
 describe('the budget', () => {
-  const large = 'The rules of the house are long. '.repeat(6_000)
+  const large = Array.from({ length: 6_000 }, (_, n) => `Rule ${n} of the house is long.`).join(' ')
 
-  async function poorSpace(monthlyBudgetUsd: string, fields: Record<string, unknown> = {}) {
+  async function poorSpace(monthlyBudgetUsd: string, fields: { model?: string; settings?: object } = {}) {
     const own = await stage.portico.createOrganisation()
     const space = await createSpace(own, { model: 'm', settings: withoutRewriting, ...fields })
     const setBudget = async (usd: string) => {

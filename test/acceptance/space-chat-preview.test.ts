@@ -38,7 +38,7 @@ The night tour is on Fridays in August.
 beforeAll(async () => {
   portico = await startPortico()
   organisation = await portico.createOrganisation()
-  space = await portico.createSpace(organisation)
+  space = await portico.createSpace(organisation, { settings: { wholeSpaceTokens: 0 } })
   member = await createPerson(portico, { email: 'm@example.org', organisationId: organisation.id })
   administrator = await createPerson(portico, {
     email: 'a@example.org',

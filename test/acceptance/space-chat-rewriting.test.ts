@@ -63,7 +63,10 @@ beforeAll(async () => {
     organisationId: organisation.id,
     role: 'administrator',
   })
-  space = await portico.createSpace(organisation, { model: 'large', settings: { maximumPassages: 1 } })
+  space = await portico.createSpace(organisation, {
+    model: 'large',
+    settings: { maximumPassages: 1, wholeSpaceTokens: 0 },
+  })
   for (const [text, name] of [
     ['The pond of the garden holds forty herons.', 'herons.txt'],
     ['Tickets for adults cost twelve euros at the museum.', 'tickets.txt'],

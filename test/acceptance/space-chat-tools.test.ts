@@ -48,7 +48,7 @@ beforeAll(async () => {
     },
   })
   organisation = await portico.createOrganisation()
-  space = await portico.createSpace(organisation, { model: 'm', settings: { maximumPassages: 2 } })
+  space = await portico.createSpace(organisation, { model: 'm', settings: { maximumPassages: 2, wholeSpaceTokens: 0 } })
   other = await portico.createSpace(organisation, { model: 'm' })
   await upload(space, sales, 'sales.csv', { department: 'sales', year: 2024 })
   await upload(space, handbook, 'handbook.md')

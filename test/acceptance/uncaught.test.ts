@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { freshDataFolder } from '../harness/database.ts'
-import { createApiClient, removeFolder, spawnPortico } from '../harness/portico.ts'
+import { freshDataFolder, testServerUrl } from '../harness/database.ts'
+import { createApiClient, organisationMakers, removeFolder, spawnPortico } from '../harness/portico.ts'
 
 const ways = {
   'an uncaught exception': 'throw new Error("planned fault")',
@@ -65,6 +65,57 @@ it('a failed fsync of the embedded database ends the process, and every acknowle
   expect(await next.kill('SIGTERM')).toBe(0)
   await removeFolder(dataFolder)
 }, 120_000)
+
+it.skipIf(testServerUrl() !== undefined)(
+  'a failed fsync of the local journal ends the process, and every acknowledged bill exists afterwards',
+  async () => {
+    const dataFolder = await freshDataFolder()
+    const fault = path.join(dataFolder, 'fsync-fails')
+    // The threads of the database use fdatasyncSync.
+    const module = `import fs from 'node:fs'
+    const sync = fs.fdatasync
+    fs.fdatasync = (descriptor, done) =>
+      fs.existsSync(${JSON.stringify(fault)})
+        ? process.nextTick(done, Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }))
+        : sync(descriptor, done)`
+    const environment = {
+      PORTICO_DATA_DIR: dataFolder,
+      PORTICO_DEMO: 'false',
+      PORTICO_LEDGER_JOURNAL: 'local',
+      PORTICO_OPERATOR_TOKEN: 'operator-token-of-the-fault-tests',
+      PORTICO_SHUTDOWN_GRACE_MS: '1000',
+    }
+    const broken = await spawnPortico({
+      ...environment,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(module)}`,
+    })
+    const ended = once(broken.child, 'exit')
+    const operator = createApiClient(broken.url, environment.PORTICO_OPERATOR_TOKEN)
+    const { apiKey } = await organisationMakers(broken.url, operator).createOrganisation({ monthlyBudgetUsd: '10' })
+    const call = () =>
+      fetch(`${broken.url}/v1/gateway/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
+        body: JSON.stringify({ model: 'portico/offline', messages: [{ role: 'user', content: 'Hello' }] }),
+      })
+    const answer = await call()
+    expect(answer.status).toBe(200)
+    writeFileSync(fault, '')
+    expect((await call().catch(() => ({ status: 503 }))).status).not.toBe(200)
+    expect(await ended).toEqual([1, null])
+    expect(broken.output()).toMatch(/could not write its journal/)
+    rmSync(fault)
+
+    const next = await spawnPortico(environment)
+    const again = createApiClient(next.url, environment.PORTICO_OPERATOR_TOKEN)
+    const receipt = await again('GET', `/api/usage/${answer.headers.get('x-request-id')}`)
+    expect(receipt.body).toMatchObject({ ending: 'completed' })
+    expect((await again('GET', '/api/audit')).body).toMatchObject({ ok: true })
+    expect(await next.kill('SIGTERM')).toBe(0)
+    await removeFolder(dataFolder)
+  },
+  120_000,
+)
 
 it('requests during a full disk are refused with 503, and served again when there is room', async () => {
   const dataFolder = await freshDataFolder()

@@ -3,7 +3,8 @@ import { AppError } from '../../kernel/index.ts'
 import type { Passage } from '../../retrieval/index.ts'
 import type { ProviderMessage } from '../../providers/index.ts'
 import { estimateTokens, type TokenCounting } from '../../tokens/index.ts'
-import { fenceTokens, formatSource } from './prompt.ts'
+import { type Count, packPassages, type PackedPassages } from './pack-passages.ts'
+import { fenceTokens } from './prompt.ts'
 
 /** The context window of a Space's model: instructions, question, passages, earlier turns and the answer share it. */
 export interface ContextWindow {
@@ -11,8 +12,12 @@ export interface ContextWindow {
   add(text: string): Promise<void>
   /** Drops the oldest turns until the others fit alongside the passages; reserves room for those. */
   keepRecent<Turn extends ProviderMessage>(turns: readonly Turn[]): Promise<Turn[]>
-  /** The passages that fit, in order of rank; reserves room for them. `firstNumber`: source number of the first one. */
-  pack(passages: readonly Passage[], firstNumber: number): Promise<Passage[]>
+  /** The passages of the chunks that fit, the best first; reserves room for them. `firstNumber`: source number of the first one. */
+  pack(chunks: readonly Passage[], firstNumber: number): Promise<PackedPassages>
+  /** The passages of all these chunks; null, and nothing is reserved, where they have more tokens than `wholeTokens` or do not fit. */
+  packAll(chunks: readonly Passage[]): Promise<PackedPassages | null>
+  /** Most tokens of the passages of the next search. */
+  passageRoom(): number
   /** The output limit to send, at most the remaining room; undefined where the provider's default fits. */
   outputCap(): number | undefined
 }
@@ -22,11 +27,14 @@ export interface ContextLimits {
   maxOutputTokens: number
   /** The Space's limit of an answer; null where it has none. */
   answerTokens: number | null
+  /** The Space's limit of the passages of one search. */
+  passageTokens: number
+  /** The Space's limit of files that are given whole. */
+  wholeTokens: number
 }
 
-/** Most room for the passages of one search, in UTF-8 bytes and in tokens: both are about 6,000 tokens of English. */
-export const maximumPassageBytes = 24_000
-const maximumPassageTokens = 6_000
+/** The upper bound of a text is rarely more than this many times its tokens: about twice for prose, more for text that is not ASCII. */
+export const boundFactor = 4
 /** Tokens that are kept free for an answer without a limit. */
 const defaultAnswerTokens = 4_000
 /** Largest share of a window that is kept free for the answer, without and with a limit of the Space. */
@@ -54,7 +62,7 @@ export async function openContextWindow(
   const windowTokens = limits.contextTokens - answerReserve(limits)
   const question = turns.at(-1)!
   const texts = [system, question.content, ...turns.slice(0, -1).map((turn) => turn.content)]
-  const exact = !fitsByBound(texts, windowTokens)
+  const exact = !fitsByBound(texts, windowTokens - 2 * boundFactor * passageReserve(limits))
   const count = createCounter(tokens, exact)
 
   const systemTokens = await count(system, windowTokens)
@@ -75,9 +83,6 @@ export async function openContextWindow(
   }
   return createContextWindow({ limits, windowTokens, exact, count, usedTokens: systemTokens + questionTokens })
 }
-
-/** Tokens of a message with this text. The result is only exact up to `room`; a far longer text gets a rough count. */
-type Count = (text: string, room: number) => Promise<number>
 
 function createCounter(tokens: TokenCounting, exact: boolean): Count {
   let unitsInTurn = 0
@@ -113,23 +118,30 @@ function createContextWindow({ limits, windowTokens, exact, count, usedTokens }:
     async keepRecent(turns) {
       // Passages and earlier turns share the remaining room; the turns get what passages cannot use.
       const left = windowTokens - used - fenceTokens
-      const room = left - (exact ? Math.min(maximumPassageTokens, left / 2) : maximumPassageBytes)
+      const room = left - (exact ? Math.min(passageReserve(limits), left / 2) : boundFactor * passageReserve(limits))
       const recent = await findRecent(turns, room, count)
       for (const { size } of recent) used += size
       return recent.map(({ turn }) => turn)
     },
-    async pack(passages, firstNumber) {
+    async pack(chunks, firstNumber) {
       used += fenceTokens
-      const left = windowTokens - used
-      const packed = await packPassages(
-        passages,
-        firstNumber,
-        exact ? Math.min(maximumPassageTokens, left) : left,
+      const { tokens, ...packed } = await packPassages(chunks, firstNumber, {
+        room: windowTokens - used,
+        limit: limits.passageTokens,
         count,
-      )
-      used += packed.tokens
-      return packed.passages
+      })
+      used += tokens
+      return packed
     },
+    async packAll(chunks) {
+      const room = windowTokens - used - fenceTokens
+      const given = { room, limit: limits.wholeTokens, count, isStrict: true }
+      const { tokens, ...packed } = await packPassages(chunks, 1, given)
+      if ([...packed.omitted.values()].some((reason) => reason !== 'repeat')) return null
+      used += fenceTokens + tokens
+      return packed
+    },
+    passageRoom: () => Math.min(limits.passageTokens, windowTokens - used - fenceTokens),
     outputCap() {
       const wanted = limits.answerTokens ?? limits.maxOutputTokens
       const left = Math.max(1, Math.floor(limits.contextTokens - used))
@@ -155,28 +167,9 @@ async function findRecent<Turn extends ProviderMessage>(turns: readonly Turn[], 
   return first === -1 ? [] : kept.slice(first)
 }
 
-/** Passages in order of rank that fit into `room` tokens and `maximumPassageBytes`. */
-async function packPassages(
-  passages: readonly Passage[],
-  firstNumber: number,
-  room: number,
-  count: Count,
-): Promise<{ passages: Passage[]; tokens: number }> {
-  const packed: Passage[] = []
-  let tokensLeft = room
-  let bytesLeft = maximumPassageBytes
-  for (const passage of passages) {
-    const text = formatSource(passage, firstNumber + packed.length)
-    const bytes = Buffer.byteLength(text)
-    if (bytes > bytesLeft && packed.length > 0) break
-    const size = await count(text, tokensLeft)
-    // A passage that is too long for a small window leaves room for shorter ones.
-    if (size > tokensLeft) continue
-    packed.push(passage)
-    tokensLeft -= size
-    bytesLeft -= bytes
-  }
-  return { passages: packed, tokens: room - tokensLeft }
+/** Tokens that earlier turns leave to passages. */
+function passageReserve({ passageTokens, wholeTokens }: ContextLimits): number {
+  return Math.max(passageTokens, wholeTokens)
 }
 
 function answerReserve({ contextTokens, maxOutputTokens, answerTokens }: ContextLimits): number {
@@ -185,9 +178,9 @@ function answerReserve({ contextTokens, maxOutputTokens, answerTokens }: Context
     : Math.min(answerTokens, Math.floor(contextTokens * cappedAnswerShare))
 }
 
-/** Whether all texts and a full set of passages fit by the upper bound; stops counting where they do not. */
+/** Whether all texts fit by the upper bound; stops counting where they do not. */
 function fitsByBound(texts: readonly string[], window: number): boolean {
-  let left = window - 2 * maximumPassageBytes
+  let left = window
   for (const text of texts) {
     left -= estimateTokens(text).bound + messageTokens
     if (left < 0) return false

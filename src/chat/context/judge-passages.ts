@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../contract/chat.ts'
 import { readPassages, scoreAnswerability } from '../../evidence/index.ts'
-import type { Passage } from '../../retrieval/index.ts'
+import type { ShownPassage } from './given-passage.ts'
 
 /**
  * Below this score the prompt warns the model. Chosen low on a random half of the questions of retrieval/xquad-*: at most 2 % of the questions
@@ -18,7 +18,7 @@ const maximumQuestionUnits = 2_000
  */
 export async function areUnlikelyToAnswer(
   messages: ChatRequest['messages'],
-  passages: readonly Passage[],
+  passages: readonly ShownPassage[],
 ): Promise<boolean> {
   if (messages.length > 1 || passages.length === 0) return false
   const given = passages.slice(0, judgedPassages).map(({ text, tableHeader, documentName, headingPath }, id) => ({

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { englishNoAnswer } from '../../evidence/index.ts'
 import { toWebUrl } from '../../kernel/index.ts'
-import type { Passage } from '../../retrieval/index.ts'
 import type { CitablePassage } from '../citations/answer-citations.ts'
 import type { CitedSource } from '../citations/citation-rewriter.ts'
+import type { ShownPassage } from './given-passage.ts'
 
 /**
  * The texts that a Space sends to its model. The system message contains the instructions only. Passages come from uploaded files, so
@@ -35,22 +35,24 @@ export function createBoundary(): string {
 const noPassage =
   'No passage of the uploaded files matches. If the answer depends on them, say that they contain nothing about it.'
 const unlikelyPassages = 'These passages probably do not contain the answer.'
+const allFiles = 'These passages are the whole text of all uploaded files.'
 
 export interface FenceOptions {
   /** Number of the first passage. */
   firstNumber?: number
-  /** The passages hardly share a word with the question: the model is warned. */
-  isUnlikely?: boolean
+  /** The statement about all of them for the model: they hardly share a word with the question, or are the text of all files. */
+  note?: 'unlikely' | 'all_files' | null
 }
 
 /** The passages between the lines that mark them. The built-in offline model parses this format. */
 export function fencePassages(
-  passages: readonly Passage[],
+  passages: readonly ShownPassage[],
   boundary: string,
-  { firstNumber = 1, isUnlikely = false }: FenceOptions = {},
+  { firstNumber = 1, note = null }: FenceOptions = {},
 ): string {
   const sources = formatSources(passages, firstNumber)
-  const text = passages.length === 0 ? noPassage : isUnlikely ? `${unlikelyPassages}\n${sources}` : sources
+  const lead = note === null ? '' : `${note === 'unlikely' ? unlikelyPassages : allFiles}\n`
+  const text = passages.length === 0 ? noPassage : lead + sources
   return `----- passages ${boundary} -----\n${text}\n----- end of passages ${boundary} -----`
 }
 
@@ -63,18 +65,18 @@ export function fenceText(text: string, boundary: string): string {
 export const fenceTokens = 150
 
 /** The passages as the model receives them, numbered from `firstNumber`. */
-export function formatSources(passages: readonly Passage[], firstNumber = 1): string {
+export function formatSources(passages: readonly ShownPassage[], firstNumber = 1): string {
   return passages.map((passage, index) => formatSource(passage, firstNumber + index)).join('\n')
 }
 
-export function formatSource(passage: Passage, sourceNumber: number): string {
+export function formatSource(passage: ShownPassage, sourceNumber: number): string {
   const place = [passage.headingPath.join(' > '), describePosition(passage)].filter((part) => part !== '').join('; ')
   const header = passage.tableHeader === null ? '' : `${neutralise(passage.tableHeader)}\n`
   const attributes = `id="${sourceNumber}" title="${attribute(passage.documentName)}"${place === '' ? '' : ` place="${attribute(place)}"`}`
   return `<source ${attributes}>\n${header}${neutralise(passage.text)}\n</source>`
 }
 
-export function toCitedSource(passage: Passage): CitedSource {
+export function toCitedSource(passage: ShownPassage): CitedSource {
   return {
     documentId: passage.documentId,
     title: passage.documentName,
@@ -83,12 +85,12 @@ export function toCitedSource(passage: Passage): CitedSource {
 }
 
 /** The passage as the check of citations reads it. */
-export function toCitablePassage(passage: Passage): CitablePassage {
+export function toCitablePassage(passage: ShownPassage): CitablePassage {
   const { documentName: title, headingPath: headings, tableHeader, text } = passage
   return { source: toCitedSource(passage), title, headings, tableHeader, text }
 }
 
-function describePosition({ pageFrom, pageTo, rowFrom, rowTo }: Passage): string {
+function describePosition({ pageFrom, pageTo, rowFrom, rowTo }: ShownPassage): string {
   if (pageFrom !== null)
     return pageFrom === pageTo || pageTo === null ? `page ${pageFrom}` : `pages ${pageFrom}-${pageTo}`
   if (rowFrom !== null) return rowFrom === rowTo || rowTo === null ? `row ${rowFrom}` : `rows ${rowFrom}-${rowTo}`

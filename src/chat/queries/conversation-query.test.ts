@@ -8,7 +8,7 @@ const assistant = (content: string) => ({ role: 'assistant' as const, content })
 describe('the query of a conversation', () => {
   it('is the question alone in the first turn, whatever its length and script', async () => {
     for (const content of ['Is it?', '税', 'x'.repeat(200_000)]) {
-      expect(await composeQuery([user(content)], signal)).toEqual({ text: content, context: [] })
+      expect(await composeQuery([user(content)], signal)).toEqual({ text: content, context: [], standalone: content })
     }
   })
 
@@ -23,6 +23,17 @@ describe('the query of a conversation', () => {
         { text: 'Question 2?', weight: 0.025 },
         { text: 'Answer 5.', weight: 0.2 },
       ],
+      standalone: 'Question 5?\nAnd then?',
     })
+  })
+
+  it('has a question for the reranker with the one before it, unless it is self-contained', async () => {
+    const before = [user('How heavy is the red boat?'), assistant('Two tonnes.')]
+    const standalone = async (content: string) => (await composeQuery([...before, user(content)], signal)).standalone
+    expect(await standalone('Is it heavier?')).toBe('How heavy is the red boat?\nIs it heavier?')
+    const complete = 'Which harbour rules apply to large sailing boats?'
+    expect(await standalone(complete)).toBe(complete)
+    const long = await composeQuery([user('x'.repeat(100_000)), user('And now?')], signal)
+    expect(long.standalone!.length).toBeLessThan(10_000)
   })
 })

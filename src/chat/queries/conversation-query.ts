@@ -1,12 +1,15 @@
 import type { ChatRequest } from '../../contract/chat.ts'
 import type { ContextText } from '../../retrieval/index.ts'
 import { removeMarkers } from '../citations/citation-rewriter.ts'
+import { isSelfContained } from './self-contained.ts'
 
 /** What one search compares with the Space. */
 export interface SearchQuery {
   text: string
   /** Earlier turns, which often name the subject of the text. */
   context: ContextText[]
+  /** The question as a reranker compares it with passages, as complete as it can be; absent: `text`. */
+  standalone?: string
 }
 
 type Turn = ChatRequest['messages'][number]
@@ -31,7 +34,16 @@ export async function composeQuery(messages: readonly Turn[], signal: AbortSigna
   const answer = earlier.find(({ role }) => role === 'assistant')
   // Without its markers: their numbers are not words of the answer.
   if (answer) context.push({ text: await removeMarkers(cut(answer.content), signal), weight: answerWeight })
-  return { text: messages.at(-1)!.content, context }
+  const text = messages.at(-1)!.content
+  return { text, context, standalone: completeQuestion(text, questions[0]?.content) }
+}
+
+/**
+ * A reranker reads the question literally: `Is it heavier than the other one?` fits every passage about weights. The question before it
+ * usually names the subject.
+ */
+function completeQuestion(question: string, before: string | undefined): string {
+  return before === undefined || isSelfContained(question) ? question : `${cut(before)}\n${question}`
 }
 
 function cut(content: string): string {

@@ -2,10 +2,10 @@ import type { Receipt } from '../../billing/index.ts'
 import type { Passage } from '../../retrieval/index.ts'
 import type { AnswerRoom } from '../answer-room.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from '../prepare-answer.ts'
-import { searchSpace } from '../search-space.ts'
+import { rerankPassages, searchSpace } from '../search-space.ts'
 import { composeQuery } from './conversation-query.ts'
 import { fuseByRank } from './fuse-by-rank.ts'
-import { type RewrittenQuestion, rewriteQuestion } from './rewrite-question.ts'
+import { isRewritten, type RewrittenQuestion, rewriteQuestion } from './rewrite-question.ts'
 
 export interface FirstSearch {
   /** The best first. */
@@ -31,22 +31,33 @@ export async function searchFirst(
   prepared: PreparedAnswer,
   room: AnswerRoom,
 ): Promise<FirstSearch> {
+  const { retrieval } = dependencies
   const query = await composeQuery(call.messages, call.signal)
+  const { queryRewriting } = call.space.settings
+  // A rewritten question is the better one to rerank by, and one comparison is enough for all searches.
+  const forReranking = retrieval.rerankSize > 0 && isRewritten({ ...call, queryRewriting }, prepared)
   const [passages, { rewritten, receipt }] = await together(
     call.signal,
-    (signal) => searchSpace(dependencies.retrieval, { ...call, signal }, query),
+    (signal) => searchSpace(retrieval, { ...call, signal }, query, { forReranking }),
     (signal) => rewriteQuestion(dependencies, { ...call, signal }, prepared, room),
   )
-  if (!rewritten) return { passages, query: query.text, receipt, isUnderspecified: false }
+  if (!rewritten) {
+    const found = forReranking
+      ? await rerankPassages(retrieval, call, query.standalone ?? query.text, passages)
+      : passages
+    return { passages: found, query: query.text, receipt, isUnderspecified: false }
+  }
   const results = await Promise.all(
     queriesOf(rewritten).map(async ({ text, weight }) => ({
-      passages: await searchSpace(dependencies.retrieval, call, { text, context: [] }),
+      passages: await searchSpace(retrieval, call, { text, context: [] }, { forReranking }),
       weight,
     })),
   )
   const fused = fuseByRank([...results, { passages, weight: 1 }])
   return {
-    passages: fused.slice(0, call.space.settings.maximumPassages),
+    passages: forReranking
+      ? await rerankPassages(retrieval, call, rewritten.question, fused)
+      : fused.slice(0, call.space.settings.maximumPassages),
     query: rewritten.question,
     receipt,
     isUnderspecified: rewritten.isUnderspecified,

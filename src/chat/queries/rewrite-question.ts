@@ -3,7 +3,7 @@ import type { Receipt } from '../../billing/index.ts'
 import { AppError, anySignal, raceSignal, type RequestId } from '../../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../../providers/index.ts'
 import type { AnswerRoom } from '../answer-room.ts'
-import { maximumPassageBytes } from '../context/context-window.ts'
+import { boundFactor } from '../context/context-window.ts'
 import { currentOrganisation } from '../current-state.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from '../prepare-answer.ts'
 import type { Space } from '../../spaces/index.ts'
@@ -73,13 +73,13 @@ export async function rewriteQuestion(
   prepared: PreparedAnswer,
   room: AnswerRoom,
 ): Promise<Rewriting> {
-  const { queryRewriting } = call.space.settings
+  const { queryRewriting, maximumPassageTokens } = call.space.settings
   if (!isRewritten({ ...call, queryRewriting }, prepared)) return notRewritten
   const deadline = AbortSignal.timeout(timeoutMs)
   const signal = anySignal(call.signal, deadline)
   try {
-    // A byte is at most one token.
-    const isCovered = await raceSignal(room.keep(answerOf(call, prepared), maximumPassageBytes), signal)
+    const passageBound = boundFactor * maximumPassageTokens
+    const isCovered = await raceSignal(room.keep(answerOf(call, prepared), passageBound), signal)
     if (!isCovered) return notRewritten
     const streamed = await dependencies.completions.stream({
       requestId: `${call.requestId}_query` as RequestId,

@@ -1,5 +1,6 @@
 import { tokenize } from '../../language/index.ts'
 import type { Passage, SpaceDocument } from '../../retrieval/index.ts'
+import type { ShownPassage } from '../context/given-passage.ts'
 import { describePassages, requestOf } from './table-tools.ts'
 import type { DocumentContext } from './tool.ts'
 
@@ -17,7 +18,7 @@ const maximumWords = 60
  */
 export async function matchTables(
   context: DocumentContext,
-  found: readonly Passage[],
+  found: readonly ShownPassage[],
   question: string,
 ): Promise<Passage[]> {
   const { dependencies, scope } = context
@@ -50,4 +51,4 @@ async function describe(
   return 'problem' in described ? [] : describePassages(described.tables, documents)
 }
 
-const hasRows = ({ tableHeader, rowFrom }: Passage) => tableHeader !== null || rowFrom !== null
+const hasRows = ({ tableHeader, rowFrom }: ShownPassage) => tableHeader !== null || rowFrom !== null

@@ -1,6 +1,6 @@
 import { AppError } from '../../kernel/index.ts'
-import type { Passage } from '../../retrieval/index.ts'
 import type { ContextWindow } from '../context/context-window.ts'
+import type { GivenPassage } from '../context/given-passage.ts'
 import { fencePassages, fenceText } from '../context/prompt.ts'
 import type { AnswerCall, AnswerDependencies } from '../prepare-answer.ts'
 import { calculateTool } from './calculate-tool.ts'
@@ -34,7 +34,7 @@ export interface ToolOutcome {
   /** Reply to the model. */
   content: string
   /** The passages in it, in the order of their numbers. */
-  passages: Passage[]
+  passages: GivenPassage[]
   source: string
   status: Tool['status'] | 'FAILED'
   count: number
@@ -132,12 +132,12 @@ function fail({ problem, quoted }: ToolProblem, { boundary }: ToolRound) {
 }
 
 async function compose(given: ToolResult, { window, boundary, firstNumber }: ToolRound) {
-  const passages = await window.pack(given.passages, firstNumber)
+  const { passages, omitted } = await window.pack(given.passages, firstNumber)
+  const withoutRoom = [...omitted.values()].filter((reason) => reason !== 'repeat').length
   const added = [
     given.note,
     given.quoted && fenceText(given.quoted, boundary),
-    passages.length < given.passages.length &&
-      `There is room for ${passages.length} of ${given.passages.length} passages.`,
+    withoutRoom > 0 && `There is room for ${given.passages.length - withoutRoom} of ${given.passages.length} passages.`,
   ]
     .filter(Boolean)
     .join('\n')

@@ -144,7 +144,8 @@ function toPassage(
     text,
     headingPath: [place],
     tableHeader: header,
-    chunkIndex: 0,
+    // Not a part of the document's text.
+    chunkIndex: -1,
     pageFrom: null,
     pageTo: null,
     pageStarts: null,

@@ -6,9 +6,10 @@ import { cohereEmbeddings } from './embeddings.ts'
 import { fromChat } from './from-response.ts'
 import { createChatStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
+import { cohereRerank } from './rerank.ts'
 import { apiRoot, toChatRequest } from './to-request.ts'
 
-/** Chat and embeddings of Cohere's API, version 2. */
+/** Chat, embeddings and reranking of Cohere's API, version 2. */
 export const createCohereAdapter: CreateWireAdapter = (settings) => {
   const redact = createRedactor(settings)
   const root = apiRoot(settings)
@@ -21,6 +22,7 @@ export const createCohereAdapter: CreateWireAdapter = (settings) => {
     authorize: async () => credentials,
     requestIdHeader: 'x-debug-trace-id',
     embeddings: cohereEmbeddings(root),
+    rerank: cohereRerank(root),
     // The list exists only in the first version of the API; 1000 is the largest page.
     models: {
       url: `${root}/v1/models?page_size=1000`,

@@ -41,6 +41,8 @@ export interface Flavour {
   base64Embeddings: boolean
   dimensionsField: 'dimensions' | 'output_dimension' | null
   embeddingBatch: number
+  /** The rerank endpoint: its request, and most documents of one request. null: the host has none. */
+  rerank: { format: 'jina' | 'voyage' | 'tei'; maximumBatch: number } | null
   /** Request header that carries our request id. */
   requestIdField?: string
   requestIdHeader: string
@@ -64,6 +66,8 @@ const generic: Flavour = {
   base64Embeddings: false,
   dimensionsField: 'dimensions',
   embeddingBatch: 64,
+  // vLLM, llama.cpp, Together, LocalAI and others offer Jina's endpoint.
+  rerank: { format: 'jina', maximumBatch: 1_000 },
   requestIdHeader: 'x-request-id',
 }
 
@@ -78,6 +82,7 @@ const openai: Flavour = {
   base64Embeddings: true,
   // 2048 inputs are allowed, but only 300,000 tokens in total.
   embeddingBatch: 256,
+  rerank: null,
   requestIdField: 'x-client-request-id',
 }
 
@@ -181,6 +186,21 @@ export const flavours = {
     hosts: ['ollama.com'],
     rejects: ['metadata', 'service_tier', 'user'],
     stopMayMeanToolCalls: true,
+  },
+  jina: { ...generic, baseUrl: 'https://api.jina.ai/v1', hosts: ['api.jina.ai'] },
+  voyage: {
+    ...generic,
+    baseUrl: 'https://api.voyageai.com/v1',
+    hosts: ['api.voyageai.com'],
+    dimensionsField: 'output_dimension',
+    rerank: { format: 'voyage', maximumBatch: 1_000 },
+  },
+  // Text Embeddings Inference refuses more than `--max-client-batch-size` texts, 32 by default.
+  tei: {
+    ...generic,
+    baseUrl: 'http://127.0.0.1:8080/v1',
+    embeddingBatch: 32,
+    rerank: { format: 'tei', maximumBatch: 32 },
   },
   // Streams of Cortex end with [DONE] alone (docs.snowflake.com, Cortex REST API, 2026-11).
   snowflake: {

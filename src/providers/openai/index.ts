@@ -8,6 +8,7 @@ import { type Flavour, flavourName, flavours } from './flavours.ts'
 import { fromCompletion } from './from-response.ts'
 import { createChatStreamReader } from './from-stream.ts'
 import { mapError } from './map-error.ts'
+import { createRerank } from './rerank.ts'
 import { toChatRequest } from './to-request.ts'
 
 /** Chat completions of OpenAI, Azure OpenAI and every compatible host; `flavours.ts` describes their differences. */
@@ -18,6 +19,7 @@ export const createOpenAiAdapter: CreateWireAdapter = (settings) => {
   const redact = createRedactor(settings)
   const context = { settings, host, flavour, endpoint }
   const credentials = toCredentials(settings)
+  const rerank = createRerank(context, redact)
   return {
     toRequest: (call, options) => toChatRequest(call, options, context),
     fromResponse: (body) => fromCompletion(body, flavour, redact),
@@ -26,6 +28,7 @@ export const createOpenAiAdapter: CreateWireAdapter = (settings) => {
     authorize: () => Promise.resolve(credentials),
     requestIdHeader: flavour.requestIdHeader,
     embeddings: createEmbeddings(context, redact),
+    ...(rerank && { rerank }),
     // Azure lists the models of the region, not the deployments that can be called.
     ...(settings.format !== 'azure' && { models: { url: endpoint('models', ''), fromResponse: fromModelList } }),
   }

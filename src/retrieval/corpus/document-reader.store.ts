@@ -1,7 +1,9 @@
 import type { Database } from '../../database/index.ts'
 import type { DocumentId } from '../../kernel/index.ts'
 import type { SpaceScope } from '../engine.ts'
-import { loadPassages, passageColumns, type StoredPassage } from './passages.store.ts'
+import { loadNeighbours } from './neighbours.store.ts'
+import { loadWholeSpace, type SpaceSize } from './whole-space.store.ts'
+import { isStretch, loadPassages, passageColumns, type StoredPassage } from './passages.store.ts'
 
 /** A searchable document of a Space. */
 export interface SpaceDocument {
@@ -68,14 +70,15 @@ export interface DocumentReader {
   loadExisting: (scope: SpaceScope, documentIds: readonly string[], signal: AbortSignal) => Promise<string[]>
   /** The passages with these ids, in no order. */
   loadByIds: (scope: SpaceScope, chunkIds: readonly string[], signal: AbortSignal) => Promise<StoredPassage[]>
+  /** The passages right before and after these in their documents, in no order; some may be among the given ones. */
+  loadNeighbours: (scope: SpaceScope, chunkIds: readonly string[], signal: AbortSignal) => Promise<StoredPassage[]>
+  /** All passages in reading order, the documents by name; empty where the Space is empty or larger than `maximum`. */
+  loadSpace: (scope: SpaceScope, maximum: SpaceSize, signal: AbortSignal) => Promise<StoredPassage[]>
 }
-
-/** Chunks with some columns of a wide table repeat others; they are shorter than the range of their rows. */
-const isText = 'char_length(c.content) = c.character_to - c.character_from'
 
 const ofDocument = `from chunks c join indexed_documents i on i.document_id = c.document_id and i.searchable
   join documents d on d.id = c.document_id
-  where c.space_id = $1 and c.organisation_id = $2 and coalesce(d.public_id, d.id) = $3 and d.is_current and ${isText}`
+  where c.space_id = $1 and c.organisation_id = $2 and coalesce(d.public_id, d.id) = $3 and d.is_current and ${isStretch}`
 
 export function createDocumentReader(database: Database): DocumentReader {
   return {
@@ -141,6 +144,8 @@ export function createDocumentReader(database: Database): DocumentReader {
     },
 
     loadByIds: (scope, chunkIds, signal) => loadPassages(database, scope, chunkIds, signal),
+    loadNeighbours: (scope, chunkIds, signal) => loadNeighbours(database, scope, chunkIds, signal),
+    loadSpace: (scope, maximum, signal) => loadWholeSpace(database, scope, maximum, signal),
   }
 }
 

@@ -30,6 +30,9 @@ export const passageColumns = `c.id as "chunkId", coalesce(d.public_id, d.id) as
   c.chunk_index as "chunkIndex", c.page_from as "pageFrom", c.page_to as "pageTo", c.page_starts as "pageStarts",
   c.character_from as "characterFrom", c.character_to as "characterTo", c.row_from as "rowFrom", c.row_to as "rowTo"`
 
+/** A stretch of the extracted text. Chunks with some columns of a wide table are not: they repeat cells, and are shorter than the range of their rows. */
+export const isStretch = 'char_length(c.content) = c.character_to - c.character_from'
+
 /** The chunks of these ids in no order, without those that were deleted or are not searchable. */
 export function loadPassages(
   database: Database,

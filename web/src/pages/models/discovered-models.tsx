@@ -133,7 +133,7 @@ function ModelRow(props: { row: Listed; choice: Choice | undefined; onChange: (c
             </Text>
           }
           description={[
-            row.kind === 'embedding' ? t('kind.embedding') : undefined,
+            row.kind === 'chat' ? undefined : t(`kind.${row.kind}`),
             row.contextTokens === null
               ? undefined
               : t('discover.context', { tokens: format.compact(row.contextTokens) }),

@@ -62,9 +62,9 @@ function Facts({ model }: { model: ModelView }) {
     {
       label: t('maxOutputTokens'),
       value:
-        model.kind === 'embedding'
-          ? '–'
-          : t('tokens', { count: model.maxOutputTokens, value: format.number(model.maxOutputTokens) }),
+        model.kind === 'chat'
+          ? t('tokens', { count: model.maxOutputTokens, value: format.number(model.maxOutputTokens) })
+          : '–',
     },
     { label: t('dimensions'), value: model.dimensions === null ? undefined : format.number(model.dimensions) },
     { label: t('tierLabel'), value: t(`tier.${model.tier}`) },

@@ -1,4 +1,5 @@
 import type { ModelRow, ModelsView } from '@contract/console-models.ts'
+import type { ModelKind } from '@contract/model-kinds.ts'
 import { Accordion, Anchor, Group, List, Select, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -9,7 +10,7 @@ import { type DataColumn, PagedTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Page } from '../../ui/page.tsx'
 import { PartSwitch, SearchField } from '../../ui/list-controls.tsx'
-import { modelsAvailabilities, modelsQuery, pageSizes } from './routes.tsx'
+import { modelKinds, modelsAvailabilities, modelsQuery, pageSizes } from './routes.tsx'
 import { Tag } from './tag.tsx'
 
 const route = getRouteApi('/shell/operator/models')
@@ -63,13 +64,13 @@ function Filters({ counts }: { counts: ModelsView['counts'] }) {
       <Select
         aria-label={t('kindLabel')}
         placeholder={t('kindLabel')}
-        data={(['chat', 'embedding'] as const).map((value) => ({ value, label: t(`kind.${value}`) }))}
+        data={modelKinds.map((value) => ({ value, label: t(`kind.${value}`) }))}
         value={search.kind ?? null}
         onChange={(kind) =>
           void navigate({
             search: ({ offset: _offset, kind: _kind, ...before }) => ({
               ...before,
-              ...(kind && { kind: kind as 'chat' | 'embedding' }),
+              ...(kind && { kind: kind as ModelKind }),
             }),
           })
         }
@@ -188,7 +189,7 @@ function ModelCell({ id, aliases, kind, enabled, ownedBy }: ModelRow) {
           {id}
         </Anchor>
         {!enabled && <Tag color="gray">{t('state.disabled')}</Tag>}
-        {kind === 'embedding' && <Tag>{t('kind.embedding')}</Tag>}
+        {kind !== 'chat' && <Tag>{t(`kind.${kind}`)}</Tag>}
       </Group>
       <Text size="xs" c="dimmed" lineClamp={1} maw={360}>
         {[ownedBy, ...aliases].join(' · ')}

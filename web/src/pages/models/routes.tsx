@@ -1,4 +1,5 @@
 import type { DeploymentsView, ModelsView, ModelView, ProvidersView } from '@contract/console-models.ts'
+import type { ModelKind } from '@contract/model-kinds.ts'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { getJson } from '../../api/client.ts'
@@ -28,9 +29,10 @@ export interface DeploymentsSearch extends ListSearch {
 
 export interface ModelsSearch extends ListSearch {
   availability?: ModelsAvailability
-  kind?: 'chat' | 'embedding'
+  kind?: ModelKind
 }
 
+export const modelKinds = ['chat', 'embedding', 'rerank'] as const satisfies ModelKind[]
 export const deploymentsStates = ['all', 'trouble', 'serving', 'disabled'] as const
 export type DeploymentsState = (typeof deploymentsStates)[number]
 export const modelsAvailabilities = ['all', 'callable', 'eu', 'not_callable'] as const
@@ -123,7 +125,7 @@ const modelsRoute = createRoute({
   path: 'models',
   validateSearch: (search: Record<string, unknown>): ModelsSearch => {
     const availability = oneOf(modelsAvailabilities, search['availability'])
-    const kind = oneOf(['chat', 'embedding'] as const, search['kind'])
+    const kind = oneOf(modelKinds, search['kind'])
     return { ...readList(search), ...(availability && { availability }), ...(kind && { kind }) }
   },
   loaderDeps: ({ search }) => search,

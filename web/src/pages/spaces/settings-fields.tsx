@@ -61,18 +61,7 @@ export function AnswerFields(props: FieldsProps & { fallbackModel: string | null
   return (
     <Section title={t('settings.answers')}>
       <Group align="flex-start" gap="lg">
-        <NumberInput
-          label={t('settings.maximumPassages')}
-          description={t('settings.maximumPassagesHint')}
-          value={draft.maximumPassages}
-          onChange={(value) => onChange({ maximumPassages: numberOf(value) })}
-          error={errorOf('settings.maximumPassages')}
-          min={1}
-          max={50}
-          allowDecimal={false}
-          required
-          w={240}
-        />
+        <PassageFields {...props} />
         <NumberInput
           label={t('settings.temperature')}
           description={t('settings.temperatureHint')}
@@ -129,6 +118,30 @@ export function AnswerFields(props: FieldsProps & { fallbackModel: string | null
       />
     </Section>
   )
+}
+
+const passageFields = [
+  { field: 'maximumPassages', min: 1, max: 50, step: 1 },
+  { field: 'maximumPassageTokens', min: 500, max: 50_000, step: 500 },
+  { field: 'wholeSpaceTokens', min: 0, max: 50_000, step: 500 },
+] as const
+
+function PassageFields({ draft, onChange, errorOf }: FieldsProps) {
+  const { t } = useTranslation('spaces')
+  return passageFields.map(({ field, ...limits }) => (
+    <NumberInput
+      key={field}
+      label={t(`settings.${field}`)}
+      description={t(`settings.${field}Hint`)}
+      value={draft[field]}
+      onChange={(value) => onChange({ [field]: typeof value === 'number' ? value : '' })}
+      error={errorOf(`settings.${field}`)}
+      {...limits}
+      allowDecimal={false}
+      required
+      w={240}
+    />
+  ))
 }
 
 /** Only administrators may change what is kept of the questions of visitors. */

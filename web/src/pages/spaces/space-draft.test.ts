@@ -12,6 +12,8 @@ function other(value: unknown): unknown {
 it('saves a change of every setting of a Space, and nothing else', () => {
   const settings = {
     maximumPassages: 30,
+    maximumPassageTokens: 6_000,
+    wholeSpaceTokens: 6_000,
     baseTierFallback: false,
     temperature: null,
     maximumOutputTokens: null,

@@ -7,6 +7,8 @@ export interface SpaceDraft {
   model: string
   temperature: number | ''
   maximumPassages: number | ''
+  maximumPassageTokens: number | ''
+  wholeSpaceTokens: number | ''
   maximumOutputTokens: number | ''
   maximumToolCostUsd: number | ''
   baseTierFallback: boolean
@@ -35,10 +37,15 @@ export function draftOf({ name, instructions, model, settings }: SpaceView): Spa
 export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, unknown> | undefined {
   const saved = draftOf(space)
   const changed = (field: keyof SpaceDraft) => draft[field] !== saved[field]
+  /** Cannot be empty. */
+  const given = (field: 'maximumPassages' | 'maximumPassageTokens' | 'wholeSpaceTokens') =>
+    changed(field) && draft[field] !== '' ? { [field]: draft[field] } : {}
   const orNull = (value: number | '') => (value === '' ? null : value)
   const settings = {
     ...(changed('temperature') ? { temperature: orNull(draft.temperature) } : {}),
-    ...(changed('maximumPassages') && draft.maximumPassages !== '' ? { maximumPassages: draft.maximumPassages } : {}),
+    ...given('maximumPassages'),
+    ...given('maximumPassageTokens'),
+    ...given('wholeSpaceTokens'),
     ...(changed('maximumOutputTokens') ? { maximumOutputTokens: orNull(draft.maximumOutputTokens) } : {}),
     ...(changed('maximumToolCostUsd') ? { maximumToolCostUsd: orNull(draft.maximumToolCostUsd) } : {}),
     ...(changed('baseTierFallback') ? { baseTierFallback: draft.baseTierFallback } : {}),

@@ -100,12 +100,13 @@ function SourceStep({ source }: { source: PreviewSource }) {
     count === 0 && !isSearch(source) ? '' : t('timeline.passages', { count }),
     format.duration(milliseconds),
   ]
+  const unasked = status === 'FAILED' ? 'invalidCall' : 'wholeFiles'
   return (
     <li>
       <Group gap={6} wrap="nowrap" align="baseline">
         <Icon size={14} className={styles['stepIcon']} aria-hidden />
         <Text size="sm" className={styles['wrap']}>
-          {query === null ? t('timeline.invalidCall') : `“${query}”`}
+          {query === null ? t(`timeline.${unasked}`) : `“${query}”`}
         </Text>
       </Group>
       <Text size="xs" c="dimmed" ml={20}>

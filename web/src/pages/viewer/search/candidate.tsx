@@ -14,7 +14,7 @@ const quoteLength = 300
 /** A candidate of a search: its text, its scores, and its number in the context or why it has none. */
 export function Candidate({ candidate }: { candidate: ExplainedCandidateBody }) {
   const { t } = useTranslation('viewer')
-  const { number, outcome, rank } = candidate
+  const { number, outcome, fusedRank } = candidate
   const color = number === null ? 'dimmed' : undefined
   return (
     <li className={styles['candidate']} data-used={number !== null}>
@@ -32,7 +32,14 @@ export function Candidate({ candidate }: { candidate: ExplainedCandidateBody }) 
         <PassageText text={candidate.text} color={color} />
       </Stack>
       <div className={styles['scores']}>
-        <Score label={t('search.fused')} share={candidate.score} value={candidate.score} rank={rank} color="portico" />
+        <Rerank candidate={candidate} />
+        <Score
+          label={t('search.fused')}
+          share={candidate.score}
+          value={candidate.score}
+          rank={fusedRank}
+          color="portico"
+        />
         <OptionalScore label={t('search.lexical')} score={candidate.lexical} color="blue" />
         <OptionalScore label={t('search.vector')} score={candidate.vector} color="grape" />
       </div>
@@ -86,6 +93,22 @@ function PassageText({ text, color }: { text: string; color: string | undefined 
         </Anchor>
       )}
     </>
+  )
+}
+
+/** The score of the reranker, and where the passage would be without it. */
+function Rerank({ candidate: { rerankScore, rank, fusedRank } }: { candidate: ExplainedCandidateBody }) {
+  const { t } = useTranslation('viewer')
+  const format = useFormat()
+  if (rerankScore === null) return null
+  const values = { value: format.number(rerankScore), rank: format.number(rank), before: format.number(fusedRank) }
+  return (
+    <Group justify="space-between" gap="xs" className={styles['score']}>
+      <Text size="xs">{t('search.rerank')}</Text>
+      <Text size="xs" c="dimmed">
+        {rank === fusedRank ? t('search.score', values) : t('search.moved', values)}
+      </Text>
+    </Group>
   )
 }
 

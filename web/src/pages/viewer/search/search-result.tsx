@@ -10,9 +10,9 @@ import { Candidate } from './candidate.tsx'
 export function SearchResult({ result }: { result: SpaceSearchResult }) {
   const { t } = useTranslation('viewer')
   const format = useFormat()
-  const { candidates, candidateCount, context, limits } = result
-  if (candidates.length === 0) return <EmptyState title={t('search.nothing')} text={t('search.nothingText')} />
-  const used = candidates.filter(({ number }) => number !== null).length
+  const { candidates, candidateCount, context, limits, passages } = result
+  if (candidates.length === 0 && context === '')
+    return <EmptyState title={t('search.nothing')} text={t('search.nothingText')} />
   return (
     <Stack gap="xl">
       <Section
@@ -20,7 +20,7 @@ export function SearchResult({ result }: { result: SpaceSearchResult }) {
         description={t('search.candidatesText', {
           shown: format.number(candidates.length),
           found: format.number(candidateCount),
-          used: format.number(used),
+          used: format.number(passages.length),
           limit: format.number(limits.passages),
         })}
       >
@@ -41,13 +41,14 @@ export function SearchResult({ result }: { result: SpaceSearchResult }) {
   )
 }
 
-function QueryFacts({ result: { query, embedders, vectorWeight } }: { result: SpaceSearchResult }) {
+function QueryFacts({ result: { isWhole, query, embedders, vectorWeight, reranking } }: { result: SpaceSearchResult }) {
   const { t } = useTranslation('viewer')
   const format = useFormat()
   const isSpelling = embedders.every(({ hasSemantics }) => !hasSemantics)
   const labels = embedders.map(({ label }) => label).join(', ')
   return (
     <Stack gap="xs">
+      {isWhole && <Alert color="gray">{t('search.whole')}</Alert>}
       {query.context.length > 0 && <Alert color="gray">{t('search.withContext')}</Alert>}
       {query.isRewritten && <Alert color="gray">{t('search.rewritten')}</Alert>}
       <Group gap={6}>
@@ -65,6 +66,11 @@ function QueryFacts({ result: { query, embedders, vectorWeight } }: { result: Sp
           ? t('search.wordsOnly')
           : t(isSpelling ? 'search.spelling' : 'search.meaning', { labels, share: format.percent(vectorWeight) })}
       </Text>
+      {reranking && (
+        <Text size="sm" c="dimmed">
+          {t(`reranking.${reranking.outcome}`, { ...reranking, passages: format.number(reranking.passages) })}
+        </Text>
+      )}
     </Stack>
   )
 }

@@ -1,0 +1,170 @@
+import fs from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { encodeFrame, frameSize } from './frame.ts'
+import type { JournalFiles } from './journal-files.ts'
+import { type Segment, segmentFile, spareFile } from './segments.ts'
+
+/** Preallocated, so that a sync writes no metadata and a full disk is noticed before a record is written. */
+const defaultSegmentBytes = 16 * 1024 * 1024
+const zeros = Buffer.alloc(1024 * 1024)
+/** Applied segments that are kept for reuse; more are removed. */
+const keptSpares = 1
+
+export interface JournalLogOptions {
+  folder: string
+  files: JournalFiles
+  journalId: string
+  /** The next record gets the number after it. */
+  lastSequence: number
+  /** Read and applied segments of the last run. */
+  applied: readonly Segment[]
+  segmentBytes?: number | undefined
+}
+
+interface OpenSegment extends Segment {
+  descriptor: number
+  position: number
+}
+
+/** The end of the journal, where frames are appended. Not for concurrent calls: one frame is on its way to the disk at a time. */
+export class JournalLog {
+  readonly segmentBytes: number
+  private readonly options: JournalLogOptions
+  /** Oldest first; the last one is written to. */
+  private readonly segments: OpenSegment[] = []
+  private readonly spares: string[] = []
+  private spareNumber = 0
+  private preparing: Promise<void> | undefined
+  private sequence: number
+  private failure: unknown
+
+  private constructor(options: JournalLogOptions) {
+    this.options = options
+    this.segmentBytes = options.segmentBytes ?? defaultSegmentBytes
+    this.sequence = options.lastSequence
+  }
+
+  /** Starts a new segment, and removes those of the last run. Rejects where there is no room for it. */
+  static async open(options: JournalLogOptions): Promise<JournalLog> {
+    const log = new JournalLog(options)
+    await log.prepare()
+    // A last run without records has left an empty segment of the same name: it is replaced.
+    await log.startSegment()
+    const { file } = log.segments[0]!
+    // Oldest first, so that a crash leaves segments without a gap.
+    for (const segment of options.applied) if (segment.file !== file) await options.files.remove(segment.file)
+    await options.files.syncFolder(options.folder)
+    return log
+  }
+
+  get lastSequence(): number {
+    return this.sequence
+  }
+
+  /** A sync has failed: nothing can be appended any more. */
+  get hasFailed(): boolean {
+    return this.failure !== undefined
+  }
+
+  /**
+   * Makes room for a frame with these lines. Rejects with the error of the file system, for example ENOSPC; it may be called again
+   * unless `hasFailed`.
+   */
+  async makeRoom(lines: readonly string[]): Promise<void> {
+    if (this.failure !== undefined) throw this.failure
+    const { position } = this.segments.at(-1)!
+    if (position + frameSize(lines) > this.segmentBytes) {
+      await this.prepare()
+      await this.startSegment()
+    } else if (position > this.segmentBytes / 2 && this.spares.length === 0 && !this.preparing) {
+      // Ahead of the need. A full disk is reported by the call that needs the segment.
+      this.prepare().catch(() => {})
+    }
+  }
+
+  /**
+   * Appends the lines as one frame and resolves to the sequence of its first record when it is on the disk. Needs `makeRoom` before.
+   * A rejection is final, also for later calls: after a failed sync nobody knows what the disk has.
+   */
+  async append(lines: readonly string[]): Promise<number> {
+    if (this.failure !== undefined) throw this.failure
+    const { files, journalId } = this.options
+    const segment = this.segments.at(-1)!
+    const firstSequence = this.sequence + 1
+    const frame = encodeFrame(journalId, firstSequence, lines)
+    try {
+      await files.write(segment.descriptor, frame, segment.position)
+      await files.sync(segment.descriptor)
+    } catch (error) {
+      this.failure = error
+      throw error
+    }
+    segment.position += frame.length
+    this.sequence += lines.length
+    return firstSequence
+  }
+
+  /** Frees the segments whose records are all applied to the database, durably. */
+  async release(appliedSequence: number): Promise<void> {
+    const { folder, files } = this.options
+    while (this.segments.length > 1 && this.segments[1]!.firstSequence <= appliedSequence + 1) {
+      const { file, descriptor } = this.segments.shift()!
+      fs.closeSync(descriptor)
+      if (this.spares.length < keptSpares) {
+        const spare = spareFile(folder, ++this.spareNumber)
+        await files.rename(file, spare)
+        this.spares.push(spare)
+      } else await files.remove(file)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.preparing?.catch(() => {})
+    for (const { descriptor } of this.segments.splice(0)) fs.closeSync(descriptor)
+  }
+
+  /** Makes a spare segment, if there is none. */
+  private prepare(): Promise<void> {
+    if (this.spares.length > 0) return Promise.resolve()
+    this.preparing ??= this.allocate().finally(() => {
+      this.preparing = undefined
+    })
+    return this.preparing
+  }
+
+  private async allocate(): Promise<void> {
+    const { folder, files } = this.options
+    const spare = spareFile(folder, ++this.spareNumber)
+    const handle = await fs.promises.open(spare, 'wx', 0o600)
+    try {
+      for (let position = 0; position < this.segmentBytes; position += zeros.length) {
+        const left = this.segmentBytes - position
+        await files.write(handle.fd, left < zeros.length ? zeros.subarray(0, left) : zeros, position)
+        // The appends of running calls go first.
+        await nextTurn()
+      }
+      await files.sync(handle.fd)
+      this.spares.push(spare)
+    } catch (error) {
+      await files.remove(spare)
+      throw error
+    } finally {
+      await handle.close()
+    }
+  }
+
+  private async startSegment(): Promise<void> {
+    const { folder, files } = this.options
+    const firstSequence = this.sequence + 1
+    const file = segmentFile(folder, firstSequence)
+    await files.rename(this.spares[0]!, file)
+    this.spares.shift()
+    try {
+      await files.syncFolder(folder)
+    } catch (error) {
+      this.failure = error
+      throw error
+    }
+    this.segments.push({ file, firstSequence, descriptor: fs.openSync(file, 'r+'), position: 0 })
+  }
+}

@@ -1,0 +1,349 @@
+import {
+  AppError,
+  type Clock,
+  createGroupCommit,
+  describeError,
+  type GroupCommit,
+  type InstanceId,
+  type Log,
+  type RequestId,
+  withDeadline,
+} from '../../kernel/index.ts'
+import type { Database } from '../../database/index.ts'
+import { encodeEntry, encodeHold, type Entry, type HoldChange, type HoldRow, loadEntries } from '../ledger.store.ts'
+import { type LedgerWriter, resultOf, type SettleResult, unavailable } from '../ledger-writer.ts'
+import type { Receipt } from '../port.ts'
+import type { JournalLog } from './journal-log.ts'
+import { Projector } from './projector.ts'
+import { encodeRecord, type JournalRecord } from './records.ts'
+
+/** Most records in one flush. */
+const maximumBatch = 512
+/** Settlements are never rejected; the number of open holds bounds them. */
+const maximumQueue = 1_000_000
+/** Beyond it the disk is too slow, and new calls are rejected. */
+const maximumQueuedWrites = 5_000
+/**
+ * Records that the database has not applied, in memory and on the disk: about 20 MB. Above it new calls are rejected, above half of it
+ * they wait. Settlements of running calls are always taken.
+ */
+const defaultMaximumLag = 20_000
+/** A frame has at most this share of a segment. Texts of entries are limited, so a line of 4 MB never occurs. */
+const segmentShare = 4
+/** How long a hold waits for a disk that does not answer or is full, and a call for the database to catch up. */
+const holdDeadlineMs = 5_000
+const expireEveryMs = 250
+/** If a flush takes longer, the disk counts as unavailable and new calls are rejected at once. */
+const stalledAfterMs = 3_000
+/** Interval of trying again on a full disk. */
+const roomAgainMs = 250
+const lookUpTimeoutMs = 4_000
+
+type Write = { enqueuedMs: number; isExpired: boolean; reject(error: unknown): void } & (
+  | {
+      kind: 'record'
+      record: JournalRecord
+      line: string
+      entry: Entry | undefined
+      resolve(result: SettleResult): void
+    }
+  | { kind: 'barrier'; resolve(sequence: number): void }
+)
+type RecordWrite = Extract<Write, { kind: 'record' }>
+
+export interface JournalWriterDeps {
+  database: Database
+  clock: Clock
+  log: Log
+  journal: JournalLog
+  journalId: string
+  /** The instance to write for; changes when this one was fenced. */
+  instanceId(): InstanceId
+  /** The journal or its projection cannot continue: the process must end, and the next start reads what is on the disk. */
+  onFatal(error: Error): void
+  /** Longest wait of a record for others to share a statement of the projection. */
+  projectionDelayMs?: number | undefined
+  maximumLag?: number | undefined
+}
+
+/**
+ * The writer with a journal: a write is durable when its frame is synced in the local journal. The database receives it later, in
+ * batches. For one process per database only: nobody else may settle the holds of this one while their records are on the way.
+ */
+export class JournalWriter implements LedgerWriter {
+  private readonly deps: JournalWriterDeps
+  private readonly queue: GroupCommit<Write>
+  private readonly projector: Projector
+  private readonly stop = new AbortController()
+  private readonly stopExpiring: () => void
+  /** Open holds whose record is in the journal or on its way to the disk. */
+  private readonly openIds = new Set<RequestId>()
+  /** Receipts that the database does not have yet. */
+  private readonly unapplied = new Map<string, Receipt>()
+  /** Writes that a client waits for, oldest first. */
+  private readonly expiring = new Set<Write>()
+  private admitted: { promise: Promise<void>; admit(): void; refuse(): void } | undefined
+  private isDatabaseFailing = false
+  private isFull = false
+  private flushSinceMs: number | null = null
+  private failure: Error | undefined
+  private readonly maximumFrameBytes: number
+  private readonly maximumLag: number
+
+  constructor(deps: JournalWriterDeps) {
+    const { database, clock, log, journal, journalId } = deps
+    this.deps = deps
+    this.maximumLag = deps.maximumLag ?? defaultMaximumLag
+    this.maximumFrameBytes = journal.segmentBytes / segmentShare
+    this.stopExpiring = clock.every(expireEveryMs, () => this.expire())
+    this.queue = createGroupCommit<Write>({
+      maximumBatch,
+      maximumQueue,
+      full: () => new AppError('overloaded', 'The service is busy. Try again shortly.', { retryAfterSeconds: 1 }),
+      flush: (writes) => this.flush(writes),
+    })
+    this.projector = new Projector({
+      database,
+      clock,
+      log,
+      journalId,
+      appliedSequence: journal.lastSequence,
+      delayMs: deps.projectionDelayMs,
+      onApplied: (records, sequence) => this.forget(records, sequence),
+      onFatal: (error) => this.fail(error),
+      noteDatabase: (answers) => this.noteDatabase(answers),
+    })
+  }
+
+  open(instance: InstanceId, row: HoldRow): Promise<void> {
+    const { requestId } = row
+    return this.add({ kind: 'open', instance, requestId, hold: encodeHold(row) }).then(() => {})
+  }
+
+  change(instance: InstanceId, { requestId, amountPicoUsd, outputTokens }: HoldChange): Promise<void> {
+    return this.add({ kind: 'change', instance, requestId, amountPicoUsd, outputTokens }).then(() => {})
+  }
+
+  settle(instance: InstanceId, entry: Entry): Promise<SettleResult> {
+    return this.add({ kind: 'settle', instance, requestId: entry.requestId, entry: encodeEntry(entry) }, entry)
+  }
+
+  async barrier(): Promise<void> {
+    const sequence = await new Promise<number>((resolve, reject) => this.enqueue({ kind: 'barrier', resolve, reject }))
+    await withDeadline(holdDeadlineMs, () => this.projector.reach(sequence)).catch((error: unknown) => {
+      throw unavailable(error)
+    })
+  }
+
+  find(requestId: string): Receipt | undefined {
+    return this.unapplied.get(requestId)
+  }
+
+  accepting(): boolean {
+    const { flushSinceMs, failure, isDatabaseFailing, isFull, projector, queue } = this
+    const isStalled = flushSinceMs !== null && this.deps.clock.monotonicMs() - flushSinceMs > stalledAfterMs
+    const isBehind = projector.lag >= this.maximumLag || queue.size() >= maximumQueuedWrites
+    return !failure && !isDatabaseFailing && !isFull && !isStalled && !isBehind
+  }
+
+  admission(): Promise<void> | undefined {
+    if (this.projector.lag < this.maximumLag / 2) return undefined
+    if (!this.admitted) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const stop = new AbortController()
+      const end = (settle: () => void) => () => {
+        this.admitted = undefined
+        stop.abort()
+        settle()
+      }
+      this.admitted = { promise, admit: end(resolve), refuse: end(() => reject(unavailable())) }
+      const { refuse } = this.admitted
+      this.deps.clock.sleep(holdDeadlineMs, stop.signal).then(refuse, () => {})
+    }
+    return this.admitted.promise
+  }
+
+  noteDatabase(answers: boolean): void {
+    this.isDatabaseFailing = !answers
+  }
+
+  async drained(): Promise<void> {
+    await this.queue.drained()
+    await this.projector.reach(this.deps.journal.lastSequence).catch(() => {})
+  }
+
+  abandon(): void {
+    this.stop.abort()
+    this.projector.abandon()
+  }
+
+  async close(): Promise<void> {
+    this.stopExpiring()
+    this.admitted?.refuse()
+    this.stop.abort()
+    await this.queue.drained()
+    await this.projector.close()
+    await this.deps.journal.close()
+  }
+
+  private add(record: JournalRecord, entry?: Entry): Promise<SettleResult> {
+    const line = encodeRecord(record)
+    if (Buffer.byteLength(line) > this.maximumFrameBytes / 2) {
+      return Promise.reject(new AppError('internal_error', 'The request could not be accounted for.'))
+    }
+    return new Promise((resolve, reject) => this.enqueue({ kind: 'record', record, line, entry, resolve, reject }))
+  }
+
+  private enqueue(wanted: DistributiveOmit<Write, 'enqueuedMs' | 'isExpired'>): void {
+    const write: Write = { ...wanted, enqueuedMs: this.deps.clock.monotonicMs(), isExpired: false }
+    if (write.kind === 'barrier' || write.record.kind !== 'settle') this.expiring.add(write)
+    this.queue.add(write).catch((error: unknown) => {
+      this.expiring.delete(write)
+      write.reject(error)
+    })
+  }
+
+  /** Rejects only when writes failed; each of them is rejected then. */
+  private async flush(writes: Write[]): Promise<void> {
+    const { journal, clock } = this.deps
+    this.flushSinceMs = clock.monotonicMs()
+    try {
+      for (const part of partsOf(writes, this.maximumFrameBytes)) await this.appendPart(part)
+    } catch (error) {
+      if (!this.stop.signal.aborted) this.fail(new Error('the ledger could not write its journal', { cause: error }))
+      throw error
+    } finally {
+      this.flushSinceMs = null
+    }
+    for (const write of writes) {
+      if (write.kind === 'barrier') this.finish(write, () => write.resolve(journal.lastSequence))
+    }
+  }
+
+  /** One frame, and one sync. */
+  private async appendPart(writes: readonly RecordWrite[]): Promise<void> {
+    if (!(await this.makeRoom(writes.map(({ line }) => line)))) throw unavailable()
+    const accepted = this.decide(writes)
+    if (accepted.length === 0) return
+    await this.deps.journal.append(accepted.map(({ line }) => line))
+    // Before any reply, so that a receipt is found as soon as its call is over.
+    for (const { entry } of accepted) if (entry) this.unapplied.set(entry.requestId, receiptOf(entry))
+    this.projector.add(accepted.map(({ record }) => record))
+    for (const write of accepted) this.finish(write, () => write.resolve({ kind: 'entered' }))
+  }
+
+  /** Waits on a full disk: nothing was written yet, so trying again is safe. False: stopped. */
+  private async makeRoom(lines: readonly string[]): Promise<boolean> {
+    const { journal, clock, log } = this.deps
+    for (;;) {
+      if (this.failure) throw this.failure
+      try {
+        await journal.makeRoom(lines)
+        this.isFull = false
+        return true
+      } catch (error) {
+        if (journal.hasFailed) throw error
+        if (!this.isFull) log.error({ error: describeError(error) }, 'there is no room for the journal of the ledger')
+        this.isFull = true
+        await clock.sleep(roomAgainMs, this.stop.signal).catch(() => {})
+        if (this.stop.signal.aborted) return false
+      }
+    }
+  }
+
+  /** The writes to append. The others are answered here: their hold does not exist, or the call has given up. */
+  private decide(writes: readonly RecordWrite[]): RecordWrite[] {
+    const accepted: RecordWrite[] = []
+    for (const write of writes) {
+      if (write.isExpired) continue
+      const { record, entry } = write
+      const { requestId } = record
+      if (record.instance !== this.deps.instanceId()) {
+        this.openIds.delete(requestId)
+        if (entry) void this.lookUp(write, entry)
+        else this.finish(write, () => write.reject(unavailable()))
+      } else if (record.kind === 'open') {
+        if (this.openIds.has(requestId) || this.unapplied.has(requestId)) {
+          const conflict = new AppError('conflict', `The request id ${requestId} was used before.`)
+          this.finish(write, () => write.reject(conflict))
+        } else {
+          this.openIds.add(requestId)
+          accepted.push(write)
+        }
+      } else if (!this.openIds.has(requestId)) {
+        if (entry) void this.lookUp(write, entry)
+        else this.finish(write, () => write.resolve({ kind: 'absent' }))
+      } else {
+        if (entry) this.openIds.delete(requestId)
+        accepted.push(write)
+      }
+    }
+    return accepted
+  }
+
+  /** A settlement without a hold: what was settled under its id, if anything. */
+  private async lookUp(write: RecordWrite, entry: Entry): Promise<void> {
+    const { database } = this.deps
+    const { requestId } = entry
+    const found =
+      this.unapplied.get(requestId) ??
+      (await withDeadline(lookUpTimeoutMs, (signal) => loadEntries(database, [requestId], signal)).then(
+        (entries) => entries.get(requestId),
+        () => undefined,
+      ))
+    write.resolve(resultOf(entry, found))
+  }
+
+  private finish(write: Write, answer: () => void): void {
+    this.expiring.delete(write)
+    answer()
+  }
+
+  private async forget(records: readonly JournalRecord[], sequence: number): Promise<void> {
+    for (const { kind, requestId } of records) if (kind === 'settle') this.unapplied.delete(requestId)
+    if (this.projector.lag < this.maximumLag / 2) this.admitted?.admit()
+    await this.deps.journal.release(sequence)
+  }
+
+  /** Nothing is acknowledged any more. A failed sync is never repeated: the kernel may have dropped the data. */
+  private fail(error: Error): void {
+    if (this.failure) return
+    this.failure = error
+    this.projector.abandon()
+    this.deps.onFatal(error)
+  }
+
+  /** Rejects holds and growth that have waited too long; the rejection releases what they reserved. */
+  private expire(): void {
+    const overdueMs = this.deps.clock.monotonicMs() - holdDeadlineMs
+    for (const write of this.expiring) {
+      if (write.enqueuedMs > overdueMs) return
+      this.expiring.delete(write)
+      write.isExpired = true
+      write.reject(unavailable())
+    }
+  }
+}
+
+/** The records in groups that each fit a frame. */
+function partsOf(writes: readonly Write[], maximumBytes: number): RecordWrite[][] {
+  const parts: RecordWrite[][] = []
+  let bytes = maximumBytes
+  for (const write of writes) {
+    if (write.kind === 'barrier') continue
+    // At most three bytes of UTF-8 for a unit of UTF-16.
+    bytes += write.line.length * 3
+    if (bytes > maximumBytes) {
+      parts.push([])
+      bytes = write.line.length * 3
+    }
+    parts.at(-1)!.push(write)
+  }
+  return parts
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+function receiptOf({ statedAttoUsd: _stated, tags: _tags, ...receipt }: Entry): Receipt {
+  return receipt
+}

@@ -1,0 +1,81 @@
+import type { InstanceId } from '../../kernel/index.ts'
+import type { Database, Queryable } from '../../database/index.ts'
+import { type EncodedBatch, encodeBatch } from '../ledger.store.ts'
+
+export interface StoredJournal {
+  journalId: string
+  /** The records up to this one are in the tables. */
+  appliedSequence: number
+}
+
+/** The journal whose projection this database is. */
+export async function loadJournal(database: Queryable): Promise<StoredJournal | undefined> {
+  const [row] = await database.query<{ journal_id: string; applied_sequence: bigint }>(
+    'select journal_id, applied_sequence from ledger_journals',
+  )
+  return row && { journalId: row.journal_id, appliedSequence: Number(row.applied_sequence) }
+}
+
+/** Starts a new journal in place of the former one; null: without a journal. */
+export function replaceJournal(database: Database, journalId: string | null): Promise<void> {
+  return database.transaction(async (transaction) => {
+    await transaction.execute('delete from ledger_journals')
+    if (journalId !== null) {
+      await transaction.execute('insert into ledger_journals (journal_id) values ($1)', [journalId])
+    }
+  })
+}
+
+export interface ApplyResult {
+  /** False: nothing was done, because `first` does not follow the last applied record. */
+  applied: boolean
+  /** The last applied record now; null: the database has another journal. */
+  atSequence: number | null
+  /** Records that the tables did not take; they are in ledger_journal_rejects. */
+  rejected: number
+}
+
+/** Applies consecutive records of one instance in one transaction with their sequence. Repeating it is harmless. */
+export async function applyRecords(
+  database: Queryable,
+  place: { journalId: string; first: number; last: number; instance: InstanceId },
+  batch: EncodedBatch,
+  options: { signal: AbortSignal; timeoutMs: number },
+): Promise<ApplyResult> {
+  const [row] = await database.query<{ applied: boolean; at_sequence: bigint | null; rejected: number }>(
+    'select applied, at_sequence, rejected from ledger_apply_journal($1, $2, $3, $4, $5::json, $6::jsonb, $7::json)',
+    [place.journalId, place.first, place.last, place.instance, ...encodeBatch(batch)],
+    options,
+  )
+  const { applied, at_sequence: at, rejected } = row!
+  return { applied, atSequence: at === null ? null : Number(at), rejected }
+}
+
+/** Moves past one record that the tables reject, and keeps it for the operator. Repeating it is harmless. */
+export function rejectRecord(
+  database: Database,
+  { journalId, sequence }: { journalId: string; sequence: number },
+  record: { requestId: string; text: string; reason: string },
+): Promise<void> {
+  return database.transaction(async (transaction) => {
+    const moved = await transaction.execute(
+      'update ledger_journals set applied_sequence = $2 where journal_id = $1 and applied_sequence = $2 - 1',
+      [journalId, sequence],
+    )
+    if (moved === 0) return
+    await transaction.execute(
+      'insert into ledger_journal_rejects (journal_id, sequence, request_id, reason, record) values ($1, $2, $3, $4, $5)',
+      [journalId, sequence, record.requestId, record.reason, record.text],
+    )
+  })
+}
+
+/** Those of the instances that are not registered. */
+export async function findUnknownInstances(database: Queryable, instances: readonly string[]): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    `select id from unnest($1::uuid[]) as id
+     where not exists (select from ledger_instances i where i.instance_id = id) order by 1`,
+    [instances],
+  )
+  return rows.map(({ id }) => id)
+}

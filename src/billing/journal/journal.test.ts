@@ -1,0 +1,220 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { makeTestFolder } from '../../../test/harness/database.ts'
+import { createRandom } from '../../../test/harness/random.ts'
+import { createUuid } from '../../kernel/index.ts'
+import { type JournalFiles, journalFiles } from './journal-files.ts'
+import { JournalLog } from './journal-log.ts'
+import { openSegmentFolder, readSegments } from './segments.ts'
+
+/** The bytes of the journal, without a database: what a reader finds after every kind of end. */
+
+const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 1_000_000)
+/** Files in memory need no sync, and these tests end no machine. */
+const unsynced: JournalFiles = {
+  ...journalFiles,
+  sync: () => Promise.resolve(),
+  syncFolder: () => Promise.resolve(),
+}
+const segmentBytes = 500
+const journalId = createUuid()
+const folders: string[] = []
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) fs.rmSync(folder, { recursive: true, force: true })
+})
+
+function newFolder(): string {
+  const folder = makeTestFolder()
+  folders.push(folder)
+  return path.join(folder, 'journal')
+}
+
+async function openLog(folder: string, lastSequence = 0, files = unsynced): Promise<JournalLog> {
+  const applied = await openSegmentFolder(files, folder)
+  return JournalLog.open({ folder, files, journalId, lastSequence, applied, segmentBytes })
+}
+
+async function append(log: JournalLog, lines: string[]): Promise<void> {
+  await log.makeRoom(lines)
+  await log.append(lines)
+}
+
+async function read(folder: string) {
+  const lines: string[] = []
+  const segments = await openSegmentFolder(unsynced, folder)
+  const contents = await readSegments(unsynced, segments, journalId, (frame) => void lines.push(...frame.lines()))
+  return { lines, ...contents }
+}
+
+const readOrRefuse = (folder: string) =>
+  read(folder).then(
+    ({ lines }) => lines,
+    (error: Error) => error.name,
+  )
+
+/** A random run; the frames with their places in the files, oldest first. */
+async function writeRandomly(folder: string) {
+  const random = createRandom(seed)
+  const log = await openLog(folder)
+  const frames: { lines: string[]; file: string; startsAt: number; endsAt: number }[] = []
+  for (let frame = 0; frame < 14; frame += 1) {
+    const lines = Array.from({ length: 1 + Math.floor(random() * 4) }, (_, place) =>
+      JSON.stringify([frame, place, 'ü'.repeat(Math.floor(random() * 30))]),
+    )
+    await append(log, lines)
+    const [file] = (await openSegmentFolderNames(folder)).slice(-1)
+    const before = frames.at(-1)
+    const startsAt = before?.file === file ? before!.endsAt : 0
+    frames.push({ lines, file: file!, startsAt, endsAt: startsAt + 48 + Buffer.byteLength(lines.join('\n')) })
+  }
+  await log.close()
+  return frames
+}
+
+async function openSegmentFolderNames(folder: string): Promise<string[]> {
+  return fs
+    .readdirSync(folder)
+    .filter((name) => name.endsWith('.segment'))
+    .sort()
+    .map((name) => path.join(folder, name))
+}
+
+describe(`a journal that ends at any byte (seed ${seed})`, () => {
+  test('gives exactly the frames that were complete, whether the file is shorter or has zeros there', async () => {
+    const folder = newFolder()
+    const frames = await writeRandomly(folder)
+    expect(new Set(frames.map(({ file }) => file)).size).toBeGreaterThan(2)
+    let kept = frames.flatMap(({ lines }) => lines)
+    expect((await read(folder)).lines).toEqual(kept)
+    for (const frame of frames.toReversed()) {
+      kept = kept.slice(0, kept.length - frame.lines.length)
+      for (let at = frame.endsAt - 1; at >= frame.startsAt; at -= 1) {
+        const bytes = fs.readFileSync(frame.file)
+        fs.writeFileSync(frame.file, bytes.fill(0, at))
+        expect(await readOrRefuse(folder), `zeros from byte ${at} of ${frame.file}`).toEqual(kept)
+        fs.truncateSync(frame.file, at)
+        expect(await readOrRefuse(folder), `cut at byte ${at} of ${frame.file}`).toEqual(kept)
+        fs.writeFileSync(frame.file, bytes)
+      }
+      // The files are written one after the other: an earlier end means that the later file was not made yet.
+      if (frame.startsAt === 0 && frame !== frames[0]) fs.rmSync(frame.file)
+    }
+  }, 120_000)
+
+  test('refuses every changed byte before the last frame, and takes a changed last frame for a torn write', async () => {
+    const folder = newFolder()
+    const frames = await writeRandomly(folder)
+    const random = createRandom(seed + 1)
+    const all = frames.flatMap(({ lines }) => lines)
+    const last = frames.at(-1)!
+    for (const frame of frames) {
+      const sound = fs.readFileSync(frame.file)
+      for (let at = frame.startsAt; at < frame.endsAt; at += 1) {
+        const bytes = Buffer.from(sound)
+        bytes[at]! ^= 1 << Math.floor(random() * 8)
+        fs.writeFileSync(frame.file, bytes)
+        const expected = frame === last ? all.slice(0, all.length - last.lines.length) : 'JournalError'
+        expect(await readOrRefuse(folder), `byte ${at} of ${frame.file}`).toEqual(expected)
+      }
+      fs.writeFileSync(frame.file, sound)
+    }
+    fs.rmSync(frames.find(({ file }) => file !== frames[0]!.file && file !== last.file)!.file)
+    expect(await readOrRefuse(folder)).toBe('JournalError')
+  }, 120_000)
+})
+
+test('a reused segment shows none of its former records', async () => {
+  const folder = newFolder()
+  const log = await openLog(folder)
+  const lines: string[] = []
+  for (let record = 1; record <= 200; record += 1) {
+    lines.push(JSON.stringify(`record ${record} ${'x'.repeat(record % 70)}`))
+    await append(log, [lines.at(-1)!])
+    if (record % 7 === 0) await log.release(record - 3)
+  }
+  await log.close()
+  const found = await read(folder)
+  expect(found.lastSequence).toBe(200)
+  expect(found.firstSequence).toBeGreaterThan(150)
+  expect(found.hasTornTail).toBe(false)
+  expect(found.lines).toEqual(lines.slice(found.firstSequence - 1))
+  expect(fs.readdirSync(folder).length).toBeLessThan(10)
+})
+
+test('a new start continues the sequence in a new segment and leaves a torn tail behind', async () => {
+  const folder = newFolder()
+  const first = await openLog(folder)
+  await append(first, ['"a"', '"b"'])
+  await first.close()
+  const [file] = await openSegmentFolderNames(folder)
+  const torn = Buffer.concat([fs.readFileSync(file!).subarray(0, 48 + 7), Buffer.from([0xff, 0xfe, 0x70, 0x6a, 1])])
+  fs.writeFileSync(file!, torn)
+  expect(await read(folder)).toMatchObject({ lines: ['"a"', '"b"'], hasTornTail: true })
+  const second = await openLog(folder, 2)
+  await append(second, ['"c"'])
+  await second.close()
+  expect(await read(folder)).toMatchObject({ lines: ['"c"'], firstSequence: 3, lastSequence: 3 })
+  // Nothing was written since: the next start replaces the segment.
+  const third = await openLog(folder, 3)
+  await third.close()
+  const fourth = await openLog(folder, 3)
+  await fourth.close()
+  expect(await read(folder)).toMatchObject({ lines: [], firstSequence: 4, lastSequence: 3 })
+})
+
+test('a failed sync is final: no later record is acknowledged, although the disk works again', async () => {
+  let fails = false
+  const files: JournalFiles = {
+    ...unsynced,
+    sync: () => (fails ? Promise.reject(new Error('EIO')) : Promise.resolve()),
+  }
+  const log = await openLog(newFolder(), 0, files)
+  await append(log, ['"a"'])
+  fails = true
+  await expect(append(log, ['"b"'])).rejects.toThrow('EIO')
+  fails = false
+  await expect(append(log, ['"c"'])).rejects.toThrow('EIO')
+  expect(log.lastSequence).toBe(1)
+  await log.close()
+})
+
+test('a failed sync of the folder is final: the new segment may be missing after a power cut', async () => {
+  let fails = false
+  const files: JournalFiles = {
+    ...unsynced,
+    syncFolder: () => (fails ? Promise.reject(new Error('EIO')) : Promise.resolve()),
+  }
+  const log = await openLog(newFolder(), 0, files)
+  const lines = Array.from({ length: 6 }, () => JSON.stringify('x'.repeat(60)))
+  await append(log, lines)
+  fails = true
+  await expect(log.makeRoom(lines)).rejects.toThrow('EIO')
+  fails = false
+  await expect(log.makeRoom(lines)).rejects.toThrow('EIO')
+  await expect(log.append(lines)).rejects.toThrow('EIO')
+  expect(log.hasFailed).toBe(true)
+  await log.close()
+})
+
+test('a full disk is reported before a record is written, and leaves no half segment', async () => {
+  let isFull = false
+  const files: JournalFiles = {
+    ...unsynced,
+    write: (...given) => (isFull ? Promise.reject(new Error('ENOSPC')) : unsynced.write(...given)),
+  }
+  const folder = newFolder()
+  const log = await openLog(folder, 0, files)
+  const line = JSON.stringify('x'.repeat(100))
+  const four = [line, line, line, line]
+  await append(log, [line])
+  isFull = true
+  await log.makeRoom([line])
+  await expect(log.makeRoom(four)).rejects.toThrow('ENOSPC')
+  expect(fs.readdirSync(folder)).toHaveLength(1)
+  isFull = false
+  await append(log, four)
+  await log.close()
+  expect((await read(folder)).lines).toEqual([line, ...four])
+})

@@ -1,0 +1,114 @@
+import fs from 'node:fs'
+import { type Clock, createUuid, type Log } from '../../kernel/index.ts'
+import type { Database } from '../../database/index.ts'
+import { JournalError } from './journal-error.ts'
+import { type JournalFiles, journalFiles } from './journal-files.ts'
+import { JournalLog } from './journal-log.ts'
+import { findUnknownInstances, loadJournal, replaceJournal, type StoredJournal } from './journal.store.ts'
+import { Projector } from './projector.ts'
+import { decodeRecord, type JournalRecord } from './records.ts'
+import { isEmpty, openSegmentFolder, readSegments, type Segment } from './segments.ts'
+
+export interface JournalPlace {
+  database: Database
+  /** Of this journal only; its parent exists. The embedded database next to it is locked, so no other process uses it. */
+  folder: string
+  clock: Clock
+  log: Log
+  files?: JournalFiles | undefined
+  segmentBytes?: number | undefined
+}
+
+export interface OpenedJournal {
+  journal: JournalLog
+  journalId: string
+}
+
+/**
+ * Applies to the database what the last process left in the journal, then starts a new segment. Throws JournalError where records
+ * are damaged or missing, or where journal and database are not of one copy.
+ */
+export async function openJournal(place: JournalPlace): Promise<OpenedJournal> {
+  const { database, folder, log, files = journalFiles, segmentBytes } = place
+  const segments = await openSegmentFolder(files, folder)
+  const stored = await loadJournal(database)
+  if (stored && segments.length > 0) {
+    const lastSequence = await replay(place, stored, segments)
+    const options = { folder, files, journalId: stored.journalId, lastSequence, applied: segments, segmentBytes }
+    return { journal: await JournalLog.open(options), journalId: stored.journalId }
+  }
+  if (!(await isEmpty(files, segments))) throw unknownJournal(folder)
+  if (stored && stored.appliedSequence > 0) {
+    log.error({ folder }, 'the journal of the ledger is gone: what was not in the database yet stays unbilled')
+  }
+  const journalId = createUuid()
+  await replaceJournal(database, journalId)
+  const options = { folder, files, journalId, lastSequence: 0, applied: segments, segmentBytes }
+  return { journal: await JournalLog.open(options), journalId }
+}
+
+/** For a ledger without a journal: applies what an earlier process with one has left, and removes it. */
+export async function removeJournal(place: JournalPlace): Promise<void> {
+  const { database, folder, files = journalFiles } = place
+  const stored = await loadJournal(database)
+  if (fs.existsSync(folder)) {
+    const segments = await openSegmentFolder(files, folder)
+    if (stored && segments.length > 0) await replay(place, stored, segments)
+    else if (!(await isEmpty(files, segments))) throw unknownJournal(folder)
+    for (const { file } of segments) await files.remove(file)
+    await fs.promises.rmdir(folder)
+  }
+  if (stored) await replaceJournal(database, null)
+}
+
+/** Resolves to the last record, which is applied then like all others. Segments that are wholly applied are not read. */
+async function replay(place: JournalPlace, stored: StoredJournal, segments: readonly Segment[]): Promise<number> {
+  const { folder, log, files = journalFiles } = place
+  const { journalId, appliedSequence } = stored
+  const records: JournalRecord[] = []
+  const waiting = segments.filter((_, place) => (segments[place + 1]?.firstSequence ?? Infinity) > appliedSequence + 1)
+  const contents = await readSegments(files, waiting, journalId, (frame) => {
+    if (frame.lastSequence <= appliedSequence) return
+    const behind = Math.max(0, appliedSequence + 1 - frame.firstSequence)
+    for (const line of frame.lines().slice(behind)) records.push(decodeRecord(line))
+  })
+  const { firstSequence, lastSequence, hasTornTail } = contents
+  const found = `the journal in ${folder} has records ${firstSequence} to ${lastSequence}, and the control database has applied them up to ${appliedSequence}`
+  if (firstSequence > appliedSequence + 1) throw new JournalError(`${found}: the database is older than the journal`)
+  if (lastSequence < appliedSequence) throw new JournalError(`${found}: the end of the journal is missing`)
+  if (hasTornTail) log.warn({ folder }, 'the last write to the journal of the ledger was cut off')
+  if (records.length === 0) return lastSequence
+  const unknown = await findUnknownInstances(place.database, [...new Set(records.map(({ instance }) => instance))])
+  if (unknown.length > 0) {
+    throw new JournalError(
+      `${found}, but it has never had the instance ${unknown[0]}: the database is older than the journal`,
+    )
+  }
+  await apply(place, stored, records)
+  log.warn({ records: records.length }, 'applied what the last process left in the journal of the ledger')
+  return lastSequence
+}
+
+async function apply(place: JournalPlace, stored: StoredJournal, records: readonly JournalRecord[]): Promise<void> {
+  const { database, clock, log } = place
+  const projector = new Projector({
+    ...stored,
+    database,
+    clock,
+    log,
+    onApplied() {},
+    onFatal() {},
+    // A start fails rather than waits for a database that does not answer.
+    noteDatabase: (answers) => answers || projector.abandon(),
+  })
+  projector.add(records)
+  try {
+    await projector.reach(stored.appliedSequence + records.length)
+  } finally {
+    await projector.close()
+  }
+}
+
+function unknownJournal(folder: string): JournalError {
+  return new JournalError(`the control database has never had the journal in ${folder}: the database was replaced`)
+}

@@ -1,0 +1,100 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { findFrame, type Frame, readFrame, startsFrame } from './frame.ts'
+import { JournalError } from './journal-error.ts'
+import type { JournalFiles } from './journal-files.ts'
+
+/** The files of the journal: `SEQUENCE.segment`, named after the first record that they may hold, and spare files for reuse. */
+
+const segmentSuffix = '.segment'
+const spareSuffix = '.spare'
+
+export interface Segment {
+  file: string
+  firstSequence: number
+}
+
+export function segmentFile(folder: string, firstSequence: number): string {
+  return path.join(folder, `${String(firstSequence).padStart(16, '0')}${segmentSuffix}`)
+}
+
+export function spareFile(folder: string, number: number): string {
+  return path.join(folder, `${number}${spareSuffix}`)
+}
+
+/** The segments in order. Spare files of the last run are removed: a crash may have left them half written. */
+export async function openSegmentFolder(files: JournalFiles, folder: string): Promise<Segment[]> {
+  await fs.promises.mkdir(folder, { recursive: true, mode: 0o700 })
+  await files.syncFolder(path.dirname(folder))
+  const names = await fs.promises.readdir(folder)
+  for (const name of names) if (name.endsWith(spareSuffix)) await files.remove(path.join(folder, name))
+  return names
+    .filter((name) => /^\d{16}\.segment$/.test(name))
+    .sort()
+    .map((name) => ({ file: path.join(folder, name), firstSequence: Number(name.slice(0, -segmentSuffix.length)) }))
+}
+
+/** Where the records of the segments end, after every segment was checked. */
+export interface Contents {
+  firstSequence: number
+  lastSequence: number
+  /** Bytes behind the last complete frame that look like the beginning of another one: its write was cut off. */
+  hasTornTail: boolean
+}
+
+/**
+ * Reads every frame in order and passes it to `use`. The end of the records is where no further frame is complete. Throws JournalError
+ * where a later frame exists: then records in the middle are damaged or missing. Makes every byte durable before reading it, because
+ * a killed process may have left pages that only the page cache has.
+ */
+export async function readSegments(
+  files: JournalFiles,
+  segments: readonly Segment[],
+  journalId: string,
+  use: (frame: Frame) => Promise<void> | void,
+): Promise<Contents> {
+  const firstSequence = segments[0]!.firstSequence
+  let expected = firstSequence
+  let hasTornTail = false
+  for (const [place, segment] of segments.entries()) {
+    if (segment.firstSequence !== expected) throw missing(segment.file, expected)
+    const bytes = await readDurably(files, segment.file)
+    let offset = 0
+    for (;;) {
+      const frame = readFrame(bytes, offset, journalId)
+      if (!frame || frame.firstSequence !== expected) break
+      await use(frame)
+      expected = frame.lastSequence + 1
+      offset = frame.endsAt
+    }
+    if (findFrame(bytes, offset, journalId, expected)) throw missing(segment.file, expected, offset)
+    if (place === segments.length - 1) hasTornTail = startsFrame(bytes, offset, expected)
+  }
+  return { firstSequence, lastSequence: expected - 1, hasTornTail }
+}
+
+/** Whether any frame of any journal is in the files, complete or not. */
+export async function isEmpty(files: JournalFiles, segments: readonly Segment[]): Promise<boolean> {
+  for (const { file } of segments) {
+    const bytes = await readDurably(files, file)
+    if (!bytes.equals(Buffer.alloc(bytes.length))) return false
+  }
+  return true
+}
+
+async function readDurably(files: JournalFiles, file: string): Promise<Buffer> {
+  const handle = await fs.promises.open(file, 'r+')
+  try {
+    await files.sync(handle.fd)
+    return await handle.readFile()
+  } finally {
+    await handle.close()
+  }
+}
+
+function missing(file: string, sequence: number, offset?: number): JournalError {
+  const place = offset === undefined ? '' : ` at byte ${offset}`
+  return new JournalError(
+    `the ledger's journal is damaged: record ${sequence} should be in ${file}${place}, and later records exist`,
+  )
+}
