@@ -1,5 +1,5 @@
 /**
- * How good the answers of a Space are: queries from conversations, citations, abstention, tables, and instructions hidden in files.
+ * How good the answers of a Space are: queries from conversations, passages, citations, abstention, tables, and instructions hidden in files.
  *
  *   npm run eval:answers [-- --data FOLDER] [--only TITLE]
  *

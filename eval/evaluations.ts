@@ -4,12 +4,14 @@ import { citationsInLanguages } from './citations-xquad.ts'
 import { conversations } from './conversations.ts'
 import { injection } from './injection.ts'
 import type { Evaluation } from './measure.ts'
+import { passages } from './passages.ts'
 import { tables } from './tables.ts'
 import { xquad } from './xquad.ts'
 
 /** Every evaluation of `npm run eval:answers`, in the order of its output. */
 export const evaluations: readonly Evaluation[] = [
   conversations,
+  passages,
   answerability,
   xquad,
   citations,

@@ -120,6 +120,16 @@ function articleOf({ paragraphs }: XquadSet, paragraph: number): string | number
   return title === '' ? Math.floor(paragraph / paragraphsPerArticle) : title
 }
 
+/** The texts of the paragraphs of each article. */
+export function articlesOf(set: XquadSet): string[][] {
+  const articles = new Map<string | number, string[]>()
+  for (const [index, { text }] of set.paragraphs.entries()) {
+    const key = articleOf(set, index)
+    articles.set(key, [...(articles.get(key) ?? []), text])
+  }
+  return [...articles.values()]
+}
+
 export function xquadFolders(folder: string): string[] {
   const names = readdirSync(folder).filter((name) => name.startsWith('xquad-'))
   return names.sort().map((name) => path.join(folder, name))

@@ -47,6 +47,7 @@ export async function askObeyingModel(place: Place, asked: Asked): Promise<Obser
   const call = createCall(place, asked.question)
   const dependencies = {
     retrieval: {
+      ...place.retrieval,
       async search(request) {
         const found = await place.retrieval.search(request)
         searches.push({ spaceId: request.spaceId, found })
