@@ -51,8 +51,8 @@ const openingCharacters = 200
  * A search reads texts. One statement reads conversations of at most this many bytes, and one page at most `searchMs` and `searchedMost`
  * conversations, so that a page takes less than 300 ms; the next page continues.
  */
-const searchChunk = { conversations: 200, bytes: 4 * 1024 ** 2 }
-const searchMs = 150
+const searchChunk = { conversations: 50, bytes: 1024 ** 2 }
+const searchMs = 100
 const searchedMost = 5_000
 
 /** Newest first. */

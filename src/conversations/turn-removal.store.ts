@@ -7,7 +7,7 @@ export interface Removed {
   turns: number
 }
 
-/** Most turns that one transaction removes: some 50 ms on the embedded engine. */
+/** Most turns that one transaction removes: other statements of the embedded engine wait for it. */
 export const removalBatch = 500
 
 /**

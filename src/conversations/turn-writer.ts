@@ -5,8 +5,8 @@ import type { WriteFailure } from './write-turns.store.ts'
 
 /** Of turns that wait to be written: for a lost database, and for floods. */
 const maximumWaitingBytes = 64 * 1024 ** 2
-/** One transaction: some 20 ms on the embedded engine. */
-const mostOfBatch = { turns: 50, bytes: 1024 ** 2 }
+/** One transaction, for which other statements of the embedded engine wait. */
+const mostOfBatch = { turns: 20, bytes: 1024 ** 2 }
 
 export interface TurnWriterDependencies {
   /** Receives turns of one Space. Resolves to the reason where they are not stored. */

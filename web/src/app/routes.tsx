@@ -5,6 +5,7 @@ import {
   operatorPeopleRoutes,
   publicAccountRoutes,
 } from '../pages/accounts/routes.tsx'
+import { conversationRoutes } from '../pages/conversations/routes.tsx'
 import { devtoolsRoutes } from '../pages/devtools/routes.tsx'
 import { filesRoutes } from '../pages/files/routes.tsx'
 import { goldenRoutes } from '../pages/golden-questions/routes.tsx'
@@ -28,7 +29,13 @@ export const routeTree = rootRoute.addChildren([
     organisationRoute.addChildren([
       ...devtoolsRoutes,
       ...spacesRoutes,
-      spaceRoute.addChildren([...spacePageRoutes, ...filesRoutes, ...viewerRoutes, ...goldenRoutes]),
+      spaceRoute.addChildren([
+        ...spacePageRoutes,
+        ...filesRoutes,
+        ...viewerRoutes,
+        ...goldenRoutes,
+        ...conversationRoutes,
+      ]),
       ...usageRoutes,
       ...memberRoutes,
       ...activityRoutes,

@@ -1,4 +1,5 @@
 import type accounts from '../pages/accounts/en.json'
+import type conversations from '../pages/conversations/en.json'
 import type devtools from '../pages/devtools/en.json'
 import type files from '../pages/files/en.json'
 import type goldenQuestions from '../pages/golden-questions/en.json'
@@ -17,6 +18,7 @@ declare module 'i18next' {
     resources: {
       common: typeof common
       accounts: typeof accounts
+      conversations: typeof conversations
       devtools: typeof devtools
       failures: typeof failures
       files: typeof files

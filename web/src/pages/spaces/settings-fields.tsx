@@ -145,7 +145,12 @@ function PassageFields({ draft, onChange, errorOf }: FieldsProps) {
 }
 
 /** Only administrators may change what is kept of the questions of visitors. */
-export function PrivacyFields({ draft, onChange, isAdministrator }: FieldsProps & { isAdministrator: boolean }) {
+export function PrivacyFields({
+  draft,
+  onChange,
+  errorOf,
+  isAdministrator,
+}: FieldsProps & { isAdministrator: boolean }) {
   const { t } = useTranslation('spaces')
   return (
     <Section title={t('settings.privacy')}>
@@ -156,6 +161,27 @@ export function PrivacyFields({ draft, onChange, isAdministrator }: FieldsProps 
         disabled={!isAdministrator}
         onChange={({ currentTarget }) => onChange({ keepUnansweredQuestions: currentTarget.checked })}
       />
+      <Switch
+        label={t('settings.keepConversations')}
+        description={isAdministrator ? t('settings.keepConversationsHint') : t('settings.keepQuestionsRole')}
+        checked={draft.keepConversations}
+        disabled={!isAdministrator}
+        onChange={({ currentTarget }) => onChange({ keepConversations: currentTarget.checked })}
+      />
+      {draft.keepConversations && (
+        <NumberInput
+          label={t('settings.conversationDays')}
+          description={t('settings.conversationDaysHint')}
+          value={draft.conversationDays}
+          onChange={(value) => onChange({ conversationDays: typeof value === 'number' ? value : '' })}
+          error={errorOf('settings.conversationDays')}
+          disabled={!isAdministrator}
+          min={1}
+          max={400}
+          allowDecimal={false}
+          w={240}
+        />
+      )}
     </Section>
   )
 }

@@ -5,6 +5,7 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ApiError, patchJson } from '../../api/client.ts'
 import { useRights } from '../../app/session.ts'
+import { openConfirm } from '../../ui/confirm.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
 import { DeleteSpace } from './delete-space.tsx'
@@ -42,7 +43,16 @@ export function SettingsPage() {
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (changes) save.mutate(changes)
+    if (!changes) return
+    const submitChanges = () => save.mutate(changes)
+    if (space.settings.keepConversations && !draft.keepConversations)
+      openConfirm({
+        title: t('settings.forgetTitle'),
+        text: t('settings.forgetText'),
+        confirm: t('settings.forgetConfirm'),
+        onConfirm: submitChanges,
+      })
+    else submitChanges()
   }
   const errorOf = (field: string) =>
     save.error instanceof ApiError && save.error.param === field ? save.error.message : undefined

@@ -13,6 +13,8 @@ export interface SpaceDraft {
   maximumToolCostUsd: number | ''
   baseTierFallback: boolean
   keepUnansweredQuestions: boolean
+  keepConversations: boolean
+  conversationDays: number | ''
   queryRewriting: 'auto' | 'off'
 }
 
@@ -50,6 +52,10 @@ export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, u
     ...(changed('maximumToolCostUsd') ? { maximumToolCostUsd: orNull(draft.maximumToolCostUsd) } : {}),
     ...(changed('baseTierFallback') ? { baseTierFallback: draft.baseTierFallback } : {}),
     ...(changed('queryRewriting') ? { queryRewriting: draft.queryRewriting } : {}),
+    ...(changed('keepConversations') ? { keepConversations: draft.keepConversations } : {}),
+    ...(changed('conversationDays') && draft.conversationDays !== ''
+      ? { conversationDays: draft.conversationDays }
+      : {}),
     ...(changed('keepUnansweredQuestions') ? { keepUnansweredQuestions: draft.keepUnansweredQuestions } : {}),
   }
   const changes = {

@@ -1,7 +1,8 @@
 import { Box, Group, Stack, Text } from '@mantine/core'
-import { IconFiles, IconListCheck, IconMessage, IconSearch, IconSettings } from '@tabler/icons-react'
+import { IconFiles, IconListCheck, IconMessage, IconMessages, IconSearch, IconSettings } from '@tabler/icons-react'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { useRights } from '../../app/session.ts'
 import styles from './space-layout.module.css'
 import { useSpace } from './queries.ts'
 import { spaceRoute } from './space-route.tsx'
@@ -12,6 +13,7 @@ const tabs = [
   { name: 'chat', icon: IconMessage },
   { name: 'search', icon: IconSearch },
   { name: 'golden-questions', icon: IconListCheck },
+  { name: 'conversations', icon: IconMessages, isForAdministrators: true },
   { name: 'settings', icon: IconSettings },
 ] as const
 
@@ -20,6 +22,8 @@ export function SpaceLayout() {
   const { t } = useTranslation('spaces')
   const { organisationId, spaceId } = spaceRoute.useParams()
   const { name } = useSpace(spaceId)
+  const { isAdministrator } = useRights(organisationId)
+  const isShown = (tab: (typeof tabs)[number]) => isAdministrator || !('isForAdministrators' in tab)
   const path = useRouterState({ select: (state) => state.location.pathname })
   const base = `/organisations/${organisationId}/spaces/${spaceId}`
   return (
@@ -37,7 +41,7 @@ export function SpaceLayout() {
           </Text>
         </Group>
         <nav aria-label={t('layout.tabs')} className={styles['tabs']}>
-          {tabs.map(({ name: tab, icon: Icon }) => {
+          {tabs.filter(isShown).map(({ name: tab, icon: Icon }) => {
             const isActive = path.startsWith(`${base}/${tab}`)
             return (
               <Link

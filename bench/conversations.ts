@@ -1,0 +1,168 @@
+/**
+ * How long lists, views, search and writes take in a Space with 1,000,000 stored turns: bin/run bench/conversations.ts [--turns N]. On the
+ * embedded engine in a new folder, or on the server that PORTICO_TEST_DATABASE_URL names (its rows are removed again).
+ */
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { createConversationAccess } from '../src/conversations/index.ts'
+import { loadConversations } from '../src/conversations/conversation-list.store.ts'
+import { createConversations } from '../src/conversations/conversations.ts'
+import { openDatabases } from '../src/database/index.ts'
+import { createOrganisationId, createSpaceId, createUuid, silentLog, systemClock } from '../src/kernel/index.ts'
+import { serviceActor } from '../src/operators/index.ts'
+
+const { values } = parseArgs({ options: { turns: { type: 'string', default: '1000000' } } })
+const turns = Number(values.turns)
+const turnsPerConversation = 5
+const repetitions = 30
+const limitMs = 300
+const options = { timeoutMs: 1_800_000 }
+
+const dataFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'portico-bench-conversations-'))
+const databaseUrl = process.env['PORTICO_TEST_DATABASE_URL']
+const databases = await openDatabases({ dataFolder, databaseUrl, clock: systemClock, log: silentLog })
+const { control } = databases
+const [organisationId, spaceId, storeId] = [createOrganisationId(), createSpaceId(), createUuid()]
+
+async function fill() {
+  await control.execute(
+    `INSERT INTO organisations (id, name, plan, subscription_status, subscription_starts_at, gateway_enabled, gateway_opt_in,
+       monthly_budget_pico_usd, markup_basis_points, time_zone, period_anchor_day, disabled_models, created_at, updated_at)
+     VALUES ($1, 'Bench', 'enterprise', 'active', now(), true, true, 0, 0, 'UTC', 1, '{}', now(), now())`,
+    [organisationId],
+  )
+  await control.execute(
+    `INSERT INTO spaces (id, organisation_id, name, instructions, model, settings, published, created_at, updated_at)
+     VALUES ($1, $2, 'Bench', '', 'm', '{"keepConversations": true, "conversationDays": 400}', false, now(), now())`,
+    [spaceId, organisationId],
+  )
+  await control.execute(`INSERT INTO conversation_stores VALUES ($1, $2, $3, $4, $5)`, [
+    storeId,
+    spaceId,
+    turns / turnsPerConversation,
+    turns,
+    turns * 600,
+  ])
+  const step = 50_000
+  for (let from = 0; from < turns / turnsPerConversation; from += step / turnsPerConversation) {
+    const range = [storeId, from, Math.min(from + step / turnsPerConversation, turns / turnsPerConversation) - 1]
+    // One conversation a minute by one of 2,000 users; each 50th has a failed answer.
+    await control.execute(
+      `INSERT INTO conversations (id, store_id, user_tag, started_at, last_at, last_number, turns, failed, unanswered, bytes, billed_pico_usd)
+       SELECT md5('conversation ' || n)::uuid, $1, 'user ' || n % 2000, now() - (200000 - n) * interval '1 minute',
+         now() - (200000 - n) * interval '1 minute', ${turnsPerConversation}, ${turnsPerConversation}, (n % 50 = 0)::int, 0, 3000, 5
+         FROM generate_series($2::int4, $3::int4) AS n`,
+      range,
+      options,
+    )
+    await control.execute(
+      `INSERT INTO conversation_turns
+       SELECT md5('conversation ' || n)::uuid, k, $1, 'user ' || n % 2000, nullif(k - 1, 0), decode(md5(n || ' ' || k), 'hex'),
+         'req_bench_' || n || '_' || k, now() - (200000 - n) * interval '1 minute', null,
+         'Question ' || k || ' of conversation ' || n || ': what does it cost, and when is it open?', false,
+         repeat('An answer with some words that repeat. ', 10) || md5(n || ' answer ' || k), false, '[]', '[]', '{}', 'm', 1, 100,
+         900, CASE WHEN n % 50 = 0 AND k = 1 THEN 'failed' ELSE 'complete' END, null, false, 600
+         FROM generate_series($2::int4, $3::int4) AS n, generate_series(1, ${turnsPerConversation}) AS k`,
+      range,
+      options,
+    )
+  }
+  await control.execute(`ANALYZE conversations`, [], options)
+  await control.execute(`ANALYZE conversation_turns`, [], options)
+}
+
+async function measure(name: string, call: () => Promise<unknown>): Promise<number> {
+  const timesMs: number[] = []
+  for (let repetition = 0; repetition < repetitions; repetition++) {
+    const startMs = performance.now()
+    await call()
+    timesMs.push(performance.now() - startMs)
+  }
+  timesMs.sort((left, right) => left - right)
+  const at = (share: number) => timesMs[Math.floor((timesMs.length - 1) * share)]!
+  console.log(`${name.padEnd(44)} p50 ${at(0.5).toFixed(1).padStart(6)} ms   p95 ${at(0.95).toFixed(1).padStart(6)} ms`)
+  return at(0.95)
+}
+
+type Filter = Parameters<typeof loadConversations>[2]
+const everything: Filter = { from: null, to: null, user: null, having: null, search: null }
+const list = (filter: Partial<Filter> = {}, after: Parameters<typeof loadConversations>[3]['after'] = null) =>
+  loadConversations(control, spaceId, { ...everything, ...filter }, { after, limit: 50 })
+
+async function measureAll(): Promise<number> {
+  const service = createConversations({ database: control, clock: systemClock, log: silentLog })
+  const organisationOf = () => organisationId
+  const access = createConversationAccess({ database: control, service, organisationOf, clock: systemClock })
+  const middleMs = Date.now() - 100_000 * 60_000
+  const middle = { lastAtMs: middleMs, id: createUuid() }
+  const { items } = await list({}, middle)
+  let asked = 0
+  const write = async () => {
+    for (let turn = 0; turn < 50; turn++) {
+      const messages = [{ role: 'user' as const, content: `Question ${++asked}` }]
+      const requestId = `req_${createUuid()}`
+      service.begin({ requestId, organisationId, spaceId, user: 'writer', messages, model: 'm' })({
+        outcome: 'complete',
+        errorCode: null,
+        text: `Answer ${asked}`,
+        references: [],
+        sources: [],
+        receipts: [],
+        firstTextMs: 1,
+        totalMs: 2,
+      })
+    }
+    await service.flush()
+  }
+  const measured = [
+    await measure('newest', () => list()),
+    await measure('from the middle', () => list({}, middle)),
+    await measure('a day of the middle', () => list({ from: new Date(middleMs - 86_400_000), to: new Date(middleMs) })),
+    await measure('of one user', () => list({ user: 'user 77' })),
+    await measure('with failed answers', () => list({ having: 'failed' })),
+    await measure('with unanswered questions (none)', () => list({ having: 'unanswered' })),
+    await measure('search with many matches', () => list({ search: 'some WORDS' })),
+    await measure('search without a match, one page', () => list({ search: 'nowhere to be found' })),
+    await measure('search in the conversations of one user', () =>
+      list({ search: 'conversation 77:', user: 'user 77' }),
+    ),
+    await measure('one conversation', () => access.loadOne(spaceId, items[0]!.id, 0)),
+  ]
+  await measure('storing 50 answers', write)
+  await measure('erasing one user', () =>
+    access.erase(spaceId, serviceActor, { scope: 'user', user: `user ${1_000 + ((asked += 1) % 1_000)}` }),
+  )
+  const startMs = performance.now()
+  let exported = 0
+  const pages = await access.export(spaceId, serviceActor, {
+    ...everything,
+    from: new Date(middleMs),
+    to: null,
+    conversationId: null,
+  })
+  for await (const page of pages) exported += page.length
+  console.log(`export: ${Math.round(exported / ((performance.now() - startMs) / 1000))} turns/s`)
+  await service.close()
+  return Math.max(...measured)
+}
+
+try {
+  const startMs = performance.now()
+  await fill()
+  console.log(
+    `${control.engine}, ${turns} turns of one Space, filled in ${Math.round((performance.now() - startMs) / 1000)} s`,
+  )
+  const slowest = await measureAll()
+  console.log(`slowest p95 ${slowest.toFixed(0)} ms, limit ${limitMs} ms`)
+  if (slowest > limitMs) process.exitCode = 1
+} finally {
+  for (const table of ['conversation_turns', 'conversations'])
+    await control.execute(`DELETE FROM ${table} WHERE store_id = $1`, [storeId], options)
+  await control.execute(`DELETE FROM conversation_stores WHERE id = $1`, [storeId])
+  await control.execute(`DELETE FROM spaces WHERE id = $1`, [spaceId])
+  await control.execute(`DELETE FROM organisations WHERE id = $1`, [organisationId])
+  await databases.close()
+  fs.rmSync(dataFolder, { recursive: true, force: true })
+}

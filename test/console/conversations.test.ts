@@ -1,0 +1,141 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectStatus, type TestOrganisation, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
+import {
+  countRequests,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  hasBrowser,
+  skipReason,
+  startConsole,
+  type TestConsole,
+} from './harness/console.ts'
+
+let stage: TestConsole
+let organisation: TestOrganisation
+let space: TestSpace
+let page: Page
+let base: string
+beforeAll(async () => {
+  if (!hasBrowser) return
+  stage = await startConsole()
+  organisation = await stage.portico.createOrganisation({ name: 'Riverside Museum' })
+  space = await stage.portico.createSpace(organisation, { name: 'Visitor handbook' })
+  const form = uploadForm('# Tickets\n\nA ticket costs 12 euros. The museum opens at nine.', 'tickets.md')
+  const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
+  await waitForDocument(organisation.client, id)
+  const administrator = { email: 'a@example.com', organisationId: organisation.id, role: 'administrator' } as const
+  page = (await stage.openAs(administrator)).page
+  base = `${stage.url}/organisations/${organisation.id}/spaces/${space.id}`
+})
+afterAll(() => stage?.stop())
+
+type Message = { role: 'user' | 'assistant'; content: string }
+
+async function ask(messages: Message[], user: string): Promise<Message[]> {
+  const headers = {
+    'service-user': user,
+    'service-enable-inline-sources': 'true',
+    'service-enable-passage-references': 'true',
+  }
+  const path = `/v1/endpoints/${space.endpointId}/chat`
+  const { content } = expectStatus(await organisation.client('POST', path, { messages }, headers), 200)
+  return [...messages, { role: 'assistant', content }]
+}
+const question = (content: string): Message => ({ role: 'user', content })
+const stored = (count: number) =>
+  expect
+    .poll(async () => (await stage.portico.operator('GET', `/api/spaces/${space.id}/conversations`)).body.stored.turns)
+    .toBe(count)
+
+describe.skipIf(!hasBrowser)(`Conversations${skipReason}`, () => {
+  it('are stored after an administrator has turned that on, and shown with sources, references and receipts', async () => {
+    await page.goto(`${base}/conversations`)
+    await page.getByText('Conversations are not stored').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('link', { name: 'Open settings' }).click()
+    await page.getByRole('switch', { name: 'Store conversations' }).click()
+    await page.getByRole('textbox', { name: 'Days' }).fill('14')
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('Settings saved').waitFor()
+    const first = await ask([question('What does a ticket cost?')], 'visitor-1')
+    await ask([...first, question('And when does the museum open?')], 'visitor-1')
+    await ask([question('Who painted the ceiling?')], 'visitor-2')
+    await stored(3)
+
+    const list = await countRequests(page, async () => {
+      await page.goto(`${base}/conversations`)
+      await page.getByText('2 conversations · 3 answers').waitFor()
+    })
+    expect(list.filter((path) => path.includes('/conversations'))).toEqual([`/api/spaces/${space.id}/conversations`])
+    await page.getByText('Each is deleted after 14 days.').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('searchbox').fill('ceiling')
+    await page.getByRole('link', { name: 'What does a ticket cost?' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Who painted the ceiling?' }).waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('link', { name: 'What does a ticket cost?' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('article', { name: 'And when does the museum open?' }).waitFor()
+    await expectAccessible(page)
+    await page.getByRole('link', { name: 'Receipt' }).first().click()
+    await page.getByText('portico/offline').first().waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'tickets.md' }).first().click()
+    await page.waitForURL(/\/files\//)
+    await page.goBack()
+    await page.getByRole('article').first().waitFor()
+  })
+
+  it('of one user are exported and erased', async () => {
+    await page.goto(`${base}/conversations?user=visitor-2`)
+    await page.getByRole('button', { name: 'Export' }).click()
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'CSV' }).click()
+    expect((await downloading).suggestedFilename()).toBe(`conversations-${space.id}.csv`)
+    await page.getByRole('button', { name: 'Erase' }).click()
+    await expectAccessible(page)
+    await page.getByRole('menuitem', { name: 'All of the user visitor-2' }).click()
+    await page.getByText('Every stored answer to the user visitor-2 is deleted.').waitFor()
+    await page.getByRole('button', { name: 'Erase', exact: true }).last().click()
+    await page.getByText('1 answer erased').waitFor()
+    await page.getByText('No conversation matches').waitFor()
+    await stored(2)
+  })
+
+  it('speak German in dark colours in a narrow window', async () => {
+    const narrow = await stage.openAs(
+      { email: 'n@example.com', organisationId: organisation.id, role: 'administrator' },
+      { locale: 'de-DE', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
+    )
+    await narrow.page.goto(`${base}/conversations`)
+    await narrow.page.getByText('1 Gespräch · 2 Antworten').waitFor()
+    await expectNoSidewaysScroll(narrow.page)
+    await expectAccessible(narrow.page)
+    await narrow.page.getByRole('link', { name: 'What does a ticket cost?' }).click()
+    await narrow.page.getByRole('article').first().waitFor()
+    await expectNoSidewaysScroll(narrow.page)
+    await expectAccessible(narrow.page)
+  })
+
+  it('are hidden from members', async () => {
+    const member = await stage.openAs({ email: 'm@example.com', organisationId: organisation.id })
+    await member.page.goto(`${base}/settings`)
+    await member.page.getByRole('link', { name: 'Settings', exact: true }).waitFor()
+    expect(await member.page.getByRole('link', { name: 'Conversations' }).count()).toBe(0)
+    expect(await member.page.getByRole('switch', { name: 'Store conversations' }).isDisabled()).toBe(true)
+  })
+
+  it('are erased when the setting is turned off, after a question', async () => {
+    await page.goto(`${base}/settings`)
+    await page.getByRole('switch', { name: 'Store conversations' }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('all conversations of this Space are deleted').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Save and erase' }).click()
+    await page.getByText('Settings saved').waitFor()
+    await stored(0)
+    expect(stage.problems).toEqual([])
+  })
+})

@@ -1,0 +1,94 @@
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import type { ConversationPageBody, ConversationViewBody } from '@contract/conversations.ts'
+import { getJson } from '../../api/client.ts'
+import { withTexts } from '../../i18n/translations.ts'
+import { spaceRoute } from '../spaces/space-route.tsx'
+
+/** The filter of the list in its address. */
+export interface ConversationSearch {
+  search?: string
+  user?: string
+  having?: 'failed' | 'unanswered'
+  /** Days, `2026-11-21`, both included. */
+  from?: string
+  to?: string
+}
+
+export const conversationsPath = (spaceId: string) => `/api/spaces/${encodeURIComponent(spaceId)}/conversations`
+/** Queries that an erasure makes stale. */
+export const conversationsKey = (spaceId: string) => ['conversations', spaceId] as const
+
+export const conversationsQuery = (spaceId: string, search: ConversationSearch) =>
+  infiniteQueryOptions({
+    queryKey: [...conversationsKey(spaceId), search],
+    queryFn: ({ signal, pageParam }) => {
+      const query = new URLSearchParams(filterOf(search))
+      if (pageParam !== null) query.set('cursor', pageParam)
+      return getJson<ConversationPageBody>(`${conversationsPath(spaceId)}?${query}`, { signal })
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+  })
+
+/** The filter as the API takes it. */
+export function filterOf({ search, user, having, from, to }: ConversationSearch): Record<string, string> {
+  const given = { search, user, having, from: startOfDay(from), to: startOfDay(to, 1) }
+  return Object.fromEntries(Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+export const conversationQuery = (spaceId: string, conversationId: string) =>
+  infiniteQueryOptions({
+    queryKey: ['conversation', spaceId, conversationId],
+    queryFn: ({ signal, pageParam }) =>
+      getJson<ConversationViewBody>(`${conversationsPath(spaceId)}/${conversationId}?after=${pageParam}`, { signal }),
+    initialPageParam: 0,
+    getNextPageParam: (page) => page.next,
+  })
+
+export const conversationsRoute = createRoute({
+  getParentRoute: () => spaceRoute,
+  path: 'conversations',
+  validateSearch: readSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, params, deps }) =>
+    context.queryClient.ensureInfiniteQueryData(conversationsQuery(params.spaceId, deps)),
+  component: lazyRouteComponent(
+    () => withTexts('conversations', import('./conversations-page.tsx')),
+    'ConversationsPage',
+  ),
+})
+
+export const conversationRoute = createRoute({
+  getParentRoute: () => spaceRoute,
+  path: 'conversations/$conversationId',
+  loader: ({ context, params }) =>
+    context.queryClient.ensureInfiniteQueryData(conversationQuery(params.spaceId, params.conversationId)),
+  component: lazyRouteComponent(
+    () => withTexts('conversations', import('./conversation-page.tsx')),
+    'ConversationPage',
+  ),
+})
+
+export const conversationRoutes = [conversationsRoute, conversationRoute] as const
+
+/** Wrong values are left out. */
+function readSearch(given: Record<string, unknown>): ConversationSearch {
+  const { search, user, having, from, to } = given
+  return {
+    ...(typeof search === 'string' && search.trim() !== '' ? { search: search.trim().slice(0, 200) } : {}),
+    ...(typeof user === 'string' && user !== '' ? { user: user.slice(0, 128) } : {}),
+    ...(having === 'failed' || having === 'unanswered' ? { having } : {}),
+    ...(isDay(from) ? { from } : {}),
+    ...(isDay(to) ? { to } : {}),
+  }
+}
+
+const isDay = (value: unknown): value is string => typeof value === 'string' && startOfDay(value) !== undefined
+
+/** Midnight of a day in the time zone of the browser, `later` days later; undefined where it is no day. */
+function startOfDay(day: string | undefined, later = 0): string | undefined {
+  const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '')
+  if (!parts) return undefined
+  return new Date(Number(parts[1]), Number(parts[2]) - 1, Number(parts[3]) + later).toISOString()
+}

@@ -1,0 +1,154 @@
+import { Alert, Code, Group, Spoiler, Stack, Text } from '@mantine/core'
+import { IconReceipt2 } from '@tabler/icons-react'
+import { Suspense } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { ConversationTurnBody } from '@contract/conversations.ts'
+import { useFormat } from '../../i18n/use-format.ts'
+import { lazyPart } from '../../ui/lazy-part.tsx'
+import { AnchorLink } from '../../ui/link.tsx'
+import { Time } from '../../ui/time.tsx'
+import styles from '../spaces/chat/chat.module.css'
+import { ReferencesList } from '../spaces/chat/references-list.tsx'
+import { spaceRoute } from '../spaces/space-route.tsx'
+import { OutcomeBadge } from './outcome-badge.tsx'
+
+const AnswerMarkdown = lazyPart(() => import('../spaces/chat/answer-markdown.tsx'), 'AnswerMarkdown')
+
+/** Texts above this height are folded, in pixels. */
+const foldedHeight = 480
+
+/** A question with its answer, as they were stored. `previous` is the number of the turn above. */
+export function StoredTurn({ turn, previous }: { turn: ConversationTurnBody; previous: number | null }) {
+  const { t } = useTranslation('conversations')
+  const { follows, given, question, questionCut, answer, answerCut, references } = turn
+  return (
+    <Stack gap="sm" component="article" aria-label={question.slice(0, 100)}>
+      {follows !== previous && follows !== null && (
+        <Text size="sm" c="dimmed">
+          {t('turn.follows', { number: follows })}
+        </Text>
+      )}
+      {given && <GivenMessages given={given} />}
+      <Folded>
+        <div className={styles['question']} style={{ maxWidth: '100%' }}>
+          {question}
+        </div>
+      </Folded>
+      {questionCut && <CutNote />}
+      {answer !== '' && (
+        <Folded>
+          <Suspense fallback={<Text className={styles['wrap']!}>{answer}</Text>}>
+            <AnswerMarkdown text={answer} isComplete references={references} />
+          </Suspense>
+        </Folded>
+      )}
+      {answerCut && <CutNote />}
+      <Outcome turn={turn} />
+      {turn.outcome === 'complete' && <ReferencesList references={references} />}
+      <Searches turn={turn} />
+      <TurnFacts turn={turn} />
+    </Stack>
+  )
+}
+
+function Folded({ children }: { children: React.ReactNode }) {
+  const { t } = useTranslation('conversations')
+  return (
+    <Spoiler maxHeight={foldedHeight} showLabel={t('turn.show')} hideLabel={t('turn.hide')}>
+      {children}
+    </Spoiler>
+  )
+}
+
+function CutNote() {
+  const { t } = useTranslation('conversations')
+  return (
+    <Text size="xs" c="dimmed">
+      {t('turn.cut')}
+    </Text>
+  )
+}
+
+/** Messages that the client sent before the question, and that belong to no stored turn. */
+function GivenMessages({ given }: { given: NonNullable<ConversationTurnBody['given']> }) {
+  const { t } = useTranslation('conversations')
+  return (
+    <Alert color="gray" title={t('turn.given')}>
+      <Folded>
+        <Stack gap="xs">
+          {given.leftOut > 0 && (
+            <Text size="sm" c="dimmed">
+              {t('turn.leftOut', { count: given.leftOut })}
+            </Text>
+          )}
+          {given.messages.map(({ role, content }, index) => (
+            <div key={index}>
+              <Text size="xs" fw={600}>
+                {t(`role.${role}`)}
+              </Text>
+              <Text size="sm" className={styles['wrap']!} style={{ whiteSpace: 'pre-wrap' }}>
+                {content}
+              </Text>
+            </div>
+          ))}
+        </Stack>
+      </Folded>
+    </Alert>
+  )
+}
+
+function Outcome({ turn: { outcome, errorCode } }: { turn: ConversationTurnBody }) {
+  const { t } = useTranslation('conversations')
+  if (outcome === 'complete') return null
+  return (
+    <Group gap="xs">
+      <OutcomeBadge color={outcome === 'failed' ? 'red' : 'gray'} text={t(`outcome.${outcome}`)} />
+      {errorCode !== null && <Code>{errorCode}</Code>}
+    </Group>
+  )
+}
+
+/** What was searched for the answer. */
+function Searches({ turn: { sources } }: { turn: ConversationTurnBody }) {
+  const { t } = useTranslation('conversations')
+  const format = useFormat()
+  if (sources.length === 0) return null
+  return (
+    <Stack gap={2}>
+      {sources.map(({ source, query, count, milliseconds }, index) => (
+        <Text key={index} size="xs" c="dimmed" className={styles['wrap']!}>
+          {[source, query === null ? '' : `“${query}”`, t('turn.found', { count }), format.duration(milliseconds)]
+            .filter((part) => part !== '')
+            .join(' · ')}
+        </Text>
+      ))}
+    </Stack>
+  )
+}
+
+/** Time, model, cost and receipts. */
+function TurnFacts({ turn }: { turn: ConversationTurnBody }) {
+  const { t } = useTranslation('conversations')
+  const format = useFormat()
+  const { organisationId } = spaceRoute.useParams()
+  const { at, model, billedUsd, totalMs, receipts } = turn
+  return (
+    <Group gap="sm" c="dimmed" fz="xs">
+      <Time value={at} />
+      <span>{model}</span>
+      <span>{format.duration(totalMs)}</span>
+      {billedUsd !== null && <span>{format.money(billedUsd)}</span>}
+      {receipts.map(({ requestId }, index) => (
+        <AnchorLink
+          key={requestId}
+          to="/organisations/$organisationId/receipts/$requestId"
+          params={{ organisationId, requestId }}
+          inherit
+        >
+          <IconReceipt2 size={13} aria-hidden />{' '}
+          {receipts.length === 1 ? t('turn.receipt') : t('turn.receiptNumber', { number: index + 1 })}
+        </AnchorLink>
+      ))}
+    </Group>
+  )
+}
