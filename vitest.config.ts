@@ -15,6 +15,8 @@ export default defineConfig({
     // Tests in the browser: vitest.console.config.ts.
     exclude: [...configDefaults.exclude, 'test/console/**'],
     globalSetup: ['test/harness/global-setup.ts'],
+    // Node.js loads the files as in production, with its cache of compiled code: two seconds of processor time less per file of a service.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     pool: 'forks',
     // Each test file may open two embedded databases of 180 MB each; CI has two cores.
     maxWorkers: 2,

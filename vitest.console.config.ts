@@ -6,6 +6,8 @@ export default defineConfig({
     environment: 'node',
     include: ['test/console/**/*.test.ts'],
     globalSetup: ['test/harness/global-setup.ts', 'test/console/harness/build-once.ts'],
+    // As in vitest.config.ts.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     pool: 'forks',
     // Each file runs a service and a browser; CI has two cores.
     maxWorkers: 2,

@@ -31,16 +31,15 @@ const commonWords: ReadonlySet<string> = new Set(
  */
 export function formerQuotes(question: string, passages: readonly { id: number; text: string }[]): RankedSentence[] {
   const wanted = new Set(wordsOf(question).filter((word) => !commonWords.has(word)))
-  const sentences = passages.flatMap(({ id, text }) => splitSentences(text).map((sentence) => ({ id, text: sentence })))
-  const known = sentences.map((sentence) => new Set(wordsOf(sentence.text)))
+  const sentences = passages.flatMap(({ id, text }) => readSentences(text).map((sentence) => ({ id, ...sentence })))
   const containing = new Map<string, number>()
-  for (const words of known) {
+  for (const { words } of sentences) {
     for (const word of words) if (wanted.has(word)) containing.set(word, (containing.get(word) ?? 0) + 1)
   }
   const weight = new Map<string, number>()
   for (const [word, count] of containing) weight.set(word, Math.log(1 + sentences.length / count))
   const scored = sentences
-    .map((sentence, index) => ({ sentence, score: scoreOf(known[index]!, weight) }))
+    .map(({ id, text, words }) => ({ sentence: { id, text }, score: scoreOf(words, weight) }))
     .filter(({ score }) => score > 0)
     .sort((left, right) => right.score - left.score)
   const best = scored[0]?.score ?? 0
@@ -57,6 +56,15 @@ function scoreOf(words: ReadonlySet<string>, weight: ReadonlyMap<string, number>
   let score = 0
   for (const word of words) score += weight.get(word) ?? 0
   return score / (1 + Math.log1p(words.size) / 8)
+}
+
+// An evaluation asks many questions of the same passages.
+const known = new Map<string, { text: string; words: ReadonlySet<string> }[]>()
+
+function readSentences(text: string) {
+  const sentences = known.get(text) ?? splitSentences(text).map((one) => ({ text: one, words: new Set(wordsOf(one)) }))
+  known.set(text, sentences)
+  return sentences
 }
 
 /** Line ends end a sentence too. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { threadMs } from './harness/timing.ts'
 import { cleanName } from '../src/documents/document-name.ts'
 import { memberTexts } from '../src/documents/document-metadata.ts'
 import { detectFormat, detectionHeadBytes } from '../src/ingestion/detect-format.ts'
@@ -209,10 +210,9 @@ const readers: Record<string, (text: string) => unknown> = {
 async function fastestMs(read: (text: string) => unknown, text: string): Promise<number> {
   let fastest = Number.POSITIVE_INFINITY
   for (let run = 0; run < 3; run++) {
-    const before = process.cpuUsage()
+    const startMs = threadMs()
     await read(text)
-    const { user, system } = process.cpuUsage(before)
-    fastest = Math.min(fastest, (user + system) / 1000)
+    fastest = Math.min(fastest, threadMs() - startMs)
     if (fastest < measurableMs) break
   }
   return fastest

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { timePromise } from '../../test/harness/timing.ts'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { silentLog, systemClock } from '../kernel/index.ts'
 import { createChangeFeed, recordChange, type Database } from './index.ts'
@@ -81,7 +82,7 @@ test('notifications deliver a change without a poll', async () => {
   await feed.close()
 })
 
-test('a change is delivered within a second without any notification', async () => {
+test('a change is delivered within a second without any notification', timePromise, async () => {
   const deaf: Database = { ...databases.control, listen: async () => async () => {}, onReconnect() {} }
   const reader = await startFeed('deaf', deaf)
   const heard = reader.hears('d1')

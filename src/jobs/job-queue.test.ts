@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { timePromise } from '../../test/harness/timing.ts'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { silentLog, systemClock } from '../kernel/index.ts'
 import { createJobQueue, type Job, type JobQueue, type NewJob, type WorkOptions } from './index.ts'
@@ -216,31 +217,35 @@ test('a job with a later time waits for it', async () => {
   expect(work.keys()).toEqual(['soon', 'late'])
 })
 
-test('cancel removes a waiting job and stops a running one within a second, also from another instance', async () => {
-  const queue = openQueue()
-  const other = openQueue()
-  const stopped = Promise.withResolvers<number>()
-  const work = recorder(
-    (job) =>
-      new Promise((_, reject) => {
-        job.signal.addEventListener('abort', () => {
-          stopped.resolve(performance.now())
-          reject(job.signal.reason as Error)
-        })
-      }),
-  )
-  queue.work('cancelled', options, work.handler)
-  await enqueue(queue, of('cancelled', 'running'), of('cancelled', 'waiting'))
-  await work.calls(1)
-  const startMs = performance.now()
-  await databases.corpus.transaction(async (transaction) => {
-    await other.cancel(transaction, 'waiting')
-    await other.cancel(transaction, 'running')
-  })
-  expect((await stopped.promise) - startMs).toBeLessThan(1_000)
-  await untilEmpty()
-  expect(work.keys()).toEqual(['running'])
-})
+test(
+  'cancel removes a waiting job and stops a running one within a second, also from another instance',
+  timePromise,
+  async () => {
+    const queue = openQueue()
+    const other = openQueue()
+    const stopped = Promise.withResolvers<number>()
+    const work = recorder(
+      (job) =>
+        new Promise((_, reject) => {
+          job.signal.addEventListener('abort', () => {
+            stopped.resolve(performance.now())
+            reject(job.signal.reason as Error)
+          })
+        }),
+    )
+    queue.work('cancelled', options, work.handler)
+    await enqueue(queue, of('cancelled', 'running'), of('cancelled', 'waiting'))
+    await work.calls(1)
+    const startMs = performance.now()
+    await databases.corpus.transaction(async (transaction) => {
+      await other.cancel(transaction, 'waiting')
+      await other.cancel(transaction, 'running')
+    })
+    expect((await stopped.promise) - startMs).toBeLessThan(1_000)
+    await untilEmpty()
+    expect(work.keys()).toEqual(['running'])
+  },
+)
 
 test('a job that moves to another kind runs there as a first try with the same key, unless it was cancelled', async () => {
   const queue = openQueue()

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { timePromise } from '../../test/harness/timing.ts'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import { createChangeFeed, recordChange } from '../database/index.ts'
@@ -202,7 +203,7 @@ describe('publishing', () => {
     expect(both[0].endpointId).toBe(both[1].endpointId)
   })
 
-  test('another instance stops answering within a second after unpublishing', async () => {
+  test('another instance stops answering within a second after unpublishing', timePromise, async () => {
     await using here = await startInstance()
     await using there = await startInstance()
     const { id } = await createSpace(here)

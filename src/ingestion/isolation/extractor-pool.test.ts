@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { timePromise } from '../../../test/harness/timing.ts'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
 import { type Clock, silentLog } from '../../kernel/index.ts'
 import type { Chunk, DocumentFormat } from '../extraction.ts'
@@ -116,7 +117,7 @@ describe('reading', () => {
 })
 
 describe('failures and ends', () => {
-  test('a file that takes too long fails, and the next one is read', async () => {
+  test('a file that takes too long fails, and the next one is read', timePromise, async () => {
     startPool({ timeLimitMs: 60 })
     await expect(read('long.md', `${lines(40_000)}`)).rejects.toMatchObject({ code: 'processing_timeout' })
     expect((await read('after.txt', 'Well again.')).text).toBe('Well again.')

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import path from 'node:path'
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { createPerson, signIn, testPassword } from '../../harness/people.ts'
@@ -46,7 +47,10 @@ export interface TestConsole {
 
 /** Starts the service and one browser. Every window has a 1280 × 800 page, unless its options state another size. */
 export async function startConsole(options: StartOptions = {}): Promise<TestConsole> {
-  const portico = await startPortico(options)
+  const portico = await startPortico({
+    ...options,
+    testFile: path.relative(process.cwd(), expect.getState().testPath!),
+  })
   const browser = await chromium.launch({ executablePath, headless: true, args: flags })
   const problems: string[] = []
   const openWindow = async (contextOptions: BrowserContextOptions = {}): Promise<Window> => {

@@ -49,7 +49,7 @@ let templates: ReturnType<typeof readTemplates> = []
 
 /** Loads the catalogue of a language; English needs none. */
 export async function loadErrorTexts(language: string): Promise<void> {
-  catalogue = language === 'de' ? (await import('./errors.de.json')).default : undefined
+  catalogue = language === 'de' ? (await import('./errors.de.json', { with: { type: 'json' } })).default : undefined
   templates = readTemplates(catalogue?.messages ?? {})
 }
 

@@ -55,7 +55,7 @@ function isLoaded(spaceId: SpaceId = fixture.spaceId, by = engine): boolean {
 }
 
 async function untilLoaded(spaceId: SpaceId = fixture.spaceId, by = engine): Promise<void> {
-  await expect.poll(() => isLoaded(spaceId, by), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => isLoaded(spaceId, by), { timeout: 40_000 }).toBe(true)
 }
 
 async function deleteDocument(id: string): Promise<void> {

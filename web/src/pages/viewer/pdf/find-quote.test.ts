@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { threadMs } from '../../../../../test/harness/timing.ts'
 import { findQuote } from './find-quote.ts'
 
 const found = (page: string, quote: string) => findQuote(page, quote).map(({ start, end }) => page.slice(start, end))
@@ -57,9 +58,9 @@ describe('a quote on a page of a pdf', () => {
   })
 
   it('takes bounded time on a hostile page', () => {
-    const startMs = performance.now()
+    const startMs = threadMs()
     findQuote('a'.repeat(1_000_000), `${'a'.repeat(19_000)}b`)
     findQuote(`${'ab'.repeat(200_000)}`, `${'ab'.repeat(5_000)}c${'ab'.repeat(4_000)}`)
-    expect(performance.now() - startMs).toBeLessThan(3_000)
+    expect(threadMs() - startMs).toBeLessThan(3_000)
   })
 })
