@@ -2,6 +2,7 @@ import type { Config } from './config.ts'
 import { type Clock, type Log, systemClock } from './kernel/index.ts'
 import { createRecentEvents, type RecentEvents } from './console/index.ts'
 import { openAccess } from './service/access.ts'
+import { createAnswers } from './service/answers.ts'
 import { openConsole } from './service/console.ts'
 import { openDocuments } from './service/documents.ts'
 import { openFiles } from './service/files.ts'
@@ -33,7 +34,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
   let stopping = false
   const events = createRecentEvents(() => clock.now())
   const parts = await openParts({ config, log: events.record(log), clock, onStop }, events, () => stopping)
-  const { control, blobs, index, embedder, reranker, ingestion, watch, server } = parts
+  const { control, blobs, index, embedder, reranker, ingestion, watch, server, golden, answers, spaces } = parts
   const opened = building.move()
 
   return {
@@ -42,6 +43,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
     /** Starts the background work and listens. */
     async start(): Promise<{ url: string; metricsUrl: string | undefined }> {
       await ingestion.start()
+      golden.start({ answers, spaces })
       await server.listen()
       return { url: server.url(), metricsUrl: server.metricsUrl() }
     },
@@ -88,25 +90,18 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const { organisations, operatorTokens, accounts } = access
   const models = await openModels({ control, changeFeed, organisations, secretBox, metrics, tokens, ...context })
   const { catalogue, router, operatorCatalogue, catalogueViews } = models
-  const gateway = await openGateway({
-    control,
-    organisations,
-    catalogue,
-    router,
-    metrics,
-    tokens,
-    pseudonyms,
-    ...context,
-  })
+  const called = { control, organisations, catalogue, router, metrics, tokens, pseudonyms }
+  const gateway = await openGateway({ ...called, ...context })
   const { ledger, completions } = gateway
   const { index, jobs, blobs, documentStore } = await openFiles({ corpus, ...context })
-  const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...context }
+  const golden = openGoldenQuestions({ control, corpus, organisations, jobs, ...context })
+  const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...golden, ...context }
   const { spaceStore, spaces, insights, ...recorded } = await openSpaces(storedSpaces)
   const searched = { corpus, blobs, index, organisations, catalogue, metrics, tokens, ...gateway, ...context }
   const search = await openSearch(searched)
   const { embedder } = search
+  const answers = createAnswers({ ledger, completions, ...search, tokens, organisations, catalogue, clock })
   const files = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
-  const golden = openGoldenQuestions({ control, corpus, organisations, insights, ...context })
   const ingestion = openIngestion({ control, corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
   const shown = { control, corpus, organisations, ledger, blobs, index, embedder, ingestion, events }
   const pages = openConsole({ ...shown, ...context })
@@ -121,12 +116,11 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     documentStore,
     blobs,
     index,
-    ...search,
+    answers,
     spaces,
     insights,
     ...golden,
     ...recorded,
-    tokens,
     ...pages,
     isReady: createReadiness({ databases: [control, corpus], ledger, isStopping }),
     metrics,
@@ -156,6 +150,9 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
     documents: files.documents,
     watch: files.watch,
     ingestion,
+    golden,
+    answers,
+    spaces,
     server,
   }
 }

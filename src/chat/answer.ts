@@ -46,7 +46,7 @@ export async function* answer(
   call: AnswerCall,
   prepared: PreparedAnswer,
 ): AsyncGenerator<AnswerEvent, void, void> {
-  const receipts: Receipt[] = []
+  const { receipts = [] } = call
   const room = createAnswerRoom(dependencies, call, prepared)
   const events = generate({
     dependencies,

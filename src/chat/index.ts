@@ -1,3 +1,6 @@
+export { answer } from './answer.ts'
 export { chatRoutes } from './chat.routes.ts'
+export { removeMarkers } from './citations/citation-rewriter.ts'
+export { type AnswerDependencies, prepareAnswer } from './prepare-answer.ts'
 export type { BeginRecord } from './record-answer.ts'
 export { spaceSearchRoutes } from './search.routes.ts'

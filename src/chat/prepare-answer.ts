@@ -1,4 +1,4 @@
-import type { Ledger } from '../billing/index.ts'
+import type { Ledger, Receipt } from '../billing/index.ts'
 import type { ChatRequest } from '../contract/chat.ts'
 import type { Completions } from '../gateway/index.ts'
 import type { TableQueries } from '../ingestion/index.ts'
@@ -30,6 +30,8 @@ export interface AnswerCall {
   noteCitations?: (counts: CitationCounts) => void
   /** False once the Space was unpublished or removed: the answer ends then. Absent: it is always offered. */
   isOffered?: () => boolean
+  /** Receives a receipt for each call of the model, also of an answer that fails later. */
+  receipts?: Receipt[]
   signal: AbortSignal
 }
 

@@ -4,6 +4,19 @@ import { z } from 'zod'
 
 const share = z.number().min(0).max(1)
 
+/** What a question must reach to pass; the others of its measures are for information. */
+export const passingMeasures = ['retrievalRecall', 'citationPrecision', 'citationRecall', 'factShare'] as const
+/** What the gate may require of a run. */
+export const gateMeasures = [
+  'passedShare',
+  'retrievalHitRate',
+  'retrievalRecall',
+  'citationPrecision',
+  'citationRecall',
+  'factShare',
+  'abstentionAccuracy',
+] as const
+
 const passing = z
   .strictObject({
     retrievalRecall: share.describe('Default 1: all expected documents are among the passages.'),

@@ -210,6 +210,16 @@ export const listSpacesQuerySchema = z.object({
   search: z.string().max(200).optional().describe('A part of the name, not case-sensitive.'),
 })
 
+export const publishSpaceQuerySchema = z.object({
+  overrideReason: z
+    .string()
+    .trim()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe('Publishes although the golden questions do not pass. The admin log gets the reason.'),
+})
+
 export const spaceSchema = z
   .object({
     id: z.uuid(),

@@ -193,6 +193,51 @@ create table golden_questions (
 );
 CREATE INDEX golden_questions_in_order ON golden_questions USING btree (space_id, created_at, id);
 
+create table golden_results (
+  run_id uuid not null,
+  place integer not null,
+  question_id uuid not null,
+  content jsonb not null,
+  outcome text not null,
+  attempts integer default 0 not null,
+  error text,
+  answer text,
+  detail jsonb,
+  cost_pico_usd bigint default 0 not null,
+  request_id text,
+  constraint golden_results_pkey PRIMARY KEY (run_id, place),
+  constraint golden_results_outcome_check CHECK ((outcome = ANY (ARRAY['pending'::text, 'passed'::text, 'failed'::text, 'error'::text, 'skipped'::text]))),
+  constraint golden_results_run_id_fkey FOREIGN KEY (run_id) REFERENCES golden_runs(id) ON DELETE CASCADE
+);
+CREATE INDEX golden_results_by_question ON golden_results USING btree (run_id, question_id);
+
+create table golden_runs (
+  id uuid not null,
+  space_id uuid not null,
+  organisation_id uuid not null,
+  state text not null,
+  reason_code text,
+  reason text,
+  run_trigger text not null,
+  started_by text not null,
+  space jsonb not null,
+  settings jsonb not null,
+  configuration text not null,
+  measures jsonb,
+  previous_run_id uuid,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  constraint golden_runs_pkey PRIMARY KEY (id),
+  constraint golden_runs_previous_run_id_fkey FOREIGN KEY (previous_run_id) REFERENCES golden_runs(id) ON DELETE SET NULL,
+  constraint golden_runs_run_trigger_check CHECK ((run_trigger = ANY (ARRAY['manual'::text, 'schedule'::text]))),
+  constraint golden_runs_space_id_fkey FOREIGN KEY (space_id) REFERENCES spaces(id) ON DELETE CASCADE,
+  constraint golden_runs_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'completed'::text, 'cancelled'::text, 'stopped'::text, 'failed'::text])))
+);
+CREATE INDEX golden_runs_by_previous ON golden_runs USING btree (previous_run_id);
+CREATE INDEX golden_runs_newest_first ON golden_runs USING btree (space_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX golden_runs_active ON golden_runs USING btree (space_id) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+
 create table golden_settings (
   space_id uuid not null,
   organisation_id uuid not null,

@@ -25,5 +25,14 @@ export function createDocumentNames(database: Database) {
           order by created_at desc, d.id desc`,
         [organisationId, spaceId, ids, names],
       ),
+    /** A text that changes with each document that becomes ready, is changed or is deleted. */
+    async loadStamp({ organisationId, spaceId }: Place): Promise<string> {
+      const [row] = await database.query<{ stamp: string }>(
+        `select concat(count(*), ' ', extract(epoch from max(updated_at))) as stamp from documents
+          where organisation_id = $1 and space_id = $2 and is_current and status = 'ready'`,
+        [organisationId, spaceId],
+      )
+      return row!.stamp
+    },
   }
 }

@@ -5,4 +5,5 @@ export { compareClaims, type Comparison, concludeSupport, type Support, supports
 export { type AnswerFeatures, measureEvidence, scoreAnswerability } from './answerability.ts'
 export { englishNoAnswer, isNoAnswer, composeNoAnswer } from './no-answer.ts'
 export { readPassages } from './read-passages.ts'
+export { hasFact } from './facts.ts'
 export { comparedWords } from './words.ts'

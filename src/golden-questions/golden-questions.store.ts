@@ -39,6 +39,15 @@ export function createGoldenQuestionStore(database: Database) {
       )
       return rows.map(({ hash }) => hash)
     },
+    /** A text that changes with each change of a question. */
+    async loadStamp(spaceId: string): Promise<string> {
+      const [row] = await database.query<{ stamp: string | null }>(
+        `SELECT md5(string_agg(id::text || ' ' || updated_at::text, ',' ORDER BY id)) AS stamp
+           FROM golden_questions WHERE space_id = $1`,
+        [spaceId],
+      )
+      return row?.stamp ?? ''
+    },
     /** Throws `space_not_found`, and `conflict` above the limit and for a conversation that is there already. */
     insert: (question: GoldenQuestion, actor: Actor) => insert(database, question, actor),
     /** Applies `change` to the current row, which stays locked until the commit. Undefined: there is no such question. */

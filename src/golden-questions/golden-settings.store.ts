@@ -13,6 +13,25 @@ export type GoldenSettingsStore = ReturnType<typeof createGoldenSettingsStore>
 export function createGoldenSettingsStore(database: Database) {
   return {
     load: (spaceId: string) => loadRow(database, spaceId),
+    /**
+     * Takes a Space whose run is due and sets its next one, so that no other instance takes it. A crash after it leaves out this run.
+     * Undefined: none is due.
+     */
+    takeDue: (nowMs: number, nextOf: (settings: GoldenSettingValues, spaceId: string) => number | null) =>
+      database.transaction(async (transaction) => {
+        const [row] = await transaction.query<{ spaceId: string; settings: Partial<GoldenSettingValues> }>(
+          `SELECT space_id AS "spaceId", settings FROM golden_settings WHERE next_run_at <= $1
+            ORDER BY next_run_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+          [new Date(nowMs)],
+        )
+        if (!row) return undefined
+        const next = nextOf({ ...defaultGoldenSettings, ...row.settings }, row.spaceId)
+        await transaction.execute(`UPDATE golden_settings SET next_run_at = $2 WHERE space_id = $1`, [
+          row.spaceId,
+          next === null ? null : new Date(next),
+        ])
+        return row.spaceId
+      }),
     /** Throws `space_not_found`. */
     update: (
       space: { id: SpaceId; organisationId: OrganisationId },

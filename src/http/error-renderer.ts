@@ -25,6 +25,7 @@ export const errorClasses: Record<ErrorCode, ErrorClass> = {
   unsupported_media_type: { status: 415, type: invalidRequest, code: 'unsupported_media_type' },
   idempotency_key_reused: { status: 409, type: invalidRequest, code: 'idempotency_key_reused' },
   conflict: { status: 409, type: invalidRequest, code: 'conflict' },
+  golden_questions_not_passed: { status: 409, type: invalidRequest, code: 'golden_questions_not_passed' },
   range_not_satisfiable: { status: 416, type: invalidRequest, code: 'range_not_satisfiable' },
   invalid_api_key: { status: 401, type: 'authentication_error', code: 'invalid_api_key' },
   invalid_operator_token: { status: 401, type: 'authentication_error', code: 'invalid_operator_token' },

@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
   | 'conflict'
+  | 'golden_questions_not_passed'
   | 'range_not_satisfiable'
   // the caller
   | 'invalid_api_key'

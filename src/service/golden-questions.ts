@@ -1,34 +1,58 @@
+import type { AnswerDependencies } from '../chat/index.ts'
 import type { Database } from '../database/index.ts'
 import { createDocumentNames } from '../documents/index.ts'
 import {
   createGoldenQuestions,
   createGoldenQuestionStore,
+  createGoldenResultStore,
+  createGoldenRuns,
+  createGoldenRunStore,
   createGoldenSettings,
   createGoldenSettingsStore,
+  createRunSchedule,
+  createRunWorker,
+  goldenRunJob,
+  runLimits,
 } from '../golden-questions/index.ts'
-import type { InsightService } from '../insights/index.ts'
+import { createInsightStore } from '../insights/index.ts'
+import type { JobQueue } from '../jobs/index.ts'
 import type { Organisations } from '../organisations/index.ts'
+import type { Space, Spaces } from '../spaces/index.ts'
 import type { PartContext } from './foundation.ts'
 
 interface GoldenQuestionsDependencies extends PartContext {
   control: Database
   corpus: Database
   organisations: Pick<Organisations, 'get'>
-  insights: InsightService
+  jobs: JobQueue
 }
 
-/** Golden questions of Spaces. */
-export function openGoldenQuestions({ control, corpus, organisations, insights, clock }: GoldenQuestionsDependencies) {
-  const goldenQuestions = createGoldenQuestions({
-    store: createGoldenQuestionStore(control),
-    documentNames: createDocumentNames(corpus),
-    insights,
-    clock,
-  })
-  const goldenSettings = createGoldenSettings({
-    store: createGoldenSettingsStore(control),
-    timeZoneOf: ({ organisationId }) => organisations.get(organisationId)?.timeZone ?? 'UTC',
-    clock,
-  })
-  return { goldenQuestions, goldenSettings }
+/** Golden questions of Spaces, and their runs, which begin with `start`. */
+export function openGoldenQuestions(dependencies: GoldenQuestionsDependencies) {
+  const { control, corpus, organisations, jobs, clock, log, onStop } = dependencies
+  const documentNames = createDocumentNames(corpus)
+  const questions = createGoldenQuestionStore(control)
+  const settings = createGoldenSettingsStore(control)
+  const runs = createGoldenRunStore(control)
+  const results = createGoldenResultStore(control)
+  const timeZoneOf = ({ organisationId }: Space) => organisations.get(organisationId)?.timeZone ?? 'UTC'
+  const insights = createInsightStore(control)
+  const goldenRuns = createGoldenRuns({ questions, settings, runs, results, documentNames, corpus, jobs, clock, log })
+  let schedule: ReturnType<typeof createRunSchedule> | undefined
+  onStop(() => schedule?.close())
+  return {
+    goldenQuestions: createGoldenQuestions({ store: questions, documentNames, insights, clock }),
+    goldenSettings: createGoldenSettings({ store: settings, timeZoneOf, clock }),
+    goldenRuns,
+    /** Works on runs, also on those that an earlier process left, and starts them by their schedules. */
+    start({ answers, spaces }: { answers: AnswerDependencies; spaces: Pick<Spaces, 'get'> }): void {
+      const getSpace = (id: string) => spaces.get(id)
+      const getOrganisation = (id: string) => organisations.get(id)
+      const worker = createRunWorker({ runs, results, answers, getSpace, getOrganisation, clock, log })
+      const options = { concurrency: runLimits.runsPerInstance, maximumAttempts: 20, backoffMs: 1_000 }
+      jobs.work(goldenRunJob, { ...options, onExhausted: worker.giveUp }, worker.run)
+      schedule = createRunSchedule({ settings, runs: goldenRuns, getSpace, timeZoneOf, clock, log })
+      schedule.start()
+    },
+  }
 }

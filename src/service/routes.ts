@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { type Accounts, authRoutes, memberRoutes, passwordResetRoutes, peopleRoutes } from '../accounts/index.ts'
 import { type LedgerService, usageRoutes } from '../billing/index.ts'
-import { type BeginRecord, chatRoutes, spaceSearchRoutes } from '../chat/index.ts'
+import { type AnswerDependencies, type BeginRecord, chatRoutes, spaceSearchRoutes } from '../chat/index.ts'
 import {
   developerToolsViewRoutes,
   modelViewRoutes,
@@ -31,22 +31,16 @@ import {
 import {
   goldenQuestionRoutes,
   type GoldenQuestions,
+  goldenRunRoutes,
+  type GoldenRuns,
   goldenSettingsRoutes,
   type GoldenSettings,
 } from '../golden-questions/index.ts'
 import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { type Metrics, operationsRoutes, type Routes } from '../http/index.ts'
-import type { TableQueries } from '../ingestion/index.ts'
 import type { InsightService } from '../insights/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
-import {
-  acceptsTools,
-  type CatalogueViews,
-  type LiveCatalogue,
-  modelRoutes,
-  offlineModelId,
-  type OperatorCatalogue,
-} from '../models/index.ts'
+import { type CatalogueViews, type LiveCatalogue, modelRoutes, type OperatorCatalogue } from '../models/index.ts'
 import {
   actorOf,
   type AdminLog,
@@ -55,10 +49,9 @@ import {
   operatorRoutes,
   type OperatorTokens,
 } from '../operators/index.ts'
-import { modelSwitchRoutes, type Organisation, organisationRoutes, type Organisations } from '../organisations/index.ts'
-import type { DocumentReader, Retrieval, SearchIndex } from '../retrieval/index.ts'
+import { modelSwitchRoutes, organisationRoutes, type Organisations } from '../organisations/index.ts'
+import type { SearchIndex } from '../retrieval/index.ts'
 import { spaceRoutes, type Spaces } from '../spaces/index.ts'
-import type { TokenCounting } from '../tokens/index.ts'
 
 export interface RouteDependencies {
   organisations: Organisations
@@ -78,16 +71,14 @@ export interface RouteDependencies {
   maximumUploadBytes: number
   blobs: BlobStore
   index: Pick<SearchIndex, 'audit'>
-  retrieval: Retrieval
-  documentReader: DocumentReader
-  tables: TableQueries
+  answers: AnswerDependencies
   spaces: Spaces
   insights: InsightService
   goldenQuestions: GoldenQuestions
   goldenSettings: GoldenSettings
+  goldenRuns: GoldenRuns
   conversations: Conversations
   beginRecord: BeginRecord
-  tokens: TokenCounting
   systemReport: SystemReport
   organisationLists: OrganisationLists
   metrics: Metrics
@@ -104,41 +95,24 @@ const consoleFolder = path.resolve(import.meta.dirname, '../../dist/console')
 export function createRoutes(dependencies: RouteDependencies): Routes[] {
   const { organisations, operatorTokens, accounts, adminLog, catalogue, operatorCatalogue, catalogueViews } =
     dependencies
-  const { ledger, completions, documents, documentStore, blobs, index, retrieval, spaces, insights, tokens, chunks } =
+  const { ledger, completions, documents, documentStore, blobs, index, answers, spaces, insights, chunks } =
     dependencies
-  const { documentReader, tables, metrics, isReady, publicUrl, clock, log } = dependencies
-  const answers = {
-    completions,
-    retrieval,
-    documents: documentReader,
-    tables,
-    ledger,
-    tokens,
-    findModel(organisation: Organisation, id: string) {
-      const resolved = catalogue.resolve(organisation, id, clock.now())
-      if (resolved?.model.kind !== 'chat') return undefined
-      const { model } = resolved
-      const tools = acceptsTools(catalogue.built(), resolved)
-      return { ...model, followsInstructions: model.id !== offlineModelId, tools }
-    },
-    fallbackModel: (organisation: Organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
-    findOrganisation: (id: string) => organisations.get(id),
-    getSpace: (id: string) => spaces.get(id),
-    now: () => clock.now(),
-  }
+  const { metrics, isReady, publicUrl, clock, log } = dependencies
+  const getSpace = (id: string) => spaces.get(id)
   return [
     documentRoutes({ documents, clock }),
     gatewayRoutes({ completions, catalogue, clock, log }),
     otherEndpointRoutes,
     chatRoutes({
       ...answers,
+      getSpace,
       getPublishedSpace: (endpointId) => spaces.getEndpoint(endpointId),
       noteAnswer: (given) => insights.note(given),
       beginRecord: dependencies.beginRecord,
       countCitations: (counts) => countCitations(metrics, counts),
       log,
     }),
-    spaceSearchRoutes(answers),
+    spaceSearchRoutes({ ...answers, getSpace }),
     authRoutes({ accounts }),
     peopleRoutes({ accounts }),
     passwordResetRoutes({ accounts }),
@@ -204,12 +178,14 @@ function documentPages(dependencies: RouteDependencies): Routes[] {
 }
 
 /** Spaces and their golden questions. */
-function spacePages({ goldenQuestions, goldenSettings, conversations, spaces }: RouteDependencies): Routes[] {
+function spacePages(dependencies: RouteDependencies): Routes[] {
+  const { goldenQuestions, goldenSettings, goldenRuns, conversations, spaces } = dependencies
   const getSpace = (id: string) => spaces.get(id)
   return [
     spaceRoutes({ spaces }),
     goldenQuestionRoutes({ questions: goldenQuestions, getSpace }),
     goldenSettingsRoutes({ settings: goldenSettings, getSpace }),
+    goldenRunRoutes({ runs: goldenRuns, getSpace }),
     conversationRoutes({ conversations, getSpace }),
   ]
 }

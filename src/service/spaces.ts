@@ -1,6 +1,7 @@
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import type { DocumentStore } from '../documents/index.ts'
 import { createConversationAccess, createConversations } from '../conversations/index.ts'
+import type { GoldenRuns } from '../golden-questions/index.ts'
 import { createInsights, createInsightStore } from '../insights/index.ts'
 import type { Catalogue } from '../models/index.ts'
 import type { Organisations } from '../organisations/index.ts'
@@ -13,6 +14,7 @@ interface SpacesDependencies extends PartContext {
   organisations: Pick<Organisations, 'get'>
   catalogue: Pick<Catalogue, 'resolve'>
   documentStore: Pick<DocumentStore, 'removeOfSpace'>
+  goldenRuns: Pick<GoldenRuns, 'loadGate'>
 }
 
 /** Most documents of a deleted Space that one transaction removes. */
@@ -20,7 +22,8 @@ const removalBatch = 100
 
 /** Spaces, and the removal of the documents of deleted Spaces. */
 export async function openSpaces(dependencies: SpacesDependencies) {
-  const { config, control, changeFeed, organisations, catalogue, documentStore, clock, log, onStop } = dependencies
+  const { config, control, changeFeed, organisations, catalogue, documentStore, goldenRuns, clock, log, onStop } =
+    dependencies
   const removals = createSpaceRemovals({
     store: createSpaceRemovalStore(control),
     async onSpaceRemoved({ organisationId, spaceId }, signal) {
@@ -40,6 +43,7 @@ export async function openSpaces(dependencies: SpacesDependencies) {
       // The store rejects an unknown organisation with a more specific error.
       return !organisation || catalogue.resolve(organisation, model, clock.now())?.model.kind === 'chat'
     },
+    publicationProblem: (space) => goldenRuns.loadGate(space).then(({ problem }) => problem),
     changeFeed,
     clock,
     log,

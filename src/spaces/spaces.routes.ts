@@ -4,6 +4,7 @@ import {
   emptySchema,
   idParamsSchema,
   listSpacesQuerySchema,
+  publishSpaceQuerySchema,
   spacePageSchema,
   spaceSchema,
   updateSpaceSchema,
@@ -174,13 +175,15 @@ function addPublishing(app: App, spaces: Spaces) {
       'publishSpace',
       'Publish a Space',
       {
-        description: 'Creates the endpoint id when the Space is first published; later calls keep it.',
+        description:
+          'Creates the endpoint id when the Space is first published; later calls keep it. 409 if the Space has a gate that its golden questions do not pass.',
         params,
-        response: { 200: spaceSchema, ...errorResponses(401, 403, 404) },
+        querystring: publishSpaceQuerySchema,
+        response: { 200: spaceSchema, ...errorResponses(400, 401, 403, 404, 409) },
       },
       peopleOfSpace(spaces, 'administrator'),
     ),
-    (request) => spaces.publish(request.params.id, actorOf(request)).then(renderSpace),
+    (request) => spaces.publish(request.params.id, actorOf(request), request.query.overrideReason).then(renderSpace),
   )
   app.post(
     '/api/spaces/:id/unpublish',

@@ -43,8 +43,12 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
     },
     /** `insert` inside the caller's transaction. The organisation must exist. */
     insertWithin,
-    /** Applies `change` to the current row, which stays locked until the commit. False when there is no such Space. */
-    update: (id: string, change: (current: Space) => Space, action: AdminAction, actor: Actor) =>
+    /** Applies `change` to the current row, which stays locked until the commit. The log also gets `note`. False when there is no such Space. */
+    update: (
+      id: string,
+      change: (current: Space) => Space,
+      { action, actor, note }: { action: AdminAction; actor: Actor; note: Record<string, unknown> },
+    ) =>
       database.transaction(async (transaction) => {
         const current = await lock(transaction, id)
         if (!current) return false
@@ -57,7 +61,7 @@ export function createSpaceStore(database: Database, recordChange: RecordChange)
           await detachConversations(transaction, id)
         await log(transaction, actor, next.updatedAt, action, next, {
           before: changed?.before ?? {},
-          after: { ...changed?.after, ...(instructionsChanged ? { instructionsChanged } : {}) },
+          after: { ...changed?.after, ...(instructionsChanged ? { instructionsChanged } : {}), ...note },
         })
         await recordChange(transaction, spacesTopic, id)
         return true

@@ -52,6 +52,7 @@ async function startInstance({
     clock,
     log: silentLog,
     defaultModel: 'portico/offline',
+    publicationProblem: async () => null,
     isModelAvailable: (_organisation, model) => model !== 'unknown',
   })
   return {

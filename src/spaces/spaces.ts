@@ -25,6 +25,8 @@ export interface SpacesDependencies {
   defaultModel: string
   /** Whether an organisation can currently call a chat model of this id. */
   isModelAvailable: (organisationId: OrganisationId, model: string) => boolean
+  /** Why an unpublished Space may not be published now; null if it may. */
+  publicationProblem: (space: Space) => Promise<string | null>
   changeFeed: ChangeSource
   clock: Clock
   log: Log
@@ -49,22 +51,18 @@ export async function createSpaces(dependencies: SpacesDependencies) {
     action: AdminAction,
     actor: Actor,
     makeNext: (current: Space, nowMs: number) => Space,
+    note: Record<string, unknown> = {},
   ) {
     const nowMs = clock.now()
     let updated: Space | undefined
-    const found = await store.update(id, (current) => (updated = makeNext(current, nowMs)), action, actor)
+    const found = await store.update(id, (current) => (updated = makeNext(current, nowMs)), {
+      action,
+      actor,
+      note,
+    })
     if (!found) throw notFound(id)
     await changeFeed.caughtUp()
     return snapshot.get(id) ?? updated!
-  }
-
-  function assertModel({ organisationId, model }: Space) {
-    if (dependencies.isModelAvailable(organisationId, model)) return
-    throw new AppError(
-      'invalid_request',
-      `model: the organisation cannot call a chat model \`${model.slice(0, 100)}\`. Use an id that GET /v1/gateway/models lists for it.`,
-      { param: 'model' },
-    )
   }
 
   return {
@@ -78,7 +76,7 @@ export async function createSpaces(dependencies: SpacesDependencies) {
     async create(given: Omit<NewSpace, 'model'> & { model?: string | undefined }, actor: Actor): Promise<Space> {
       const model = given.model ?? dependencies.defaultModel
       const space = makeSpace(createSpaceId(), { ...given, model }, clock.now())
-      assertModel(space)
+      assertModel(dependencies, space)
       await store.insert(space, actor)
       await changeFeed.caughtUp()
       return space
@@ -88,18 +86,18 @@ export async function createSpaces(dependencies: SpacesDependencies) {
       change(id, 'space.updated', actor, (current, nowMs) => {
         const changed = changeSpace(current, spaceChange, nowMs)
         // Other fields can still be changed when the Space's model is no longer available.
-        if (changed.model !== current.model) assertModel(changed)
+        if (changed.model !== current.model) assertModel(dependencies, changed)
         return changed
       }),
-    publish: (id: string, actor: Actor) =>
-      change(id, 'space.published', actor, (current, nowMs) => ({
-        ...current,
-        published: true,
-        endpointId: current.endpointId ?? createEndpointId(),
-        updatedAt: nowMs,
-      })),
-    unpublish: (id: string, actor: Actor) =>
-      change(id, 'space.unpublished', actor, (current, nowMs) => ({ ...current, published: false, updatedAt: nowMs })),
+    /**
+     * Throws `golden_questions_not_passed` unless the gate of the Space is passed or `overrideReason` is given, which the admin log then
+     * has. A published Space has no gate.
+     */
+    async publish(id: string, actor: Actor, overrideReason?: string): Promise<Space> {
+      const note = await passGate(dependencies, snapshot.get(id), overrideReason)
+      return change(id, 'space.published', actor, publish, note)
+    },
+    unpublish: (id: string, actor: Actor) => change(id, 'space.unpublished', actor, unpublish),
     /** Every interface reports the Space as missing at once. Its documents are removed in the background, also after a restart. */
     async remove(id: string, actor: Actor): Promise<void> {
       if (!(await store.remove(id, actor, clock.now()))) throw notFound(id)
@@ -109,6 +107,39 @@ export async function createSpaces(dependencies: SpacesDependencies) {
     close: reloader.close,
   }
 }
+
+function assertModel(
+  { isModelAvailable }: Pick<SpacesDependencies, 'isModelAvailable'>,
+  { organisationId, model }: Space,
+) {
+  if (isModelAvailable(organisationId, model)) return
+  throw new AppError(
+    'invalid_request',
+    `model: the organisation cannot call a chat model \`${model.slice(0, 100)}\`. Use an id that GET /v1/gateway/models lists for it.`,
+    { param: 'model' },
+  )
+}
+
+/** What the admin log gets of the gate. */
+async function passGate(
+  { publicationProblem }: Pick<SpacesDependencies, 'publicationProblem'>,
+  space: Space | undefined,
+  overrideReason: string | undefined,
+): Promise<Record<string, unknown>> {
+  const problem = space && !space.published ? await publicationProblem(space) : null
+  if (problem === null) return {}
+  if (overrideReason === undefined) throw new AppError('golden_questions_not_passed', problem)
+  return { overriddenProblem: problem, overrideReason }
+}
+
+const publish = (current: Space, nowMs: number): Space => ({
+  ...current,
+  published: true,
+  endpointId: current.endpointId ?? createEndpointId(),
+  updatedAt: nowMs,
+})
+
+const unpublish = (current: Space, nowMs: number): Space => ({ ...current, published: false, updatedAt: nowMs })
 
 /** The Spaces in memory, by id and, while published, by endpoint id. */
 function createSnapshot() {

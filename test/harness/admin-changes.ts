@@ -28,6 +28,8 @@ export const documentChanges = new Set([
   'PATCH /api/documents/{id}',
   'DELETE /api/documents/{id}',
   'POST /api/documents/{id}/retry',
+  // golden-runs.test.ts finds its entry.
+  'POST /api/spaces/{id}/golden-runs/{runId}/cancel',
 ])
 
 /** conversations.test.ts finds their entries; without stored conversations there is nothing to erase. */
@@ -41,6 +43,7 @@ export type Ids = Record<
   | 'organisation'
   | 'space'
   | 'question'
+  | 'run'
   | 'member'
   | 'invitation'
   | 'operatorInvitation'
@@ -241,6 +244,16 @@ export const adminChanges: Change[] = [
       action: 'golden_question.updated',
       before: { expectedFacts: 1, mustAbstain: false },
       after: { expectedFacts: 0, mustAbstain: true },
+    },
+  },
+  {
+    route: 'POST /api/spaces/{id}/golden-runs',
+    path: (ids) => `${space(ids)}/golden-runs`,
+    keep: ({ id }, ids) => (ids.run = id),
+    entry: {
+      action: 'golden_run.started',
+      before: null,
+      after: { trigger: 'manual', questions: 1, model: 'portico/offline' },
     },
   },
   {

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import type { Space } from '../spaces/index.ts'
+import type { GoldenSettingValues } from './settings-change.ts'
+
+/** The part of a Space that its answers depend on, as a run keeps it. */
+export type SpaceSnapshot = Pick<Space, 'instructions' | 'model' | 'settings'>
+
+export const snapshotOf = ({ instructions, model, settings }: SpaceSnapshot): SpaceSnapshot => ({
+  instructions,
+  model,
+  settings,
+})
+
+/**
+ * Identifies everything of a Space that a run depends on: equal where a new run would do the same. `documents` and `questions` are
+ * stamps of their current state. A setting that is added later counts until it is left out here.
+ */
+export function identifyConfiguration({
+  space,
+  golden,
+  documents,
+  questions,
+}: {
+  space: SpaceSnapshot
+  golden: GoldenSettingValues
+  documents: string
+  questions: string
+}): string {
+  const { keepUnansweredQuestions: _, keepConversations: __, conversationDays: ___, ...settings } = space.settings
+  const { agentic, passing } = golden
+  const fields = [space.instructions, space.model, sorted(settings), agentic, sorted(passing), documents, questions]
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex')
+}
+
+const sorted = (fields: object) => Object.entries(fields).toSorted(([left], [right]) => (left < right ? -1 : 1))

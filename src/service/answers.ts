@@ -1,0 +1,44 @@
+import type { AnswerDependencies } from '../chat/index.ts'
+import type { LedgerService } from '../billing/index.ts'
+import type { Completions } from '../gateway/index.ts'
+import type { TableQueries } from '../ingestion/index.ts'
+import type { Clock } from '../kernel/index.ts'
+import { acceptsTools, type LiveCatalogue, offlineModelId } from '../models/index.ts'
+import type { Organisations } from '../organisations/index.ts'
+import type { DocumentReader, Retrieval } from '../retrieval/index.ts'
+import type { TokenCounting } from '../tokens/index.ts'
+
+interface AnswersDependencies {
+  completions: Completions
+  retrieval: Retrieval
+  documentReader: DocumentReader
+  tables: TableQueries
+  ledger: LedgerService
+  tokens: TokenCounting
+  organisations: Pick<Organisations, 'get'>
+  catalogue: LiveCatalogue
+  clock: Clock
+}
+
+/** What answers of Spaces need, for chats and for runs of golden questions. */
+export function createAnswers({ catalogue, documentReader, clock, ...parts }: AnswersDependencies): AnswerDependencies {
+  const { completions, retrieval, tables, ledger, tokens, organisations } = parts
+  return {
+    completions,
+    retrieval,
+    documents: documentReader,
+    tables,
+    ledger,
+    tokens,
+    findModel(organisation, id) {
+      const resolved = catalogue.resolve(organisation, id, clock.now())
+      if (resolved?.model.kind !== 'chat') return undefined
+      const { model } = resolved
+      const tools = acceptsTools(catalogue.built(), resolved)
+      return { ...model, followsInstructions: model.id !== offlineModelId, tools }
+    },
+    fallbackModel: (organisation) => catalogue.baseTierModels(organisation, clock.now())[0]?.id,
+    findOrganisation: (id) => organisations.get(id),
+    now: () => clock.now(),
+  }
+}
