@@ -114,6 +114,7 @@ const ofClients = [
   'file: {}',
   'limits.{} {}',
   'max_tokens and max_completion_tokens are two names of one limit and differ; send one.',
+  'service-user must have 1 to {} printable ASCII characters. Send a pseudonym of the visitor, not a name.',
   'stream_options is only allowed when stream is true.',
   'system and developer messages are only allowed at the start of messages.',
   '{} is not allowed here; allowed: {}.',
