@@ -57,8 +57,12 @@ export const agentic = { ...inline, 'service-enable-agentic-workflow': 'true' }
 /** Prices of every scripted model, dollars per million tokens. */
 const prices = { input: '1', output: '2' }
 
-/** Models `m` (1,000 output tokens), `long` (8,000) and `embedder`. */
-export async function startScriptedStage(options: StartOptions = {}): Promise<ScriptedStage> {
+/** Models `m` (1,000 output tokens), `long` (8,000) and `embedder`; `models` replaces `m`. `limits`: of the host. */
+export async function startScriptedStage({
+  models = ['m'],
+  limits = {},
+  ...options
+}: StartOptions & { models?: string[]; limits?: object } = {}): Promise<ScriptedStage> {
   let script: Parameters<ScriptedStage['play']>[0] = () => scriptedTurn('Yes.')
   let nextEmbedding: UpstreamReply | undefined
   let calls: ToolRequest[] = []
@@ -79,10 +83,18 @@ export async function startScriptedStage(options: StartOptions = {}): Promise<Sc
       ollama: { detect: false },
       embeddings: { kind: 'provider', model: 'embedder' },
       providers: [
-        { id: 'p', flavour: 'generic', baseUrl: `${upstream.url}/v1`, apiKey: 'sk', hosting: 'us', models: 'declared' },
+        {
+          id: 'p',
+          flavour: 'generic',
+          baseUrl: `${upstream.url}/v1`,
+          apiKey: 'sk',
+          hosting: 'us',
+          models: 'declared',
+          limits,
+        },
       ],
       models: [
-        { id: 'm', maxOutputTokens: 1_000, contextTokens: 200_000, deployments },
+        ...models.map((id) => ({ id, maxOutputTokens: 1_000, contextTokens: 200_000, deployments })),
         { id: 'long', maxOutputTokens: 8_000, contextTokens: 200_000, deployments },
         { id: 'embedder', kind: 'embedding', dimensions: 16, contextTokens: 8_192, deployments },
       ],

@@ -13,13 +13,15 @@ export interface ToolRequest {
   isRewriting: boolean
   /** The last message of the user, with the passages. */
   prompt: string
+  /** Turns of the model with calls of tools so far. */
+  round: number
   /** Results of all tools so far, in order. */
   results: string[]
 }
 
 export function readToolRequest(body: string): ToolRequest {
   const request = JSON.parse(body) as {
-    messages: { role: string; content: string | null }[]
+    messages: { role: string; content: string | null; tool_calls?: unknown[] }[]
     tools?: { function: { name: string } }[]
     tool_choice?: string
   }
@@ -30,6 +32,7 @@ export function readToolRequest(body: string): ToolRequest {
     toolChoice: request.tool_choice,
     isRewriting: contents('system')[0]?.startsWith('You prepare search queries.') ?? false,
     prompt: contents('user').at(-1) ?? '',
+    round: request.messages.filter((message) => message.tool_calls !== undefined).length,
     results: contents('tool'),
   }
 }
