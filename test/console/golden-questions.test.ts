@@ -176,14 +176,59 @@ describe.skipIf(!hasBrowser)(`golden questions${skipReason}`, () => {
     expect(stage.problems).toEqual([])
   })
 
+  it('run with live progress and a history, and keep a Space from being published', async () => {
+    const space = await stage.portico.createSpace(organisation, { name: 'Gate' })
+    await upload(space, 'A ticket costs 12 euros.', 'tickets.txt')
+    await upload(space, 'The garden opens in spring.', 'garden.txt')
+    const add = async (content: string, name: string, fact: string) => {
+      const question = { messages: [{ role: 'user', content }], expectedDocuments: [{ name }], expectedFacts: [fact] }
+      expectStatus(await stage.portico.operator('POST', pathOf(space), question), 201)
+    }
+    await add('What does a ticket cost?', 'tickets.txt', '12 euros')
+    await add('When does the garden open?', 'garden.txt', 'in autumn')
+    expectStatus(await stage.portico.operator('PATCH', `${pathOf(space)}/settings`, { gate: { passedShare: 1 } }), 200)
+
+    await page.goto(addressOf(space, '/runs'))
+    await page.getByText('No runs yet').waitFor()
+    await expectAccessible(page)
+    for (const count of [1, 2]) {
+      await page.getByRole('button', { name: 'Run now' }).click()
+      await expect.poll(() => page.getByText('Completed').count(), { timeout: 60_000 }).toBe(count)
+    }
+    await page.getByRole('figure', { name: 'Measures of the runs' }).locator('svg').first().waitFor()
+    await expectAccessible(page)
+
+    await page.getByRole('table').getByRole('link').first().click()
+    const row = page.getByRole('row').filter({ hasText: 'When does the garden open?' })
+    await row.getByText('in autumn').waitFor()
+    await row.getByText('Not passed').waitFor()
+    await expectAccessible(page)
+    await row.getByRole('button').click()
+    await page.getByRole('dialog').getByText('The garden opens in spring.').first().waitFor()
+    await expectAccessible(page)
+    await page.keyboard.press('Escape')
+    await page.getByRole('region', { name: 'Which results are shown' }).getByText('Not passed').click()
+    await expect.poll(() => page.getByRole('row').filter({ hasText: 'What does a ticket' }).count()).toBe(0)
+
+    expectStatus(await stage.portico.operator('POST', `/api/spaces/${space.id}/unpublish`), 200)
+    await page.goto(`${stage.url}/organisations/${organisation.id}/published-spaces/${space.id}`)
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByText('The golden questions did not pass').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('textbox', { name: 'Reason to publish anyway' }).fill('The garden page is being rewritten.')
+    await page.getByRole('button', { name: 'Publish anyway' }).click()
+    await page.getByText('The Space is published').waitFor()
+    expect(stage.problems).toEqual([])
+  })
+
   it('load each page with one request for its data', async () => {
     const space = await stage.portico.createSpace(organisation, { name: 'Requests' })
-    for (const part of ['', '/candidates', '/settings']) {
+    for (const part of ['', '/candidates', '/runs', '/settings']) {
       await page.goto(`${stage.url}/organisations/${organisation.id}/spaces/${space.id}/settings`)
       await page.getByRole('heading', { level: 1 }).waitFor()
       const requests = await countRequests(page, () => page.goto(addressOf(space, part)))
-      const data = requests.filter((address) => address.startsWith(pathOf(space)))
-      expect(data).toEqual([pathOf(space) + part])
+      const data = requests.filter((address) => address.includes('/golden-'))
+      expect(data).toEqual([part === '/runs' ? `/api/spaces/${space.id}/golden-runs` : pathOf(space) + part])
     }
   })
 })

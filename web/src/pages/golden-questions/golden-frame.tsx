@@ -9,6 +9,7 @@ import styles from './golden.module.css'
 const parts = [
   { name: 'questions', path: '', forAdministrators: false },
   { name: 'candidates', path: '/candidates', forAdministrators: true },
+  { name: 'runs', path: '/runs', forAdministrators: false },
   { name: 'settings', path: '/settings', forAdministrators: false },
 ] as const
 

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { withTexts } from '../../i18n/translations.ts'
 import { spaceRoute } from '../spaces/space-route.tsx'
+import { readResultSearch, resultsQuery, runsQuery } from './run-queries.ts'
 import { candidatesQuery, goldenSettingsQuery, questionsQuery, readOffset, readQuestionSearch } from './queries.ts'
 
 const texts = 'golden-questions'
@@ -31,5 +32,25 @@ export const goldenSettingsRoute = createRoute({
   component: lazyRouteComponent(() => withTexts(texts, import('./settings-page.tsx')), 'GoldenSettingsPage'),
 })
 
+export const runsRoute = createRoute({
+  getParentRoute: () => spaceRoute,
+  path: 'golden-questions/runs',
+  loader: ({ context, params }) => context.queryClient.ensureQueryData(runsQuery(params.spaceId)),
+  component: lazyRouteComponent(() => withTexts(texts, import('./runs-page.tsx')), 'RunsPage'),
+})
+
+export const runRoute = createRoute({
+  getParentRoute: () => spaceRoute,
+  path: 'golden-questions/runs/$runId',
+  validateSearch: readResultSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, params, deps }) =>
+    Promise.all([
+      context.queryClient.ensureQueryData(runsQuery(params.spaceId)),
+      context.queryClient.ensureQueryData(resultsQuery(params.spaceId, params.runId, deps)),
+    ]),
+  component: lazyRouteComponent(() => withTexts(texts, import('./run-page.tsx')), 'RunPage'),
+})
+
 /** Golden questions of a Space. */
-export const goldenRoutes = [questionsRoute, candidatesRoute, goldenSettingsRoute] as const
+export const goldenRoutes = [questionsRoute, candidatesRoute, goldenSettingsRoute, runsRoute, runRoute] as const

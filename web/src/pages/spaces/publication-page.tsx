@@ -3,10 +3,11 @@ import { IconExternalLink, IconInfoCircle, IconWorldOff, IconWorldUpload } from 
 import { useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useTranslation } from 'react-i18next'
 import type { PublicationView } from '@contract/console-spaces.ts'
-import { postJson } from '../../api/client.ts'
+import { ApiError, postJson } from '../../api/client.ts'
 import { openConfirm } from '../../ui/confirm.tsx'
 import { CopyField } from '../../ui/copy-field.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
 import { Section } from '../../ui/section.tsx'
@@ -15,6 +16,8 @@ import { RequestSection } from './request-section.tsx'
 import { publicationRoute } from './routes.tsx'
 import { StateBadge } from './space-fields.tsx'
 import { AnchorLink } from '../../ui/link.tsx'
+
+const GateDialog = lazyPart(() => import('./gate-dialog.tsx'), 'GateDialog')
 
 /** The endpoint of one Space: publish or unpublish it, and what its callers need. */
 export function PublicationPage() {
@@ -27,7 +30,7 @@ export function PublicationPage() {
     <Page
       title={space.name}
       description={<PageLinks organisationId={organisationId} space={space} />}
-      actions={<PublishButton publication={data} />}
+      actions={<PublishButton organisationId={organisationId} publication={data} />}
     >
       <Warnings organisationId={organisationId} publication={data} />
       {isLive ? (
@@ -62,19 +65,32 @@ function PageLinks({ organisationId, space }: { organisationId: string; space: P
   )
 }
 
-function PublishButton({ publication }: { publication: PublicationView }) {
+function PublishButton({ organisationId, publication }: { organisationId: string; publication: PublicationView }) {
   const { t } = useTranslation('spaces')
   const { space } = publication
   const change = usePublish(space.id)
+  const problem = gateProblem(change.error)
   if (!space.published) {
     return (
-      <Button
-        leftSection={<IconWorldUpload size={16} aria-hidden />}
-        loading={change.isPending}
-        onClick={() => change.mutate('publish')}
-      >
-        {t('publication.publish')}
-      </Button>
+      <>
+        <Button
+          leftSection={<IconWorldUpload size={16} aria-hidden />}
+          loading={change.isPending}
+          onClick={() => change.mutate({ action: 'publish' })}
+        >
+          {t('publication.publish')}
+        </Button>
+        <OnceOpened opened={problem !== undefined}>
+          <GateDialog
+            organisationId={organisationId}
+            spaceId={space.id}
+            problem={problem}
+            isPublishing={change.isPending}
+            onPublish={(overrideReason) => change.mutate({ action: 'publish', overrideReason })}
+            onClose={change.reset}
+          />
+        </OnceOpened>
+      </>
     )
   }
   const ask = () =>
@@ -82,7 +98,7 @@ function PublishButton({ publication }: { publication: PublicationView }) {
       title: t('publication.unpublishTitle', { name: space.name }),
       text: t('publication.unpublishText'),
       confirm: t('publication.unpublish'),
-      onConfirm: () => change.mutate('unpublish'),
+      onConfirm: () => change.mutate({ action: 'unpublish' }),
     })
   return (
     <Button
@@ -101,8 +117,11 @@ function usePublish(spaceId: string) {
   const { t } = useTranslation('spaces')
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: (action: 'publish' | 'unpublish') => postJson(`/api/spaces/${spaceId}/${action}`),
-    onSuccess: async (_space, action) => {
+    mutationFn: ({ action, overrideReason }: { action: 'publish' | 'unpublish'; overrideReason?: string }) => {
+      const query = overrideReason === undefined ? '' : `?${new URLSearchParams({ overrideReason })}`
+      return postJson(`/api/spaces/${spaceId}/${action}${query}`)
+    },
+    onSuccess: async (_space, { action }) => {
       await Promise.all(
         [publicationQuery(spaceId).queryKey, spaceQuery(spaceId).queryKey, spaceListsKey].map((queryKey) =>
           queryClient.invalidateQueries({ queryKey }),
@@ -110,8 +129,15 @@ function usePublish(spaceId: string) {
       )
       notifySuccess(action === 'publish' ? t('publication.published') : t('publication.unpublished'))
     },
-    onError: notifyError,
+    onError: (error) => {
+      if (gateProblem(error) === undefined) notifyError(error)
+    },
   })
+}
+
+/** What the gate of golden questions reports about a Space that it keeps from being published. */
+function gateProblem(error: Error | null): string | undefined {
+  return error instanceof ApiError && error.code === 'golden_questions_not_passed' ? error.message : undefined
 }
 
 /** What keeps callers from getting a useful answer. */
