@@ -1,7 +1,7 @@
 /**
  * Makes a sentence-embedding model of a few kilobytes in the layout of a real one (config.json, tokenizer.json, onnx/model.onnx), to
  * test the loading code without weights: `bin/run scripts/make-tiny-onnx.ts FOLDER`. Its vocabulary has groups of
- * words with the same vector, so that a test can distinguish meaning from spelling.
+ * words with the same vector, so that a test can distinguish meaning from spelling. `--cross-encoder` makes a reranker of the same words instead.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -24,11 +24,22 @@ export const tinyModelMeanings = [
 const specialTokens = ['[PAD]', '[UNK]', '[CLS]', '[SEP]']
 const pieces = [...'abcdefghijklmnopqrstuvwxyz0123456789'].flatMap((character) => [character, `##${character}`])
 
+const vocabulary = [...specialTokens, ...tinyModelMeanings.flat(), ...pieces]
+
 /** Writes the model into `folder`, which is made where it is missing. */
 export function makeTinyOnnx(folder: string): void {
-  const vocabulary = [...specialTokens, ...tinyModelMeanings.flat(), ...pieces]
-  mkdirSync(path.join(folder, 'onnx'), { recursive: true })
+  writeModel(folder, embeddingLookupModel(vocabulary.map(vectorOf)))
   mkdirSync(path.join(folder, '1_Pooling'), { recursive: true })
+  writeJson(folder, '1_Pooling/config.json', { pooling_mode_mean_tokens: true, pooling_mode_cls_token: false })
+}
+
+/** Writes a cross-encoder: the more words of the second text share a meaning with words of the first, the higher is its score. */
+export function makeTinyCrossEncoder(folder: string): void {
+  writeModel(folder, crossEncoderModel(vocabulary.map(vectorOf)))
+}
+
+function writeModel(folder: string, weights: Uint8Array): void {
+  mkdirSync(path.join(folder, 'onnx'), { recursive: true })
   writeJson(folder, 'config.json', {
     model_type: 'bert',
     architectures: ['BertModel'],
@@ -44,16 +55,15 @@ export function makeTinyOnnx(folder: string): void {
     cls_token: '[CLS]',
     sep_token: '[SEP]',
   })
-  writeJson(folder, 'tokenizer.json', tokenizer(vocabulary))
-  writeJson(folder, '1_Pooling/config.json', { pooling_mode_mean_tokens: true, pooling_mode_cls_token: false })
-  writeFileSync(path.join(folder, 'onnx/model.onnx'), embeddingLookupModel(vocabulary.map(vectorOf)))
+  writeJson(folder, 'tokenizer.json', tokenizer())
+  writeFileSync(path.join(folder, 'onnx/model.onnx'), weights)
 }
 
 function writeJson(folder: string, file: string, value: unknown): void {
   writeFileSync(path.join(folder, file), `${JSON.stringify(value, null, 2)}\n`)
 }
 
-function tokenizer(vocabulary: readonly string[]): object {
+function tokenizer(): object {
   const special = (content: string) => ({
     id: vocabulary.indexOf(content),
     content,
@@ -83,7 +93,13 @@ function tokenizer(vocabulary: readonly string[]): object {
         { Sequence: { id: 'A', type_id: 0 } },
         { SpecialToken: { id: '[SEP]', type_id: 0 } },
       ],
-      pair: [{ Sequence: { id: 'A', type_id: 0 } }, { Sequence: { id: 'B', type_id: 1 } }],
+      pair: [
+        { SpecialToken: { id: '[CLS]', type_id: 0 } },
+        { Sequence: { id: 'A', type_id: 0 } },
+        { SpecialToken: { id: '[SEP]', type_id: 0 } },
+        { Sequence: { id: 'B', type_id: 1 } },
+        { SpecialToken: { id: '[SEP]', type_id: 1 } },
+      ],
       special_tokens: Object.fromEntries(
         ['[CLS]', '[SEP]'].map((token) => [token, { id: token, ids: [vocabulary.indexOf(token)], tokens: [token] }]),
       ),
@@ -109,36 +125,92 @@ function vectorOf(token: string): Float32Array {
 }
 
 /**
- * The graph `last_hidden_state = Gather(table, input_ids)`, written as ONNX's protobuf messages by hand (onnx.proto3: the
+ * The graph `last_hidden_state = Gather(table, input_ids)`. All graphs are ONNX's protobuf messages written by hand (onnx.proto3: the
  * numbers are its field numbers).
  */
 function embeddingLookupModel(table: readonly Float32Array[]): Uint8Array {
+  return model({
+    nodes: [node('Gather', ['table', 'input_ids'], 'last_hidden_state')],
+    initializers: [tableOf(table)],
+    inputs: ['input_ids', 'attention_mask'],
+    output: value('last_hidden_state', elementTypes.float, ['texts', 'tokens', tinyModelDimensions]),
+  })
+}
+
+/** `logits = sum(sum(first text) * sum(second text))`, where `token_type_ids` state which text a token is of. */
+function crossEncoderModel(table: readonly Float32Array[]): Uint8Array {
+  const noDimensions = integerAttribute('keepdims', 0)
+  return model({
+    nodes: [
+      node('Gather', ['table', 'input_ids'], 'vectors'),
+      node('Cast', ['token_type_ids'], 'types', [integerAttribute('to', elementTypes.float)]),
+      node('Unsqueeze', ['types', 'two'], 'is_second'),
+      node('Mul', ['vectors', 'is_second'], 'second_vectors'),
+      node('Sub', ['vectors', 'second_vectors'], 'first_vectors'),
+      node('ReduceSum', ['first_vectors', 'one'], 'first', [noDimensions]),
+      node('ReduceSum', ['second_vectors', 'one'], 'second', [noDimensions]),
+      node('Mul', ['first', 'second'], 'products'),
+      node('ReduceSum', ['products', 'one'], 'logits'),
+    ],
+    initializers: [tableOf(table), axis('one', 1), axis('two', 2)],
+    inputs: ['input_ids', 'attention_mask', 'token_type_ids'],
+    output: value('logits', elementTypes.float, ['texts', 1]),
+  })
+}
+
+function model({
+  nodes,
+  initializers,
+  inputs,
+  output,
+}: {
+  nodes: Uint8Array[]
+  initializers: Uint8Array[]
+  /** Integers, one for each token. */
+  inputs: string[]
+  output: Uint8Array
+}): Uint8Array {
+  const graph = message(
+    ...nodes.map((one) => bytes(1, one)),
+    text(2, 'tiny'),
+    ...initializers.map((one) => bytes(5, one)),
+    ...inputs.map((name) => bytes(11, value(name, elementTypes.int64, ['texts', 'tokens']))),
+    bytes(12, output),
+  )
+  const operatorSet = message(text(1, ''), integer(2, 13))
+  return message(integer(1, 8), text(2, 'portico'), bytes(7, graph), bytes(8, operatorSet))
+}
+
+function node(operator: string, inputs: string[], output: string, attributes: Uint8Array[] = []): Uint8Array {
+  return message(
+    ...inputs.map((name) => text(1, name)),
+    text(2, output),
+    text(3, `make_${output}`),
+    text(4, operator),
+    ...attributes.map((one) => bytes(5, one)),
+  )
+}
+
+/** AttributeProto of the type INT, 2. */
+function integerAttribute(name: string, number: number): Uint8Array {
+  return message(text(1, name), integer(3, number), integer(20, 2))
+}
+
+function tableOf(table: readonly Float32Array[]): Uint8Array {
   const weights = new Float32Array(table.length * tinyModelDimensions)
   for (const [row, vector] of table.entries()) weights.set(vector, row * tinyModelDimensions)
-  const initializer = message(
+  return message(
     integer(1, table.length),
     integer(1, tinyModelDimensions),
     integer(2, elementTypes.float),
     text(8, 'table'),
     bytes(9, new Uint8Array(weights.buffer)),
   )
-  const gather = message(
-    text(1, 'table'),
-    text(1, 'input_ids'),
-    text(2, 'last_hidden_state'),
-    text(3, 'look_up'),
-    text(4, 'Gather'),
-  )
-  const graph = message(
-    bytes(1, gather),
-    text(2, 'tiny'),
-    bytes(5, initializer),
-    bytes(11, value('input_ids', elementTypes.int64, ['texts', 'tokens'])),
-    bytes(11, value('attention_mask', elementTypes.int64, ['texts', 'tokens'])),
-    bytes(12, value('last_hidden_state', elementTypes.float, ['texts', 'tokens', tinyModelDimensions])),
-  )
-  const operatorSet = message(text(1, ''), integer(2, 13))
-  return message(integer(1, 8), text(2, 'portico'), bytes(7, graph), bytes(8, operatorSet))
+}
+
+function axis(name: string, number: number): Uint8Array {
+  const values = new Uint8Array(new BigInt64Array([BigInt(number)]).buffer)
+  return message(integer(1, 1), integer(2, elementTypes.int64), text(8, name), bytes(9, values))
 }
 
 /** TensorProto.DataType */
@@ -175,9 +247,10 @@ function variableInteger(number: number): Uint8Array {
 }
 
 if (import.meta.main) {
-  const folder = process.argv[2]
+  const folder = process.argv.find((given, index) => index > 1 && !given.startsWith('--'))
   if (folder === undefined) {
     console.error('Give the folder to write the model to.')
     process.exitCode = 1
-  } else makeTinyOnnx(path.resolve(folder))
+  } else if (process.argv.includes('--cross-encoder')) makeTinyCrossEncoder(path.resolve(folder))
+  else makeTinyOnnx(path.resolve(folder))
 }

@@ -241,10 +241,11 @@ const embeddings = z.strictObject({
 
 const reranker = z.strictObject({
   kind: z
-    .enum(['auto', 'none', 'provider'])
+    .enum(['auto', 'none', 'onnx', 'provider'])
     .default('auto')
     .describe('auto: the configured model, otherwise none: passages keep the order of the search.'),
-  model: z.string().min(1).optional().describe('A catalogue model of kind rerank.'),
+  model: z.string().min(1).optional().describe('A catalogue model of kind rerank (provider) or a hub id (onnx).'),
+  folder: z.string().min(1).optional().describe('Folder with the weights of a local ONNX cross-encoder.'),
   passages: integer(2, 100).default(40).describe('Best passages of a search that are compared with the question.'),
   timeoutMs: integer(300, 10_000)
     .default(2_000)

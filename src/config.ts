@@ -86,6 +86,7 @@ const environmentSettings: Record<string, string> = {
   PORTICO_EMBEDDING_DIMENSIONS: 'embeddings.dimensions',
   PORTICO_RERANKER: 'reranker.kind',
   PORTICO_RERANKER_MODEL: 'reranker.model',
+  PORTICO_RERANKER_FOLDER: 'reranker.folder',
   PORTICO_INGESTION_WORKERS: 'ingestion.workers',
   PORTICO_LEDGER_JOURNAL: 'ledger.journal',
   PORTICO_SEARCH_MEMORY_MEGABYTES: 'search.memoryMegabytes',

@@ -1,9 +1,16 @@
+import path from 'node:path'
 import { type Config, ConfigError } from '../config.ts'
 import type { Reranking } from '../gateway/index.ts'
 import type { Metrics } from '../http/index.ts'
-import type { Clock, Log } from '../kernel/index.ts'
+import { type Clock, describeError, type Log } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
-import { createProviderReranker, createRerankStage, type Reranker, type RerankStage } from '../retrieval/index.ts'
+import {
+  createOnnxReranker,
+  createProviderReranker,
+  createRerankStage,
+  type Reranker,
+  type RerankStage,
+} from '../retrieval/index.ts'
 
 interface RerankerDependencies {
   config: Config
@@ -38,10 +45,31 @@ export async function openReranker(
   return { reranker, rerankStage }
 }
 
-async function open({ config, reranking, organisations, modelKind, log }: RerankerDependencies) {
-  const { kind, model } = config.settings.reranker
-  const chosen = kind === 'auto' ? (model ? 'provider' : 'none') : kind
+async function open(dependencies: RerankerDependencies): Promise<Reranker | undefined> {
+  const { kind, model, folder } = dependencies.config.settings.reranker
+  const chosen = kind === 'auto' ? (folder ? 'onnx' : model ? 'provider' : 'none') : kind
   if (chosen === 'none') return undefined
+  return chosen === 'onnx' ? openLocal(dependencies.config, { model, folder }) : openProvider(dependencies, model)
+}
+
+async function openLocal(
+  { settings }: Config,
+  { model, folder }: { model: string | undefined; folder: string | undefined },
+): Promise<Reranker> {
+  if (!folder && !model)
+    throw new ConfigError('reranker.folder: name the folder of the ONNX model, or reranker.model as a hub id.')
+  try {
+    return await createOnnxReranker({
+      ...(folder ? { modelFolder: folder } : {}),
+      ...(model ? { modelId: model } : {}),
+      cacheFolder: path.join(settings.dataFolder, 'models'),
+    })
+  } catch (error) {
+    throw new ConfigError(`reranker: ${describeError(error)}`)
+  }
+}
+
+function openProvider({ reranking, organisations, modelKind, log }: RerankerDependencies, model: string | undefined) {
   if (!model) throw new ConfigError('reranker.model: name a rerank model of the catalogue.')
   const found = modelKind(model)
   if (found !== undefined && found !== 'rerank')

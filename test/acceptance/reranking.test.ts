@@ -1,6 +1,12 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { makeTinyCrossEncoder } from '../../scripts/make-tiny-onnx.ts'
+import { isOnnxRuntimeInstalled } from '../../src/retrieval/index.ts'
 import {
   expectStatus,
+  removeFolder,
   startPortico,
   type TestOrganisation,
   type TestPortico,
@@ -221,6 +227,37 @@ describe("a provider's reranker", () => {
   })
 })
 
+const onnx = isOnnxRuntimeInstalled()
+
+describe.runIf(onnx)(`a local cross-encoder${onnx ? '' : ' (skipped: run `npm run install:onnx` first)'}`, () => {
+  it('orders passages by meaning, without a provider and without cost', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'portico-reranker-'))
+    makeTinyCrossEncoder(folder)
+    await using local = await startPortico({ settings: { reranker: { folder } } })
+    expect(local.service.describe()).toContain('reranker   local model')
+    const own = await local.createOrganisation()
+    const place = await local.createSpace(own)
+    for (const [text, name] of [
+      ['The vacation vacation rules of the house.', 'rules.txt'],
+      ['An automobile of the physician.', 'car.txt'],
+    ] as const) {
+      const { id } = expectStatus(
+        await own.client('POST', `/v1/documents?spaceId=${place.id}`, uploadForm(text, name)),
+        201,
+      )
+      expect(await waitForDocument(own.client, id)).toMatchObject({ status: 'ready' })
+    }
+    const messages = [{ role: 'user', content: 'rules of the doctor for the car, of the doctor' }]
+    const found = expectStatus(await local.operator('POST', `/api/spaces/${place.id}/search`, { messages }), 200)
+    expect(found.reranking).toMatchObject({ outcome: 'reranked', passages: 2 })
+    expect(found.candidates).toMatchObject([
+      { documentName: 'car.txt', fusedRank: 2, outcome: 'used' },
+      { documentName: 'rules.txt', fusedRank: 1, outcome: 'used' },
+    ])
+    await removeFolder(folder)
+  })
+})
+
 describe('the settings of the reranker', () => {
   it('are printed at the start where there is one', () => {
     expect(portico.service.describe()).toContain('reranker   rerank-1 of a provider')
@@ -233,6 +270,11 @@ describe('the settings of the reranker', () => {
       reranker: { model: 'm' },
     }
     await expect(startPortico({ settings })).rejects.toThrow('reranker.model: m is a model of kind chat')
+  })
+
+  it.skipIf(!onnx)('name a folder without a model as an error', async () => {
+    const settings = { reranker: { folder: path.join(tmpdir(), 'portico-no-such-reranker') } }
+    await expect(startPortico({ settings })).rejects.toThrow(/^reranker: .*lacks config\.json/)
   })
 
   it('change nothing without a model', async () => {

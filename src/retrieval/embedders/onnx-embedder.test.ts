@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeTinyOnnx, tinyModelDimensions, tinyModelMaximumTokens } from '../../../scripts/make-tiny-onnx.ts'
 import { createOrganisationId, createSpaceId } from '../../kernel/index.ts'
 import { createOnnxEmbedder, createRetrieval, type Embedder, isOnnxRuntimeInstalled } from '../index.ts'
-import { assertOnnxRuntime } from './onnx-runtime.ts'
+import { assertOnnxRuntime } from '../onnx/onnx-runtime.ts'
+import { embeddingUse } from './onnx-embedder.ts'
 import { createIndexFixture } from '../testing/index-fixture.ts'
 
 const installed = isOnnxRuntimeInstalled()
@@ -171,7 +172,7 @@ describe.runIf(installed)(`a local model${missing}`, () => {
 })
 
 it('names the command that installs the runtime where it is missing', () => {
-  expect(() => assertOnnxRuntime('onnxruntime-that-is-not-installed')).toThrow(
+  expect(() => assertOnnxRuntime(embeddingUse, 'onnxruntime-that-is-not-installed')).toThrow(
     /needs the package.*`npm run install:onnx`/,
   )
 })

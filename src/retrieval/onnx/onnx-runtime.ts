@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { InferenceSessionFactory, TensorConstructor } from 'onnxruntime-common'
+import type { ModelUse } from './onnx-model-files.ts'
 
 /** The runtime of local models. It is 290 MB that only installations with a local model need, so `npm ci` leaves it out. */
 
@@ -22,11 +23,11 @@ export function isOnnxRuntimeInstalled(name = packageName): boolean {
 }
 
 /** Throws with the command that installs the runtime where it is missing. */
-export function assertOnnxRuntime(name = packageName): void {
+export function assertOnnxRuntime({ noun, settings }: ModelUse, name = packageName): void {
   if (isOnnxRuntimeInstalled(name)) return
   throw new Error(
-    `A local embedding model needs the package ${packageName}, which \`npm ci\` does not install. In Portico's folder, run ` +
-      `\`${installCommand}\` (again after each \`npm ci\`), or set embeddings.kind to another value.`,
+    `A local ${noun} needs the package ${packageName}, which \`npm ci\` does not install. In Portico's folder, run ` +
+      `\`${installCommand}\` (again after each \`npm ci\`), or set ${settings}.kind to another value.`,
   )
 }
 

@@ -3,9 +3,11 @@ import { createReadStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Tokenizer } from '@huggingface/tokenizers'
-import { familyOfModel, type ModelFamily } from './model-family.ts'
+import { familyOfModel, type ModelFamily } from '../embedders/model-family.ts'
+import { downloadModel } from './onnx-download.ts'
+import { assertOnnxRuntime } from './onnx-runtime.ts'
 
-export interface OnnxEmbedderOptions {
+export interface OnnxModelOptions {
   /** A folder with config.json, tokenizer.json and onnx/model*.onnx. */
   modelFolder?: string
   /** Or a model of the hub (`BAAI/bge-small-en-v1.5`), downloaded once into `cacheFolder`. */
@@ -17,18 +19,23 @@ export interface OnnxEmbedderOptions {
   hubUrl?: string
   /** Weights: fp32, fp16, q8, … Default: the first of q8 and fp32 that is in the folder, q8 from the hub. */
   dtype?: string
-  /** Keep this many first dimensions; for models trained for it (Matryoshka). */
-  dimensions?: number
   /** CPU threads of the model; default all but one. */
   threads?: number
-  /** Overrides the settings by the model's files and name. */
-  family?: Partial<ModelFamily>
+}
+
+/** What a local model is for, in errors: what it is called, and its settings. */
+export interface ModelUse {
+  noun: string
+  /** Where it is configured. */
+  settings: string
+  /** The environment variable of its folder. */
+  variable: string
 }
 
 export type { Tokenizer }
 
 /** Used where the model's files name no limit. */
-export const defaultMaximumTokens = 512
+const defaultMaximumTokens = 512
 /** Upper bound of the limit in a model's files: the cost of attention grows with the square. */
 const maximumModelTokens = 8_192
 
@@ -40,30 +47,30 @@ const weightFiles: [dtype: string, file: string][] = [
   ['fp16', 'onnx/model_fp16.onnx'],
 ]
 
-export interface ModelSource {
+interface ModelSource {
   name: string
   folder: string | null
   cacheFolder: string | null
 }
 
-export function sourceOf(options: Pick<OnnxEmbedderOptions, 'modelFolder' | 'modelId' | 'cacheFolder'>): ModelSource {
+function sourceOf(options: OnnxModelOptions, { settings }: ModelUse): ModelSource {
   if (options.modelFolder !== undefined) {
     const folder = path.resolve(options.modelFolder)
     return { name: options.modelId ?? path.basename(folder), folder, cacheFolder: null }
   }
-  if (options.modelId === undefined) throw new Error('embeddings: name a model or a folder with its weights')
+  if (options.modelId === undefined) throw new Error(`${settings}: name a model or a folder with its weights`)
   return { name: options.modelId, folder: null, cacheFolder: path.resolve(options.cacheFolder ?? 'models') }
 }
 
-export function howToGet(name: string): string {
+export function howToGet(name: string, { settings, variable }: ModelUse): string {
   return (
     `Get the weights on a machine with internet (the model's page on the hub, files config.json, tokenizer.json, ` +
     `tokenizer_config.json and onnx/model_quantized.onnx or onnx/model.onnx), put them into one folder in the same layout ` +
-    `and name it in embeddings.folder (PORTICO_EMBEDDING_FOLDER); embeddings.model stays ${name}.`
+    `and name it in ${settings}.folder (${variable}); ${settings}.model stays ${name}.`
   )
 }
 
-export function assertFiles(folder: string, dtype: string | undefined): void {
+function assertFiles(folder: string, dtype: string | undefined, use: ModelUse): void {
   const missing = ['config.json', 'tokenizer.json'].filter((file) => !existsSync(path.join(folder, file)))
   if (
     !weightFiles.some(([kind, file]) => (dtype === undefined || dtype === kind) && existsSync(path.join(folder, file)))
@@ -76,54 +83,90 @@ export function assertFiles(folder: string, dtype: string | undefined): void {
   }
   if (missing.length === 0) return
   throw new Error(
-    `The embedding model's folder ${folder} lacks ${missing.join(', ')}. ${howToGet(path.basename(folder))}`,
+    `The folder of the ${use.noun}, ${folder}, lacks ${missing.join(', ')}. ${howToGet(path.basename(folder), use)}`,
   )
 }
 
 /** The file of these weights in a model's folder. */
-export function weightsFile(dtype: string): string {
+function weightsFile(dtype: string): string {
   const found = weightFiles.find(([kind]) => kind === dtype)
   if (!found)
     throw new Error(`weights of kind ${dtype} are not supported: ${weightFiles.map(([kind]) => kind).join(', ')}`)
   return found[1]
 }
 
-export function firstWeights(folder: string): [dtype: string, file: string] | undefined {
+function firstWeights(folder: string): [dtype: string, file: string] | undefined {
   return weightFiles.find(([, file]) => existsSync(path.join(folder, file)))
+}
+
+/** A model whose files are there. */
+export interface OpenedModel {
+  name: string
+  folder: string
+  /** The absolute path of the weights. */
+  weights: string
+  dtype: string | undefined
+}
+
+/** The files of a model, downloaded if it is one of the hub and not in the cache. The error contains instructions. */
+export async function openModelFiles(options: OnnxModelOptions, use: ModelUse): Promise<OpenedModel> {
+  assertOnnxRuntime(use)
+  const source = sourceOf(options, use)
+  const dtype = options.dtype ?? (source.folder === null ? 'q8' : firstWeights(source.folder)?.[0])
+  const folder = source.folder ?? (await ensureCached(source, weightsFile(dtype!), options, use))
+  assertFiles(folder, dtype, use)
+  return { name: source.name, folder, weights: path.join(folder, weightsFile(dtype!)), dtype }
+}
+
+/** The folder of a model of the hub. */
+async function ensureCached(
+  { name, cacheFolder }: ModelSource,
+  weights: string,
+  { allowDownload = true, hubUrl }: OnnxModelOptions,
+  use: ModelUse,
+): Promise<string> {
+  const folder = path.join(cacheFolder!, name)
+  if (['config.json', 'tokenizer.json', weights].every((file) => existsSync(path.join(folder, file)))) return folder
+  try {
+    if (!allowDownload) throw new Error('it has not been downloaded.')
+    await downloadModel({ cacheFolder: cacheFolder!, modelId: name, weights, hubUrl })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`The ${use.noun} ${name} could not be loaded: ${reason} ${howToGet(name, use)}`, { cause: error })
+  }
+  return folder
 }
 
 export interface ReadModel {
   family: ModelFamily
   tokenizer: Tokenizer
-  limits: { maximumTokens: number; pooling: ModelFamily['pooling'] }
+  maximumTokens: number
 }
 
-export async function readModel(
-  folder: string,
-  name: string,
-  options: Pick<OnnxEmbedderOptions, 'family'>,
-): Promise<ReadModel> {
+export async function readModel(folder: string, name: string, given: Partial<ModelFamily> = {}): Promise<ReadModel> {
   const config = await readJson(folder, 'config.json')
-  const tokenizerConfig = (await readOptionalJson(folder, 'tokenizer_config.json')) ?? {}
-  const sentence = await readOptionalJson(folder, 'sentence_bert_config.json')
   const known = familyOfModel(`${name} ${String(config['_name_or_path'] ?? '')}`, {
     config,
     pooling: await readOptionalJson(folder, '1_Pooling/config.json'),
     sentenceTransformers: await readOptionalJson(folder, 'config_sentence_transformers.json'),
   })
-  const family = { ...known, ...options.family }
+  return {
+    family: { ...known, ...given },
+    tokenizer: (await readTokenizer(folder)).tokenizer,
+    maximumTokens: await readMaximumTokens(folder),
+  }
+}
+
+/** The longest input that the files of a model state. */
+export async function readMaximumTokens(folder: string): Promise<number> {
+  const config = await readJson(folder, 'config.json')
+  const tokenizerConfig = (await readOptionalJson(folder, 'tokenizer_config.json')) ?? {}
+  const sentence = await readOptionalJson(folder, 'sentence_bert_config.json')
   const limits = [sentence?.['max_seq_length'], tokenizerConfig['model_max_length'], config['max_position_embeddings']]
   const stated = limits.filter(
     (limit) => typeof limit === 'number' && limit > 0 && limit <= maximumModelTokens,
   ) as number[]
-  return {
-    family,
-    tokenizer: (await readTokenizer(folder)).tokenizer,
-    limits: {
-      maximumTokens: Math.min(...(stated.length > 0 ? stated : [defaultMaximumTokens])),
-      pooling: family.pooling,
-    },
-  }
+  return Math.min(...(stated.length > 0 ? stated : [defaultMaximumTokens]))
 }
 
 /** The model's tokenizer, and the id that pads shorter texts of a batch. */
