@@ -5,11 +5,12 @@ import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import { type AnswerRoom, createAnswerRoom } from './answer-room.ts'
 import { type AnswerCitations, createAnswerCitations } from './citations/answer-citations.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
+import { findSupporting } from './citations/supporting-passages.ts'
 import type { GivenPassage } from './context/given-passage.ts'
 import { areUnlikelyToAnswer } from './context/judge-passages.ts'
 import { askForReading, createBoundary, fencePassages, toCitablePassage } from './context/prompt.ts'
 import { assertOffered, currentOrganisation } from './current-state.ts'
-import { choosePassages } from './first-passages.ts'
+import { choosePassages, type FirstPassages } from './first-passages.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
 import { type DocumentReference, referencesOfCitations, referencesOfPassages, withoutDeleted } from './references.ts'
 import { type AnswerFilter, createAnswerFilter } from './safety/answer-filter.ts'
@@ -124,7 +125,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
       internal: `${prepared.model} ended without text`,
     })
   }
-  const references = await referencesOf(run)
+  const references = await referencesOf(run, found)
   call.noteReferences?.(references)
   yield { type: 'references', references }
   if (call.inlineSources) {
@@ -194,13 +195,12 @@ async function* relayTurn(
 /** Longest wait for the check which documents still exist; without its result all of them do. */
 const existenceTimeoutMs = 2_000
 
-async function referencesOf({ dependencies, call, citations, passages, text }: Run): Promise<DocumentReference[]> {
-  const { inlineSources: inline, passageReferences } = call
+async function referencesOf(run: Run, { isWhole }: FirstPassages): Promise<DocumentReference[]> {
+  const { dependencies, call, citations, passages } = run
+  const { inlineSources: inline } = call
   const references = inline
-    ? referencesOfCitations(citations.cited(), passages, passageReferences)
-    : isNoAnswer(text)
-      ? []
-      : referencesOfPassages(passages, text, passageReferences)
+    ? referencesOfCitations(citations.cited(), passages, call.passageReferences)
+    : await referencesWithoutMarkers(run, isWhole)
   if (references.length === 0) return references
   const ids = references.map(({ documentId }) => documentId)
   try {
@@ -211,6 +211,15 @@ async function referencesOf({ dependencies, call, citations, passages, text }: R
     call.signal.throwIfAborted()
     return references
   }
+}
+
+async function referencesWithoutMarkers({ call, passages, text }: Run, isWhole: boolean): Promise<DocumentReference[]> {
+  if (isNoAnswer(text)) return []
+  // Of all files of a Space most have nothing to do with the answer.
+  const given = isWhole
+    ? await findSupporting(passages, text, { toText: toCitablePassage, signal: call.signal })
+    : passages
+  return referencesOfPassages(given, text, call.passageReferences)
 }
 
 /** Addresses that the organisation or the visitor has named; earlier answers and files are not trusted. */

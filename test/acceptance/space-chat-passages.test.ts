@@ -195,6 +195,15 @@ describe('a Space below its limit of whole files', () => {
     }
   })
 
+  it('lists only the files that support the answer without inline sources, and all where none does', async () => {
+    const space = await createSpace({}, files)
+    const titlesOf = (result: { references: { title: string }[] }) => result.references.map(({ title }) => title)
+    answer = 'No, the pier is closed on Mondays.'
+    expect(titlesOf(await ask(space, 'Is the pier open on Mondays?'))).toEqual(['c.txt'])
+    answer = 'Mir ist dazu manches bekannt.'
+    expect(titlesOf(await ask(space, 'Is the pier open on Mondays?'))).toHaveLength(3)
+  })
+
   it('reports that nothing was searched, and the tester states it', async () => {
     const space = await createSpace({}, files)
     const preview = expectStatus(await member.call('POST', `/api/spaces/${space.id}/chat`, question('Aino?')), 200)
