@@ -45,7 +45,7 @@ const questionFields = {
   expectedDocuments: z
     .array(givenDocument)
     .max(goldenLimits.expectedDocuments)
-    .describe('Documents of the Space that the answer needs, by id or, without one, by name.'),
+    .describe('Documents of the Space that the answer needs: by id, or by name where no document has the id.'),
   expectedFacts: z
     .array(fact)
     .max(goldenLimits.expectedFacts)
@@ -104,6 +104,30 @@ export const goldenQuestionPageSchema = z
   })
   .meta({ id: 'GoldenQuestionPage' })
 
+/** At most what a Space may have; the store compares with what it has. */
+export const importGoldenQuestionsSchema = z
+  .strictObject({ questions: z.array(createGoldenQuestionSchema).max(goldenLimits.questionsPerSpace) })
+  .meta({ id: 'ImportGoldenQuestions' })
+
+export const goldenImportSchema = z
+  .object({
+    added: z.int(),
+    existing: z.int().describe('Questions whose conversations the Space had, or that are repeated in the body.'),
+  })
+  .meta({ id: 'GoldenImport' })
+
+export const goldenExportSchema = z
+  .object({
+    questions: z
+      .array(
+        goldenQuestionSchema.pick({ messages: true, expectedFacts: true, mustAbstain: true }).extend({
+          expectedDocuments: z.array(z.object({ id: z.uuid(), name: z.string() })),
+        }),
+      )
+      .describe('The oldest first.'),
+  })
+  .meta({ id: 'GoldenExport' })
+
 export const goldenCandidatesQuerySchema = z.object(paging(20))
 
 export const goldenCandidatePageSchema = z
@@ -122,5 +146,7 @@ export type GoldenMessages = z.output<typeof messages>
 export type NewGoldenQuestion = z.output<typeof createGoldenQuestionSchema>
 export type GoldenQuestionUpdate = z.output<typeof updateGoldenQuestionSchema>
 export type GoldenQuestionBody = z.output<typeof goldenQuestionSchema>
+export type GoldenImportBody = z.output<typeof goldenImportSchema>
+export type GoldenExportBody = z.output<typeof goldenExportSchema>
 export type GoldenCandidatePageBody = z.output<typeof goldenCandidatePageSchema>
 export type ListGoldenQuestionsQuery = z.output<typeof listGoldenQuestionsQuerySchema>

@@ -21,13 +21,17 @@ export interface GoldenQuestion extends GoldenContent {
   readonly updatedAt: number
 }
 
-/** Throws `invalid_request` with the field that contradicts another one. */
+/**
+ * Throws `invalid_request` with the field that contradicts another one. `path` is the question's place in the body, for instance
+ * `questions.3.`.
+ */
 export function makeGoldenQuestion(
   space: { id: SpaceId; organisationId: OrganisationId },
   content: GoldenContent,
   nowMs: number,
+  path = '',
 ): GoldenQuestion {
-  assertConsistent(content)
+  assertConsistent(content, path)
   return {
     id: createUuid(nowMs),
     spaceId: space.id,
@@ -56,12 +60,13 @@ export function changeGoldenQuestion(
   return next
 }
 
-function assertConsistent({ mustAbstain, expectedDocuments, expectedFacts }: GoldenContent): void {
+function assertConsistent({ mustAbstain, expectedDocuments, expectedFacts }: GoldenContent, path = ''): void {
   if (!mustAbstain || (expectedDocuments.length === 0 && expectedFacts.length === 0)) return
+  const field = `${path}mustAbstain`
   throw new AppError(
     'invalid_request',
-    '`mustAbstain` must be false for a question with expected documents or expected facts.',
-    { param: 'mustAbstain' },
+    `\`${field}\` must be false for a question with expected documents or expected facts.`,
+    { param: field },
   )
 }
 

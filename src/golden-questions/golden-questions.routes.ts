@@ -1,11 +1,15 @@
+import { Readable } from 'node:stream'
 import { errorResponses } from '../contract/errors.ts'
 import {
   createGoldenQuestionSchema,
   goldenCandidatePageSchema,
   goldenCandidatesQuerySchema,
+  goldenExportSchema,
+  goldenImportSchema,
   goldenQuestionPageSchema,
   goldenQuestionParamsSchema,
   goldenQuestionSchema,
+  importGoldenQuestionsSchema,
   listGoldenQuestionsQuerySchema,
   updateGoldenQuestionSchema,
 } from '../contract/golden-questions.ts'
@@ -31,6 +35,7 @@ export function goldenQuestionRoutes({ questions, getSpace }: GoldenQuestionRout
   return (app) => {
     addReads(app, context)
     addChanges(app, context)
+    addTransfer(app, context)
   }
 }
 
@@ -135,5 +140,44 @@ function addChanges(app: App, { questions, members, spaceOf }: Context) {
       await questions.remove(spaceOf(request.params.id), request.params.questionId, actorOf(request))
       return reply.code(204).send(null)
     },
+  )
+}
+
+function addTransfer(app: App, { questions, members, spaceOf }: Context) {
+  app.get(
+    `${path}/export`,
+    described(
+      'exportGoldenQuestions',
+      'Export the golden questions of a Space',
+      {
+        description: 'A file of all questions that the import takes, also of another Space.',
+        params,
+        response: { 200: goldenExportSchema, ...errorResponses(401, 403, 404) },
+      },
+      members,
+    ),
+    async (request, reply) => {
+      const space = spaceOf(request.params.id)
+      return reply
+        .type('application/json; charset=utf-8')
+        .header('content-disposition', `attachment; filename="golden-questions-${space.id}.json"`)
+        .send(Readable.from(await questions.export(space)) as never)
+    },
+  )
+  app.post(
+    `${path}/import`,
+    described(
+      'importGoldenQuestions',
+      'Import golden questions',
+      {
+        description:
+          'Adds all questions or none. Conversations that the Space has are left out and counted. A Space has at most 500 (409).',
+        params,
+        body: importGoldenQuestionsSchema,
+        response: { 200: goldenImportSchema, ...errorResponses(400, 401, 403, 404, 409, 413) },
+      },
+      members,
+    ),
+    (request) => questions.import(spaceOf(request.params.id), request.body.questions, actorOf(request)),
   )
 }

@@ -17,7 +17,7 @@ export function createGoldenQuestionStore(database: Database) {
         `SELECT count(*) AS total FROM golden_questions WHERE ${matches}`,
         [spaceId, search],
       )
-      const rows = await database.query<Row>(
+      const rows = await database.query<QuestionRow>(
         `SELECT * FROM golden_questions WHERE ${matches} ORDER BY created_at, id LIMIT $3 OFFSET $4`,
         [spaceId, search, limit, offset],
       )
@@ -25,10 +25,10 @@ export function createGoldenQuestionStore(database: Database) {
     },
     async find(spaceId: string, id: string): Promise<GoldenQuestion | undefined> {
       if (!isUuid(id)) return undefined
-      const [row] = await database.query<Row>(`SELECT * FROM golden_questions WHERE space_id = $1 AND id = $2`, [
-        spaceId,
-        id,
-      ])
+      const [row] = await database.query<QuestionRow>(
+        `SELECT * FROM golden_questions WHERE space_id = $1 AND id = $2`,
+        [spaceId, id],
+      )
       return row && toQuestion(row)
     },
     /** Hashes of the last messages, hexadecimal. */
@@ -63,7 +63,7 @@ const insert = (database: Database, question: GoldenQuestion, actor: Actor) =>
   database.transaction(async (transaction) => {
     await lockSpace(transaction, question.spaceId)
     await assertRoom(transaction, question.spaceId)
-    if (!(await insertRow(transaction, question))) throw repeated()
+    if ((await insertRows(transaction, [question])) === 0) throw repeated()
     const change = { before: null, after: describeForLog(question) }
     await log(transaction, question, actor, { atMs: question.createdAt, action: 'golden_question.created', ...change })
   })
@@ -108,7 +108,7 @@ interface PageFilter {
   offset: number
 }
 
-interface Row {
+export interface QuestionRow {
   id: string
   space_id: string
   organisation_id: string
@@ -120,7 +120,7 @@ interface Row {
   updated_at: Date
 }
 
-function toQuestion(row: Row): GoldenQuestion {
+export function toQuestion(row: QuestionRow): GoldenQuestion {
   return {
     id: row.id,
     spaceId: row.space_id as SpaceId,
@@ -135,17 +135,21 @@ function toQuestion(row: Row): GoldenQuestion {
 }
 
 /** Changes that count the questions of a Space wait for each other. Throws `space_not_found`. */
-async function lockSpace(transaction: Queryable, spaceId: string): Promise<void> {
+export async function lockSpace(transaction: Queryable, spaceId: string): Promise<void> {
   const [row] = await transaction.query(`SELECT 1 FROM spaces WHERE id = $1 FOR NO KEY UPDATE`, [spaceId])
   if (!row) throw new AppError('space_not_found', `There is no Space ${spaceId}.`)
 }
 
-async function assertRoom(transaction: Queryable, spaceId: string): Promise<void> {
+export async function countQuestions(transaction: Queryable, spaceId: string): Promise<number> {
   const [row] = await transaction.query<{ total: bigint }>(
     `SELECT count(*) AS total FROM golden_questions WHERE space_id = $1`,
     [spaceId],
   )
-  if (Number(row!.total) < goldenLimits.questionsPerSpace) return
+  return Number(row!.total)
+}
+
+async function assertRoom(transaction: Queryable, spaceId: string): Promise<void> {
+  if ((await countQuestions(transaction, spaceId)) < goldenLimits.questionsPerSpace) return
   throw new AppError(
     'conflict',
     `The Space has ${goldenLimits.questionsPerSpace} golden questions, which is the limit. Delete one first.`,
@@ -160,37 +164,40 @@ function repeated(): AppError {
 
 async function lock(transaction: Queryable, spaceId: string, id: string): Promise<GoldenQuestion | undefined> {
   if (!isUuid(id)) return undefined
-  const [row] = await transaction.query<Row>(
+  const [row] = await transaction.query<QuestionRow>(
     `SELECT * FROM golden_questions WHERE space_id = $1 AND id = $2 FOR UPDATE`,
     [spaceId, id],
   )
   return row && toQuestion(row)
 }
 
-/** False: the Space has the same conversation. */
-async function insertRow(transaction: Queryable, question: GoldenQuestion): Promise<boolean> {
-  const hashes = hashesOf(question)
-  const inserted = await transaction.execute(
+/** Leaves out conversations that the Space has; returns the number of added questions. */
+export function insertRows(transaction: Queryable, questions: readonly GoldenQuestion[]): Promise<number> {
+  const hashes = questions.map(hashesOf)
+  return transaction.execute(
     `INSERT INTO golden_questions (id, space_id, organisation_id, messages, question, question_hash, messages_hash,
        expected_documents, expected_facts, must_abstain, created_at, updated_at)
-     VALUES ($1, $2, $3, $4::jsonb, $5, decode($6, 'hex'), decode($7, 'hex'), $8::jsonb, $9::jsonb, $10, $11, $12)
+     SELECT id, space_id, organisation_id, messages::jsonb, question, decode(question_hash, 'hex'), decode(messages_hash, 'hex'),
+       documents::jsonb, facts::jsonb, must_abstain, created_at, updated_at
+       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+         $10::bool[], $11::timestamptz[], $12::timestamptz[]) AS given (id, space_id, organisation_id, messages, question,
+         question_hash, messages_hash, documents, facts, must_abstain, created_at, updated_at)
      ON CONFLICT (space_id, messages_hash) DO NOTHING`,
     [
-      question.id,
-      question.spaceId,
-      question.organisationId,
-      JSON.stringify(question.messages),
-      questionOf(question),
-      hashes.question,
-      hashes.messages,
-      JSON.stringify(question.expectedDocuments),
-      JSON.stringify(question.expectedFacts),
-      question.mustAbstain,
-      new Date(question.createdAt),
-      new Date(question.updatedAt),
+      questions.map(({ id }) => id),
+      questions.map(({ spaceId }) => spaceId),
+      questions.map(({ organisationId }) => organisationId),
+      questions.map(({ messages }) => JSON.stringify(messages)),
+      questions.map(questionOf),
+      hashes.map(({ question }) => question),
+      hashes.map(({ messages }) => messages),
+      questions.map(({ expectedDocuments }) => JSON.stringify(expectedDocuments)),
+      questions.map(({ expectedFacts }) => JSON.stringify(expectedFacts)),
+      questions.map(({ mustAbstain }) => mustAbstain),
+      questions.map(({ createdAt }) => new Date(createdAt)),
+      questions.map(({ updatedAt }) => new Date(updatedAt)),
     ],
   )
-  return inserted > 0
 }
 
 /** False: another question of the Space has the same conversation. */

@@ -9,6 +9,7 @@ import {
   createGoldenRunStore,
   createGoldenSettings,
   createGoldenSettingsStore,
+  createGoldenTransferStore,
   createRunSchedule,
   createRunWorker,
   goldenRunJob,
@@ -41,7 +42,13 @@ export function openGoldenQuestions(dependencies: GoldenQuestionsDependencies) {
   let schedule: ReturnType<typeof createRunSchedule> | undefined
   onStop(() => schedule?.close())
   return {
-    goldenQuestions: createGoldenQuestions({ store: questions, documentNames, insights, clock }),
+    goldenQuestions: createGoldenQuestions({
+      store: questions,
+      transfers: createGoldenTransferStore(control),
+      documentNames,
+      insights,
+      clock,
+    }),
     goldenSettings: createGoldenSettings({ store: settings, timeZoneOf, clock }),
     goldenRuns,
     /** Works on runs, also on those that an earlier process left, and starts them by their schedules. */

@@ -33,6 +33,20 @@ const ask = (content: string) => [{ role: 'user', content }]
 const add = (body: object, target = space) => member.call('POST', pathOf(target), body)
 const list = async (query = '') => expectStatus(await member.call('GET', pathOf(space) + query), 200)
 
+const exported = async (target = space) => expectStatus(await member.call('GET', `${pathOf(target)}/export`), 200)
+const importInto = (questions: object[], target = space) =>
+  member.call('POST', `${pathOf(target)}/import`, { questions })
+const numbered = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ messages: ask(`Question ${index}?`) }))
+
+async function fill(count: number): Promise<void> {
+  await portico.service.control.execute(
+    `INSERT INTO golden_questions SELECT gen_random_uuid(), $1, $2, '[{"role": "user", "content": "x"}]', 'x', '\\x00',
+       decode(md5(n::text), 'hex'), '[]', '[]', false, now(), now() FROM generate_series(1, $3::int4) AS n`,
+    [space.id, organisation.id, count],
+  )
+}
+
 async function upload(name: string, target = space): Promise<string> {
   const form = uploadForm(`The text of ${name}.`, name)
   return expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${target.id}`, form), 201).id
@@ -145,11 +159,7 @@ describe('a golden question', () => {
 
 describe('the golden questions of a Space', () => {
   it('have a limit that concurrent requests do not exceed', async () => {
-    await portico.service.control.execute(
-      `INSERT INTO golden_questions SELECT gen_random_uuid(), $1, $2, '[{"role": "user", "content": "x"}]', 'x', '\\x00',
-         decode(md5(n::text), 'hex'), '[]', '[]', false, now(), now() FROM generate_series(2, $3::int4) AS n`,
-      [space.id, organisation.id, goldenLimits.questionsPerSpace],
-    )
+    await fill(goldenLimits.questionsPerSpace - 1)
     const answers = await Promise.all(['a', 'b', 'c'].map((text) => add({ messages: ask(text) })))
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409])
     expect((await list()).total).toBe(goldenLimits.questionsPerSpace)
@@ -161,6 +171,94 @@ describe('the golden questions of a Space', () => {
     expect((await member.call('GET', pathOf(space))).body.error.code).toBe('space_not_found')
     const rows = await portico.service.control.query(`SELECT 1 FROM golden_questions WHERE space_id = $1`, [space.id])
     expect(rows).toEqual([])
+  })
+})
+
+describe('an export', () => {
+  it('can be imported into another Space, with its order, documents and facts', async () => {
+    const other = await portico.createSpace(organisation)
+    const [here, there] = [await upload('one.txt'), await upload('one.txt', other)]
+    const file = {
+      questions: [
+        { messages: ask('First?'), expectedDocuments: [{ id: here, name: 'one.txt' }], expectedFacts: ['“12”\n€'] },
+        ...numbered(60).map((question) => ({ ...question, expectedDocuments: [], expectedFacts: [] })),
+      ].map((question) => ({ ...question, mustAbstain: false })),
+    }
+    expectStatus(await importInto(file.questions), 200)
+    expect(await exported()).toEqual(file)
+    expect((await importInto(file.questions, other)).body).toEqual({ added: 61, existing: 0 })
+    file.questions[0]!.expectedDocuments = [{ id: there, name: 'one.txt' }]
+    expect(await exported(other)).toEqual(file)
+  })
+
+  it('is empty for a Space without questions', async () => {
+    expect(await exported()).toEqual({ questions: [] })
+  })
+
+  it('of a Space can be imported into it again, also after a document was deleted', async () => {
+    const id = await upload('gone.txt')
+    expectStatus(await add({ messages: ask('What?'), expectedDocuments: [{ id }] }), 201)
+    expect((await organisation.client('DELETE', `/v1/documents/${id}`)).status).toBe(204)
+    const file = await exported()
+    expect(file.questions).toMatchObject([{ expectedDocuments: [{ id, name: 'gone.txt' }] }])
+    expect((await importInto(file.questions)).body).toEqual({ added: 0, existing: 1 })
+  })
+})
+
+describe('an import', () => {
+  it('leaves out and counts conversations that the Space has or the body repeats', async () => {
+    expectStatus(await add({ messages: ask('Question 1?'), expectedFacts: ['kept'] }), 201)
+    const answer = await importInto([...numbered(3), { ...numbered(1)[0], expectedFacts: ['repeated'] }])
+    expect([answer.status, answer.body]).toEqual([200, { added: 2, existing: 2 }])
+    const { questions } = await exported()
+    expect(questions.map((question: { expectedFacts: string[] }) => question.expectedFacts)).toEqual([['kept'], [], []])
+  })
+
+  it('that adds something is in the admin log with its counts', async () => {
+    expectStatus(await importInto(numbered(2)), 200)
+    expectStatus(await importInto(numbered(2)), 200)
+    const query = `?action=golden_questions.imported&subjectId=${space.id}`
+    const { items } = expectStatus(await portico.operator('GET', `/api/admin-log${query}`), 200)
+    expect(items).toMatchObject([{ subjectType: 'space', after: { added: 2, existing: 0 } }])
+  })
+
+  it.each([
+    [{ messages: [] }, 'messages'],
+    [{ messages: ask('?x'), expectedDocuments: [{ name: 'a.txt' }] }, 'expectedDocuments.0.name'],
+    [{ messages: ask('?x'), expectedFacts: ['a'], mustAbstain: true }, 'mustAbstain'],
+  ])('with the question %j adds none and names its index and field', async (question, field) => {
+    const { status, body } = await importInto([...numbered(3), question])
+    expect([status, body.error?.param]).toEqual([400, `questions.3.${field}`])
+    expect(body.error.message).toContain(`questions.3.${field}`)
+    expect((await list()).total).toBe(0)
+  })
+
+  it('does not accept documents of another Space', async () => {
+    const id = await upload('other.txt', await portico.createSpace(organisation))
+    const { status, body } = await importInto([{ messages: ask('What?'), expectedDocuments: [{ id }] }])
+    expect([status, body.error?.param]).toEqual([400, 'questions.0.expectedDocuments.0.id'])
+  })
+
+  it('fills a Space up to its limit, and adds none above it', async () => {
+    await fill(goldenLimits.questionsPerSpace - 2)
+    const { status, body } = await importInto(numbered(3))
+    expect([status, body.error?.param]).toEqual([409, 'questions'])
+    expect((await list()).total).toBe(goldenLimits.questionsPerSpace - 2)
+    expect((await importInto(numbered(2))).body).toEqual({ added: 2, existing: 0 })
+    expect((await importInto(numbered(2))).body).toEqual({ added: 0, existing: 2 })
+  })
+
+  it('has at most as many questions as a Space', async () => {
+    const { status, body } = await importInto(numbered(goldenLimits.questionsPerSpace + 1))
+    expect([status, body.error?.param]).toEqual([400, 'questions'])
+    expect((await importInto(numbered(goldenLimits.questionsPerSpace))).status).toBe(200)
+  })
+
+  it('adds each conversation once, also at the same time as another import', async () => {
+    const answers = await Promise.all([importInto(numbered(20)), importInto(numbered(30).toReversed())])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    expect(answers.reduce((sum, { body }) => sum + body.added, 0)).toBe(30)
+    expect((await list()).total).toBe(30)
   })
 })
 

@@ -237,6 +237,12 @@ export const adminChanges: Change[] = [
     },
   },
   {
+    route: 'POST /api/spaces/{id}/golden-questions/import',
+    path: (ids) => `${space(ids)}/golden-questions/import`,
+    body: () => ({ questions: ['Why?', 'How?'].map((content) => ({ messages: [{ role: 'user', content }] })) }),
+    entry: { action: 'golden_questions.imported', before: null, after: { added: 1, existing: 1 } },
+  },
+  {
     route: 'PATCH /api/spaces/{id}/golden-questions/{questionId}',
     path: (ids) => `${space(ids)}/golden-questions/${ids.question}`,
     body: () => ({ expectedFacts: [], mustAbstain: true }),
@@ -253,7 +259,7 @@ export const adminChanges: Change[] = [
     entry: {
       action: 'golden_run.started',
       before: null,
-      after: { trigger: 'manual', questions: 1, model: 'portico/offline' },
+      after: { trigger: 'manual', questions: 2, model: 'portico/offline' },
     },
   },
   {
