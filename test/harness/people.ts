@@ -35,7 +35,8 @@ export function openBrowser(url: string): Browser {
         else cookies.set(name, pair.slice(name.length + 1))
       }
       const text = await response.text()
-      const isJson = response.headers.get('content-type')?.includes('json')
+      // Not `application/jsonl`.
+      const isJson = /^application\/json\b/.test(response.headers.get('content-type') ?? '')
       return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
     },
   }
