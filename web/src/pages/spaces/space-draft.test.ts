@@ -19,6 +19,8 @@ it('saves a change of every setting of a Space, and nothing else', () => {
     maximumOutputTokens: null,
     maximumToolCostUsd: null,
     keepUnansweredQuestions: false,
+    keepConversations: false,
+    conversationDays: 30,
     queryRewriting: 'auto' as const,
   }
   expect(Object.keys(settings).toSorted()).toEqual(Object.keys(spaceSchema.shape.settings.shape).toSorted())

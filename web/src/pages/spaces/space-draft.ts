@@ -40,7 +40,7 @@ export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, u
   const saved = draftOf(space)
   const changed = (field: keyof SpaceDraft) => draft[field] !== saved[field]
   /** Cannot be empty. */
-  const given = (field: 'maximumPassages' | 'maximumPassageTokens' | 'wholeSpaceTokens') =>
+  const given = (field: 'maximumPassages' | 'maximumPassageTokens' | 'wholeSpaceTokens' | 'conversationDays') =>
     changed(field) && draft[field] !== '' ? { [field]: draft[field] } : {}
   const orNull = (value: number | '') => (value === '' ? null : value)
   const settings = {
@@ -53,9 +53,7 @@ export function changesOf(draft: SpaceDraft, space: SpaceView): Record<string, u
     ...(changed('baseTierFallback') ? { baseTierFallback: draft.baseTierFallback } : {}),
     ...(changed('queryRewriting') ? { queryRewriting: draft.queryRewriting } : {}),
     ...(changed('keepConversations') ? { keepConversations: draft.keepConversations } : {}),
-    ...(changed('conversationDays') && draft.conversationDays !== ''
-      ? { conversationDays: draft.conversationDays }
-      : {}),
+    ...given('conversationDays'),
     ...(changed('keepUnansweredQuestions') ? { keepUnansweredQuestions: draft.keepUnansweredQuestions } : {}),
   }
   const changes = {
