@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -56,6 +56,15 @@ async function read(name: string, content: string | Buffer) {
   const all = (await Array.fromAsync(chunks)).flat()
   return { text: all.map(({ text }) => text).join('\n'), chunks: all, summary: await summary }
 }
+
+test('a file is read through a link to its folder', async () => {
+  const linked = path.join(folder, 'linked')
+  await symlink(folder, linked)
+  pool = createExtractorPool({ size: 1, limits: {}, chunking, readableFolders: [linked], log: silentLog })
+  const { filePath, ...file } = await put('linked.txt', 'A text behind a link.')
+  const { chunks } = pool.extract({ ...file, filePath: path.join(linked, path.basename(filePath)) })
+  expect((await Array.fromAsync(chunks)).flat().map(({ text }) => text)).toEqual(['A text behind a link.'])
+})
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `Paragraph number ${index}.`).join('\n\n')
 

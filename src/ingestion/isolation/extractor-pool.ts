@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { type Clock, type Log, systemClock } from '../../kernel/index.ts'
 import type { Chunk, DocumentFormat, ExtractionSummary } from '../extraction.ts'
@@ -77,10 +76,7 @@ export function createExtractorPool(options: ExtractorPoolOptions) {
   const { counter } = options.chunking
   const readable = options.readableFolders ?? [tmpdir()]
   const folders = [...readable, ...(counter.kind === 'tokenizer' ? [counter.folder] : [])]
-  const children = new ChildPool(
-    folders.map((folder) => realpathSync(folder)),
-    options,
-  )
+  const children = new ChildPool(folders, options)
 
   return {
     /** Starts when its chunks are read, as soon as a child is free. */

@@ -40,7 +40,7 @@ export interface ChildProgram {
   /** A file below `src`. It must start the watchdog (start-watchdog.ts) and send `{ type: 'ready' }`. */
   file: URL
   argument?: string
-  /** The child may read its own program and these folders, and nothing else of the machine. */
+  /** Existing folders. The child may read its own program and these, and nothing else of the machine. */
   readableFolders: readonly string[]
 }
 
@@ -54,7 +54,7 @@ export function startIsolatedChild<ToChild extends object, FromChild extends { t
     '--no-warnings',
     '--permission',
     '--allow-worker',
-    ...[...programFolders(), ...readableFolders].map((folder) => `--allow-fs-read=${folder}`),
+    ...[...programFolders(), ...readableFolders.flatMap(withTarget)].map((folder) => `--allow-fs-read=${folder}`),
   ]
   const limiter = limitProgram()
   const child = fork(fileURLToPath(file), argument === undefined ? [] : [argument], {
@@ -140,4 +140,9 @@ function programFolders(): string[] {
   const marker = `${path.sep}node_modules${path.sep}`
   const packages = imported.slice(0, imported.lastIndexOf(marker) + marker.length - 1)
   return [path.join(root, 'src'), path.join(root, 'package.json'), packages].map((folder) => realpathSync(folder))
+}
+
+/** The folder as it is named, and where its links lead: Node.js checks the path that the program uses. */
+function withTarget(folder: string): string[] {
+  return [...new Set([path.resolve(folder), realpathSync(folder)])]
 }

@@ -1,4 +1,3 @@
-import { realpathSync } from 'node:fs'
 import { type IsolatedChild, startIsolatedChild } from '../isolation/isolated-child.ts'
 import type { FromTableProcess, ToTableProcess } from './table-protocol.ts'
 
@@ -23,10 +22,7 @@ export function createTableProcesses(readableFolders: readonly string[], idleMs:
   const waiting: (() => void)[] = []
 
   function start(spaceId: string): Slot {
-    const child: TableChild = startIsolatedChild({
-      file: program,
-      readableFolders: readableFolders.map((folder) => realpathSync(folder)),
-    })
+    const child: TableChild = startIsolatedChild({ file: program, readableFolders })
     const slot: Slot = { child, spaceId, isBusy: true }
     slots.add(slot)
     void child.exited.then(() => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -25,11 +25,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-function open(limits: Parameters<typeof createTableQueries>[0]['limits'] = {}): TableQueries {
+function open(limits: Parameters<typeof createTableQueries>[0]['limits'] = {}, place = 'blobs'): TableQueries {
   return createTableQueries({
     blobs: {
-      localFolders: [path.join(folder, 'blobs')],
-      withFile: (key, _signal, use) => use(path.join(folder, 'blobs', key)),
+      localFolders: [path.join(folder, place)],
+      withFile: (key, _signal, use) => use(path.join(folder, place, key)),
     },
     log: silentLog,
     limits,
@@ -49,6 +49,13 @@ const rowsOf = async (file: TableFile, sql: string, on = tables) => {
 }
 
 describe('a csv file in SQL', () => {
+  test('is read through a link to its folder', async () => {
+    symlinkSync(path.join(folder, 'blobs'), path.join(folder, 'linked'))
+    const linked = open({}, 'linked')
+    expect(await rowsOf(store('linked.csv', sales), 'select count(*) from t1', linked)).toEqual([[3]])
+    await linked.close()
+  })
+
   test('has typed columns, unique names, every cell, and numbers and dates next to their text', async () => {
     const file = store('sales.csv', sales)
     const described = await tables.describe({ ...request(file), words: [], maximumRowBytes: 10_000 })
