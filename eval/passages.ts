@@ -2,18 +2,17 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { chunksOf, createBenchIndex, paragraphsOf, pipelineChunkSize } from '../bench/retrieval/bench-index.ts'
 import { loadEvaluationSets } from '../bench/retrieval/evaluation-sets.ts'
-import { addNeighbours } from '../src/chat/context/neighbours.ts'
-import { packPassages } from '../src/chat/context/pack-passages.ts'
 import { formatSources } from '../src/chat/context/prompt.ts'
 import { createSpaceId } from '../src/kernel/index.ts'
 import { createDocumentReader, createHashingEmbedder, createRetrieval, type Passage } from '../src/retrieval/index.ts'
 import { estimateTokens } from '../src/tokens/index.ts'
 import type { Evaluation, Measure } from './measure.ts'
+import { packForPrompt } from './prompt-passages.ts'
 import { articlesOf, readXquadSet, xquadFolders } from './xquad.ts'
 
 /** `maximumPassages` of a new Space. */
 const passagesPerSearch = 30
-/** Tokens of the passages of one search: a small room, and the default. */
+/** Tokens of the passages of one search: a small room, and one near the default. */
 const rooms = [2_000, 6_000]
 
 interface PassageSet {
@@ -86,8 +85,7 @@ async function measureSet({ name, documents, questions }: PassageSet): Promise<M
     total += wanted.length
     for (const count of counts) {
       const { room } = count
-      const chunks = await addNeighbours(reader, scope, { found, room }, signal)
-      const { passages: joined } = await packPassages(chunks, 1, { room, limit: room, count: estimate })
+      const joined = await packForPrompt(reader, scope, { found, room }, signal)
       count.joined += countIn(formatSources(joined), wanted)
       count.single += countIn(formatSources(takeSingle(found, room)), wanted)
     }
@@ -99,8 +97,6 @@ async function measureSet({ name, documents, questions }: PassageSet): Promise<M
     baseline: { name: 'single chunks', value: single / total },
   }))
 }
-
-const estimate = (text: string) => Promise.resolve(estimateTokens(text).estimate)
 
 /** Chunks in the order of rank; one that is too long leaves room for shorter ones. */
 function takeSingle(found: readonly Passage[], room: number): Passage[] {

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { readJsonLines } from '../test/harness/shared-data.ts'
 import { chunksOf, createBenchIndex, pipelineChunkSize } from '../bench/retrieval/bench-index.ts'
+import type { ShownPassage } from '../src/chat/context/given-passage.ts'
 import { matchTables } from '../src/chat/tools/match-tables.ts'
 import { createFileExtractor } from '../src/ingestion/extractors/extract-file.ts'
 import { createTableQueries } from '../src/ingestion/index.ts'
@@ -11,8 +12,9 @@ import { planColumns, type SqlColumn } from '../src/ingestion/tables/columns.ts'
 import { type ExtractedTable, readTables } from '../src/ingestion/tables/read-tables.ts'
 import { createTableDatabase } from '../src/ingestion/tables/table-database.ts'
 import { createSpaceId, silentLog } from '../src/kernel/index.ts'
-import { createDocumentReader, createHashingEmbedder, createRetrieval, type Passage } from '../src/retrieval/index.ts'
+import { createDocumentReader, createHashingEmbedder, createRetrieval } from '../src/retrieval/index.ts'
 import type { Evaluation, Measure } from './measure.ts'
+import { defaultRoom, packForPrompt } from './prompt-passages.ts'
 
 /**
  * Tables of csv files: whether SQL sees every cell, whether its figures are right, and whether the first step of an agentic answer gives
@@ -22,7 +24,6 @@ export const tables: Evaluation = { title: 'Tables', folder: 'tables', run }
 
 /** The default of a Space. */
 const passagesPerSearch = 30
-const passageBytes = 24_000
 
 interface Source {
   filePath: string
@@ -203,14 +204,12 @@ async function measureLookups(place: string, sources: readonly Source[]): Promis
     const wanted = rowsOfAnswer(source, question.answers)
     if (wanted.length === 0) continue
     const signal = AbortSignal.timeout(60_000)
-    const search = { organisationId, spaceId, query: question.question, limit: passagesPerSearch }
-    const found = await retrieval.search({ ...search, maximumBytes: passageBytes, signal })
-    const matched = await matchTables(
-      { dependencies, scope: { organisationId, spaceId }, signal },
-      found,
-      question.question,
-    )
-    const own = (passages: readonly Passage[]) =>
+    const scope = { organisationId, spaceId }
+    const search = { ...scope, query: question.question, limit: passagesPerSearch, signal }
+    const place = { found: await retrieval.search(search), room: defaultRoom }
+    const found = await packForPrompt(dependencies.documents, scope, place, signal)
+    const matched = await matchTables({ dependencies, scope, signal }, found, question.question)
+    const own = (passages: readonly ShownPassage[]) =>
       passages.filter(({ documentId }) => documentId === ids.get(question.table_file))
     asked.push({
       isFound: wanted.every((row) => own(found).some((passage) => showsRow(passage, row))),
@@ -238,7 +237,7 @@ function rowsOfAnswer({ rows }: Source, answers: readonly string[]): string[][] 
 }
 
 /** True where a line of the passage has every cell of the row in its order. */
-function showsRow({ text }: Passage, row: readonly string[]): boolean {
+function showsRow({ text }: ShownPassage, row: readonly string[]): boolean {
   return text.split('\n').some((line) => {
     let from = 0
     for (const cell of row) {

@@ -82,7 +82,7 @@ function createOutcomes({ passages, omitted }: PackedPassages, isWhole: boolean)
     // Whole files leave out repeats only, such as columns of a wide table whose rows they have.
     if (isWhole) return { number, outcome: 'repeat' }
     if (outcome === 'passage') return { number, outcome: omitted.get(chunkId) ?? 'context_limit' }
-    return { number, outcome: outcome === 'byte_limit' ? 'token_limit' : outcome }
+    return { number, outcome }
   }
 }
 

@@ -27,7 +27,7 @@ describe.each(engines)('an explained search %s', (_name, createEngine) => {
   })
   afterAll(() => fixture[Symbol.asyncDispose]())
 
-  async function search(options: { limit?: number; maximumBytes?: number; explained?: number } = {}) {
+  async function search(options: { limit?: number; explained?: number } = {}) {
     const { explained, ...given } = { limit: 4, ...options }
     let explanation: SearchExplanation | undefined
     const passages = await retrieval.search({
@@ -73,11 +73,5 @@ describe.each(engines)('an explained search %s', (_name, createEngine) => {
     function scoreOf(one: Passage | (typeof candidates)[number]) {
       return [one.chunkId, 'score' in one ? one.score : one.scores.score]
     }
-  })
-
-  it('states that a passage does not fit', async () => {
-    const { passages, explanation } = await search({ explained: 5, maximumBytes: 60 })
-    expect(passages).toHaveLength(1)
-    expect(explanation!.candidates.map(({ outcome }) => outcome)).toContain('byte_limit')
   })
 })

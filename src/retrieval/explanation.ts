@@ -36,7 +36,7 @@ export interface ExplainedCandidate extends StoredPassage, Pick<Candidate, 'lexi
   /** How well it answers the question, by the reranker; null: it was not compared. */
   rerankScore: number | null
   /** `passage`: the search returned it. */
-  outcome: 'passage' | 'below_limit' | 'repeat' | 'byte_limit'
+  outcome: 'passage' | 'below_limit' | 'repeat'
 }
 
 export interface ExplainSearch {
@@ -47,15 +47,6 @@ export interface ExplainSearch {
 
 export type PreparedQuery = Omit<CandidateQuery, 'terms'> & { terms: readonly QueryWord[] }
 
-/** What a search selects from the best candidates. */
-export interface Selection {
-  passages: Passage[]
-  /** Within the limit of passages; the last ones may not fit. */
-  wanted: Passage[]
-  /** More passages are not wanted, or do not fit. */
-  isFull: boolean
-}
-
 interface FinishedSearch {
   query: PreparedQuery
   embedders: ReadonlyMap<string, Embedder>
@@ -63,7 +54,8 @@ interface FinishedSearch {
   candidates: readonly Candidate[]
   ranked: readonly Fused[]
   stored: readonly StoredPassage[]
-  selection: Selection
+  /** What the search returns. */
+  selected: readonly Passage[]
   reranking: (Reranked<Passage> & { label: string; text: string }) | undefined
   load(chunkIds: readonly string[]): Promise<StoredPassage[]>
 }
@@ -118,14 +110,14 @@ export function createExplainer({ limit, report }: ExplainSearch) {
 }
 
 async function explainCandidates(
-  { fusion, candidates, ranked, stored, selection, reranking, load }: FinishedSearch,
+  { fusion, candidates, ranked, stored, selected, reranking, load }: FinishedSearch,
   limit: number,
 ): Promise<ExplainedCandidate[]> {
   const { scoresOf } = createFusion(candidates, fusion)
   const byId = new Map(candidates.map((candidate) => [candidate.chunkId, candidate]))
   const lexicalRanks = ranksBy(candidates, ({ lexicalScore }) => lexicalScore)
   const vectorRanks = ranksBy(candidates, ({ similarity }) => similarity)
-  const outcomeOf = createOutcomes(selection)
+  const returned = new Set(selected.map(({ chunkId }) => chunkId))
   const rows = new Map(stored.map((row) => [row.chunkId, row]))
   const fusedRanks = new Map(ranked.map(({ chunkId }, index) => [chunkId, index + 1]))
   const shown = inFinalOrder(ranked, reranking).slice(0, limit)
@@ -145,7 +137,7 @@ async function explainCandidates(
       scores: scoresOf(candidate),
       fusedRank: fusedRanks.get(row.chunkId)!,
       rerankScore: reranking?.scores.get(row.chunkId) ?? null,
-      outcome: outcomeOf(row.chunkId) ?? (repeats.has(row) ? 'repeat' : 'below_limit'),
+      outcome: returned.has(row.chunkId) ? 'passage' : repeats.has(row) ? 'repeat' : 'below_limit',
     }
   })
 }
@@ -158,14 +150,6 @@ function inFinalOrder(ranked: readonly Fused[], reranking: FinishedSearch['reran
     ...passages.filter(({ chunkId }) => scores.has(chunkId)),
     ...ranked.filter(({ chunkId }) => !scores.has(chunkId)),
   ]
-}
-
-/** Undefined: the limit of passages was reached before. */
-function createOutcomes({ passages, wanted }: Selection) {
-  const returned = new Set(passages.map(({ chunkId }) => chunkId))
-  const within = new Set(wanted.map(({ chunkId }) => chunkId))
-  return (chunkId: string) =>
-    returned.has(chunkId) ? ('passage' as const) : within.has(chunkId) ? ('byte_limit' as const) : undefined
 }
 
 /** 1 for the highest value. */

@@ -70,12 +70,11 @@ describe.each(engines)('a reranked search %s', (_name, createEngine) => {
     expect(queries.at(-1)).toBe('ships in rooms?')
   })
 
-  it('orders passages of several searches, within limit and bytes', async () => {
+  it('orders passages of several searches, within the limit', async () => {
     const retrieval = retrievalWith(30)
     const pool = await retrieval.search({ ...request(), limit: 30, rerankText: null })
     const order = { ...request(), text: 'ships' }
     expect(roomsOf(await retrieval.rerank(pool, order))).toEqual([29, 28, 27])
-    expect(roomsOf(await retrieval.rerank(pool, { ...order, maximumBytes: 10 }))).toEqual([29])
     expect([retrieval.rerankSize, plain().rerankSize]).toEqual([30, 0])
     expect(await plain().rerank(pool, order)).toEqual(pool.slice(0, 3))
   })

@@ -158,22 +158,6 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(best!.documentId).toBe(id)
     })
 
-    it('returns as many passages as fit into the byte limit, and always the first', async () => {
-      const spaceId = createSpaceId()
-      await fixture.add(
-        Array.from({ length: 30 }, (_, row) => `Ledger ${String(row).padStart(2, '0')} of the guild`),
-        { spaceId },
-      )
-      const { organisationId } = fixture
-      const request = { organisationId, spaceId, query: 'ledger of the guild', limit: 20 }
-      const found = async (maximumBytes: number) =>
-        (await retrieval.search({ ...request, maximumBytes, signal: AbortSignal.timeout(30_000) })).length
-      expect(await found(22 * 7)).toBe(7)
-      expect(await found(22 * 7 - 1)).toBe(6)
-      expect(await found(1)).toBe(1)
-      expect(await found(100_000)).toBe(20)
-    })
-
     it('finds nothing where nothing matches', async () => {
       const spaceId = createSpaceId()
       await fixture.add(['Bees make honey.'], { spaceId })

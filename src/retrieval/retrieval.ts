@@ -2,13 +2,7 @@ import { AppError, anySignal, type Log, type OrganisationId, type SpaceId } from
 import { loadPassages, type StoredPassage } from './corpus/passages.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import type { Candidate, CandidateQuery, SpaceSearch } from './engine.ts'
-import {
-  createExplainer,
-  type Explainer,
-  type ExplainSearch,
-  type PreparedQuery,
-  type Selection,
-} from './explanation.ts'
+import { createExplainer, type Explainer, type ExplainSearch, type PreparedQuery } from './explanation.ts'
 import { fuse, type Fused, type FusionOptions, repeatsLast } from './fusion.ts'
 import { embedQuery } from './embed-query.ts'
 import { maximumQueryCharacters } from './lexical/analyse-text.ts'
@@ -38,8 +32,6 @@ export interface SearchRequest {
    * passages of other searches.
    */
   rerankText?: string | null
-  /** Most bytes of the passages' texts and table headers, in UTF-8; the first passage is always returned. Absent: no bound. */
-  maximumBytes?: number
   /** Receives how the passages were found, before the search returns. Absent: nothing is recorded. Not called for an empty Space or query. */
   explain?: ExplainSearch
   signal: AbortSignal
@@ -51,10 +43,7 @@ export interface Retrieval {
   /** Most passages that `rerank` compares with a question; 0 where no reranker is configured. */
   readonly rerankSize: number
   /** Orders passages of several searches by the reranker; in their order where it fails or none is configured. */
-  rerank(
-    passages: readonly Passage[],
-    request: RerankQuestion & Pick<SearchRequest, 'limit' | 'maximumBytes'>,
-  ): Promise<Passage[]>
+  rerank(passages: readonly Passage[], request: RerankQuestion & Pick<SearchRequest, 'limit'>): Promise<Passage[]>
 }
 
 export interface RetrievalDependencies {
@@ -120,7 +109,7 @@ export function createRetrieval(dependencies: RetrievalDependencies): Retrieval 
     rerankSize: dependencies.rerankStage?.size ?? 0,
     async rerank(passages, request) {
       const reranked = await dependencies.rerankStage?.rerank(passages, request)
-      return selectPassages(reranked ? withScores(reranked) : passages, request).passages
+      return selectPassages(reranked ? withScores(reranked) : passages, request)
     },
   }
 }
@@ -156,17 +145,17 @@ async function findPassages(parts: SearchParts, request: SearchRequest): Promise
     const chunkIds = best.map(({ chunkId }) => chunkId)
     const stored = await loadPassages(database, request, chunkIds, request.signal)
     const found = joinPassages(best, stored)
-    const selection = selectPassages(found, request)
+    const selected = selectPassages(found, request)
     explainer?.finished('passages')
     const isComplete = stored.length === best.length
     if (!isComplete) {
       const stillThere = new Set(stored.map(({ chunkId }) => chunkId))
       await space.discard(chunkIds.filter((chunkId) => !stillThere.has(chunkId)))
     }
-    if (isComplete || selection.isFull || attempt === maximumAttempts) {
+    if (isComplete || selected.length === request.limit || attempt === maximumAttempts) {
       const reranked = await rerankFound(parts, request, found)
       explainer?.finished('rerank')
-      const final = reranked ? selectPassages(withScores(reranked), request) : selection
+      const final = reranked ? selectPassages(withScores(reranked), request) : selected
       const load = (ids: readonly string[]) => loadPassages(database, request, ids, request.signal)
       const fusion = fusionOptions(query, parts.vectorWeight)
       await explainer?.report({
@@ -176,11 +165,11 @@ async function findPassages(parts: SearchParts, request: SearchRequest): Promise
         candidates,
         ranked,
         stored,
-        selection: final,
+        selected: final,
         reranking: reranked && { ...reranked, label: parts.rerankStage!.label, text: rerankTextOf(request) },
         load,
       })
-      return final.passages
+      return final
     }
   }
 }
@@ -243,21 +232,6 @@ function joinPassages(best: readonly Fused[], stored: readonly StoredPassage[]):
   })
 }
 
-function selectPassages(
-  passages: readonly Passage[],
-  { limit, maximumBytes = Number.POSITIVE_INFINITY }: Pick<SearchRequest, 'limit' | 'maximumBytes'>,
-): Selection {
-  const wanted = repeatsLast(passages).slice(0, limit)
-  const fitting = limitBytes(wanted, maximumBytes)
-  return { passages: fitting, wanted, isFull: wanted.length === limit || fitting.length < wanted.length }
-}
-
-/** Passages in order of rank until one does not fit; always the first. */
-function limitBytes(passages: Passage[], maximumBytes: number): Passage[] {
-  let bytes = 0
-  const end = passages.findIndex((passage, index) => {
-    bytes += Buffer.byteLength(passage.text) + Buffer.byteLength(passage.tableHeader ?? '')
-    return index > 0 && bytes > maximumBytes
-  })
-  return end < 0 ? passages : passages.slice(0, end)
+function selectPassages(passages: readonly Passage[], { limit }: Pick<SearchRequest, 'limit'>): Passage[] {
+  return repeatsLast(passages).slice(0, limit)
 }

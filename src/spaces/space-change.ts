@@ -16,7 +16,7 @@ export type NewSpace = SpaceChange & { organisationId: OrganisationId; name: str
 export const defaultSpaceSettings: SpaceSettings = Object.freeze({
   maximumPassages: 30,
   // About 17 passages of English. A larger context costs with each answer, and the best passages come first.
-  maximumPassageTokens: 6_000,
+  maximumPassageTokens: 8_000,
   // An answer from whole files then costs no more than one from a search.
   wholeSpaceTokens: 6_000,
   baseTierFallback: false,

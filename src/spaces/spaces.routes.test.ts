@@ -29,7 +29,7 @@ test('creates a Space with defaults, changes it and lists it for its organisatio
     model: 'portico/offline',
     settings: {
       maximumPassages: 30,
-      maximumPassageTokens: 6_000,
+      maximumPassageTokens: 8_000,
       wholeSpaceTokens: 6_000,
       baseTierFallback: false,
       temperature: null,

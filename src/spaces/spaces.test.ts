@@ -89,7 +89,7 @@ describe('a Space', () => {
       endpointId: null,
       settings: {
         maximumPassages: 30,
-        maximumPassageTokens: 6_000,
+        maximumPassageTokens: 8_000,
         wholeSpaceTokens: 6_000,
         baseTierFallback: false,
         temperature: 0.5,

@@ -12,7 +12,7 @@ function other(value: unknown): unknown {
 it('saves a change of every setting of a Space, and nothing else', () => {
   const settings = {
     maximumPassages: 30,
-    maximumPassageTokens: 6_000,
+    maximumPassageTokens: 8_000,
     wholeSpaceTokens: 6_000,
     baseTierFallback: false,
     temperature: null,
