@@ -213,7 +213,7 @@ describe.skipIf(!hasBrowser)(`golden questions${skipReason}`, () => {
     expectStatus(await stage.portico.operator('POST', `/api/spaces/${space.id}/unpublish`), 200)
     await page.goto(`${stage.url}/organisations/${organisation.id}/published-spaces/${space.id}`)
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
-    await page.getByText('The golden questions did not pass').waitFor()
+    await page.getByRole('heading', { name: 'The golden questions did not pass' }).waitFor()
     await expectAccessible(page)
     await page.getByRole('textbox', { name: 'Reason to publish anyway' }).fill('The garden page is being rewritten.')
     await page.getByRole('button', { name: 'Publish anyway' }).click()

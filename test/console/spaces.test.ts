@@ -137,7 +137,8 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
   }
 
   it('streams an answer with citations that lead to the passage, its page and its quote', async () => {
-    const space = await stage.portico.createSpace(organisation, { name: 'Garden' })
+    const settings = { wholeSpaceTokens: 0 }
+    const space = await stage.portico.createSpace(organisation, { name: 'Garden', settings })
     await page.goto(`${base}/spaces/${space.id}/chat`)
     await page.getByText('This Space has no documents yet').waitFor()
     const text = (line: string) => ({ texts: [{ text: line, x: 72, y: 700 }] })
@@ -189,6 +190,8 @@ describe.skipIf(!hasBrowser)(`the chat of a Space${skipReason}`, () => {
     await page.getByText('query tables by SQL').waitFor()
     await ask('What does a boat cost?')
     await page.getByText('This model cannot use tools. It answered after one search.').waitFor()
+    await page.getByRole('button', { name: /1 passage/ }).click()
+    await page.getByRole('listitem').filter({ hasText: 'boats.txt' }).first().waitFor()
     await expectAccessible(page)
   })
 

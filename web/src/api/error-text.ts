@@ -1,81 +1,12 @@
-import type texts from './errors.de.json'
-import { readTemplates, translate } from './message-templates.ts'
+/** The API answers in English. German texts and what finds them load when they are needed. */
+let translate: ((code: string, message: string) => string) | undefined
 
-/**
- * The API answers in English. Other languages have a catalogue of its errors: `messages` by the sentence, `codes` and `withMessage` by
- * the code, and `problems` by what is wrong with a field (src/contract/validation.ts). A sentence of `withMessage` that is not in the
- * catalogue is added in English, because it names what was not found, refused or in conflict.
- */
-
-type Catalogue = typeof texts
-type Kind = keyof Catalogue['problems']
-
-/** The sentences of describeIssue; a group is the limit that the text names. */
-const sentences: [RegExp, Kind][] = [
-  [/ is required\b/, 'required'],
-  [/ has a form that is not allowed\.$/, 'form'],
-  [/ is not allowed\.$/, 'notAllowed'],
-  [/ must not be empty\.$/, 'empty'],
-  [/ must have at least (\d+) characters?\.$/, 'leastCharacters'],
-  [/ must have at most (\d+) characters?\.$/, 'mostCharacters'],
-  [/ must have at least (\d+) entr(?:y|ies)\.$/, 'leastEntries'],
-  [/ must have at most (\d+) entr(?:y|ies)\.$/, 'mostEntries'],
-  [/ must be at least (-?[\d.e+]+)\.$/, 'least'],
-  [/ must be at most (-?[\d.e+]+)\.$/, 'most'],
-  [/ must be greater than (-?[\d.e+]+)\.$/, 'greater'],
-  [/ must be less than (-?[\d.e+]+)\.$/, 'less'],
-  [/ must be a multiple of (-?[\d.e+]+)\.$/, 'multiple'],
-  [/ must be (?:one of )?(".*")\.$/s, 'oneOf'],
-  [/ must be a UUID\.$/, 'uuid'],
-  [/ must be an absolute URL\.$/, 'url'],
-  [/ must be an e-mail address\.$/, 'email'],
-  [/ must be an ISO 8601 time such as /, 'time'],
-  [/ must be a date such as /, 'date'],
-  [/ must be a string, not /, 'text'],
-  [/ must be a number, not /, 'number'],
-  [/ must be a whole number, not /, 'wholeNumber'],
-  [/ must be true or false, not /, 'boolean'],
-  [/ must be an array, not /, 'array'],
-  [/ must be a JSON object, not /, 'object'],
-  [/ has the unknown field (`.*`)\.$/s, 'unknownField'],
-  [/ has a field name that is not valid\.$/, 'fieldName'],
-  [/ is not valid\.$/, 'invalid'],
-]
-/** Longer sentences quote input, and are shortened. */
-const longestSentence = 1_000
-
-let catalogue: Catalogue | undefined
-let templates: ReturnType<typeof readTemplates> = []
-
-/** Loads the catalogue of a language; English needs none. */
+/** Loads the texts of errors in a language; English needs none. */
 export async function loadErrorTexts(language: string): Promise<void> {
-  catalogue = language === 'de' ? (await import('./errors.de.json', { with: { type: 'json' } })).default : undefined
-  templates = readTemplates(catalogue?.messages ?? {})
+  translate = language === 'de' ? (await import('./translate-error.ts')).translateError : undefined
 }
 
 /** The text of an error in the language of the console. `code` is that of the API, or `http_400` for an error without one. */
 export function errorText(code: string, message: string): string {
-  if (!catalogue) return message
-  const sentence = message.length > longestSentence ? `${message.slice(0, longestSentence)}…` : message
-  const known: Partial<Record<string, string>> = catalogue.codes
-  return (
-    translate(templates, sentence) ??
-    (Object.hasOwn(known, code) ? known[code]! : undefined) ??
-    (code === 'http_400' || code === 'invalid_request' ? problemText(catalogue, sentence) : undefined) ??
-    withMessage(catalogue, code, sentence)
-  )
-}
-
-/** What is wrong with a field, with its limit. */
-function problemText({ problems }: Catalogue, sentence: string): string | undefined {
-  for (const [pattern, kind] of sentences) {
-    const found = pattern.exec(sentence)
-    if (found) return problems[kind].replace('{{limit}}', () => found[1] ?? '')
-  }
-  return undefined
-}
-
-function withMessage({ withMessage: known, detail }: Catalogue, code: string, sentence: string): string {
-  const start = Object.hasOwn(known, code) ? known[code as keyof typeof known] : known.other
-  return sentence === '' ? start : `${start} ${detail.replace('{{message}}', () => sentence)}`
+  return translate ? translate(code, message) : message
 }

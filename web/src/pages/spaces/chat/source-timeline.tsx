@@ -47,8 +47,8 @@ export function SourceTimeline({ turn }: { turn: Turn }) {
   if (sources.length === 0) {
     return status === 'waiting' ? <Step text={t('timeline.searching')} /> : null
   }
-  const searches = sources.filter(isSearch).length
-  const tools = sources.length - searches
+  const searches = sources.filter((source) => isSearch(source) && source.query !== null).length
+  const tools = sources.filter((source) => !isSearch(source)).length
   const passages = sources.reduce((sum, { count }) => sum + count, 0)
   const milliseconds = sources.reduce((sum, source) => sum + source.milliseconds, 0)
   const summary = [

@@ -1,4 +1,4 @@
-import { ActionIcon, Group, NumberInput, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Group, Text, TextInput, Tooltip } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -67,23 +67,21 @@ function Tool({ label, disabled, onClick, children }: ToolProps) {
 /** Goes to the page when the field is left or Enter is pressed. */
 function PageField({ page, pages, onPage }: Pick<PdfToolbarProps, 'page' | 'pages' | 'onPage'>) {
   const { t } = useTranslation('viewer')
-  const [value, setValue] = useState<number | string>(page)
-  useEffect(() => setValue(page), [page])
+  const [value, setValue] = useState(String(page))
+  useEffect(() => setValue(String(page)), [page])
   const submit = () => {
     const wanted = Number(value)
     if (Number.isInteger(wanted) && wanted >= 1 && wanted <= pages && wanted !== page) onPage(wanted)
-    else setValue(page)
+    else setValue(String(page))
   }
   return (
-    <NumberInput
+    <TextInput
       size="xs"
       w={64}
-      hideControls
-      allowDecimal={false}
-      allowNegative={false}
+      inputMode="numeric"
       aria-label={t('pdf.pageField')}
       value={value}
-      onChange={setValue}
+      onChange={({ currentTarget }) => setValue(currentTarget.value)}
       onBlur={submit}
       onKeyDown={(event) => event.key === 'Enter' && submit()}
     />
