@@ -22,7 +22,8 @@ export const router = createRouter({
 
 /** A session that has ended leads to the sign-in page, and from there back. */
 queryClient.getQueryCache().config.onError = (error) => {
-  const { pathname, href } = router.state.location
+  // Also where the way to it has only begun: another one would clear what the page is loading.
+  const { pathname, href } = router.latestLocation
   if (!(error instanceof ApiError) || error.status !== 401 || pathname === '/sign-in') return
   queryClient.clear()
   void router.navigate({ to: '/sign-in', search: { returnTo: href }, replace: true })
