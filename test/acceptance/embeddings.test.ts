@@ -20,7 +20,7 @@ import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 const text = 'The physician will see you on Monday. Bring cash for the automobile park.'
 
 async function uploadAndAsk(portico: TestPortico, organisation: TestOrganisation, question: string) {
-  const space = await portico.createSpace(organisation)
+  const space = await portico.createSpace(organisation, { settings: { wholeSpaceTokens: 0 } })
   const form = uploadForm(text, 'notes.txt')
   const { id } = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
   const document = await waitForDocument(organisation.client, id)
