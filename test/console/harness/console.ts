@@ -159,6 +159,8 @@ export async function countRequests(page: Page, act: () => Promise<unknown>): Pr
   }
   page.on('request', note)
   await act()
+  // On a busy machine the network is quiet for long before the first request: the page has its heading when its data is there.
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
   await page.waitForLoadState('networkidle')
   page.off('request', note)
   return seen
