@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)(`golden questions${skipReason}`, () => {
     await page.goto(addressOf(from))
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Export' }).click(),
+      page.getByRole('link', { name: 'Export' }).click(),
     ])
     const buffer = await readFile(await download.path())
 

@@ -1,6 +1,7 @@
 import { Button, Code, CopyButton, Group, SimpleGrid, Stack, Text } from '@mantine/core'
 import { IconCopy, IconDownload } from '@tabler/icons-react'
 import { useTranslation } from 'react-i18next'
+import { downloadText } from '../../ui/download-text.ts'
 
 /** The backup codes, which nobody can read again. */
 export function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
@@ -28,7 +29,7 @@ export function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => 
           <Button
             variant="default"
             leftSection={<IconDownload size={16} aria-hidden />}
-            onClick={() => download('portico-backup-codes.txt', `${text}\n`)}
+            onClick={() => downloadText('portico-backup-codes.txt', `${text}\n`, 'text/plain')}
           >
             {t('factor.download')}
           </Button>
@@ -37,13 +38,4 @@ export function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => 
       </Group>
     </Stack>
   )
-}
-
-function download(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(address)
 }

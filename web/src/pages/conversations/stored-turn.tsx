@@ -1,15 +1,13 @@
 import { Alert, Code, Group, Spoiler, Stack, Text } from '@mantine/core'
-import { IconReceipt2 } from '@tabler/icons-react'
 import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ConversationTurnBody } from '@contract/conversations.ts'
 import { useFormat } from '../../i18n/use-format.ts'
 import { lazyPart } from '../../ui/lazy-part.tsx'
-import { AnchorLink } from '../../ui/link.tsx'
 import { Time } from '../../ui/time.tsx'
 import styles from '../spaces/chat/chat.module.css'
+import { ReceiptLinks } from '../spaces/chat/receipt-links.tsx'
 import { ReferencesList } from '../spaces/chat/references-list.tsx'
-import { spaceRoute } from '../spaces/space-route.tsx'
 import { OutcomeBadge } from './outcome-badge.tsx'
 
 const AnswerMarkdown = lazyPart(() => import('../spaces/chat/answer-markdown.tsx'), 'AnswerMarkdown')
@@ -128,9 +126,7 @@ function Searches({ turn: { sources } }: { turn: ConversationTurnBody }) {
 
 /** Time, model, cost and receipts. */
 function TurnFacts({ turn }: { turn: ConversationTurnBody }) {
-  const { t } = useTranslation('conversations')
   const format = useFormat()
-  const { organisationId } = spaceRoute.useParams()
   const { at, model, billedUsd, totalMs, receipts } = turn
   return (
     <Group gap="sm" c="dimmed" fz="xs">
@@ -138,17 +134,7 @@ function TurnFacts({ turn }: { turn: ConversationTurnBody }) {
       <span>{model}</span>
       <span>{format.duration(totalMs)}</span>
       {billedUsd !== null && <span>{format.money(billedUsd)}</span>}
-      {receipts.map(({ requestId }, index) => (
-        <AnchorLink
-          key={requestId}
-          to="/organisations/$organisationId/receipts/$requestId"
-          params={{ organisationId, requestId }}
-          inherit
-        >
-          <IconReceipt2 size={13} aria-hidden />{' '}
-          {receipts.length === 1 ? t('turn.receipt') : t('turn.receiptNumber', { number: index + 1 })}
-        </AnchorLink>
-      ))}
+      <ReceiptLinks requestIds={receipts.map(({ requestId }) => requestId)} />
     </Group>
   )
 }

@@ -9,10 +9,9 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { lazyPart, OnceOpened } from '../../ui/lazy-part.tsx'
 import { SearchField } from '../../ui/list-controls.tsx'
 import { GoldenFrame } from './golden-frame.tsx'
-import { type QuestionSearch, questionsQuery } from './queries.ts'
+import { goldenPath, type QuestionSearch, questionsQuery } from './queries.ts'
 import { QuestionTable } from './question-table.tsx'
 import { questionsRoute } from './routes.tsx'
-import { useExport } from './use-export.ts'
 
 const QuestionDialog = lazyPart(() => import('./question-dialog.tsx'), 'QuestionDialog')
 const ImportDialog = lazyPart(() => import('./import-dialog.tsx'), 'ImportDialog')
@@ -89,13 +88,13 @@ function Actions({ onAdd, onImport }: { onAdd: () => void; onImport: () => void 
 
 function ExportButton({ spaceId }: { spaceId: string }) {
   const { t } = useTranslation('golden-questions')
-  const { mutate, isPending } = useExport(spaceId)
   return (
     <Button
+      component="a"
+      href={`${goldenPath(spaceId)}/export`}
+      download
       variant="default"
       leftSection={<IconDownload size={16} aria-hidden />}
-      loading={isPending}
-      onClick={() => mutate()}
     >
       {t('export')}
     </Button>

@@ -3,12 +3,13 @@ import { IconDownload } from '@tabler/icons-react'
 import { useMutation, useSuspenseInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useTranslation } from 'react-i18next'
+import { downloadText } from '../../ui/download-text.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { notifyError, notifySuccess } from '../../ui/notify.ts'
 import { Page } from '../../ui/page.tsx'
 import { AuditEntries } from './audit-entries.tsx'
 import { AuditFilters } from './audit-filters.tsx'
-import { downloadJson, loadEntries } from './export-audit.ts'
+import { loadEntries } from './export-audit.ts'
 import { type AuditSearch, auditPath, auditQuery } from './routes.tsx'
 
 interface AuditViewProps {
@@ -30,7 +31,8 @@ export function AuditView({ title, description, search, organisationId }: AuditV
   const download = useMutation({
     mutationFn: () => loadEntries(auditPath(search, organisationId)),
     onSuccess({ items, isComplete }) {
-      downloadJson('admin-log.json', { filter: search, complete: isComplete, items })
+      const exported = { filter: search, complete: isComplete, items }
+      downloadText('admin-log.json', JSON.stringify(exported, null, 2), 'application/json')
       notifySuccess(t(isComplete ? 'audit.exported' : 'audit.exportedPart', { count: items.length }))
     },
     onError: notifyError,

@@ -18,12 +18,3 @@ export async function loadEntries(path: string): Promise<{ items: AdminLogEntryB
   } while (cursor !== null && items.length < maximumEntries)
   return { items, isComplete: cursor === null }
 }
-
-export function downloadJson(name: string, value: unknown): void {
-  const url = URL.createObjectURL(new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
-}

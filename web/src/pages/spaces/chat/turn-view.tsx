@@ -1,5 +1,4 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { IconReceipt2 } from '@tabler/icons-react'
 import { Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useRights } from '../../../app/session.ts'
@@ -10,6 +9,7 @@ import { spaceRoute } from '../space-route.tsx'
 import { CitationCounts } from './citation-counts.tsx'
 import styles from './chat.module.css'
 import { isRunning, type Turn } from './conversation.ts'
+import { ReceiptLinks } from './receipt-links.tsx'
 import { ReferencesList } from './references-list.tsx'
 import { SourceTimeline } from './source-timeline.tsx'
 import { AnchorLink } from '../../../ui/link.tsx'
@@ -95,7 +95,6 @@ function TurnError({ error, onRepeat }: { error: NonNullable<Turn['error']>; onR
 function TurnFacts({ turn }: { turn: Turn }) {
   const { t } = useTranslation('spaces')
   const format = useFormat()
-  const { organisationId } = spaceRoute.useParams()
   const { text, cost, milliseconds } = turn
   return (
     <Group gap="sm" c="dimmed" fz="xs">
@@ -103,17 +102,7 @@ function TurnFacts({ turn }: { turn: Turn }) {
       {cost && (
         <>
           <span>{t('chat.cost', { cost: format.money(cost.billedUsd) })}</span>
-          {cost.requests.map(({ requestId }, index) => (
-            <AnchorLink
-              key={requestId}
-              to="/organisations/$organisationId/receipts/$requestId"
-              params={{ organisationId, requestId }}
-              inherit
-            >
-              <IconReceipt2 size={13} aria-hidden />{' '}
-              {cost.requests.length === 1 ? t('chat.receipt') : t('chat.receiptNumber', { number: index + 1 })}
-            </AnchorLink>
-          ))}
+          <ReceiptLinks requestIds={cost.requests.map(({ requestId }) => requestId)} />
         </>
       )}
       {text !== '' && <CopyButton value={text} label={t('chat.copyAnswer')} />}
