@@ -6,6 +6,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { callIdsOf } from '../src/chat/index.ts'
 import { createConversationAccess } from '../src/conversations/index.ts'
 import { loadConversations } from '../src/conversations/conversation-list.store.ts'
 import { createConversations } from '../src/conversations/conversations.ts'
@@ -94,7 +95,7 @@ const list = (filter: Partial<Filter> = {}, after: Parameters<typeof loadConvers
 async function measureAll(): Promise<number> {
   const service = createConversations({ database: control, clock: systemClock, log: silentLog })
   const organisationOf = () => organisationId
-  const access = createConversationAccess({ database: control, service, organisationOf, clock: systemClock })
+  const access = createConversationAccess({ database: control, service, organisationOf, callIdsOf, clock: systemClock })
   const middleMs = Date.now() - 100_000 * 60_000
   const middle = { lastAtMs: middleMs, id: createUuid() }
   const { items } = await list({}, middle)

@@ -1,8 +1,9 @@
 import type { Receipt } from '../billing/index.ts'
 import { isNoAnswer } from '../evidence/index.ts'
-import { anySignal, AppError, isAppError, type RequestId } from '../kernel/index.ts'
+import { anySignal, AppError, isAppError } from '../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import { type AnswerRoom, createAnswerRoom } from './answer-room.ts'
+import { roundCallId } from './call-ids.ts'
 import { type AnswerCitations, createAnswerCitations } from './citations/answer-citations.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
 import { findSupporting } from './citations/supporting-passages.ts'
@@ -242,8 +243,7 @@ function complete(run: Run, { round, mayCall }: { round: number; mayCall: boolea
   const { dependencies, call, prepared } = run
   assertOffered(call)
   return dependencies.completions.stream({
-    // Each completion is a separate usage record; the first carries the request's id.
-    requestId: (round === 0 ? call.requestId : `${call.requestId}_${round}`) as RequestId,
+    requestId: roundCallId(call.requestId, round),
     organisation: currentOrganisation(dependencies, call),
     surface: 'space_chat',
     spaceId: call.space.id,

@@ -1,4 +1,5 @@
 export { answer } from './answer.ts'
+export { callIdsOf } from './call-ids.ts'
 export { chatRoutes } from './chat.routes.ts'
 export { removeMarkers } from './citations/citation-rewriter.ts'
 export { type AnswerDependencies, prepareAnswer } from './prepare-answer.ts'

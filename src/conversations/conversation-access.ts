@@ -1,6 +1,6 @@
 import type { ConversationViewBody } from '../contract/conversations.ts'
 import type { Database } from '../database/index.ts'
-import type { Clock } from '../kernel/index.ts'
+import type { Clock, RequestId } from '../kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import {
   type ConversationFilter,
@@ -13,7 +13,6 @@ import type { Erasure } from './erasure.ts'
 import { erase, logExport } from './erasure.store.ts'
 import { renderConversation, renderTurn } from './render-conversations.ts'
 import {
-  type BilledCall,
   type ExportFilter,
   loadAllTurns,
   loadBilledCalls,
@@ -29,10 +28,16 @@ export interface ConversationAccessDependencies {
   database: Database
   service: Pick<ConversationService, 'flush' | 'sweep'>
   organisationOf: (spaceId: string) => string | undefined
+  /** The ids that the calls of an answer may have. */
+  callIdsOf: (requestId: RequestId) => readonly string[]
   clock: Clock
 }
 
-export function createConversationAccess({ database, service, organisationOf, clock }: ConversationAccessDependencies) {
+export function createConversationAccess(dependencies: ConversationAccessDependencies) {
+  const { database, service, organisationOf, callIdsOf, clock } = dependencies
+  /** The ids of the calls: the receipts, or for an answer that did not end, those that it may have. */
+  const callsOf = ({ requestId, receipts, outcome }: StoredTurn) =>
+    outcome === 'complete' ? receipts : callIdsOf(requestId)
   const changeOf = (spaceId: string, actor: Actor) => {
     const organisationId = organisationOf(spaceId)
     return organisationId === undefined ? undefined : { organisationId, spaceId, actor, atMs: clock.now() }
@@ -52,7 +57,12 @@ export function createConversationAccess({ database, service, organisationOf, cl
       const byId = new Map(calls.map((call) => [call.requestId, call]))
       return {
         conversation: renderConversation(found.conversation),
-        turns: found.turns.map((turn) => renderTurn(turn, billedCallsOf(turn, byId))),
+        turns: found.turns.map((turn) =>
+          renderTurn(
+            turn,
+            callsOf(turn).flatMap((id) => byId.get(id) ?? []),
+          ),
+        ),
         next: found.next,
       }
     },
@@ -82,18 +92,4 @@ export function createConversationAccess({ database, service, organisationOf, cl
       return removed
     },
   }
-}
-
-/** Rounds of tools of an agentic answer; src/chat/answer.ts names the calls. */
-const maximumRounds = 6
-
-/** The ids that the calls of an answer may have: its receipts, or those of an answer that did not end. */
-function callsOf({ requestId, receipts, outcome }: StoredTurn): string[] {
-  if (outcome === 'complete') return receipts
-  const rounds = Array.from({ length: maximumRounds }, (_none, round) => `${requestId}_${round + 1}`)
-  return [`${requestId}_query`, requestId, ...rounds]
-}
-
-function billedCallsOf(turn: StoredTurn, byId: ReadonlyMap<string, BilledCall>): BilledCall[] {
-  return callsOf(turn).flatMap((id) => byId.get(id) ?? [])
 }

@@ -55,10 +55,12 @@ const given: GivenAnswer = {
 }
 const everything: ConversationFilter = { from: null, to: null, user: null, having: null, search: null }
 
+const callIdsOf = (requestId: string) => [`${requestId}_query`, requestId]
+
 function start({ database = databases.control, log = silentLog }: { database?: Database; log?: Log } = {}) {
   const clock = createFakeClock(startMs)
   const service = createConversations({ database, clock, log })
-  const access = createConversationAccess({ database, service, organisationOf: () => organisationId, clock })
+  const access = createConversationAccess({ database, service, organisationOf: () => organisationId, callIdsOf, clock })
   return {
     clock,
     service,

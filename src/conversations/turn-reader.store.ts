@@ -1,4 +1,5 @@
 import type { Database, SqlValue } from '../database/index.ts'
+import type { RequestId } from '../kernel/index.ts'
 import { columns, findStore, firstTurn, type ListedConversation } from './conversation-list.store.ts'
 import type { CitedDocument, Message, Outcome, UsedSource } from './turn.ts'
 
@@ -7,7 +8,7 @@ export interface StoredTurn {
   number: number
   follows: number | null
   user: string | null
-  requestId: string
+  requestId: RequestId
   at: Date
   given: { messages: Message[]; leftOut: number } | null
   question: string

@@ -1,6 +1,7 @@
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import type { DocumentStore } from '../documents/index.ts'
 import { createConversationAccess, createConversations } from '../conversations/index.ts'
+import { callIdsOf } from '../chat/index.ts'
 import type { GoldenRuns } from '../golden-questions/index.ts'
 import { createInsights, createInsightStore } from '../insights/index.ts'
 import type { Catalogue } from '../models/index.ts'
@@ -54,6 +55,6 @@ export async function openSpaces(dependencies: SpacesDependencies) {
   const service = createConversations({ database: control, clock, log })
   onStop(() => service.close())
   const organisationOf = (id: string) => spaces.get(id)?.organisationId
-  const conversations = createConversationAccess({ database: control, service, organisationOf, clock })
+  const conversations = createConversationAccess({ database: control, service, organisationOf, callIdsOf, clock })
   return { spaceStore, spaces, insights, conversations, beginRecord: service.begin }
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Receipt } from '../../billing/index.ts'
-import { AppError, anySignal, raceSignal, type RequestId } from '../../kernel/index.ts'
+import { AppError, anySignal, raceSignal } from '../../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../../providers/index.ts'
 import type { AnswerRoom } from '../answer-room.ts'
+import { queryCallId } from '../call-ids.ts'
 import { boundFactor } from '../context/context-window.ts'
 import { currentOrganisation } from '../current-state.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from '../prepare-answer.ts'
@@ -82,7 +83,7 @@ export async function rewriteQuestion(
     const isCovered = await raceSignal(room.keep(answerOf(call, prepared), passageBound), signal)
     if (!isCovered) return notRewritten
     const streamed = await dependencies.completions.stream({
-      requestId: `${call.requestId}_query` as RequestId,
+      requestId: queryCallId(call.requestId),
       organisation: currentOrganisation(dependencies, call),
       surface: 'space_chat',
       spaceId: call.space.id,
