@@ -53,7 +53,8 @@ async function spend(at: string, changes: Parameters<typeof callOf>[1]) {
 
 async function get(url: string, headers: Record<string, string> = {}) {
   const response = await app.inject({ url, headers })
-  return { status: response.statusCode, type: response.headers['content-type'], text: response.body }
+  const { 'content-type': type, 'x-portico-as-of': asOf } = response.headers
+  return { status: response.statusCode, type, asOf, text: response.body }
 }
 
 describe('usage', () => {
@@ -154,6 +155,13 @@ describe('usage', () => {
       'alpha,gateway,2,0,200,20,0,0,0,0.00045,0',
       '',
     ])
+  })
+
+  test('budget and usage name the moment up to which every settled call is included', async () => {
+    for (const path of ['budget', 'usage', 'usage?format=csv']) {
+      const { asOf } = await get(`/api/organisations/${organisation.id}/${path}`)
+      expect(asOf, path).toBe('2026-11-21T12:00:00.000Z')
+    }
   })
 
   test('a malformed day, an unknown dimension, a reversed and an endless range are refused', async () => {

@@ -45,17 +45,19 @@ export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): 
 
   return (app) => {
     addReceipt(app, ledger)
-    addBudget(app, ledger, organisationOf)
+    addBudget(app, { ledger, clock }, organisationOf)
     app.get(
       '/api/organisations/:id/usage',
       described('getOrganisationUsage', 'Usage of an organisation', {
         description:
-          'Sums by day, model, surface and Space, as JSON or, with `format=csv` or `Accept: text/csv`, as CSV. Requests count on the day on which they began, in the time zone of the organisation. The usage of a removed organisation stays readable.',
+          'Sums by day, model, surface and Space, as JSON or, with `format=csv` or `Accept: text/csv`, as CSV. Requests count on the day on which they began, in the time zone of the organisation. The usage of a removed organisation stays readable. ' +
+          freshness,
         params: usageParamsSchema,
         querystring: usageQuerySchema,
         response: { 200: z.union([usageSchema, z.string()]), ...errorResponses(400, 401, 403, 404) },
       }),
       async (request, reply) => {
+        noteFreshness(reply, clock)
         const { id } = request.params
         const organisation = organisations.get(id) ?? (await organisations.loadRemoved(id)) ?? organisationOf(id)
         const { from, to, by, format, limit, cursor } = request.query
@@ -76,6 +78,13 @@ export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): 
       },
     )
   }
+}
+
+const freshness = 'Every call that was settled before the moment in `x-portico-as-of` is included.'
+
+/** Call it before the data are read. */
+function noteFreshness(reply: { header(name: string, value: string): unknown }, clock: Clock): void {
+  reply.header('x-portico-as-of', new Date(clock.now()).toISOString())
 }
 
 function subjectOf({ id, timeZone }: UsageSubject) {
@@ -124,13 +133,21 @@ function noReceipt(): AppError {
   )
 }
 
-function addBudget(app: App, ledger: UsageRoutesDeps['ledger'], organisationOf: (id: string) => Organisation) {
+function addBudget(
+  app: App,
+  { ledger, clock }: Pick<UsageRoutesDeps, 'ledger' | 'clock'>,
+  organisationOf: (id: string) => Organisation,
+) {
   app.get(
     '/api/organisations/:id/budget',
     described('getOrganisationBudget', 'The budget of the running period', {
+      description: freshness,
       params: usageParamsSchema,
       response: { 200: budgetSchema, ...errorResponses(401, 403, 404) },
     }),
-    (request) => ledger.loadBudget(organisationOf(request.params.id)).then(renderBudget),
+    (request, reply) => {
+      noteFreshness(reply, clock)
+      return ledger.loadBudget(organisationOf(request.params.id)).then(renderBudget)
+    },
   )
 }

@@ -1,22 +1,26 @@
 import { crc32 } from 'node:zlib'
+import { JournalError } from './journal-error.ts'
 
 /**
- * The bytes of the journal. A frame holds the records of one flush; it is valid as a whole or not at all.
+ * The bytes of the journal. A frame holds the records of one flush; it is valid as a whole or not at all. No byte of it is zero and
+ * its space is filled with zeros in advance: so a frame that was cut off differs from one that was damaged after it was written.
  *
- *   0  magic         4 bytes, see below
- *   4  CRC-32        of everything after it, little-endian like all numbers
- *   8  version       uint32, 1
- *  12  payload size  uint32, in bytes
- *  16  record count  uint32
- *  20  zero          uint32
- *  24  sequence      uint64, of the first record; the others follow without gaps
- *  32  journal id    16 bytes of a UUID
- *  48  payload       one record per line, as JSON in UTF-8
+ *   0  magic               4 bytes, see below
+ *   4  version             2 digits, like all numbers hexadecimal in ASCII
+ *   6  payload size        8 digits, in bytes
+ *  14  record count        8 digits
+ *  22  sequence            16 digits, of the first record; the others follow without gaps
+ *  38  journal id          the 32 digits of a UUID
+ *  70  CRC-32 of payload   8 digits
+ *  78  CRC-32 of header    8 digits, of bytes 0 to 77
+ *  86  payload             one record per line, as JSON in UTF-8, in which a zero byte is impossible
  */
 const magic = Buffer.from([0xff, 0xfe, 0x70, 0x6a])
-const version = 1
-export const frameHeaderBytes = 48
-const crcFrom = 8
+const version = 2
+const checkedBytes = 78
+export const frameHeaderBytes = 86
+/** The smallest part of a file that a power cut leaves written or unwritten. */
+const sectorBytes = 512
 
 export interface Frame {
   firstSequence: number
@@ -26,67 +30,102 @@ export interface Frame {
   lines(): string[]
 }
 
-export function frameSize(lines: readonly string[]): number {
-  return lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, frameHeaderBytes)
+interface Header extends Omit<Frame, 'lines'> {
+  payloadCrc: number
 }
 
-/** `lines` must not be empty and contain no line break. */
-export function encodeFrame(journalId: string, firstSequence: number, lines: readonly string[]): Buffer {
-  const payload = Buffer.from(lines.join('\n'))
-  const frame = Buffer.alloc(frameHeaderBytes + payload.length)
-  magic.copy(frame)
-  frame.writeUInt32LE(version, 8)
-  frame.writeUInt32LE(payload.length, 12)
-  frame.writeUInt32LE(lines.length, 16)
-  frame.writeBigUInt64LE(BigInt(firstSequence), 24)
-  idBytes(journalId).copy(frame, 32)
-  payload.copy(frame, frameHeaderBytes)
-  frame.writeUInt32LE(crc32(frame.subarray(crcFrom)), 4)
-  return frame
+/** Upper bound of the bytes of a frame with lines of this length together, in UTF-16 units with one for the end of each line. */
+export function largestFrame(length: number): number {
+  return frameHeaderBytes + 3 * length
 }
 
-/** The frame at the offset; undefined: there is no complete one of this journal. Throws on a version of the future. */
+/** Writes a frame to the beginning of `target`, which has room for `largestFrame`, and returns its size in bytes. `payload`: lines of JSON. */
+export function writeFrame(
+  target: Buffer,
+  journalId: string,
+  firstSequence: number,
+  count: number,
+  payload: string,
+): number {
+  const payloadBytes = target.write(payload, frameHeaderBytes)
+  const endsAt = frameHeaderBytes + payloadBytes
+  magic.copy(target)
+  const fields = hex(version, 2) + hex(payloadBytes, 8) + hex(count, 8) + hex(firstSequence, 16)
+  const payloadCrc = hex(crc32(target.subarray(frameHeaderBytes, endsAt)), 8)
+  target.write(fields + journalId.replaceAll('-', '') + payloadCrc, magic.length, 'latin1')
+  target.write(hex(crc32(target.subarray(0, checkedBytes)), 8), checkedBytes, 'latin1')
+  return endsAt
+}
+
+/** The frame at the offset; undefined: there is no complete one. Throws JournalError on one of another journal or of a later version. */
 export function readFrame(bytes: Buffer, offset: number, journalId: string): Frame | undefined {
-  if (offset + frameHeaderBytes > bytes.length || bytes.compare(magic, 0, 4, offset, offset + 4) !== 0) return undefined
-  const endsAt = offset + frameHeaderBytes + bytes.readUInt32LE(offset + 12)
-  if (endsAt > bytes.length || !bytes.subarray(offset + 32, offset + 48).equals(idBytes(journalId))) return undefined
-  if (crc32(bytes.subarray(offset + crcFrom, endsAt)) !== bytes.readUInt32LE(offset + 4)) return undefined
-  const found = bytes.readUInt32LE(offset + 8)
-  if (found !== version) throw new RangeError(`the journal has format version ${found}; this Portico reads ${version}`)
-  const firstSequence = sequenceAt(bytes, offset)
-  const count = bytes.readUInt32LE(offset + 16)
-  return {
-    firstSequence,
-    lastSequence: firstSequence + count - 1,
-    endsAt,
-    lines: () => bytes.toString('utf8', offset + frameHeaderBytes, endsAt).split('\n'),
+  const header = readHeader(bytes, offset)
+  if (!header || header.endsAt > bytes.length) return undefined
+  const { payloadCrc, ...frame } = header
+  const payload = bytes.subarray(offset + frameHeaderBytes, frame.endsAt)
+  if (crc32(payload) !== payloadCrc) return undefined
+  const found = bytes.toString('latin1', offset + 4, offset + 6)
+  if (found !== hex(version, 2)) {
+    throw new JournalError(`the ledger's journal has format version ${found}; this Portico reads ${hex(version, 2)}`)
   }
+  if (bytes.toString('latin1', offset + 38, offset + 70) !== journalId.replaceAll('-', '')) {
+    throw new JournalError("the ledger's journal belongs to another control database")
+  }
+  return { ...frame, lines: () => payload.toString('utf8').split('\n') }
 }
 
-/**
- * The next complete frame from the offset on whose sequence is at least `sequence`. The magic is not valid UTF-8, so that no
- * payload contains it. A reused segment has older frames behind the newest one; they are skipped by their sequence.
- */
-export function findFrame(bytes: Buffer, from: number, journalId: string, sequence: number): Frame | undefined {
+/** The next complete frame from the offset on. The magic is not valid UTF-8, so that no payload contains it. */
+export function findFrame(bytes: Buffer, from: number, journalId: string): Frame | undefined {
   for (let at = bytes.indexOf(magic, from); at >= 0; at = bytes.indexOf(magic, at + 1)) {
-    if (at + frameHeaderBytes > bytes.length) return undefined
-    const frame = sequenceAt(bytes, at) >= sequence ? readFrame(bytes, at, journalId) : undefined
+    const frame = readFrame(bytes, at, journalId)
     if (frame) return frame
   }
   return undefined
 }
 
-/** Whether the bytes look like the beginning of a frame that was not written completely. */
-export function startsFrame(bytes: Buffer, offset: number, sequence: number): boolean {
-  const head = bytes.subarray(offset, offset + frameHeaderBytes)
-  if (head.length < magic.length || !head.subarray(0, magic.length).equals(magic)) return false
-  return head.length < frameHeaderBytes || sequenceAt(bytes, offset) === sequence
+/**
+ * What is behind the last complete frame. `cut off`: a write that did not end, for a part of it is still zeros, as the space was
+ * before: its end, or a whole sector. `damaged`: every part was written, and what was written has changed since.
+ */
+export function tailOf(bytes: Buffer, offset: number): 'empty' | 'cut off' | 'damaged' {
+  const end = writtenEnd(bytes, offset)
+  if (end === offset) return 'empty'
+  const frameEnd = readHeader(bytes, offset)?.endsAt ?? Math.max(end, offset + frameHeaderBytes)
+  if (end < frameEnd) return 'cut off'
+  for (let at = offset; at < frameEnd;) {
+    const next = Math.min(frameEnd, at - (at % sectorBytes) + sectorBytes)
+    if (isZero(bytes, at, next)) return 'cut off'
+    at = next
+  }
+  return 'damaged'
 }
 
-function sequenceAt(bytes: Buffer, offset: number): number {
-  return Number(bytes.readBigUInt64LE(offset + 24))
+function readHeader(bytes: Buffer, offset: number): Header | undefined {
+  if (offset + frameHeaderBytes > bytes.length || bytes.compare(magic, 0, 4, offset, offset + 4) !== 0) return undefined
+  const text = bytes.toString('latin1', offset, offset + frameHeaderBytes)
+  if (hex(crc32(bytes.subarray(offset, offset + checkedBytes)), 8) !== text.slice(checkedBytes)) return undefined
+  const number = (from: number, digits: number) => Number.parseInt(text.slice(from, from + digits), 16)
+  const firstSequence = number(22, 16)
+  return {
+    firstSequence,
+    lastSequence: firstSequence + number(14, 8) - 1,
+    endsAt: offset + frameHeaderBytes + number(6, 8),
+    payloadCrc: number(70, 8),
+  }
 }
 
-function idBytes(journalId: string): Buffer {
-  return Buffer.from(journalId.replaceAll('-', ''), 'hex')
+/** The end of the last byte that is not zero, at least `from`. */
+function writtenEnd(bytes: Buffer, from: number): number {
+  let end = bytes.length
+  while (end > from && bytes[end - 1] === 0) end -= 1
+  return end
+}
+
+function isZero(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (bytes[at] !== 0) return false
+  return true
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, '0')
 }

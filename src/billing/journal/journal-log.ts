@@ -1,14 +1,11 @@
 import fs from 'node:fs'
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { encodeFrame, frameSize } from './frame.ts'
+import { largestFrame, writeFrame } from './frame.ts'
 import type { JournalFiles } from './journal-files.ts'
 import { type Segment, segmentFile, spareFile } from './segments.ts'
 
 /** Preallocated, so that a sync writes no metadata and a full disk is noticed before a record is written. */
 const defaultSegmentBytes = 16 * 1024 * 1024
 const zeros = Buffer.alloc(1024 * 1024)
-/** Applied segments that are kept for reuse; more are removed. */
-const keptSpares = 1
 
 export interface JournalLogOptions {
   folder: string
@@ -32,10 +29,13 @@ export class JournalLog {
   private readonly options: JournalLogOptions
   /** Oldest first; the last one is written to. */
   private readonly segments: OpenSegment[] = []
-  private readonly spares: string[] = []
+  /** The next segment, filled with zeros. */
+  private spare: string | undefined
   private spareNumber = 0
   private preparing: Promise<void> | undefined
   private sequence: number
+  /** Frames are built here, one after the other. */
+  private frame = Buffer.alloc(0)
   private failure: unknown
 
   private constructor(options: JournalLogOptions) {
@@ -73,10 +73,10 @@ export class JournalLog {
   async makeRoom(lines: readonly string[]): Promise<void> {
     if (this.failure !== undefined) throw this.failure
     const { position } = this.segments.at(-1)!
-    if (position + frameSize(lines) > this.segmentBytes) {
+    if (position + largestSize(lines) > this.segmentBytes) {
       await this.prepare()
       await this.startSegment()
-    } else if (position > this.segmentBytes / 2 && this.spares.length === 0 && !this.preparing) {
+    } else if (position > this.segmentBytes / 2 && this.spare === undefined && !this.preparing) {
       // Ahead of the need. A full disk is reported by the call that needs the segment.
       this.prepare().catch(() => {})
     }
@@ -91,30 +91,28 @@ export class JournalLog {
     const { files, journalId } = this.options
     const segment = this.segments.at(-1)!
     const firstSequence = this.sequence + 1
-    const frame = encodeFrame(journalId, firstSequence, lines)
+    const largest = largestSize(lines)
+    if (largest > this.frame.length) this.frame = Buffer.allocUnsafeSlow(2 * largest)
+    const size = writeFrame(this.frame, journalId, firstSequence, lines.length, lines.join('\n'))
     try {
-      await files.write(segment.descriptor, frame, segment.position)
+      await files.write(segment.descriptor, this.frame.subarray(0, size), segment.position)
       await files.sync(segment.descriptor)
     } catch (error) {
       this.failure = error
       throw error
     }
-    segment.position += frame.length
+    segment.position += size
     this.sequence += lines.length
     return firstSequence
   }
 
-  /** Frees the segments whose records are all applied to the database, durably. */
+  /** Removes the segments whose records are all applied to the database, durably. */
   async release(appliedSequence: number): Promise<void> {
-    const { folder, files } = this.options
     while (this.segments.length > 1 && this.segments[1]!.firstSequence <= appliedSequence + 1) {
       const { file, descriptor } = this.segments.shift()!
       fs.closeSync(descriptor)
-      if (this.spares.length < keptSpares) {
-        const spare = spareFile(folder, ++this.spareNumber)
-        await files.rename(file, spare)
-        this.spares.push(spare)
-      } else await files.remove(file)
+      // Not used again: the space behind the last record must be zeros.
+      await this.options.files.remove(file)
     }
   }
 
@@ -123,9 +121,9 @@ export class JournalLog {
     for (const { descriptor } of this.segments.splice(0)) fs.closeSync(descriptor)
   }
 
-  /** Makes a spare segment, if there is none. */
+  /** Makes the spare segment, if there is none. */
   private prepare(): Promise<void> {
-    if (this.spares.length > 0) return Promise.resolve()
+    if (this.spare !== undefined) return Promise.resolve()
     this.preparing ??= this.allocate().finally(() => {
       this.preparing = undefined
     })
@@ -140,11 +138,10 @@ export class JournalLog {
       for (let position = 0; position < this.segmentBytes; position += zeros.length) {
         const left = this.segmentBytes - position
         await files.write(handle.fd, left < zeros.length ? zeros.subarray(0, left) : zeros, position)
-        // The appends of running calls go first.
-        await nextTurn()
+        // Each part by itself, so that the sync of a frame waits for little.
+        await files.sync(handle.fd)
       }
-      await files.sync(handle.fd)
-      this.spares.push(spare)
+      this.spare = spare
     } catch (error) {
       await files.remove(spare)
       throw error
@@ -157,8 +154,8 @@ export class JournalLog {
     const { folder, files } = this.options
     const firstSequence = this.sequence + 1
     const file = segmentFile(folder, firstSequence)
-    await files.rename(this.spares[0]!, file)
-    this.spares.shift()
+    await files.rename(this.spare!, file)
+    this.spare = undefined
     try {
       await files.syncFolder(folder)
     } catch (error) {
@@ -167,4 +164,8 @@ export class JournalLog {
     }
     this.segments.push({ file, firstSequence, descriptor: fs.openSync(file, 'r+'), position: 0 })
   }
+}
+
+function largestSize(lines: readonly string[]): number {
+  return largestFrame(lines.reduce((length, line) => length + line.length + 1, 0))
 }

@@ -61,7 +61,10 @@ export async function removeJournal(place: JournalPlace): Promise<void> {
   if (stored) await replaceJournal(database, null)
 }
 
-/** Resolves to the last record, which is applied then like all others. Segments that are wholly applied are not read. */
+/**
+ * Resolves to the last record, which is applied then like all others. Segments that are wholly applied are not read. Of a damaged
+ * journal the records before the damage are applied before it throws: every beginning of a journal fits the leases.
+ */
 async function replay(place: JournalPlace, stored: StoredJournal, segments: readonly Segment[]): Promise<number> {
   const { folder, log, files = journalFiles } = place
   const { journalId, appliedSequence } = stored
@@ -72,20 +75,22 @@ async function replay(place: JournalPlace, stored: StoredJournal, segments: read
     const behind = Math.max(0, appliedSequence + 1 - frame.firstSequence)
     for (const line of frame.lines().slice(behind)) records.push(decodeRecord(line))
   })
-  const { firstSequence, lastSequence, hasTornTail } = contents
+  const { firstSequence, lastSequence, isCutOff, damage } = contents
   const found = `the journal in ${folder} has records ${firstSequence} to ${lastSequence}, and the control database has applied them up to ${appliedSequence}`
   if (firstSequence > appliedSequence + 1) throw new JournalError(`${found}: the database is older than the journal`)
-  if (lastSequence < appliedSequence) throw new JournalError(`${found}: the end of the journal is missing`)
-  if (hasTornTail) log.warn({ folder }, 'the last write to the journal of the ledger was cut off')
-  if (records.length === 0) return lastSequence
-  const unknown = await findUnknownInstances(place.database, [...new Set(records.map(({ instance }) => instance))])
-  if (unknown.length > 0) {
-    throw new JournalError(
-      `${found}, but it has never had the instance ${unknown[0]}: the database is older than the journal`,
-    )
+  if (lastSequence < appliedSequence) throw damage ?? new JournalError(`${found}: the end of the journal is missing`)
+  if (isCutOff) log.warn({ folder }, 'the last write to the journal of the ledger was cut off')
+  if (records.length > 0) {
+    const unknown = await findUnknownInstances(place.database, [...new Set(records.map(({ instance }) => instance))])
+    if (unknown.length > 0) {
+      throw new JournalError(
+        `${found}, but it has never had the instance ${unknown[0]}: the database is older than the journal`,
+      )
+    }
+    await apply(place, stored, records)
+    log.warn({ records: records.length }, 'applied what the last process left in the journal of the ledger')
   }
-  await apply(place, stored, records)
-  log.warn({ records: records.length }, 'applied what the last process left in the journal of the ledger')
+  if (damage) throw damage
   return lastSequence
 }
 

@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { findFrame, type Frame, readFrame, startsFrame } from './frame.ts'
+import { findFrame, type Frame, readFrame, tailOf } from './frame.ts'
 import { JournalError } from './journal-error.ts'
 import type { JournalFiles } from './journal-files.ts'
 
-/** The files of the journal: `SEQUENCE.segment`, named after the first record that they may hold, and spare files for reuse. */
+/** The files of the journal: `SEQUENCE.segment`, named after the first record that they may hold, and the spare file, which is the next one. */
 
 const segmentSuffix = '.segment'
 const spareSuffix = '.spare'
@@ -34,18 +34,20 @@ export async function openSegmentFolder(files: JournalFiles, folder: string): Pr
     .map((name) => ({ file: path.join(folder, name), firstSequence: Number(name.slice(0, -segmentSuffix.length)) }))
 }
 
-/** Where the records of the segments end, after every segment was checked. */
+/** The records of the segments, after every segment was checked. */
 export interface Contents {
   firstSequence: number
   lastSequence: number
-  /** Bytes behind the last complete frame that look like the beginning of another one: its write was cut off. */
-  hasTornTail: boolean
+  /** Behind the last complete frame is the beginning of another one: its write was cut off. */
+  isCutOff: boolean
+  /** Records behind the last one are damaged or missing. */
+  damage: JournalError | undefined
 }
 
 /**
- * Reads every frame in order and passes it to `use`. The end of the records is where no further frame is complete. Throws JournalError
- * where a later frame exists: then records in the middle are damaged or missing. Makes every byte durable before reading it, because
- * a killed process may have left pages that only the page cache has.
+ * Reads every frame in order and passes it to `use`. The end of the records is where no further frame is complete; it is damage where
+ * a later frame exists, or where the last one was written completely. Makes every byte durable before reading it, because a killed
+ * process may have left pages that only the page cache has. Throws JournalError on frames of another journal.
  */
 export async function readSegments(
   files: JournalFiles,
@@ -55,9 +57,10 @@ export async function readSegments(
 ): Promise<Contents> {
   const firstSequence = segments[0]!.firstSequence
   let expected = firstSequence
-  let hasTornTail = false
-  for (const [place, segment] of segments.entries()) {
-    if (segment.firstSequence !== expected) throw missing(segment.file, expected)
+  let isCutOff = false
+  const contents = (damage?: JournalError) => ({ firstSequence, lastSequence: expected - 1, isCutOff, damage })
+  for (const segment of segments) {
+    if (segment.firstSequence !== expected) return contents(missing(segment.file, expected))
     const bytes = await readDurably(files, segment.file)
     let offset = 0
     for (;;) {
@@ -67,10 +70,12 @@ export async function readSegments(
       expected = frame.lastSequence + 1
       offset = frame.endsAt
     }
-    if (findFrame(bytes, offset, journalId, expected)) throw missing(segment.file, expected, offset)
-    if (place === segments.length - 1) hasTornTail = startsFrame(bytes, offset, expected)
+    if (findFrame(bytes, offset, journalId)) return contents(missing(segment.file, expected, offset))
+    const tail = tailOf(bytes, offset)
+    if (tail === 'damaged') return contents(changed(segment.file, expected, offset))
+    isCutOff = tail === 'cut off'
   }
-  return { firstSequence, lastSequence: expected - 1, hasTornTail }
+  return contents()
 }
 
 /** Whether any frame of any journal is in the files, complete or not. */
@@ -96,5 +101,11 @@ function missing(file: string, sequence: number, offset?: number): JournalError 
   const place = offset === undefined ? '' : ` at byte ${offset}`
   return new JournalError(
     `the ledger's journal is damaged: record ${sequence} should be in ${file}${place}, and later records exist`,
+  )
+}
+
+function changed(file: string, sequence: number, offset: number): JournalError {
+  return new JournalError(
+    `the ledger's journal is damaged: record ${sequence} in ${file} at byte ${offset} has changed after it was written`,
   )
 }
