@@ -109,10 +109,39 @@ export const importGoldenQuestionsSchema = z
   .strictObject({ questions: z.array(createGoldenQuestionSchema).max(goldenLimits.questionsPerSpace) })
   .meta({ id: 'ImportGoldenQuestions' })
 
+export const importGoldenQuestionsCsvSchema = z
+  .string()
+  .describe(
+    'UTF-8 text with a header: `question`, and optionally `expected documents`, `expected facts` and `must abstain`. Documents (by name) and facts are one per line of a cell.',
+  )
+
+export const importGoldenQuestionsQuerySchema = z.object({
+  dryRun: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('`true`: adds nothing, and reports what an import would add and refuse.'),
+  onInvalid: z
+    .enum(['refuse', 'skip'])
+    .default('refuse')
+    .describe('With a question that breaks a rule: `refuse` adds none (400), `skip` adds the others.'),
+})
+
 export const goldenImportSchema = z
   .object({
-    added: z.int(),
+    added: z.int().describe('Questions that were added, or in a dry run would be.'),
     existing: z.int().describe('Questions whose conversations the Space had, or that are repeated in the body.'),
+    refused: z
+      .array(
+        z.object({
+          number: z.int().describe('Of the question in the body, from 1.'),
+          line: z.int().nullable().describe('The line of a CSV file in which the question begins, from 1.'),
+          question: z.string().nullable().describe('The beginning of the question, if it has a text.'),
+          field: z.string().describe('In dotted form; empty for the whole question.'),
+          message: z.string(),
+        }),
+      )
+      .describe('Questions that break a rule, each with its first problem. Empty unless in a dry run or with `skip`.'),
   })
   .meta({ id: 'GoldenImport' })
 
@@ -147,6 +176,7 @@ export type NewGoldenQuestion = z.output<typeof createGoldenQuestionSchema>
 export type GoldenQuestionUpdate = z.output<typeof updateGoldenQuestionSchema>
 export type GoldenQuestionBody = z.output<typeof goldenQuestionSchema>
 export type GoldenImportBody = z.output<typeof goldenImportSchema>
+export type GoldenImportOptions = z.output<typeof importGoldenQuestionsQuerySchema>
 export type GoldenExportBody = z.output<typeof goldenExportSchema>
 export type GoldenCandidatePageBody = z.output<typeof goldenCandidatePageSchema>
 export type ListGoldenQuestionsQuery = z.output<typeof listGoldenQuestionsQuerySchema>

@@ -17,11 +17,27 @@ export function readValue<Schema extends z.ZodType>(
   value: unknown,
   whole: string,
 ): { value: z.output<Schema> } | { problem: Problem } {
+  const read = readFields(schema, value)
+  if ('value' in read) return read
+  const { param, words } = read.problem
+  return { problem: { param, message: sentence(param === '' ? whole : `\`${param}\``, words) } }
+}
+
+/** The first error of a value: `sentence` makes a sentence of a name of the field and the words. */
+export interface FieldProblem {
+  param: string
+  words: string
+}
+
+/** As `readValue`, for callers that name the field in another way. */
+export function readFields<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): { value: z.output<Schema> } | { problem: FieldProblem } {
   const parsed = schema.safeParse(value, { error: describeIssue })
   if (parsed.success) return { value: parsed.data }
   const { path, message } = deepestIssue(parsed.error.issues[0]!)
-  const param = path.join('.')
-  return { problem: { param, message: sentence(param === '' ? whole : `\`${param}\``, message) } }
+  return { problem: { param: path.join('.'), words: message } }
 }
 
 interface Issue {

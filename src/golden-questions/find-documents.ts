@@ -1,8 +1,7 @@
 import type { NewGoldenQuestion } from '../contract/golden-questions.ts'
 import type { DocumentNames, NamedDocument } from '../documents/index.ts'
-import { AppError } from '../kernel/index.ts'
 import type { Space } from '../spaces/index.ts'
-import type { GoldenContent } from './golden-question.ts'
+import { type GoldenContent, InvalidQuestion } from './golden-question.ts'
 
 type GivenDocument = NewGoldenQuestion['expectedDocuments'][number]
 
@@ -32,21 +31,14 @@ export async function findDocuments(
   }
 }
 
-/**
- * The documents of one question, each once: by id, else by name. `path` is the question's place in the body, for instance
- * `questions.3.`. Throws `invalid_request` for one that does not exist.
- */
-export function pickDocuments(
-  { byId, byName }: FoundDocuments,
-  given: readonly GivenDocument[],
-  path = '',
-): NamedDocument[] {
+/** The documents of one question, each once: by id, else by name. Throws InvalidQuestion for one that does not exist. */
+export function pickDocuments({ byId, byName }: FoundDocuments, given: readonly GivenDocument[]): NamedDocument[] {
   const picked = new Map<string, NamedDocument>()
   for (const [index, { id, name }] of given.entries()) {
     const document = (id && byId.get(id.toLowerCase())) || (name && byName.get(name))
     if (!document) {
-      const field = `${path}expectedDocuments.${index}.${id === undefined ? 'name' : 'id'}`
-      throw new AppError('invalid_request', `\`${field}\`: the Space has no such document.`, { param: field })
+      const field = `expectedDocuments.${index}.${id === undefined ? 'name' : 'id'}`
+      throw new InvalidQuestion({ param: field, words: 'the Space has no such document' })
     }
     picked.set(document.id, document)
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { GoldenMessages } from '../contract/golden-questions.ts'
+import { goldenLimits, type GoldenMessages } from '../contract/golden-questions.ts'
+import { type FieldProblem, sentence } from '../contract/validation.ts'
 import type { NamedDocument } from '../documents/index.ts'
 import { hashQuestion } from '../insights/index.ts'
 import { AppError, createUuid, type OrganisationId, type SpaceId } from '../kernel/index.ts'
@@ -21,17 +22,22 @@ export interface GoldenQuestion extends GoldenContent {
   readonly updatedAt: number
 }
 
-/**
- * Throws `invalid_request` with the field that contradicts another one. `path` is the question's place in the body, for instance
- * `questions.3.`.
- */
+/** `invalid_request` for a field of a question. An import catches it to name the place of the question as well. */
+export class InvalidQuestion extends AppError {
+  readonly problem: FieldProblem
+  constructor(problem: FieldProblem) {
+    super('invalid_request', sentence(`\`${problem.param}\``, problem.words), { param: problem.param })
+    this.problem = problem
+  }
+}
+
+/** Throws InvalidQuestion with the field that contradicts another one. */
 export function makeGoldenQuestion(
   space: { id: SpaceId; organisationId: OrganisationId },
   content: GoldenContent,
   nowMs: number,
-  path = '',
 ): GoldenQuestion {
-  assertConsistent(content, path)
+  assertConsistent(content)
   return {
     id: createUuid(nowMs),
     spaceId: space.id,
@@ -60,13 +66,20 @@ export function changeGoldenQuestion(
   return next
 }
 
-function assertConsistent({ mustAbstain, expectedDocuments, expectedFacts }: GoldenContent, path = ''): void {
+function assertConsistent({ mustAbstain, expectedDocuments, expectedFacts }: GoldenContent): void {
   if (!mustAbstain || (expectedDocuments.length === 0 && expectedFacts.length === 0)) return
-  const field = `${path}mustAbstain`
+  const words = 'must be false for a question with expected documents or expected facts'
+  throw new InvalidQuestion({ param: 'mustAbstain', words })
+}
+
+/** Throws `conflict` where `added` questions next to the existing ones are too many for a Space. */
+export function assertRoom(added: number, existing: number): void {
+  const room = goldenLimits.questionsPerSpace - existing
+  if (added <= room) return
   throw new AppError(
-    'invalid_request',
-    `\`${field}\` must be false for a question with expected documents or expected facts.`,
-    { param: field },
+    'conflict',
+    `\`questions\` has ${added} new golden questions, but the Space has room for ${room} of at most ${goldenLimits.questionsPerSpace}.`,
+    { param: 'questions' },
   )
 }
 

@@ -9,6 +9,8 @@ import {
   goldenQuestionPageSchema,
   goldenQuestionParamsSchema,
   goldenQuestionSchema,
+  importGoldenQuestionsCsvSchema,
+  importGoldenQuestionsQuerySchema,
   importGoldenQuestionsSchema,
   listGoldenQuestionsQuerySchema,
   updateGoldenQuestionSchema,
@@ -18,6 +20,7 @@ import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { actorOf } from '../operators/index.ts'
 import type { Space } from '../spaces/index.ts'
 import type { GoldenQuestions } from './golden-questions.ts'
+import { importBody, type ImportFile } from './import-file.ts'
 import { spaceFinder } from './space-finder.ts'
 
 export interface GoldenQuestionRoutesDependencies {
@@ -171,13 +174,26 @@ function addTransfer(app: App, { questions, members, spaceOf }: Context) {
       'Import golden questions',
       {
         description:
-          'Adds all questions or none. Conversations that the Space has are left out and counted. A Space has at most 500 (409).',
+          'Adds all questions or none, unless `onInvalid` is `skip`. Conversations that the Space has are left out and counted. A Space has at most 500 (409).',
         params,
-        body: importGoldenQuestionsSchema,
-        response: { 200: goldenImportSchema, ...errorResponses(400, 401, 403, 404, 409, 413) },
+        querystring: importGoldenQuestionsQuerySchema,
+        body: {
+          content: {
+            'application/json': { schema: importGoldenQuestionsSchema },
+            'text/csv': { schema: importGoldenQuestionsCsvSchema },
+          },
+        },
+        response: { 200: goldenImportSchema, ...errorResponses(400, 401, 403, 404, 409, 413, 415) },
       },
       members,
+      { body: importBody },
     ),
-    (request) => questions.import(spaceOf(request.params.id), request.body.questions, actorOf(request)),
+    (request) =>
+      questions.import(
+        spaceOf(request.params.id),
+        request.body as unknown as ImportFile,
+        request.query,
+        actorOf(request),
+      ),
   )
 }

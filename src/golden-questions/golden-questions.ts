@@ -1,5 +1,6 @@
 import type {
   GoldenCandidatePageBody,
+  GoldenImportOptions,
   GoldenQuestionBody,
   GoldenQuestionUpdate,
   ListGoldenQuestionsQuery,
@@ -15,6 +16,7 @@ import { findDocuments, loadCurrentNames, pickDocuments } from './find-documents
 import { changeGoldenQuestion, type GoldenQuestion, makeGoldenQuestion } from './golden-question.ts'
 import type { GoldenQuestionStore } from './golden-questions.store.ts'
 import type { GoldenTransferStore } from './golden-transfer.store.ts'
+import type { ImportFile } from './import-file.ts'
 import { exportQuestions, importQuestions } from './transfer-questions.ts'
 
 export type GoldenQuestions = ReturnType<typeof createGoldenQuestions>
@@ -83,8 +85,8 @@ export function createGoldenQuestions({
     },
     /** The parts of a JSON text. */
     export: (space: Space) => exportQuestions({ transfers, documentNames }, space),
-    import: (space: Space, given: readonly NewGoldenQuestion[], actor: Actor) =>
-      importQuestions({ transfers, documentNames, clock }, space, given, actor),
+    import: (space: Space, file: ImportFile, options: GoldenImportOptions, actor: Actor) =>
+      importQuestions({ transfers, documentNames, clock }, space, file, options, actor),
     /** Unanswered questions of visitors that are not golden questions yet. */
     async loadCandidates(space: Space, page: { limit: number; offset: number }): Promise<GoldenCandidatePageBody> {
       const except = await store.loadHashes(space.id)

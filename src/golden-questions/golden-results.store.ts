@@ -7,9 +7,10 @@ import type { MeasuredQuestion } from './summarise-run.ts'
 
 export type GoldenResultStore = ReturnType<typeof createGoldenResultStore>
 
-/** A question that a run has to ask. */
-export interface PendingQuestion {
-  place: number
+/** A question that a run asks now. */
+export interface BegunQuestion {
+  /** How often it was begun, this time included. */
+  attempts: number
   content: GoldenContent
 }
 
@@ -38,11 +39,14 @@ export interface GoldenResult {
 
 export function createGoldenResultStore(database: Database) {
   return {
-    loadPending: (runId: string) =>
-      database.query<PendingQuestion>(
-        `SELECT place, content FROM golden_results WHERE run_id = $1 AND outcome = 'pending' ORDER BY place`,
+    /** The places of the questions without a result, in order. */
+    async loadPending(runId: string): Promise<number[]> {
+      const rows = await database.query<{ place: number }>(
+        `SELECT place FROM golden_results WHERE run_id = $1 AND outcome = 'pending' ORDER BY place`,
         [runId],
-      ),
+      )
+      return rows.map(({ place }) => place)
+    },
     /** The money that the results of a run have cost so far. */
     async loadCost(runId: string): Promise<bigint> {
       const [row] = await database.query<{ cost: bigint }>(
@@ -51,14 +55,14 @@ export function createGoldenResultStore(database: Database) {
       )
       return row!.cost
     },
-    /** How often the question was begun, this time included; undefined if it has a result or its run has ended. */
-    async begin(runId: string, place: number, requestId: string): Promise<number | undefined> {
-      const [row] = await database.query<{ attempts: number }>(
+    /** Undefined: the question has a result, or its run has ended. */
+    async begin(runId: string, place: number, requestId: string): Promise<BegunQuestion | undefined> {
+      const [row] = await database.query<BegunQuestion>(
         `UPDATE golden_results SET attempts = attempts + 1, request_id = $3
-          WHERE run_id = $1 AND place = $2 AND outcome = 'pending' RETURNING attempts`,
+          WHERE run_id = $1 AND place = $2 AND outcome = 'pending' RETURNING attempts, content`,
         [runId, place, requestId],
       )
-      return row?.attempts
+      return row
     },
     /** False: the question has a result already, or its run has ended. */
     async record(runId: string, place: number, result: NewResult): Promise<boolean> {

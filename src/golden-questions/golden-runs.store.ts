@@ -5,6 +5,7 @@ import { type Actor, recordAdminChange } from '../operators/index.ts'
 import type { SpaceSnapshot } from './configuration.ts'
 import type { GoldenContent } from './golden-question.ts'
 import { type GoldenRun, maximumKeptRuns } from './golden-run.ts'
+import { questionsPerPart } from './golden-transfer.store.ts'
 import type { GoldenSettingValues } from './settings-change.ts'
 
 export type GoldenRunStore = ReturnType<typeof createGoldenRunStore>
@@ -136,12 +137,14 @@ async function insert(transaction: Queryable, run: NewGoldenRun, actor: Actor): 
       new Date(run.createdAt),
     ],
   )
-  await transaction.execute(
-    `INSERT INTO golden_results (run_id, place, question_id, content, outcome)
-     SELECT $1, place::int4, (question->>'id')::uuid, question - 'id', 'pending'
-       FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS given (question, place)`,
-    [run.id, JSON.stringify(run.questions)],
-  )
+  for (let start = 0; start < run.questions.length; start += questionsPerPart) {
+    await transaction.execute(
+      `INSERT INTO golden_results (run_id, place, question_id, content, outcome)
+       SELECT $1, $3::int4 + place::int4, (question->>'id')::uuid, question - 'id', 'pending'
+         FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS given (question, place)`,
+      [run.id, JSON.stringify(run.questions.slice(start, start + questionsPerPart)), start],
+    )
+  }
   await transaction.execute(
     `DELETE FROM golden_runs WHERE id IN (
        SELECT id FROM golden_runs WHERE space_id = $1 ORDER BY created_at DESC, id DESC OFFSET $2)`,

@@ -4,7 +4,6 @@ import type {
   GoldenRunBody,
   PublicationGateBody,
 } from '../contract/golden-runs.ts'
-import { goldenLimits } from '../contract/golden-questions.ts'
 import type { Database } from '../database/index.ts'
 import type { DocumentNames } from '../documents/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
@@ -18,13 +17,15 @@ import type { GoldenResultStore } from './golden-results.store.ts'
 import { goldenRunJob, type GoldenRun, keyOfRun } from './golden-run.ts'
 import type { GoldenRunStore } from './golden-runs.store.ts'
 import type { GoldenSettingsStore } from './golden-settings.store.ts'
+import { type GoldenTransferStore, questionsPerPart } from './golden-transfer.store.ts'
 import { judgeGate } from './judge-gate.ts'
 import { renderResult, renderRun } from './render-run.ts'
 
 export type GoldenRuns = ReturnType<typeof createGoldenRuns>
 
 export interface GoldenRunsDependencies {
-  questions: Pick<GoldenQuestionStore, 'loadPage' | 'loadStamp'>
+  questions: Pick<GoldenQuestionStore, 'loadStamp'>
+  transfers: Pick<GoldenTransferStore, 'loadIds' | 'loadMany'>
   settings: Pick<GoldenSettingsStore, 'load'>
   runs: GoldenRunStore
   results: Pick<GoldenResultStore, 'loadPage'>
@@ -127,13 +128,11 @@ async function startRun(
   trigger: GoldenRun['trigger'],
   actor: Actor,
 ): Promise<string> {
-  const { questions, settings, runs, documentNames, clock } = dependencies
+  const { settings, runs, clock } = dependencies
   // Before the questions are read: a change in between makes the run outdated, not wrong.
   const configuration = await identify(dependencies, space)
-  const page = { spaceId: space.id, limit: goldenLimits.questionsPerSpace, offset: 0 }
-  const loaded = await questions.loadPage(page)
-  if (loaded.questions.length === 0)
-    throw new AppError('conflict', 'The Space has no golden questions. Add one before a run.')
+  const questions = await loadQuestions(dependencies, space)
+  if (questions.length === 0) throw new AppError('conflict', 'The Space has no golden questions. Add one before a run.')
   const run = {
     id: createUuid(clock.now()),
     spaceId: space.id,
@@ -142,13 +141,27 @@ async function startRun(
     space: snapshotOf(space),
     settings: (await settings.load(space.id)).settings,
     configuration,
-    questions: await withCurrentDocuments(documentNames, space, loaded.questions),
+    questions,
     createdAt: clock.now(),
   }
   await runs.insert(run, actor)
   // A crash before this line leaves a run without a job, which `enqueueActive` repairs.
   await enqueue(dependencies, run)
   return run.id
+}
+
+/** All questions of the Space, the oldest first, with its current documents. */
+async function loadQuestions(
+  { transfers, documentNames }: Pick<GoldenRunsDependencies, 'transfers' | 'documentNames'>,
+  space: Space,
+): Promise<GoldenQuestion[]> {
+  const ids = await transfers.loadIds(space.id)
+  const questions: GoldenQuestion[] = []
+  for (let start = 0; start < ids.length; start += questionsPerPart) {
+    const part = await transfers.loadMany(space.id, ids.slice(start, start + questionsPerPart))
+    questions.push(...(await withCurrentDocuments(documentNames, space, part)))
+  }
+  return questions
 }
 
 function enqueue(

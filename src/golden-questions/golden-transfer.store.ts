@@ -1,9 +1,11 @@
-import { goldenLimits } from '../contract/golden-questions.ts'
 import type { Database } from '../database/index.ts'
-import { AppError, type OrganisationId, type SpaceId } from '../kernel/index.ts'
+import type { OrganisationId, SpaceId } from '../kernel/index.ts'
 import { type Actor, recordAdminChange } from '../operators/index.ts'
-import type { GoldenQuestion } from './golden-question.ts'
+import { assertRoom, type GoldenQuestion } from './golden-question.ts'
 import { countQuestions, insertRows, lockSpace, type QuestionRow, toQuestion } from './golden-questions.store.ts'
+
+/** The longest questions of one statement have about 600,000 characters, so that no statement holds up other requests. */
+export const questionsPerPart = 25
 
 export type GoldenTransferStore = ReturnType<typeof createGoldenTransferStore>
 
@@ -62,9 +64,11 @@ const insertMany = (
 ) =>
   database.transaction(async (transaction) => {
     await lockSpace(transaction, space.id)
-    const room = goldenLimits.questionsPerSpace - (await countQuestions(transaction, space.id))
-    const added = await insertRows(transaction, questions)
-    if (added > room) throw tooMany(added, room)
+    const existing = await countQuestions(transaction, space.id)
+    let added = 0
+    for (let start = 0; start < questions.length; start += questionsPerPart)
+      added += await insertRows(transaction, questions.slice(start, start + questionsPerPart))
+    assertRoom(added, existing)
     if (added === 0) return 0
     await recordAdminChange(transaction, {
       actor,
@@ -78,11 +82,3 @@ const insertMany = (
     })
     return added
   })
-
-function tooMany(added: number, room: number): AppError {
-  return new AppError(
-    'conflict',
-    `\`questions\` has ${added} new golden questions, but the Space has room for ${room} of at most ${goldenLimits.questionsPerSpace}.`,
-    { param: 'questions' },
-  )
-}

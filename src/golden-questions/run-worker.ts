@@ -15,7 +15,7 @@ import type { Organisation } from '../organisations/index.ts'
 import type { Space } from '../spaces/index.ts'
 import { answerQuestion } from './answer-question.ts'
 import type { GoldenRun } from './golden-run.ts'
-import type { GoldenResultStore, NewResult, PendingQuestion } from './golden-results.store.ts'
+import type { GoldenResultStore, NewResult } from './golden-results.store.ts'
 import type { GoldenRunStore, RunEnding } from './golden-runs.store.ts'
 import { measureAnswer } from './measure-answer.ts'
 import { summariseRun } from './summarise-run.ts'
@@ -97,7 +97,7 @@ async function askPending(dependencies: RunWorkerDependencies, run: GoldenRun, s
   const failed = new AbortController()
   const either = AbortSignal.any([signal, failed.signal])
   const askNext = async () => {
-    for (let next = pending.shift(); next; next = pending.shift()) {
+    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
       either.throwIfAborted()
       if (maximumCostUsd !== null && costPicoUsd >= toPicoUsd(maximumCostUsd))
         throw new RunStop('cost_limit', `The run has cost its limit of ${maximumCostUsd} US dollars.`)
@@ -122,7 +122,7 @@ async function askPending(dependencies: RunWorkerDependencies, run: GoldenRun, s
 async function ask(
   { results, answers, getSpace, getOrganisation, clock }: RunWorkerDependencies,
   run: GoldenRun,
-  { place, content }: PendingQuestion,
+  place: number,
   signal: AbortSignal,
 ): Promise<bigint> {
   const organisation = getOrganisation(run.organisationId)
@@ -132,8 +132,9 @@ async function ask(
   const receipts: Receipt[] = []
   const askOnce = async (): Promise<NewResult | undefined> => {
     const requestId = createRequestId()
-    const attempts = await results.begin(run.id, place, requestId)
-    if (attempts === undefined) return undefined
+    const begun = await results.begin(run.id, place, requestId)
+    if (!begun) return undefined
+    const { attempts, content } = begun
     if (attempts > runLimits.attempts) return { outcome: 'error', error: 'internal_error', costPicoUsd: 0n }
     const space = { ...live, ...run.space }
     const given = await answerInTime(signal, (limited) =>

@@ -1,9 +1,10 @@
-import type { ErrorCode } from '../kernel/index.ts'
+import type { BodyFormat, ErrorCode } from '../kernel/index.ts'
 
 /** Messages between body-thread.ts and body-worker.ts. */
 export interface BodyTask {
   module: string
   exportName: string
+  format: BodyFormat
   bytes: Uint8Array<ArrayBuffer>
 }
 

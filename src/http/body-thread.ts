@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { AppError, type BodyReader } from '../kernel/index.ts'
+import { AppError, type BodyFormat, type BodyReader } from '../kernel/index.ts'
 import type { BodyResult, BodyTask } from './body-messages.ts'
 
 /** Parses bodies in a separate thread, one at a time, alternating between organisations. The body budget bounds the queue. */
@@ -11,6 +11,7 @@ const maximumHeapMegabytes = 1024
 interface Waiting {
   bytes: Buffer
   reader: BodyReader
+  format: BodyFormat
   signal: AbortSignal
   resolve(body: unknown): void
   reject(error: unknown): void
@@ -37,7 +38,7 @@ export function createBodyThread() {
     const { module, exportName } = task.reader
     const bytes = transferable(task.bytes)
     worker ??= start()
-    worker.postMessage({ module, exportName, bytes } satisfies BodyTask, [bytes.buffer])
+    worker.postMessage({ module, exportName, format: task.format, bytes } satisfies BodyTask, [bytes.buffer])
   }
 
   function finish(complete: (task: Waiting) => void) {
@@ -68,10 +69,15 @@ export function createBodyThread() {
   }
 
   return {
-    read<Body>(bytes: Buffer, reader: BodyReader<Body>, owner: string, signal: AbortSignal): Promise<Body> {
+    read<Body>(
+      { bytes, format }: { bytes: Buffer; format: BodyFormat },
+      reader: BodyReader<Body>,
+      owner: string,
+      signal: AbortSignal,
+    ): Promise<Body> {
       return new Promise<Body>((resolve, reject) => {
         const queue = queues.get(owner)
-        const task: Waiting = { bytes, reader, signal, resolve: resolve as (body: unknown) => void, reject }
+        const task: Waiting = { bytes, reader, format, signal, resolve: resolve as (body: unknown) => void, reject }
         if (queue) queue.push(task)
         else queues.set(owner, [task])
         next()

@@ -30,7 +30,7 @@ export function describeApi(app: App, { version, publicUrl }: { version: string;
       },
     },
     transform: (input) => {
-      const transformed = jsonSchemaTransform(input)
+      const transformed = transformBodies(input)
       const auth = (input.route.config as { auth?: RouteAuthentication } | undefined)?.auth
       return { ...transformed, schema: { ...transformed.schema, security: securityOf(auth) } as never }
     },
@@ -44,6 +44,21 @@ export function describeApi(app: App, { version, publicUrl }: { version: string;
       css: [{ filename: 'portico.css', content: '.swagger-ui .topbar { display: none }' }],
     },
   })
+}
+
+type TransformInput = Parameters<typeof jsonSchemaTransform>[0]
+
+/** The type provider transforms a body with one schema; a route may have one for each content type. */
+function transformBodies(input: TransformInput): ReturnType<typeof jsonSchemaTransform> {
+  const content = (input.schema?.body as { content?: Record<string, { schema: unknown }> } | undefined)?.content
+  if (!content) return jsonSchemaTransform(input)
+  const withBody = (body: unknown) => jsonSchemaTransform({ ...input, schema: { ...input.schema, body } as never })
+  const bodies = Object.entries(content).map(([type, { schema }]) => [
+    type,
+    { schema: withBody(schema).schema['body'] },
+  ])
+  const { schema, url } = withBody(undefined)
+  return { schema: { ...schema, body: { content: Object.fromEntries(bodies) } }, url }
 }
 
 function securityOf(auth: RouteAuthentication | undefined): Json[] {

@@ -10,7 +10,7 @@ import { createBodyBudget } from './body-budget.ts'
 import { createBodyThread } from './body-thread.ts'
 import { discardBody } from './discard-body.ts'
 import { errorHeaders, rateLimitHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
-import { createJsonBodies } from './json-body.ts'
+import { createBodies } from './read-bodies.ts'
 import type { Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { answerOddRequests, answerParserError } from './parser-errors.ts'
@@ -98,7 +98,7 @@ export function createServer(options: ServerOptions): App {
   const unknownRoutes = createUnknownRoutes(options.authenticators, options.assertGatewayAccess)
   app.addHook('onRoute', ({ method, url }) => unknownRoutes.add(method, url))
   addHooks(app, options, unknownRoutes)
-  addJsonBodies(app, options)
+  addBodies(app, options)
   describeApi(app, options)
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
@@ -111,7 +111,11 @@ export function createServer(options: ServerOptions): App {
         throw new Error(`limited without an organisation on ${route.url}`)
     })
     scope.addHook('onRoute', (route) => {
-      if (route.config?.body) route.bodyLimit = options.maximumJsonBytes
+      if (!route.config?.body) return
+      route.bodyLimit = options.maximumJsonBytes
+      // The reader has validated the body; its schema only documents it.
+      route.validatorCompiler ??= ({ schema, httpPart, method }) =>
+        httpPart === 'body' ? (value) => ({ value }) : createValidator(schema as z.ZodType, httpPart, method)
     })
     for (const routes of options.routes) routes(scope as unknown as App)
   })
@@ -147,9 +151,9 @@ function addRole(route: RouteOptions, auth: RoleAuthentication, options: ServerO
 const isActing = (auth: RouteAuthentication): auth is OrganisationAuthentication =>
   typeof auth === 'object' && 'organisation' in auth && auth.acting === true
 
-function addJsonBodies(app: App, options: ServerOptions) {
+function addBodies(app: App, options: ServerOptions) {
   const threads = { large: createBodyThread(), huge: createBodyThread() }
-  const bodies = createJsonBodies({
+  const bodies = createBodies({
     budget: createBodyBudget(
       // One organisation may use half, and a body of the largest size must fit.
       Math.max(options.maximumJsonBytesInFlight, 2 * options.maximumJsonBytes),
@@ -158,7 +162,10 @@ function addJsonBodies(app: App, options: ServerOptions) {
   })
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', (request: FastifyRequest, payload: Readable) =>
-    bodies.parse(request, payload),
+    bodies.parseJson(request, payload),
+  )
+  app.addContentTypeParser('text/csv', (request: FastifyRequest, payload: Readable) =>
+    bodies.parseCsv(request, payload),
   )
   app.addHook('onClose', async () => {
     await Promise.all([threads.large.close(), threads.huge.close()])

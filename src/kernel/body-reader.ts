@@ -1,8 +1,9 @@
+import { AppError } from './errors.ts'
 import { type BodyLimits, scanJson } from './json-scan.ts'
 
 /**
- * How a route reads its JSON body: limits, then the rules. Large bodies are read in a thread, which imports the reader from its
- * module, so that no request keeps the event loop busy.
+ * How a route reads its body: limits, then the rules. Large bodies are read in a thread, which imports the reader from its module, so that
+ * no request keeps the event loop busy.
  */
 export interface BodyReader<Body = unknown> extends BodyLimits {
   /** `import.meta.url` of the module that exports the reader, and the name of the export. */
@@ -10,10 +11,38 @@ export interface BodyReader<Body = unknown> extends BodyLimits {
   exportName: string
   /** Throws AppError. `ignored` names the fields that `shape` has cut out. What it returns must be cloneable. */
   read(value: unknown, ignored: string[]): Body
+  /** Reads the text of a `text/csv` body as `read` does; absent: the route takes JSON only. The limits above are not checked. */
+  readCsv?(text: string): Body
 }
+
+export type BodyFormat = 'json' | 'csv'
 
 /** Throws AppError. Changes `bytes`. */
 export function readJson<Body>(bytes: Buffer, reader: Pick<BodyReader<Body>, keyof BodyLimits | 'read'>): Body {
   const { length, ignored } = scanJson(bytes, reader)
   return reader.read(JSON.parse(bytes.toString('utf8', 0, length)), ignored)
+}
+
+/** Throws AppError. Changes `bytes`. */
+export function readBody<Body>(bytes: Buffer, reader: BodyReader<Body>, format: BodyFormat): Body {
+  if (format === 'json') return readJson(bytes, reader)
+  assertReadsCsv(reader)
+  return reader.readCsv(decodeText(bytes))
+}
+
+/** Throws `unsupported_media_type`. */
+export function assertReadsCsv<Body>(
+  reader: BodyReader<Body> | undefined,
+): asserts reader is BodyReader<Body> & Required<Pick<BodyReader<Body>, 'readCsv'>> {
+  if (reader?.readCsv) return
+  throw new AppError('unsupported_media_type', 'Send the body as application/json.', { param: 'content-type' })
+}
+
+/** Without a byte order mark. Throws `invalid_request` for what is not UTF-8. */
+function decodeText(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw new AppError('invalid_request', 'The text is not UTF-8. Save the file with this encoding.', { cause: error })
+  }
 }

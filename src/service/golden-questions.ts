@@ -38,13 +38,15 @@ export function openGoldenQuestions(dependencies: GoldenQuestionsDependencies) {
   const results = createGoldenResultStore(control)
   const timeZoneOf = ({ organisationId }: Space) => organisations.get(organisationId)?.timeZone ?? 'UTC'
   const insights = createInsightStore(control)
-  const goldenRuns = createGoldenRuns({ questions, settings, runs, results, documentNames, corpus, jobs, clock, log })
+  const transfers = createGoldenTransferStore(control)
+  const stores = { questions, transfers, settings, runs, results }
+  const goldenRuns = createGoldenRuns({ ...stores, documentNames, corpus, jobs, clock, log })
   let schedule: ReturnType<typeof createRunSchedule> | undefined
   onStop(() => schedule?.close())
   return {
     goldenQuestions: createGoldenQuestions({
       store: questions,
-      transfers: createGoldenTransferStore(control),
+      transfers,
       documentNames,
       insights,
       clock,

@@ -48,7 +48,10 @@ function readFile(file: string, text: string): ApiSentence[] {
       const name = key.type === 'Identifier' ? key.name : undefined
       if (file === 'ingestion/detect-format.ts' && name === 'reason') add('unsupported_file_type', value, 'file: ')
       if (file === 'chat/visitor-error.ts' && name !== 'internal') add(undefined, value)
-      if (!file.startsWith('contract/') || name !== 'error') return
+      const isRule = file.startsWith('contract/')
+        ? name === 'error'
+        : file.startsWith('golden-questions/') && name === 'words'
+      if (!isRule) return
       // As `sentence` of src/contract/validation.ts joins the field and the rule.
       for (const rule of readTexts(value, constants))
         found.push({

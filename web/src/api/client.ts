@@ -59,7 +59,7 @@ async function sendJson<Body>(method: string, path: string, body: unknown, optio
 }
 
 /**
- * Sends a request with the session cookie; `body` becomes JSON. Resolves to an answer below 400, throws ApiError otherwise. An
+ * Sends a request with the session cookie; `body` becomes JSON, or is sent as it is if it is a Blob, with its type. Resolves to an answer below 400, throws ApiError otherwise. An
  * aborted request throws the signal's AbortError.
  */
 export async function send(
@@ -73,8 +73,8 @@ export async function send(
   try {
     response = await fetch(path, {
       method,
-      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: { ...(body === undefined ? {} : { 'content-type': typeOf(body) }), ...headers },
+      ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
     })
   } catch (error) {
@@ -85,6 +85,8 @@ export async function send(
   if (!response.ok) throw await readError(response)
   return response
 }
+
+const typeOf = (body: unknown) => (body instanceof Blob ? body.type : 'application/json')
 
 /** Reads an error body of Portico, `{error: {…}}`, or of the sign-in endpoints, `{message, code}`. */
 export async function readError(response: Response): Promise<ApiError> {

@@ -1,6 +1,14 @@
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import { AppError, assertStorableTexts, readJson } from '../kernel/index.ts'
+import {
+  AppError,
+  assertReadsCsv,
+  assertStorableTexts,
+  type BodyFormat,
+  type BodyReader,
+  readBody,
+  readJson,
+} from '../kernel/index.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { BodyThread } from './body-thread.ts'
 
@@ -23,44 +31,49 @@ const plainReader = {
 }
 
 /**
- * Reads JSON bodies. Their size, the sum of all in flight and their structure are checked before values are built. None of it blocks
- * the event loop for more than some milliseconds.
+ * Reads JSON and CSV bodies. Their size, the sum of all in flight and their structure are checked before values are built. None of it
+ * blocks the event loop for more than some milliseconds.
  */
-export function createJsonBodies({
+export function createBodies({
   budget,
   threads,
 }: {
   budget: BodyBudget
   threads: { large: BodyThread; huge: BodyThread }
 }) {
+  const read = (request: FastifyRequest, bytes: Buffer, reader: BodyReader, format: BodyFormat) => {
+    if (bytes.length <= inlineBytes) return readBody(bytes, reader, format)
+    const thread = bytes.length > hugeBytes ? threads.huge : threads.large
+    return thread.read({ bytes, format }, reader, ownerOf(request), request.clientSignal)
+  }
   return {
     /** The parser of `application/json`. */
-    async parse(request: FastifyRequest, payload: Readable): Promise<unknown> {
-      const { bodyLimit, config, schema } = request.routeOptions
-      const owner = request.organisation?.id ?? 'operator'
-      const bytes = await receive(request, payload, { maximumBytes: bodyLimit, budget, owner })
+    async parseJson(request: FastifyRequest, payload: Readable): Promise<unknown> {
+      const { config, schema } = request.routeOptions
+      const bytes = await receive(request, payload, budget)
       if (bytes.length === 0) {
         // Some clients send a content-type without a body, for example with DELETE.
         if (!schema?.body) return undefined
         throw new AppError('invalid_request', 'The body is empty, a JSON object is expected.')
       }
-      const reader = config.body
-      if (!reader) return readJson(bytes, plainReader)
-      if (bytes.length <= inlineBytes) return readJson(bytes, reader)
-      const thread = bytes.length > hugeBytes ? threads.huge : threads.large
-      return thread.read(bytes, reader, owner, request.clientSignal)
+      return config.body ? read(request, bytes, config.body, 'json') : readJson(bytes, plainReader)
+    },
+    /** The parser of `text/csv`, for the routes whose reader takes it. */
+    async parseCsv(request: FastifyRequest, payload: Readable): Promise<unknown> {
+      const { body: reader } = request.routeOptions.config
+      assertReadsCsv(reader)
+      return read(request, await receive(request, payload, budget), reader, 'csv')
     },
   }
 }
 
-async function receive(
-  request: FastifyRequest,
-  payload: Readable,
-  { maximumBytes, budget, owner }: { maximumBytes: number; budget: BodyBudget; owner: string },
-): Promise<Buffer> {
+const ownerOf = ({ organisation }: FastifyRequest) => organisation?.id ?? 'operator'
+
+async function receive(request: FastifyRequest, payload: Readable, budget: BodyBudget): Promise<Buffer> {
+  const maximumBytes = request.routeOptions.bodyLimit
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > maximumBytes) throw tooLarge(maximumBytes)
-  const account = budget.open(owner)
+  const account = budget.open(ownerOf(request))
   request.bodyAccount = account
   account.assertRoom(declared)
   const chunks: Buffer[] = []
