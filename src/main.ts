@@ -29,6 +29,7 @@ const forcedExitMs = 15_000
 const startAttempts = 5
 const startRetryMs = 1_000
 
+performance.mark('modules loaded')
 try {
   await run()
 } catch (error) {

@@ -45,6 +45,7 @@ export async function createService({ config, log, clock = systemClock }: Servic
       await ingestion.start()
       golden.start({ answers, spaces })
       await server.listen()
+      performance.mark('listening')
       return { url: server.url(), metricsUrl: server.metricsUrl() }
     },
 
@@ -81,18 +82,25 @@ export async function createService({ config, log, clock = systemClock }: Servic
   }
 }
 
-/** Opens the parts in the order of their dependencies and passes each one what it needs, by name. */
+/**
+ * Opens the parts in the order of their dependencies and passes each one what it needs, by name. The marks are for `npm run
+ * bench:start`, and for `performance` in a debugger.
+ */
 async function openParts(context: PartContext, events: RecentEvents, isStopping: () => boolean) {
   const { config, clock, log } = context
   const foundation = await openFoundation(context)
   const { control, corpus, changeFeed, metrics, tokens, secretBox, pseudonyms, accountsSecret } = foundation
+  performance.mark('databases opened')
   const access = await openAccess({ control, changeFeed, secretBox, accountsSecret, ...context })
   const { organisations, operatorTokens, accounts } = access
+  performance.mark('organisations and accounts')
   const models = await openModels({ control, changeFeed, organisations, secretBox, metrics, tokens, ...context })
   const { catalogue, router, operatorCatalogue, catalogueViews } = models
+  performance.mark('catalogue')
   const called = { control, organisations, catalogue, router, metrics, tokens, pseudonyms }
   const gateway = await openGateway({ ...called, ...context })
   const { ledger, completions } = gateway
+  performance.mark('ledger and gateway')
   const { index, jobs, blobs, documentStore } = await openFiles({ corpus, ...context })
   const golden = openGoldenQuestions({ control, corpus, organisations, jobs, ...context })
   const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...golden, ...context }
@@ -103,6 +111,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const answers = createAnswers({ ledger, completions, ...search, tokens, organisations, catalogue, clock })
   const files = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
   const ingestion = openIngestion({ control, corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
+  performance.mark('documents, Spaces, search')
   const shown = { control, corpus, organisations, ledger, blobs, index, embedder, ingestion, events }
   const pages = openConsole({ ...shown, ...context })
   const routes = createRoutes({
@@ -131,6 +140,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const readGauges = createScrape({ control, corpus, catalogue, router, metrics, clock, log })
   const callers = { organisations, operatorTokens, people: accounts }
   const server = openServer({ config, callers, routes, metrics, readGauges, isStopping, clock, log })
+  performance.mark('routes and pages')
 
   return {
     config,

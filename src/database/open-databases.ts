@@ -2,6 +2,7 @@ import path from 'node:path'
 import type { Clock, Log } from '../kernel/index.ts'
 import { lockFolder } from './embedded/folder-lock.ts'
 import { initialiseIfMissing, openEmbedded } from './embedded/open-embedded.ts'
+import { findTemplate } from './embedded/template.ts'
 import type { Database, Databases, LogicalDatabase } from './port.ts'
 import { openServer } from './server/open-server.ts'
 
@@ -18,6 +19,8 @@ export interface OpenDatabasesOptions {
   log: Log
   /** Default: the project's scripts. */
   migrationsFolder?: string | undefined
+  /** Of embedded databases that first starts copy; default: those of the installation. Not used with another migrationsFolder. */
+  templatesFolder?: string | undefined
 }
 
 /** Opens control and corpus and runs their migrations. Throws DatabaseStartError with the remedy. */
@@ -27,7 +30,7 @@ export async function openDatabases(options: OpenDatabasesOptions): Promise<Data
     control: options.databaseUrl,
     corpus: options.corpusDatabaseUrl ?? options.databaseUrl,
   }
-  const embeddedFolder = path.resolve(dataFolder, 'database')
+  const embeddedFolder = embeddedFolderOf(dataFolder)
   const unlock = urls.control && urls.corpus ? () => {} : lockFolder(embeddedFolder)
 
   function open(name: LogicalDatabase): Promise<Database> {
@@ -38,11 +41,11 @@ export async function openDatabases(options: OpenDatabasesOptions): Promise<Data
     return openServer({ name, url, maximumConnections: options.maximumConnections, log, migrationsFolder })
   }
 
-  // One after the other: creating an embedded database briefly takes 1 GB of memory.
   try {
-    for (const name of ['control', 'corpus'] as const) {
-      if (urls[name] === undefined) await initialiseIfMissing(name, path.join(embeddedFolder, name))
-    }
+    await initialiseMissing(
+      (['control', 'corpus'] as const).filter((name) => urls[name] === undefined),
+      options,
+    )
   } catch (error) {
     unlock()
     throw error
@@ -65,4 +68,22 @@ export async function openDatabases(options: OpenDatabasesOptions): Promise<Data
       }
     },
   }
+}
+
+/** Creates the folders of the embedded databases that are missing, one after the other because of the memory that it takes. */
+async function initialiseMissing(names: LogicalDatabase[], options: OpenDatabasesOptions): Promise<void> {
+  // A template has the migrations of this version, not those of another folder.
+  const hasTemplates = options.migrationsFolder === undefined
+  let initialised: string | undefined
+  for (const name of names) {
+    const folder = path.join(embeddedFolderOf(options.dataFolder), name)
+    const template = hasTemplates ? findTemplate(name, options.templatesFolder) : undefined
+    const isNew = await initialiseIfMissing(name, folder, template ?? initialised)
+    // Before their migrations, both databases are the same.
+    if (isNew && template === undefined) initialised = folder
+  }
+}
+
+function embeddedFolderOf(dataFolder: string): string {
+  return path.resolve(dataFolder, 'database')
 }

@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
+import { databaseFingerprint } from '../../src/database/embedded/template.ts'
 import { openDatabases } from '../../src/database/index.ts'
 import { migrationsFolder } from '../../src/database/migrate.ts'
 import { silentLog, systemClock } from '../../src/kernel/index.ts'
@@ -42,11 +43,11 @@ export async function prepareTemplate(): Promise<() => Promise<void>> {
 
 /** The folder that fresh data folders are copied from; the first call makes it in about four seconds. */
 export async function ensureTemplateFolder(): Promise<string> {
-  const folder = path.join(os.tmpdir(), templatePrefix + fingerprint())
+  const folder = path.join(os.tmpdir(), templatePrefix + databaseFingerprint())
   if (fs.existsSync(folder)) return folder
   removeStaleTemplates()
   const temporary = `${folder}.${randomBytes(4).toString('hex')}`
-  const databases = await openDatabases({ dataFolder: temporary, clock: systemClock, log: silentLog })
+  const databases = await openDatabases({ dataFolder: temporary, clock: systemClock, log: silentLog, migrationsFolder })
   await databases.close()
   try {
     fs.renameSync(temporary, folder)
@@ -71,28 +72,6 @@ export async function runOnServer(url: string, statement: string): Promise<void>
   } finally {
     await client.end()
   }
-}
-
-function fingerprint(): string {
-  const hash = createHash('sha256')
-  const manifest = JSON.parse(
-    fs.readFileSync(new URL('../../node_modules/@electric-sql/pglite/package.json', import.meta.url), 'utf8'),
-  ) as { version: string }
-  hash.update(manifest.version)
-  const sources = [
-    ...filesUnder(migrationsFolder),
-    ...filesUnder(path.join(migrationsFolder, '..', 'embedded')).filter((file) => !file.endsWith('.test.ts')),
-  ]
-  for (const file of sources) hash.update(file).update(fs.readFileSync(file))
-  return hash.digest('hex').slice(0, 16)
-}
-
-function filesUnder(folder: string): string[] {
-  return fs
-    .readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .sort()
 }
 
 function removeStaleTemplates(): void {

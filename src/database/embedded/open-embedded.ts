@@ -1,13 +1,13 @@
-import fs from 'node:fs'
-import path from 'node:path'
 import type { Clock, Log } from '../../kernel/index.ts'
 import { createDatabase } from '../create-database.ts'
 import { DatabaseStartError, shortMessage } from '../database-error.ts'
 import { loadFeatures } from '../features.ts'
 import { migrate } from '../migrate.ts'
 import type { Database, LogicalDatabase } from '../port.ts'
+import { copyDatabase } from './copy-database.ts'
 import { createEmbeddedSource } from './embedded-source.ts'
 import { startMaintenance } from './maintenance.ts'
+import { isDatabase } from './template.ts'
 import { initialiseFolder } from './worker-connection.ts'
 
 // An idle PGlite takes 320 MB with PostgreSQL's default of 128 MB, and 180 MB with these; the page cache holds the other pages.
@@ -22,11 +22,16 @@ export interface EmbeddedOptions {
   migrationsFolder?: string | undefined
 }
 
-/** Creates the folder of one database where it is missing. Takes seconds and, briefly, 1 GB of memory. */
-export async function initialiseIfMissing(name: LogicalDatabase, folder: string): Promise<void> {
-  if (fs.existsSync(path.join(folder, 'PG_VERSION'))) return
+/**
+ * Creates the folder of one database where it is missing: copies `template`, the folder of a closed database, or initialises a new one,
+ * which takes seconds and, briefly, 1 GB of memory. Returns whether it did.
+ */
+export async function initialiseIfMissing(name: LogicalDatabase, folder: string, template?: string): Promise<boolean> {
+  if (isDatabase(folder)) return false
   try {
-    await initialiseFolder({ folder, sharedBuffersMegabytes: sharedBuffersMegabytes[name] })
+    if (template !== undefined) await copyDatabase(template, folder)
+    else await initialiseFolder({ folder, sharedBuffersMegabytes: sharedBuffersMegabytes[name] })
+    return true
   } catch (error) {
     throw new DatabaseStartError(`no database could be created in ${folder}: ${shortMessage(error)}`, { cause: error })
   }
