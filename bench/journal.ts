@@ -8,7 +8,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs, promisify } from 'node:util'
-import { createGroupCommit } from '../src/kernel/index.ts'
+import { queued, type QueuedWrite, WriteQueue } from '../src/billing/write-queue.ts'
+import { systemClock } from '../src/kernel/index.ts'
 
 const crowds = [1, 16, 64, 256]
 const record = Buffer.alloc(700, 'x')
@@ -48,11 +49,13 @@ try {
 }
 
 async function measure(name: string, store: Store, crowd: number): Promise<string> {
-  const queue = createGroupCommit<Buffer>({
+  const queue = new WriteQueue<QueuedWrite & { resolve(): void }>({
+    clock: systemClock,
     maximumBatch: 1024,
-    maximumQueue: 1e6,
-    full: () => new Error('full'),
-    flush: (records) => store.flush(records),
+    async flush(writes) {
+      await store.flush(writes.map(() => record))
+      for (const write of writes) write.resolve()
+    },
   })
   const latencies: number[] = []
   let stallMs = 0
@@ -68,7 +71,7 @@ async function measure(name: string, store: Store, crowd: number): Promise<strin
     Array.from({ length: crowd }, async () => {
       while (performance.now() < endMs) {
         const beganMs = performance.now()
-        await queue.add(record)
+        await new Promise<void>((resolve, reject) => queue.add({ resolve, reject, ...queued(false) }))
         latencies.push(performance.now() - beganMs)
         // A call does other work between its records; without this, a store that blocks would never let a timer run.
         await new Promise((resolve) => setImmediate(resolve))
@@ -78,6 +81,7 @@ async function measure(name: string, store: Store, crowd: number): Promise<strin
   const elapsedMs = performance.now() - startMs
   const { user, system } = process.cpuUsage(cpu)
   clearInterval(beat)
+  queue.close()
   store.close()
   latencies.sort((a, b) => a - b)
   const at = (share: number) => latencies[Math.floor(share * (latencies.length - 1))]!.toFixed(2)

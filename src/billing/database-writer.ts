@@ -1,9 +1,7 @@
 import {
   AppError,
   type Clock,
-  createGroupCommit,
   describeError,
-  type GroupCommit,
   type InstanceId,
   type Log,
   type RequestId,
@@ -23,37 +21,24 @@ import {
 import { type LedgerWriter, resultOf, type SettleResult, unavailable } from './ledger-writer.ts'
 import type { Receipt } from './port.ts'
 import { isRefusal } from './refusal.ts'
+import { queued, type QueuedWrite, WriteQueue } from './write-queue.ts'
 
 /** Most writes in one statement: more only adds to the wait of the first (measured flat above 100). */
 const maximumBatch = 256
 /** Beyond it the database is too slow, and new calls are rejected. */
 const maximumQueuedHolds = 5_000
-/** Settlements are never rejected; the number of open holds bounds them. */
-const maximumQueue = 1_000_000
-/** How long a hold waits for a database that does not answer. Nothing may be shown without it, so the client waits as well. */
-const holdDeadlineMs = 5_000
-/** How often overdue holds are rejected. */
-const expireEveryMs = 250
-/** Longest wait for one batch before it is written again over another connection; below holdDeadlineMs. */
+/** Longest wait for one batch before it is written again over another connection; below writeDeadlineMs. */
 const attemptTimeoutMs = 4_000
-/** If a batch takes longer, the database counts as unavailable and new calls are rejected at once. */
-const stalledAfterMs = 3_000
 const firstRetryMs = 50
 const longestRetryMs = 1_000
 
-type Write = { enqueuedMs: number; isExpired: boolean; reject(error: unknown): void } & (
-  | { kind: 'open'; instance: InstanceId; row: HoldRow; resolve(): void }
-  | { kind: 'change'; instance: InstanceId; change: HoldChange; resolve(): void }
-  | { kind: 'settle'; instance: InstanceId; entry: Entry; resolve(result: SettleResult): void }
-  | { kind: 'barrier'; resolve(): void }
-)
-
-interface Waiting<Result> {
-  resolve(result: Result): void
-  reject(error: unknown): void
-  enqueuedMs: number
-  isExpired: boolean
-}
+type Write = QueuedWrite &
+  (
+    | { kind: 'open'; instance: InstanceId; row: HoldRow; resolve(): void }
+    | { kind: 'change'; instance: InstanceId; change: HoldChange; resolve(): void }
+    | { kind: 'settle'; instance: InstanceId; entry: Entry; resolve(result: SettleResult): void }
+    | { kind: 'barrier'; resolve(): void }
+  )
 
 export interface DatabaseWriterDeps {
   database: Database
@@ -68,45 +53,40 @@ export interface DatabaseWriterDeps {
 /** The writer without a journal: every write of the hot path is durable in the database itself, by group commit. */
 export class DatabaseWriter implements LedgerWriter {
   private readonly deps: DatabaseWriterDeps
-  private readonly queue: GroupCommit<Write>
+  private readonly queue: WriteQueue<Write>
   private readonly stop = new AbortController()
-  private readonly stopExpiring: () => void
   private isFailing = false
-  private attemptSinceMs: number | null = null
-  /** Writes that a client waits for, oldest first. */
-  private readonly expiring = new Set<Write>()
 
   constructor(deps: DatabaseWriterDeps) {
     this.deps = deps
-    this.stopExpiring = deps.clock.every(expireEveryMs, () => this.expire())
-    this.queue = createGroupCommit<Write>({
-      maximumBatch,
-      maximumQueue,
-      full: () => new AppError('overloaded', 'The service is busy. Try again shortly.', { retryAfterSeconds: 1 }),
-      flush: (writes) => this.flush(writes),
-    })
+    const { clock } = deps
+    this.queue = new WriteQueue({ clock, maximumBatch, flush: (writes) => this.flush(writes) })
   }
 
   open(instance: InstanceId, row: HoldRow): Promise<void> {
-    return this.add<void>((promise) => ({ kind: 'open', instance, row, ...promise }))
+    return new Promise((resolve, reject) =>
+      this.queue.add({ kind: 'open', instance, row, resolve, reject, ...queued(true) }),
+    )
   }
 
   change(instance: InstanceId, change: HoldChange): Promise<void> {
-    return this.add<void>((promise) => ({ kind: 'change', instance, change, ...promise }))
+    return new Promise((resolve, reject) =>
+      this.queue.add({ kind: 'change', instance, change, resolve, reject, ...queued(true) }),
+    )
   }
 
   settle(instance: InstanceId, entry: Entry): Promise<SettleResult> {
-    return this.add<SettleResult>((promise) => ({ kind: 'settle', instance, entry, ...promise }))
+    return new Promise((resolve, reject) =>
+      this.queue.add({ kind: 'settle', instance, entry, resolve, reject, ...queued(false) }),
+    )
   }
 
   barrier(): Promise<void> {
-    return this.add<void>((promise) => ({ kind: 'barrier', ...promise }))
+    return new Promise((resolve, reject) => this.queue.add({ kind: 'barrier', resolve, reject, ...queued(true) }))
   }
 
   accepting(): boolean {
-    const { attemptSinceMs } = this
-    const isStalled = attemptSinceMs !== null && this.deps.clock.monotonicMs() - attemptSinceMs > stalledAfterMs
-    return !this.isFailing && !isStalled && this.queue.size() < maximumQueuedHolds
+    return !this.isFailing && !this.queue.isStalled && this.queue.size < maximumQueuedHolds
   }
 
   noteDatabase(answers: boolean): void {
@@ -132,32 +112,12 @@ export class DatabaseWriter implements LedgerWriter {
   }
 
   close(): Promise<void> {
-    this.stopExpiring()
+    this.queue.close()
     return Promise.resolve()
   }
 
-  private add<Result>(make: (promise: Waiting<Result>) => Write): Promise<Result> {
-    const { expiring } = this
-    return new Promise<Result>((resolve, reject) => {
-      const write = make({
-        resolve(result) {
-          expiring.delete(write)
-          resolve(result)
-        },
-        reject(error) {
-          expiring.delete(write)
-          reject(error)
-        },
-        enqueuedMs: this.deps.clock.monotonicMs(),
-        isExpired: false,
-      })
-      if (write.kind !== 'settle') expiring.add(write)
-      this.queue.add(write).catch((error: unknown) => write.reject(error))
-    })
-  }
-
   /** Never rejects: each write gets its own result. */
-  private async flush(writes: Write[]): Promise<void> {
+  private async flush(writes: readonly Write[]): Promise<void> {
     const { clock, log } = this.deps
     let waiting = writes.filter((write) => !write.isExpired)
     for (let retryMs = firstRetryMs; waiting.length > 0; retryMs = Math.min(2 * retryMs, longestRetryMs)) {
@@ -192,17 +152,14 @@ export class DatabaseWriter implements LedgerWriter {
   private async attempt(instance: InstanceId, writes: Write[]): Promise<void> {
     const batch = mergeWrites(writes)
     if (batch.opens.length + batch.changes.length + batch.settlements.length > 0) {
-      this.attemptSinceMs = this.deps.clock.monotonicMs()
-      try {
-        await withDeadline(attemptTimeoutMs, async (signal) => {
+      await this.queue.attempt(() =>
+        withDeadline(attemptTimeoutMs, async (signal) => {
           const result = await writeBatch(this.deps.database, instance, batch, signal)
           if (!result.alive) throw new FencedError(instance)
           this.isFailing = false
           await this.report(instance, writes, batch, new Set(result.opened), new Set(result.entered), signal)
-        })
-      } finally {
-        this.attemptSinceMs = null
-      }
+        }),
+      )
     } else for (const write of writes) if (write.kind === 'barrier' || write.kind === 'change') write.resolve()
   }
 
@@ -264,17 +221,6 @@ export class DatabaseWriter implements LedgerWriter {
     for (const group of byRequest(writes)) {
       if (group.length === writes.length) for (const write of group) write.reject(unavailable(error))
       else await this.flush(group)
-    }
-  }
-
-  /** Rejects holds and growth that have waited too long; the rejection releases what they reserved. */
-  private expire(): void {
-    const overdueMs = this.deps.clock.monotonicMs() - holdDeadlineMs
-    for (const write of this.expiring) {
-      if (write.enqueuedMs > overdueMs) return
-      this.expiring.delete(write)
-      write.isExpired = true
-      write.reject(unavailable())
     }
   }
 }

@@ -1,9 +1,7 @@
 import {
   AppError,
   type Clock,
-  createGroupCommit,
   describeError,
-  type GroupCommit,
   type InstanceId,
   type Log,
   type RequestId,
@@ -13,14 +11,13 @@ import type { Database } from '../../database/index.ts'
 import { encodeEntry, encodeHold, type Entry, type HoldChange, type HoldRow, loadEntries } from '../ledger.store.ts'
 import { type LedgerWriter, resultOf, type SettleResult, unavailable } from '../ledger-writer.ts'
 import type { Receipt } from '../port.ts'
+import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from '../write-queue.ts'
 import type { JournalLog } from './journal-log.ts'
 import { Projector } from './projector.ts'
 import { encodeRecord, type JournalRecord } from './records.ts'
 
 /** Most records in one flush. */
 const maximumBatch = 512
-/** Settlements are never rejected; the number of open holds bounds them. */
-const maximumQueue = 1_000_000
 /** Beyond it the disk is too slow, and new calls are rejected. */
 const maximumQueuedWrites = 5_000
 /**
@@ -30,25 +27,23 @@ const maximumQueuedWrites = 5_000
 const defaultMaximumLag = 20_000
 /** A frame has at most this share of a segment. Texts of entries are limited, so a line of 4 MB never occurs. */
 const segmentShare = 4
-/** How long a hold waits for a disk that does not answer or is full, and a call for the database to catch up. */
-const holdDeadlineMs = 5_000
-const expireEveryMs = 250
-/** If a flush takes longer, the disk counts as unavailable and new calls are rejected at once. */
-const stalledAfterMs = 3_000
 /** Interval of trying again on a full disk. */
 const roomAgainMs = 250
 const lookUpTimeoutMs = 4_000
 
-type Write = { enqueuedMs: number; isExpired: boolean; reject(error: unknown): void } & (
-  | {
-      kind: 'record'
-      record: JournalRecord
-      line: string
-      entry: Entry | undefined
-      resolve(result: SettleResult): void
-    }
-  | { kind: 'barrier'; resolve(sequence: number): void }
-)
+type Write = QueuedWrite &
+  (
+    | {
+        kind: 'record'
+        record: JournalRecord
+        line: string
+        entry: Entry | undefined
+        resolve(result: SettleResult): void
+      }
+    | { kind: 'barrier'; resolve(sequence: number): void }
+  )
+const entered: SettleResult = { kind: 'entered' }
+
 type RecordWrite = Extract<Write, { kind: 'record' }>
 
 export interface JournalWriterDeps {
@@ -72,20 +67,16 @@ export interface JournalWriterDeps {
  */
 export class JournalWriter implements LedgerWriter {
   private readonly deps: JournalWriterDeps
-  private readonly queue: GroupCommit<Write>
+  private readonly queue: WriteQueue<Write>
   private readonly projector: Projector
   private readonly stop = new AbortController()
-  private readonly stopExpiring: () => void
   /** Open holds whose record is in the journal or on its way to the disk. */
   private readonly openIds = new Set<RequestId>()
   /** Receipts that the database does not have yet. */
   private readonly unapplied = new Map<string, Receipt>()
-  /** Writes that a client waits for, oldest first. */
-  private readonly expiring = new Set<Write>()
   private admitted: { promise: Promise<void>; admit(): void; refuse(): void } | undefined
   private isDatabaseFailing = false
   private isFull = false
-  private flushSinceMs: number | null = null
   private failure: Error | undefined
   private readonly maximumFrameBytes: number
   private readonly maximumLag: number
@@ -95,12 +86,10 @@ export class JournalWriter implements LedgerWriter {
     this.deps = deps
     this.maximumLag = deps.maximumLag ?? defaultMaximumLag
     this.maximumFrameBytes = journal.segmentBytes / segmentShare
-    this.stopExpiring = clock.every(expireEveryMs, () => this.expire())
-    this.queue = createGroupCommit<Write>({
+    this.queue = new WriteQueue({
+      clock,
       maximumBatch,
-      maximumQueue,
-      full: () => new AppError('overloaded', 'The service is busy. Try again shortly.', { retryAfterSeconds: 1 }),
-      flush: (writes) => this.flush(writes),
+      flush: (writes) => this.queue.attempt(() => this.flush(writes)),
     })
     this.projector = new Projector({
       database,
@@ -129,8 +118,10 @@ export class JournalWriter implements LedgerWriter {
   }
 
   async barrier(): Promise<void> {
-    const sequence = await new Promise<number>((resolve, reject) => this.enqueue({ kind: 'barrier', resolve, reject }))
-    await withDeadline(holdDeadlineMs, () => this.projector.reach(sequence)).catch((error: unknown) => {
+    const sequence = await new Promise<number>((resolve, reject) =>
+      this.queue.add({ kind: 'barrier', resolve, reject, ...queued(true) }),
+    )
+    await withDeadline(writeDeadlineMs, () => this.projector.reach(sequence)).catch((error: unknown) => {
       throw unavailable(error)
     })
   }
@@ -140,10 +131,9 @@ export class JournalWriter implements LedgerWriter {
   }
 
   accepting(): boolean {
-    const { flushSinceMs, failure, isDatabaseFailing, isFull, projector, queue } = this
-    const isStalled = flushSinceMs !== null && this.deps.clock.monotonicMs() - flushSinceMs > stalledAfterMs
-    const isBehind = projector.lag >= this.maximumLag || queue.size() >= maximumQueuedWrites
-    return !failure && !isDatabaseFailing && !isFull && !isStalled && !isBehind
+    const { failure, isDatabaseFailing, isFull, projector, queue } = this
+    const isBehind = projector.lag >= this.maximumLag || queue.size >= maximumQueuedWrites
+    return !failure && !isDatabaseFailing && !isFull && !queue.isStalled && !isBehind
   }
 
   admission(): Promise<void> | undefined {
@@ -158,7 +148,7 @@ export class JournalWriter implements LedgerWriter {
       }
       this.admitted = { promise, admit: end(resolve), refuse: end(() => reject(unavailable())) }
       const { refuse } = this.admitted
-      this.deps.clock.sleep(holdDeadlineMs, stop.signal).then(refuse, () => {})
+      this.deps.clock.sleep(writeDeadlineMs, stop.signal).then(refuse, () => {})
     }
     return this.admitted.promise
   }
@@ -178,7 +168,7 @@ export class JournalWriter implements LedgerWriter {
   }
 
   async close(): Promise<void> {
-    this.stopExpiring()
+    this.queue.close()
     this.admitted?.refuse()
     this.stop.abort()
     await this.queue.drained()
@@ -191,33 +181,29 @@ export class JournalWriter implements LedgerWriter {
     if (Buffer.byteLength(line) > this.maximumFrameBytes / 2) {
       return Promise.reject(new AppError('internal_error', 'The request could not be accounted for.'))
     }
-    return new Promise((resolve, reject) => this.enqueue({ kind: 'record', record, line, entry, resolve, reject }))
-  }
-
-  private enqueue(wanted: DistributiveOmit<Write, 'enqueuedMs' | 'isExpired'>): void {
-    const write: Write = { ...wanted, enqueuedMs: this.deps.clock.monotonicMs(), isExpired: false }
-    if (write.kind === 'barrier' || write.record.kind !== 'settle') this.expiring.add(write)
-    this.queue.add(write).catch((error: unknown) => {
-      this.expiring.delete(write)
-      write.reject(error)
-    })
+    const mayExpire = record.kind !== 'settle'
+    return new Promise((resolve, reject) =>
+      this.queue.add({
+        kind: 'record',
+        record,
+        line,
+        entry,
+        resolve,
+        reject,
+        ...queued(mayExpire),
+      }),
+    )
   }
 
   /** Rejects only when writes failed; each of them is rejected then. */
-  private async flush(writes: Write[]): Promise<void> {
-    const { journal, clock } = this.deps
-    this.flushSinceMs = clock.monotonicMs()
+  private async flush(writes: readonly Write[]): Promise<void> {
     try {
       for (const part of partsOf(writes, this.maximumFrameBytes)) await this.appendPart(part)
     } catch (error) {
       if (!this.stop.signal.aborted) this.fail(new Error('the ledger could not write its journal', { cause: error }))
       throw error
-    } finally {
-      this.flushSinceMs = null
     }
-    for (const write of writes) {
-      if (write.kind === 'barrier') this.finish(write, () => write.resolve(journal.lastSequence))
-    }
+    for (const write of writes) if (write.kind === 'barrier') write.resolve(this.deps.journal.lastSequence)
   }
 
   /** One frame, and one sync. */
@@ -229,7 +215,7 @@ export class JournalWriter implements LedgerWriter {
     // Before any reply, so that a receipt is found as soon as its call is over.
     for (const { entry } of accepted) if (entry) this.unapplied.set(entry.requestId, receiptOf(entry))
     this.projector.add(accepted.map(({ record }) => record))
-    for (const write of accepted) this.finish(write, () => write.resolve({ kind: 'entered' }))
+    for (const write of accepted) write.resolve(entered)
   }
 
   /** Waits on a full disk: nothing was written yet, so trying again is safe. False: stopped. */
@@ -261,18 +247,17 @@ export class JournalWriter implements LedgerWriter {
       if (record.instance !== this.deps.instanceId()) {
         this.openIds.delete(requestId)
         if (entry) void this.lookUp(write, entry)
-        else this.finish(write, () => write.reject(unavailable()))
+        else write.reject(unavailable())
       } else if (record.kind === 'open') {
         if (this.openIds.has(requestId) || this.unapplied.has(requestId)) {
-          const conflict = new AppError('conflict', `The request id ${requestId} was used before.`)
-          this.finish(write, () => write.reject(conflict))
+          write.reject(new AppError('conflict', `The request id ${requestId} was used before.`))
         } else {
           this.openIds.add(requestId)
           accepted.push(write)
         }
       } else if (!this.openIds.has(requestId)) {
         if (entry) void this.lookUp(write, entry)
-        else this.finish(write, () => write.resolve({ kind: 'absent' }))
+        else write.resolve({ kind: 'absent' })
       } else {
         if (entry) this.openIds.delete(requestId)
         accepted.push(write)
@@ -294,11 +279,6 @@ export class JournalWriter implements LedgerWriter {
     write.resolve(resultOf(entry, found))
   }
 
-  private finish(write: Write, answer: () => void): void {
-    this.expiring.delete(write)
-    answer()
-  }
-
   private async forget(records: readonly JournalRecord[], sequence: number): Promise<void> {
     for (const { kind, requestId } of records) if (kind === 'settle') this.unapplied.delete(requestId)
     if (this.projector.lag < this.maximumLag / 2) this.admitted?.admit()
@@ -311,17 +291,6 @@ export class JournalWriter implements LedgerWriter {
     this.failure = error
     this.projector.abandon()
     this.deps.onFatal(error)
-  }
-
-  /** Rejects holds and growth that have waited too long; the rejection releases what they reserved. */
-  private expire(): void {
-    const overdueMs = this.deps.clock.monotonicMs() - holdDeadlineMs
-    for (const write of this.expiring) {
-      if (write.enqueuedMs > overdueMs) return
-      this.expiring.delete(write)
-      write.isExpired = true
-      write.reject(unavailable())
-    }
   }
 }
 
@@ -341,8 +310,6 @@ function partsOf(writes: readonly Write[], maximumBytes: number): RecordWrite[][
   }
   return parts
 }
-
-type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 
 function receiptOf({ statedAttoUsd: _stated, tags: _tags, ...receipt }: Entry): Receipt {
   return receipt

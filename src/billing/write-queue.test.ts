@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest'
+import { systemClock } from '../kernel/index.ts'
+import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from './write-queue.ts'
+
+interface TestWrite extends QueuedWrite {
+  name: number
+  answer: Promise<string>
+  resolve(answer: string): void
+}
+
+function makeWrite(name: number, mayExpire = true): TestWrite {
+  const { promise: answer, resolve, reject } = Promise.withResolvers<string>()
+  answer.catch(() => {})
+  return { name, answer, resolve, reject, ...queued(mayExpire) }
+}
+
+function createGated(maximumBatch = 3) {
+  const batches: number[][] = []
+  const gates: PromiseWithResolvers<void>[] = []
+  let nowMs = 0
+  let tick = () => {}
+  const queue = new WriteQueue<TestWrite>({
+    clock: {
+      ...systemClock,
+      monotonicMs: () => nowMs,
+      every(_ms, task) {
+        tick = task
+        return () => {}
+      },
+    },
+    maximumBatch,
+    async flush(writes) {
+      batches.push(writes.map(({ name }) => name))
+      const gate = Promise.withResolvers<void>()
+      gates.push(gate)
+      await gate.promise
+      for (const write of writes) write.resolve('written')
+    },
+  })
+  const pass = (ms: number) => {
+    nowMs += ms
+    tick()
+  }
+  return { queue, batches, gates, pass }
+}
+
+describe('a queue of writes', () => {
+  test('writes what gathered during a flush together, in order, up to the batch size', async () => {
+    const { queue, batches, gates } = createGated()
+    const first = makeWrite(1)
+    queue.add(first)
+    await Promise.resolve()
+    const rest = [2, 3, 4, 5].map((name) => makeWrite(name))
+    for (const write of rest) queue.add(write)
+    await Promise.resolve()
+    expect(batches).toEqual([[1]])
+    gates[0]!.resolve()
+    await expect.poll(() => batches).toEqual([[1], [2, 3, 4]])
+    expect(await first.answer).toBe('written')
+    expect(queue.size).toBe(4)
+    gates[1]!.resolve()
+    await rest[2]!.answer
+    await expect.poll(() => gates.length).toBe(3)
+    gates[2]!.resolve()
+    await queue.drained()
+    expect(batches).toEqual([[1], [2, 3, 4], [5]])
+    expect(queue.size).toBe(0)
+  })
+
+  test('fails the writes of a failed flush only', async () => {
+    const { queue, gates } = createGated(1)
+    const [first, second] = [makeWrite(1), makeWrite(2)]
+    queue.add(first)
+    queue.add(second)
+    await Promise.resolve()
+    gates[0]!.reject(new Error('disk'))
+    await expect(first.answer).rejects.toThrow('disk')
+    await expect.poll(() => gates.length).toBe(2)
+    gates[1]!.resolve()
+    await expect(second.answer).resolves.toBe('written')
+  })
+
+  test('rejects writes that wait too long with 503, those under way too, and no settlement', async () => {
+    const { queue, gates, pass } = createGated(1)
+    const [underWay, settlement, waiting] = [makeWrite(1), makeWrite(2, false), makeWrite(3)]
+    for (const write of [underWay, settlement, waiting]) queue.add(write)
+    await Promise.resolve()
+    pass(1_000)
+    const late = makeWrite(4)
+    queue.add(late)
+    pass(writeDeadlineMs - 500)
+    for (const write of [underWay, waiting]) await expect(write.answer).rejects.toMatchObject({ code: 'overloaded' })
+    expect([underWay, settlement, waiting, late].map(({ isExpired }) => isExpired)).toEqual([true, false, true, false])
+    for (let flush = 0; flush < 4; flush += 1) {
+      await expect.poll(() => gates.length).toBe(flush + 1)
+      gates[flush]!.resolve()
+    }
+    expect(await settlement.answer).toBe('written')
+    expect(await late.answer).toBe('written')
+  })
+
+  test('is stalled while an attempt to write takes more than 3 seconds', async () => {
+    const { queue, pass } = createGated()
+    const gate = Promise.withResolvers<void>()
+    const attempt = queue.attempt(() => gate.promise)
+    expect(queue.isStalled).toBe(false)
+    pass(3_001)
+    expect(queue.isStalled).toBe(true)
+    gate.resolve()
+    await attempt
+    expect(queue.isStalled).toBe(false)
+  })
+})
