@@ -17,7 +17,7 @@ import type { Passage } from '../src/retrieval/index.ts'
 import { createCitationRewriter } from '../src/chat/citations/citation-rewriter.ts'
 import { selectQuote } from '../src/chat/citations/select-quote.ts'
 import { createAnswerFilter } from '../src/chat/safety/answer-filter.ts'
-import { createTargetPolicy } from '../src/chat/safety/targets.ts'
+import { createTargetPolicy, readAddresses } from '../src/chat/safety/targets.ts'
 import { supports } from '../src/evidence/index.ts'
 import { fencePassages } from '../src/chat/context/prompt.ts'
 import { createTokenCounter, estimateTokens, loadVocabulary } from '../src/tokens/index.ts'
@@ -197,8 +197,9 @@ const readers: Record<string, (text: string) => unknown> = {
     rewriter.end()
     return rewriter.cited().map(({ passages }) => passages.map(({ sentence }) => sentence()))
   },
-  'links and images of an answer': (text) => {
-    const filter = createAnswerFilter(createTargetPolicy({ texts: [text], passages: [passage(text)] }), 'secret')
+  'links and images of an answer': async (text) => {
+    const addresses = await readAddresses([text])
+    const filter = createAnswerFilter(createTargetPolicy({ addresses, passages: [passage(text)] }), 'secret')
     for (let start = 0; start < text.length; start += 20) filter.push(text.slice(start, start + 20))
     return filter.end()
   },

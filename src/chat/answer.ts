@@ -15,7 +15,7 @@ import { choosePassages, type FirstPassages } from './first-passages.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from './prepare-answer.ts'
 import { type DocumentReference, referencesOfCitations, referencesOfPassages, withoutDeleted } from './references.ts'
 import { type AnswerFilter, createAnswerFilter } from './safety/answer-filter.ts'
-import { createTargetPolicy } from './safety/targets.ts'
+import { createTargetPolicy, readAddresses } from './safety/targets.ts'
 import { createModelTurn, type ModelTurn } from './tools/model-turn.ts'
 import { matchTables } from './tools/match-tables.ts'
 import { runToolCalls, scopeOf, toolDefinitions, type ToolOutcome } from './tools/run-tools.ts'
@@ -106,7 +106,7 @@ async function* generate(run: Run): AsyncGenerator<AnswerEvent, void, void> {
 
   addPassages(run, passages)
   if (prepared.hasTools) yield* addTables(run, found.query ?? question)
-  const filter = createAnswerFilter(trustedTargets(run), run.boundary)
+  const filter = createAnswerFilter(await trustedTargets(run), run.boundary)
   const note = found.isWhole
     ? 'all_files'
     : (await areUnlikelyToAnswer(call.messages, run.passages))
@@ -223,10 +223,11 @@ async function referencesWithoutMarkers({ call, passages, text }: Run, isWhole: 
   return referencesOfPassages(given, text, call.passageReferences)
 }
 
-/** Addresses that the organisation or the visitor has named; earlier answers and files are not trusted. */
-function trustedTargets({ call, passages }: Run) {
+/** Addresses that the organisation or the visitor has named, the latest first; earlier answers and files are not trusted. */
+async function trustedTargets({ call, passages }: Run) {
   const questions = call.messages.filter(({ role }) => role === 'user').map(({ content }) => content)
-  return createTargetPolicy({ texts: [call.space.instructions, ...questions], passages })
+  const addresses = await readAddresses([call.space.instructions, ...questions.toReversed()])
+  return createTargetPolicy({ addresses, passages })
 }
 
 function write(run: Run, delta: string): AnswerEvent {

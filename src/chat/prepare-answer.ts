@@ -2,7 +2,7 @@ import type { Ledger, Receipt } from '../billing/index.ts'
 import type { ChatRequest } from '../contract/chat.ts'
 import type { Completions } from '../gateway/index.ts'
 import type { TableQueries } from '../ingestion/index.ts'
-import { AppError, type RequestId } from '../kernel/index.ts'
+import { AppError, createTimeSlices, type RequestId } from '../kernel/index.ts'
 import { type Organisation, assertSubscription } from '../organisations/index.ts'
 import type { ProviderMessage } from '../providers/index.ts'
 import type { DocumentReader, Retrieval } from '../retrieval/index.ts'
@@ -95,7 +95,9 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
   const hasTools = call.agentic && limits.tools
   if (hasTools) await window.add(JSON.stringify(toolDefinitions))
   const earlier: ProviderMessage[] = []
+  const slice = createTimeSlices()
   for (const turn of await window.keepRecent(call.messages.slice(0, -1))) {
+    await slice()
     const content = turn.role === 'assistant' ? await removeMarkers(turn.content, call.signal) : turn.content
     earlier.push({ role: turn.role, content })
   }

@@ -94,6 +94,27 @@ test.each(Object.entries(units))(
   },
 )
 
+const largestBody = 33 * 1024 * 1024
+
+test.each(['addresses that are not valid', 'words', 'Chinese', 'citation markers'] as const)(
+  'the event loop stays free while the largest body has earlier turns that are nothing but %s',
+  { timeout: 120_000 },
+  async (name) => {
+    const unit = name === 'addresses that are not valid' ? 'https://% ' : units[name]
+    const content = unit.repeat(Math.floor(messageUnits / unit.length))
+    const bytes = Buffer.byteLength(JSON.stringify(content)) + 100
+    const earlier = Array.from({ length: Math.floor(largestBody / bytes) }, (_, index) => ({
+      role: index % 2 === 0 ? 'user' : 'assistant',
+      content,
+    }))
+    const messages = [...earlier, { role: 'user', content: 'And the roses?' }]
+    await expectResponsive(portico, async () => {
+      const chat = await organisation.client('POST', `/v1/endpoints/${space.endpointId}/chat`, { messages })
+      expectStatus(chat, 200)
+    })
+  },
+)
+
 test('bills the exact prompt of a stream that the client leaves', async () => {
   const content = units.emoji.repeat(50_000)
   const headers = await leaveAfterFirstBytes(portico.url + completions, organisation, {

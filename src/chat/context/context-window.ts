@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AppError } from '../../kernel/index.ts'
+import { AppError, createTimeSlices } from '../../kernel/index.ts'
 import type { Passage } from '../../retrieval/index.ts'
 import type { ProviderMessage } from '../../providers/index.ts'
 import { estimateTokens, type TokenCounting } from '../../tokens/index.ts'
@@ -46,8 +45,6 @@ const messageTokens = 12
 const tokenizerMargin = 1.15
 /** A text whose estimate is this many times the room is too long; an exact count is not needed. */
 const maximumEstimateFactor = 8
-/** UTF-16 units that are counted before the event loop gets a turn: about 10 ms. */
-const unitsPerTurn = 20_000
 
 /**
  * Opens the window for a system prompt and a question. Throws `context_length_exceeded` with the limit where the question does not fit,
@@ -62,7 +59,7 @@ export async function openContextWindow(
   const windowTokens = limits.contextTokens - answerReserve(limits)
   const question = turns.at(-1)!
   const texts = [system, question.content, ...turns.slice(0, -1).map((turn) => turn.content)]
-  const exact = !fitsByBound(texts, windowTokens - 2 * boundFactor * passageReserve(limits))
+  const exact = !(await fitsByBound(texts, windowTokens - 2 * boundFactor * passageReserve(limits)))
   const count = createCounter(tokens, exact)
 
   const systemTokens = await count(system, windowTokens)
@@ -85,13 +82,9 @@ export async function openContextWindow(
 }
 
 function createCounter(tokens: TokenCounting, exact: boolean): Count {
-  let unitsInTurn = 0
+  const slice = createTimeSlices()
   return async (text, room) => {
-    unitsInTurn += text.length
-    if (unitsInTurn > unitsPerTurn) {
-      await nextTurn()
-      unitsInTurn = 0
-    }
+    await slice()
     const { bound, estimate } = estimateTokens(text)
     if (!exact) return bound + messageTokens
     if (estimate > room * maximumEstimateFactor) return estimate
@@ -178,10 +171,12 @@ function answerReserve({ contextTokens, maxOutputTokens, answerTokens }: Context
     : Math.min(answerTokens, Math.floor(contextTokens * cappedAnswerShare))
 }
 
-/** Whether all texts fit by the upper bound; stops counting where they do not. */
-function fitsByBound(texts: readonly string[], window: number): boolean {
+/** Whether all texts fit by the upper bound; stops counting where they do not. A request may have 33 million characters. */
+async function fitsByBound(texts: readonly string[], window: number): Promise<boolean> {
+  const slice = createTimeSlices()
   let left = window
   for (const text of texts) {
+    await slice()
     left -= estimateTokens(text).bound + messageTokens
     if (left < 0) return false
   }

@@ -4,12 +4,13 @@ import { gfm } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../../test/harness/random.ts'
 import { createAnswerFilter } from './answer-filter.ts'
-import { createTargetPolicy, type TargetPolicy } from './targets.ts'
+import { createTargetPolicy, readAddresses, type TargetPolicy } from './targets.ts'
 
 const secret = '00112233445566778899aabbccddeeff'
+const addresses = await readAddresses(['Does https://asked.example/page?id=1 say more?'])
 const policy = () =>
   createTargetPolicy({
-    texts: ['Does https://asked.example/page?id=1 say more?'],
+    addresses,
     passages: [
       { url: 'https://files.example/manual.pdf', text: 'Read https://docs.example/start or ask Evil.example.' },
     ],

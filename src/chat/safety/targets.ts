@@ -1,3 +1,5 @@
+import { createTimeSlices } from '../../kernel/index.ts'
+
 /** Decides which addresses an answer may link to. Uploaded files can plant addresses that carry the conversation away. */
 
 export interface TargetPolicy {
@@ -14,8 +16,8 @@ export type TargetVerdict =
   | { shown: string }
 
 export interface TrustedSources {
-  /** Instructions of the Space and the visitor's own messages. */
-  texts: readonly string[]
+  /** Those of the instructions of the Space and of the visitor's own messages, from `readAddresses`. */
+  addresses: ReadonlySet<string>
   /** The passages that the model has received; the list may grow. `url` is set by the organisation, `text` is not trusted. */
   passages: readonly { url: string | null; text: string }[]
 }
@@ -26,17 +28,18 @@ const hostPattern = /^[a-z0-9.-]+(?::\d+)?$/i
 const pathPattern = /^\/[\w\-./~%+@]*$/
 /** Most addresses whose path is looked for in the passages: each search reads all of them. */
 const maximumSearches = 200
-/** Most addresses that are read from instructions and messages. */
+/** Most addresses that are read from instructions and messages, the invalid ones included. */
 const maximumTrusted = 1_000
+/** Longer addresses are not read. Those of an answer have at most 2,000 UTF-16 units. */
+const maximumAddressUnits = 4_000
 
 /**
- * Allowed are the addresses in `texts` and the `url` of a passage's document, and addresses without query and fragment of two kinds:
+ * Allowed are `addresses` and the `url` of a passage's document, and addresses without query and fragment of two kinds:
  * those whose host and path a passage contains, and those whose domain no passage contains, because the model knows them by itself.
  * Of others only the host may be shown, with the path if a passage contains both: then the path carries nothing that the
  * document did not already contain.
  */
-export function createTargetPolicy({ texts, passages }: TrustedSources): TargetPolicy {
-  let trusted: Set<string> | null = null
+export function createTargetPolicy({ addresses, passages }: TrustedSources): TargetPolicy {
   let searches = 0
 
   /** `otherwise` where too many addresses were looked for. */
@@ -55,9 +58,8 @@ export function createTargetPolicy({ texts, passages }: TrustedSources): TargetP
       if (address === false) return 'local'
       const url = parse(address)
       if (!url || !hostPattern.test(url.host)) return { shown: '' }
-      trusted ??= new Set(findAddresses(texts))
       if (
-        trusted.has(url.href) ||
+        addresses.has(url.href) ||
         passages.some((passage) => passage.url !== null && parse(passage.url)?.href === url.href)
       ) {
         return 'allowed'
@@ -88,16 +90,23 @@ function parse(address: string): URL | null {
   return URL.parse(`${scheme}://${rest}`)
 }
 
-/** The addresses in the texts, each as a browser would write it; at most `maximumTrusted`. */
-function findAddresses(texts: readonly string[]): string[] {
-  const found: string[] = []
+/**
+ * The first `maximumTrusted` addresses in the texts, each as a browser would write it. The event loop runs in between: the messages of a request
+ * may have 33 million characters.
+ */
+export async function readAddresses(texts: readonly string[]): Promise<Set<string>> {
+  const slice = createTimeSlices()
+  const addresses = new Set<string>()
+  let count = 0
   for (const text of texts) {
+    await slice()
     for (const [raw] of text.matchAll(webAddressPattern)) {
-      const href = parse(trimAddress(raw))?.href
-      if (href !== undefined && found.push(href) === maximumTrusted) return found
+      if (++count > maximumTrusted) return addresses
+      const href = raw.length <= maximumAddressUnits ? parse(trimAddress(raw))?.href : undefined
+      if (href !== undefined) addresses.add(href)
     }
   }
-  return found
+  return addresses
 }
 
 /** An address in a sentence, without the punctuation after it. */
