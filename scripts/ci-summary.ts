@@ -4,15 +4,20 @@ import { readJournal, summarise } from './ci/journal.ts'
 
 /**
  * For .ci/run. `leg FOLDER NAME STATUS` prints the sum of the journal FOLDER/NAME.jsonl of a leg that ended with STATUS, and writes
- * `PASSED FAILED` to FOLDER/NAME.result. `slowest FOLDER` prints the ten files of all journals that took longest.
+ * `PASSED FAILED` to FOLDER/NAME.result and what failed to FOLDER/NAME.faults. `slowest FOLDER` prints the ten files of all journals that
+ * took longest.
  */
 const [command, folder = '.', name = '', status = '1'] = process.argv.slice(2)
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
 if (command === 'leg') {
   const summary = summarise(readJournal(path.join(folder, `${name}.jsonl`)), Number(status))
-  for (const test of summary.repeated) print(`${name}: passed in a second attempt: ${test}`)
-  for (const fault of summary.faults) print(`${name}: FAILED: ${fault}`)
+  const notes = [
+    ...summary.repeated.map((test) => `${name}: passed in a second attempt: ${test}\n`),
+    ...summary.faults.map((fault) => `${name}: FAILED: ${fault}\n`),
+  ].join('')
+  process.stdout.write(notes)
+  writeFileSync(path.join(folder, `${name}.faults`), notes)
   print(`${name}: ${summary.passed} passed, ${summary.failed} failed, ${summary.skipped} skipped`)
   writeFileSync(path.join(folder, `${name}.result`), `${summary.passed} ${summary.failed}\n`)
 } else if (command === 'slowest') {

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Reporter, TestModule } from 'vitest/node'
+import { stripVTControlCharacters } from 'node:util'
+import type { Reporter, TestCase, TestModule } from 'vitest/node'
 import type { JournalLine } from './journal.ts'
 
 /** Writes the journal of a run to the file that PORTICO_TEST_JOURNAL names. For vitest's option `--reporter`. */
@@ -34,13 +35,22 @@ function nameOf(moduleId: string): string {
   return path.relative(process.cwd(), moduleId)
 }
 
+/** Characters of an error's message that the summary shows. */
+const reasonCharacters = 200
+
+function reasonOf(test: TestCase): string {
+  const [error] = test.result().errors ?? []
+  const message = stripVTControlCharacters(error?.message ?? 'without an error')
+  return message.replaceAll(/\s+/g, ' ').slice(0, reasonCharacters)
+}
+
 function resultOf(module: TestModule) {
   const tests = [...module.children.allTests()]
   const inState = (state: 'passed' | 'failed' | 'skipped') => tests.filter((test) => test.result().state === state)
   return {
     milliseconds: Math.round(module.diagnostic().duration),
     passed: inState('passed').length,
-    failed: inState('failed').map(({ fullName }) => fullName),
+    failed: inState('failed').map((test) => ({ title: test.fullName, reason: reasonOf(test) })),
     skipped: inState('skipped').length,
     repeated: inState('passed')
       .filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)

@@ -34,12 +34,18 @@ test('a run in which all files passed has no failure', () => {
 })
 
 test('failed tests, and files that fail outside their tests, count one each', () => {
-  const failed: JournalLine = { ...passedFile, failed: ['one', 'two'], isSound: false }
+  const one = { title: 'one', reason: 'expected 1 to be 2' }
+  const two = { title: 'two', reason: 'Test timed out' }
+  const failed: JournalLine = { ...passedFile, failed: [one, two], isSound: false }
   const broken: JournalLine = { ...passedFile, file: 'b.test.ts', passed: 0, isSound: false }
   expect(summarise([...start, failed, broken, end], 1)).toMatchObject({
     passed: 3,
     failed: 3,
-    faults: ['a.test.ts: one', 'a.test.ts: two', 'b.test.ts: failed outside its tests'],
+    faults: [
+      'a.test.ts: one: expected 1 to be 2',
+      'a.test.ts: two: Test timed out',
+      'b.test.ts: failed outside its tests',
+    ],
   })
 })
 

@@ -12,8 +12,7 @@ export type JournalLine =
       file: string
       milliseconds: number
       passed: number
-      /** Titles of the failed tests. */
-      failed: string[]
+      failed: FailedTest[]
       skipped: number
       /** Titles of the tests that passed in a second attempt. */
       repeated: string[]
@@ -21,6 +20,12 @@ export type JournalLine =
       isSound: boolean
     }
   | { kind: 'end'; errorsOutsideTests: number }
+
+export interface FailedTest {
+  title: string
+  /** The beginning of the error's message, in one line. */
+  reason: string
+}
 
 export interface LegSummary {
   passed: number
@@ -65,7 +70,7 @@ export function summarise(lines: readonly JournalLine[], exitStatus: number): Le
   const ended = lines.find((line) => line.kind === 'end')
   const waiting = planned.filter((file) => !started.has(file) && !finished.has(file))
   const faults = [
-    ...results.flatMap(({ file, failed }) => failed.map((title) => `${file}: ${title}`)),
+    ...results.flatMap(({ file, failed }) => failed.map(({ title, reason }) => `${file}: ${title}: ${reason}`)),
     ...results
       .filter(({ isSound, failed }) => !isSound && failed.length === 0)
       .map(({ file }) => `${file}: failed outside its tests`),
