@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { freshDatabasePlace } from '../harness/database.ts'
 import { createApiClient, expectStatus, startSeparatePortico } from '../harness/portico.ts'
+import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream } from '../upstream/upstream.ts'
 
 const questions = Array.from({ length: 8 }, (_, index) => `Is door ${index} open?`)
@@ -17,10 +18,7 @@ it(
       asked.push(messages.at(-1)!.content.split('\n').at(-1)!)
       // The third of each process waits until it is killed.
       if (isHeld && asked.length > 2) await released.promise
-      const chunk = (fields: object) => `data: ${JSON.stringify({ id: 'x', created: 1, model: 'm', ...fields })}\n\n`
-      const text = chunk({ choices: [{ index: 0, delta: { content: 'Yes.' }, finish_reason: 'stop' }] })
-      const usage = chunk({ choices: [], usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 } })
-      return { headers: { 'content-type': 'text/event-stream' }, body: `${text}${usage}data: [DONE]\n\n` }
+      return scriptedTurn('Yes.')
     })
     const place = await freshDatabasePlace()
     const provider = { id: 'p', flavour: 'generic', baseUrl: `${upstream.url}/v1`, apiKey: 'sk', hosting: 'us' }

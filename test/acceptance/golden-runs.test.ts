@@ -10,6 +10,7 @@ import {
   uploadForm,
   waitForDocument,
 } from '../harness/portico.ts'
+import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
 
 /** Runs of golden questions with a scripted model, whose answer depends on the question. */
@@ -65,11 +66,7 @@ beforeEach(async () => {
 function render(content: string | number): UpstreamReply {
   if (typeof content === 'number')
     return { status: content, headers: { 'content-type': 'application/json' }, body: '{"error":{"message":"no"}}' }
-  const chunk = (choices: object[], usage?: object) =>
-    `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices, usage })}\n\n`
-  const text = chunk([{ index: 0, delta: { content }, finish_reason: 'stop' }])
-  const usage = chunk([], { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 })
-  return { headers: { 'content-type': 'text/event-stream' }, body: `${text}${usage}data: [DONE]\n\n` }
+  return scriptedTurn(content, 1_000, 100)
 }
 
 async function createFilledSpace(): Promise<TestSpace> {

@@ -14,6 +14,7 @@ import {
   uploadForm,
   waitForDocument,
 } from '../harness/portico.ts'
+import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from '../upstream/upstream.ts'
 
 /** A service whose reranker is a provider's model; the provider also has a chat model that rewrites questions. */
@@ -45,11 +46,7 @@ function complete(body: string): UpstreamReply {
   const { messages } = JSON.parse(body) as { messages: { content: string }[] }
   const isRewriting = messages[0]!.content.startsWith('You prepare search queries.')
   const content = isRewriting ? JSON.stringify({ question: rewritten, variants: ['harbour hours'] }) : 'Yes.'
-  const chunk = (choices: object[], usage?: object) =>
-    `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices, usage })}\n\n`
-  const text = chunk([{ index: 0, delta: { content }, finish_reason: 'stop' }])
-  const usage = chunk([], { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
-  return { headers: { 'content-type': 'text/event-stream' }, body: `${text}${usage}data: [DONE]\n\n` }
+  return scriptedTurn(content)
 }
 
 const texts = [
@@ -86,7 +83,8 @@ beforeAll(async () => {
           deployments: [{ provider: 'chatter', prices: { input: '1', output: '2' } }],
         },
       ],
-      reranker: { model: 'rerank-1', timeoutMs: 1_000 },
+      // A busy machine needs more than a second for a comparison.
+      reranker: { model: 'rerank-1', timeoutMs: 5_000 },
     },
   })
   organisation = await portico.createOrganisation()

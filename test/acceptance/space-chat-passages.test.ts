@@ -9,6 +9,7 @@ import {
   uploadForm,
   waitForDocument,
 } from '../harness/portico.ts'
+import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
 /** Which passages of a Space the model receives, with a scripted model that records its prompts. */
@@ -31,11 +32,7 @@ const limits = { queryRewriting: 'off', wholeSpaceTokens: 0 }
 beforeAll(async () => {
   upstream = await startUpstream(({ body }) => {
     prompts.push((JSON.parse(body) as { messages: { content: string }[] }).messages.at(-1)!.content)
-    const chunk = (choices: object[], usage?: object) =>
-      `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices, usage })}\n\n`
-    const delta = chunk([{ index: 0, delta: { content: answer }, finish_reason: 'stop' }])
-    const usage = chunk([], { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
-    return { headers: { 'content-type': 'text/event-stream' }, body: `${delta}${usage}data: [DONE]\n\n` }
+    return scriptedTurn(answer)
   })
   const deployments = [{ provider: 'p', prices: { input: '1', output: '2' } }]
   portico = await startPortico({

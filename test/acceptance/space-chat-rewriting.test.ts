@@ -9,6 +9,7 @@ import {
   uploadForm,
   waitForDocument,
 } from '../harness/portico.ts'
+import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
 /** A scripted model that rewrites questions, or fails to. */
@@ -41,11 +42,7 @@ beforeAll(async () => {
     if (typeof content === 'number') {
       return { status: content, headers: json, body: '{"error":{"message":"no"}}' }
     }
-    const chunk = (choices: object[], usage?: object) =>
-      `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices, usage })}\n\n`
-    const text = chunk([{ index: 0, delta: { content }, finish_reason: 'stop' }])
-    const usage = chunk([], { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
-    return { headers: { 'content-type': 'text/event-stream' }, body: `${text}${usage}data: [DONE]\n\n` }
+    return scriptedTurn(content)
   })
   const deployments = [{ provider: 'p', prices: { input: '1', output: '2' } }]
   portico = await startPortico({

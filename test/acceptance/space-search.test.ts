@@ -9,6 +9,7 @@ import {
   uploadForm,
   waitForDocument,
 } from '../harness/portico.ts'
+import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
 /** The retrieval tester next to the chat, with a scripted model that records what the chat sends to it. */
@@ -42,11 +43,7 @@ let sent: { messages: { content: string }[] }[] = []
 beforeAll(async () => {
   upstream = await startUpstream(({ body }) => {
     sent.push(JSON.parse(body))
-    const chunk = (choices: object[], usage?: object) =>
-      `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices, usage })}\n\n`
-    const answer = chunk([{ index: 0, delta: { content: 'Yes.' }, finish_reason: 'stop' }])
-    const usage = chunk([], { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
-    return { headers: { 'content-type': 'text/event-stream' }, body: `${answer}${usage}data: [DONE]\n\n` }
+    return scriptedTurn('Yes.')
   })
   const deployments = [{ provider: 'p', prices: { input: '1', output: '2' } }]
   portico = await startPortico({

@@ -37,8 +37,8 @@ export function readToolRequest(body: string): ToolRequest {
   }
 }
 
-/** The turn as a stream; arguments arrive in two pieces. `promptTokens`: of the usage that the host reports. */
-export function scriptedTurn(turn: ScriptedTurn, promptTokens = 90): UpstreamReply {
+/** The turn as a stream, with the usage that the host reports; arguments arrive in two pieces. */
+export function scriptedTurn(turn: ScriptedTurn, promptTokens = 90, completionTokens = 30): UpstreamReply {
   const deltas =
     typeof turn === 'string'
       ? [{ content: turn }]
@@ -64,7 +64,11 @@ export function scriptedTurn(turn: ScriptedTurn, promptTokens = 90): UpstreamRep
     {
       ...head,
       choices: [],
-      usage: { prompt_tokens: promptTokens, completion_tokens: 30, total_tokens: promptTokens + 30 },
+      usage: {
+        prompt_tokens: promptTokens,
+        completion_tokens: completionTokens,
+        total_tokens: promptTokens + completionTokens,
+      },
     },
   ]
   return {
