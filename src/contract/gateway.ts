@@ -5,7 +5,8 @@ export const maximumMessages = 1024
 export const maximumCharactersPerMessage = 200_000
 
 /** Limits that the interface does not define; the values of the compatible API. */
-const maximumModelIdLength = 256
+export const maximumModelIdLength = 256
+export const maximumUserLength = 512
 const maximumStopSequences = 4
 export const maximumMetadataPairs = 16
 /** Text parts of one message: bounds the memory of one request. */
@@ -45,7 +46,7 @@ export const completionRequestSchema = z
     frequency_penalty: optional(z.number().min(-2).max(2)),
     seed: optional(z.int()),
     stop: optional(z.union([z.string(), z.array(z.string()).max(maximumStopSequences)])),
-    user: optional(z.string().max(512)),
+    user: optional(z.string().max(maximumUserLength)),
     metadata: optional(
       z
         .record(z.string().max(64, 'must have names of at most 64 characters'), z.string().max(512))

@@ -181,7 +181,10 @@ async function open(
     readOn,
     tokens,
     clock,
-    log: log.child({ requestId: call.requestId }),
+    // Few calls write a line, and a child takes as long as the rest of this function.
+    get log() {
+      return log.child({ requestId: call.requestId })
+    },
   }
 }
 

@@ -13,43 +13,35 @@ export async function estimatePrompt({
   messages,
   tools = [],
 }: Pick<ProviderRequest, 'messages' | 'tools'>): Promise<TokenEstimate> {
-  const parts: TokenEstimate[] = tools.length === 0 ? [] : [estimateTokens(JSON.stringify(tools))]
-  let start = 0
+  const total = { ...perPrompt }
+  if (tools.length > 0) add(total, estimateTokens(JSON.stringify(tools)))
   let units = 0
-  for (const [index, message] of messages.entries()) {
+  for (const message of messages) {
     if (units + message.content.length > unitsPerTurn) {
-      parts.push(estimateMessages(messages.slice(start, index)))
-      start = index
       units = 0
       await nextTurn()
     }
     units += message.content.length
+    addMessage(total, message)
   }
-  parts.push(estimateMessages(messages.slice(start)))
-  return sumOf([perPrompt, ...parts])
+  return total
 }
 
 /** The same synchronously, for prompts that are known to be small. */
 export function estimateSmallPrompt(messages: readonly ProviderMessage[]): TokenEstimate {
-  return sumOf([perPrompt, estimateMessages(messages)])
-}
-
-function estimateMessages(messages: readonly ProviderMessage[]): TokenEstimate {
-  return sumOf(
-    messages.flatMap(({ content, toolCalls = [], replay }) => [
-      perMessage,
-      estimateTokens(content),
-      ...toolCalls.map((call) => ({ estimate: 0, bound: Buffer.byteLength(call.argumentsJson) + call.name.length })),
-      ...(replay ? [{ estimate: 0, bound: Buffer.byteLength(JSON.stringify(replay.blocks)) }] : []),
-    ]),
-  )
-}
-
-function sumOf(parts: readonly TokenEstimate[]): TokenEstimate {
-  const total = { estimate: 0, bound: 0 }
-  for (const { estimate, bound } of parts) {
-    total.estimate += estimate
-    total.bound += bound
-  }
+  const total = { ...perPrompt }
+  for (const message of messages) addMessage(total, message)
   return total
+}
+
+function addMessage(total: TokenEstimate, { content, toolCalls, replay }: ProviderMessage): void {
+  add(total, perMessage)
+  add(total, estimateTokens(content))
+  for (const call of toolCalls ?? []) total.bound += Buffer.byteLength(call.argumentsJson) + call.name.length
+  if (replay) total.bound += Buffer.byteLength(JSON.stringify(replay.blocks))
+}
+
+function add(total: TokenEstimate, { estimate, bound }: TokenEstimate): void {
+  total.estimate += estimate
+  total.bound += bound
 }

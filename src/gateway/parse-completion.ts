@@ -2,6 +2,7 @@ import { completionRequestSchema, maximumCharactersPerMessage } from '../contrac
 import { readValue } from '../contract/validation.ts'
 import { AppError } from '../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
+import { readUsualRequest } from './usual-request.ts'
 
 export interface ParsedCompletion {
   model: string
@@ -74,9 +75,7 @@ export function parseCompletion(body: unknown, unread: string[] = []): ParsedCom
   if (!isObject(body)) throw new AppError('invalid_request', 'The body must be a JSON object.')
   refuseUnsupported(body)
   const { kept, left } = leaveOutNeutral(body)
-  const read = readValue(completionRequestSchema, kept, 'the body')
-  if ('problem' in read) throw new AppError('invalid_request', read.problem.message, { param: read.problem.param })
-  const fields = read.value
+  const fields = readUsualRequest(kept) ?? readFields(kept)
   const messages = fields.messages.map(flattenMessage)
   assertMessageOrder(messages)
   if (fields.stream_options !== undefined && fields.stream !== true) {
@@ -106,22 +105,39 @@ export function parseCompletion(body: unknown, unread: string[] = []): ParsedCom
   }
 }
 
+function readFields(body: Record<string, unknown>) {
+  const read = readValue(completionRequestSchema, body, 'the body')
+  if ('problem' in read) throw new AppError('invalid_request', read.problem.message, { param: read.problem.param })
+  return read.value
+}
+
 function refuseUnsupported(body: Record<string, unknown>) {
-  for (const [field, why] of Object.entries(refusedFields)) {
-    const value = body[field]
-    if (value === undefined || value === null || plainValues[field]?.(value) || neutralValues[field]?.(value)) continue
-    throw unsupported(field, why)
+  if (hasField(body, mayBeRefused)) {
+    for (const [field, why] of Object.entries(refusedFields)) {
+      const value = body[field]
+      if (value === undefined || value === null || plainValues[field]?.(value) || neutralValues[field]?.(value))
+        continue
+      throw unsupported(field, why)
+    }
   }
   if (!Array.isArray(body.messages)) return
-  for (const [index, message] of body.messages.entries()) {
-    if (isObject(message)) refuseUnsupportedMessage(message, `messages.${index}`)
-  }
+  for (const [index, message] of body.messages.entries())
+    if (isObject(message)) refuseUnsupportedMessage(message, index)
+}
+
+const mayBeRefused: ReadonlySet<string> = new Set(Object.keys(refusedFields))
+const mayBeLeftOut: ReadonlySet<string> = new Set([...Object.keys(neutralValues), 'metadata'])
+
+function hasField(body: Record<string, unknown>, fields: ReadonlySet<string>): boolean {
+  for (const field in body) if (fields.has(field)) return true
+  return false
 }
 
 /** The body without the values that change nothing, and the names of what was left out. */
 function leaveOutNeutral(body: Record<string, unknown>): { kept: Record<string, unknown>; left: string[] } {
-  const kept = { ...body }
   const left: string[] = []
+  if (!hasField(body, mayBeLeftOut)) return { kept: body, left }
+  const kept = { ...body }
   for (const [field, isNeutral] of Object.entries(neutralValues)) {
     if (!(field in kept) || !isNeutral(kept[field])) continue
     delete kept[field]
@@ -137,21 +153,21 @@ function leaveOutNeutral(body: Record<string, unknown>): { kept: Record<string, 
   return { kept, left }
 }
 
-function refuseUnsupportedMessage(message: Record<string, unknown>, path: string) {
+function refuseUnsupportedMessage(message: Record<string, unknown>, index: number) {
   if (message.role === 'tool' || message.role === 'function')
-    throw unsupported(`${path}.role`, 'tool calling is not supported')
+    throw unsupported(`messages.${index}.role`, 'tool calling is not supported')
   for (const field of emptyMessageFields) {
     const value = message[field]
     if (value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)) continue
     throw unsupported(
-      `${path}.${field}`,
+      `messages.${index}.${field}`,
       field === 'refusal' ? 'refusals are not taken back' : 'tool calling and audio are not supported',
     )
   }
   if (!Array.isArray(message.content)) return
-  for (const [index, part] of message.content.entries()) {
+  for (const [at, part] of message.content.entries()) {
     if (isObject(part) && typeof part.type === 'string' && part.type !== 'text') {
-      throw unsupported(`${path}.content.${index}.type`, 'only text content is supported')
+      throw unsupported(`messages.${index}.content.${at}.type`, 'only text content is supported')
     }
   }
 }
@@ -213,7 +229,7 @@ function ignoredFields(body: Record<string, unknown>): string[] {
   const ignored = Object.keys(body).filter((field) => !knownFields.has(field))
   const ofMessages = new Set<string>()
   for (const message of body.messages as Record<string, unknown>[]) {
-    for (const field of Object.keys(message)) {
+    for (const field in message) {
       if (field !== 'role' && field !== 'content' && !emptyMessageFields.includes(field))
         ofMessages.add(`messages.${field}`)
     }

@@ -107,8 +107,11 @@ async function take(opened: OpenedCall, reading: Reading, events: ProviderEvent[
   return visible
 }
 
+/** One for all streams: it ends each of them, and an error takes its time to be made. */
+const readNoLonger = new AppError('client_closed', 'The answer is no longer read.')
+
 function cancel({ work }: OpenedCall, reading: Reading | undefined): void {
-  work.abort(new AppError('client_closed', 'The answer is no longer read.'))
+  work.abort(readNoLonger)
   reading?.next?.catch(() => {})
   // Closes a stream that was never asked for its next events; one that was ends by the signal.
   void reading?.events.return?.().catch(() => {})

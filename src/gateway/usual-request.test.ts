@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { completionRequestSchema } from '../contract/gateway.ts'
+import { readUsualRequest } from './usual-request.ts'
+
+const usual = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] }
+
+/** Values of every kind for every field, near their limits, so that the two readers can differ in each rule. */
+const anyValue = fc.oneof(
+  fc.constantFrom(
+    undefined,
+    null,
+    true,
+    false,
+    '',
+    'END',
+    0,
+    1,
+    2,
+    -2,
+    0.5,
+    -2.01,
+    2.01,
+    Number.POSITIVE_INFINITY,
+    2 ** 53,
+    2 ** 53 - 1,
+  ),
+  fc.constantFrom([], ['a'], {}, { include_usage: true }, { include_usage: null }, { include_usage: 1 }),
+  fc.constantFrom({ include_usage: true, include_obfuscation: false }, { include_usage: true, other: 1 }),
+  fc.constantFrom('x'.repeat(256), 'x'.repeat(257), 'x'.repeat(512), 'x'.repeat(513)),
+)
+const anyMessage = fc.oneof(
+  fc.record({ role: fc.constantFrom('user', 'system', 'tool', 1), content: fc.oneof(fc.string(), anyValue) }),
+  fc.record({
+    role: fc.constantFrom('user', 'assistant', 'developer'),
+    content: fc.array(
+      fc.oneof(
+        fc.record(
+          { type: fc.constantFrom('text', 'image'), text: fc.oneof(fc.string(), anyValue) },
+          { requiredKeys: [] },
+        ),
+        anyValue,
+      ),
+      { maxLength: 3 },
+    ),
+    name: anyValue,
+  }),
+  anyValue,
+)
+const fieldNames = [...Object.keys(completionRequestSchema.shape), 'toString', '__proto__', 'unknown']
+const anyBody = fc
+  .tuple(
+    fc.dictionary(fc.constantFrom(...fieldNames), anyValue, { maxKeys: 4 }),
+    fc.constantFrom(usual, {}),
+    fc.option(fc.array(anyMessage, { maxLength: 3 }), { nil: undefined }),
+  )
+  .map(([fields, base, messages]) => ({ ...fields, ...base, ...(messages && { messages }) }))
+
+describe('a request of usual fields', () => {
+  it('reads as the schema reads it, or is left to the schema', () => {
+    fc.assert(
+      fc.property(anyBody, (body) => {
+        const read = readUsualRequest(body)
+        if (read !== undefined) expect(read).toEqual(completionRequestSchema.parse(body))
+      }),
+      { numRuns: 3_000 },
+    )
+  })
+
+  it('is not left to the schema', () => {
+    const fields = {
+      ...usual,
+      stream: true,
+      stream_options: { include_usage: true },
+      max_completion_tokens: 5,
+      max_tokens: null,
+      temperature: 2,
+      top_p: 0,
+      presence_penalty: -2,
+      frequency_penalty: 2,
+      seed: -7,
+      stop: 'END',
+      user: 'u'.repeat(512),
+    }
+    expect(readUsualRequest(fields)).toEqual(completionRequestSchema.parse(fields))
+    const parts = { ...usual, messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }] }
+    expect(readUsualRequest(parts)).toEqual(completionRequestSchema.parse(parts))
+  })
+})
