@@ -28,8 +28,7 @@ export function authenticateOrganisation(request: FastifyRequest, { organisation
 
 /** True for a valid operator token, false without a credential in the headers. Throws for any other credential. */
 export function authenticateOperator(request: FastifyRequest, { operatorTokens }: Authenticators): boolean {
-  const { authorization, 'x-api-key': named } = request.raw.headersDistinct
-  if (authorization === undefined && named === undefined) return false
+  if (!hasCredential(request)) return false
   const token = readKey(request)
   if (token !== undefined && operatorTokens.authenticate(token)) return true
   throw new AppError(
@@ -42,17 +41,31 @@ export function authenticateOperator(request: FastifyRequest, { operatorTokens }
  * The only credential of a request. Undefined if there is none, or if credentials differ: two headers, a repeated header, values
  * joined by a proxy with commas, or a scheme other than Bearer next to a key.
  */
-function readKey({ raw }: FastifyRequest): string | undefined {
-  const { 'x-api-key': named = [], authorization = [] } = raw.headersDistinct
-  const keys = new Set<string>()
-  for (const value of named) for (const key of splitEqual(value)) keys.add(key)
-  for (const value of authorization) {
-    if (/^(?:Bearer)?\s*$/i.test(value)) continue
-    keys.add(/^Bearer +(\S+) *$/i.exec(value)?.[1] ?? '')
+function readKey({ raw: { rawHeaders } }: FastifyRequest): string | undefined {
+  let found: string | undefined
+  const accept = (key: string) => {
+    if (found !== undefined && found !== key) return false
+    found = key
+    return true
   }
-  const [key, ...others] = keys
-  return others.length === 0 && key !== '' ? key : undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!
+    const value = rawHeaders[index + 1]!
+    if (isNamed(name, 'x-api-key')) {
+      if (!splitEqual(value).every(accept)) return undefined
+    } else if (isNamed(name, 'authorization') && !/^(?:Bearer)?\s*$/i.test(value)) {
+      if (!accept(/^Bearer +(\S+) *$/i.exec(value)?.[1] ?? '')) return undefined
+    }
+  }
+  return found === '' ? undefined : found
 }
+
+function hasCredential({ headers }: FastifyRequest): boolean {
+  return headers.authorization !== undefined || headers['x-api-key'] !== undefined
+}
+
+/** Looks at the raw headers: `headersDistinct` of Node.js builds a list for each header of the request. */
+const isNamed = (name: string, wanted: string) => name.length === wanted.length && name.toLowerCase() === wanted
 
 /** `key, key`: proxies join a repeated header in this form. */
 function splitEqual(value: string): string[] {

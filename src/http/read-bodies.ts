@@ -79,7 +79,9 @@ async function receive(request: FastifyRequest, payload: Readable, budget: BodyB
   const chunks: Buffer[] = []
   let length = 0
   return new Promise((resolve, reject) => {
+    let isSettled = false
     const fail = (error: unknown) => {
+      isSettled = true
       payload.off('data', take)
       reject(error as Error)
     }
@@ -95,9 +97,15 @@ async function receive(request: FastifyRequest, payload: Readable, budget: BodyB
       }
     }
     payload.on('data', take)
-    payload.once('end', () => resolve(Buffer.concat(chunks, length)))
+    payload.once('end', () => {
+      isSettled = true
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length))
+    })
     payload.once('error', fail)
-    payload.once('close', () => fail(new AppError('client_closed', 'The request was interrupted.')))
+    payload.once('close', () => {
+      // Nearly every body has ended. The error alone, with its stack, would take as long as parsing the body.
+      if (!isSettled) fail(new AppError('client_closed', 'The request was interrupted.'))
+    })
   })
 }
 
