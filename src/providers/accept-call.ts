@@ -15,11 +15,14 @@ export function acceptCall(
   adjustments: Adjustments,
 ): ProviderCall {
   const request = withoutNeutral(call.request)
-  const rejects = new Set([...(settings.quirks?.rejects ?? []), ...(traits.refuses ?? [])])
-  for (const field of publicFieldNames) {
-    if (!rejects.has(publicNames[field])) continue
-    adjustments.drop(request, field)
-    delete request[field]
+  const { rejects = [] } = settings.quirks ?? {}
+  const { refuses = [] } = traits
+  if (rejects.length > 0 || refuses.length > 0) {
+    for (const field of publicFieldNames) {
+      if (!rejects.includes(publicNames[field]) && !refuses.includes(publicNames[field])) continue
+      adjustments.drop(request, field)
+      delete request[field]
+    }
   }
   mapTier(request, traits, adjustments)
   if (traits.tools === false) leaveOutTools(request, adjustments)

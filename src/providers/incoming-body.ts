@@ -25,6 +25,7 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
   #totalBytes = 0
   #answered = false
   #closed = false
+  #isWhole = false
   #failed: Error | undefined
   #wake: (() => void) | undefined
 
@@ -55,6 +56,7 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
     }
     this.#waiting.push(bytes)
     this.#waitingBytes += bytes.length
+    if (this.#isWhole) return
     if (this.#waitingBytes > maximumWaitingBytes && !controller.paused) controller.pause()
     this.#wake?.()
   }
@@ -82,6 +84,15 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
     this.#failed = failure('cancelled', 'The answer is no longer read.', { afterFirstByte: this.#answered })
     this.#controller?.abort(this.#failed)
     this.end()
+  }
+
+  /** All bytes, read by read, when the body has ended: instead of an iteration. */
+  async whole(): Promise<readonly Uint8Array[]> {
+    this.#isWhole = true
+    if (this.#controller?.paused) this.#controller.resume()
+    if (!this.#closed) await new Promise<void>((resolve) => (this.#wake = resolve))
+    if (this.#failed) throw this.#failed
+    return this.#waiting
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array[], void, void> {

@@ -20,8 +20,10 @@ export function parseJsonObject(text: string): JsonObject | undefined {
   return isObject(value) ? value : undefined
 }
 
+const utf8 = new TextDecoder()
+
 export function decodeJsonObject(body: Uint8Array): JsonObject | undefined {
-  return parseJsonObject(new TextDecoder().decode(body))
+  return parseJsonObject(utf8.decode(body))
 }
 
 export function asObject(value: unknown): JsonObject {

@@ -17,7 +17,8 @@ export const createOpenAiAdapter: CreateWireAdapter = (settings) => {
   const flavour: Flavour = flavours[host]
   const endpoint = createEndpoint(settings, flavour)
   const redact = createRedactor(settings)
-  const context = { settings, host, flavour, endpoint }
+  const rejects = [...flavour.rejects, ...(settings.quirks?.rejects ?? [])]
+  const context = { settings, accepting: { ...settings, quirks: { rejects } }, host, flavour, endpoint }
   const credentials = toCredentials(settings)
   const rerank = createRerank(context, redact)
   return {
