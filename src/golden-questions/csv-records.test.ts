@@ -1,16 +1,15 @@
-import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
 import { createRandom } from '../../test/harness/random.ts'
 import { threadMs } from '../../test/harness/timing.ts'
 import { readRecords, type Separator } from './csv-records.ts'
 
-const read = (text: string, separator: Separator = ',') => [...readRecords(text, separator)]
+const read = (text: string, separator: Separator = ',') => readRecords(text, separator)
 
 describe('a CSV text', () => {
   it('has records with the line on which each begins', () => {
     expect(read('a,b\r\n"x\r\ny","say ""hi"""\n\n5" pipe,\r,é')).toEqual([
       { line: 1, cells: ['a', 'b'] },
-      { line: 2, cells: ['x\r\ny', 'say "hi"'] },
+      { line: 2, cells: ['x\ny', 'say "hi"'] },
       { line: 5, cells: ['5" pipe', ''] },
       { line: 6, cells: ['', 'é'] },
     ])
@@ -23,12 +22,15 @@ describe('a CSV text', () => {
     expect(read(text, separator)).toEqual([{ line: 1, cells }])
   })
 
+  it('with a quote that is not closed is refused with the line before it', () => {
+    expect(() => read('a\n"b\nc')).toThrow('After line 1: the quote of a cell is not closed.')
+  })
+
   it.each([
-    ['a\n"b\nc', 'Line 2: the quote of a cell is not closed.'],
-    ['a\n"b\nc"d', 'Line 3: a quoted cell must end with its quote. Write a quote inside a cell twice.'],
-    [',,\n'.padEnd(1_100, ','), 'Line 2: the line must have at most 1000 cells.'],
-  ])('that is malformed is refused with its line: %j', (text, message) => {
-    expect(() => read(text)).toThrow(message)
+    [',', 10_000_001, 'The file must have at most 10000000 separators.'],
+    [',\n', 10_001, 'The file must have at most 10000 rows.'],
+  ])('of too many %j is refused', (unit, units, message) => {
+    expect(() => read(unit.repeat(units))).toThrow(message)
   })
 
   it('that a writer of RFC 4180 made is read as it was', () => {
@@ -41,9 +43,11 @@ describe('a CSV text', () => {
     for (let round = 0; round < 200; round++) {
       const rows = Array.from({ length: 4 }, () => Array.from({ length: 3 }, () => piece() + piece() + piece()))
       const text = rows.map((cells) => cells.map(quoted).join(',')).join('\r\n')
-      const read4180 = read(text).map(({ cells }) => cells)
-      expect(read4180, `seed ${seed}`).toEqual(rows)
-      expect(read4180, `seed ${seed}`).toEqual(parse(text, { record_delimiter: '\r\n' }))
+      const written = rows.map((cells) => cells.map((cell) => cell.replaceAll('\r\n', '\n')))
+      expect(
+        read(text).map(({ cells }) => cells),
+        `seed ${seed}`,
+      ).toEqual(written)
     }
   })
 
@@ -52,9 +56,9 @@ describe('a CSV text', () => {
       const text = unit.repeat(units)
       const startMs = threadMs()
       try {
-        for (const _ of readRecords(text, ',')) continue
+        read(text)
       } catch {
-        // A malformed text is refused after it was read.
+        // A text of too many records is refused while it is read.
       }
       return threadMs() - startMs
     }

@@ -1,3 +1,5 @@
+import { CsvError } from 'csv-parse'
+import { parse } from 'csv-parse/sync'
 import { AppError } from '../kernel/index.ts'
 
 export interface CsvRecord {
@@ -6,70 +8,47 @@ export interface CsvRecord {
   cells: string[]
 }
 
-/** More are no table of questions; bounds the memory of one record. */
-const maximumCells = 1_000
+export type Separator = ',' | ';' | '\t'
 
-const patterns = { ',': /[^,\r\n]*/y, ';': /[^;\r\n]*/y, '\t': /[^\t\r\n]*/y }
-
-export type Separator = keyof typeof patterns
+/** Bounds the memory of one record. Those in texts count too: the largest import is full of commas with six million. */
+const maximumSeparators = 10_000_000
+/** A spreadsheet may write thousands of empty rows below its table. */
+const maximumRecords = 10_000
 
 /**
- * The records of a CSV text (RFC 4180), in linear time. Lines end with LF, CRLF or CR, and blank lines are left out. A quote inside an
- * unquoted cell is text. Throws `invalid_request` naming the line of a quoted cell that does not end.
+ * The records of a CSV text (RFC 4180). Lines end with LF, CRLF or CR, which is LF in cells; blank lines are left out, and a quote inside an
+ * unquoted cell is text. Throws `invalid_request` naming the line of a quoted cell that does not end, or for a file with too many records or separators.
  */
-export function* readRecords(text: string, separator: Separator): Generator<CsvRecord> {
-  let place = { position: 0, line: 1 }
-  while (place.position < text.length) {
-    const afterBlank = skipLineBreak(text, place)
-    if (afterBlank) {
-      place = afterBlank
-      continue
-    }
-    const { line } = place
-    const cells: string[] = []
-    for (;;) {
-      const cell = text[place.position] === '"' ? readQuoted(text, place, separator) : readPlain(text, place, separator)
-      if (cells.push(cell.value) > maximumCells)
-        throw new AppError('invalid_request', `Line ${line}: the line must have at most ${maximumCells} cells.`)
-      place = cell.next
-      if (text[place.position] !== separator) break
-      place = { ...place, position: place.position + 1 }
-    }
-    place = skipLineBreak(text, place) ?? place
-    yield { line, cells }
+export function readRecords(text: string, separator: Separator): CsvRecord[] {
+  // The parser counts a CRLF in a cell as two lines.
+  const lines = text.replaceAll(/\r\n?/g, '\n')
+  if (count(lines, separator) > maximumSeparators)
+    throw new AppError('invalid_request', `The file must have at most ${maximumSeparators} separators.`)
+  const records: CsvRecord[] = []
+  let lastLine = 0
+  try {
+    parse(lines, {
+      delimiter: separator,
+      record_delimiter: '\n',
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+      on_record(cells: string[], { lines: endsOn }) {
+        lastLine = endsOn
+        if (records.length === maximumRecords)
+          throw new AppError('invalid_request', `The file must have at most ${maximumRecords} rows.`)
+        records.push({ line: endsOn - cells.reduce((sum, cell) => sum + count(cell, '\n'), 0), cells })
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof CsvError) || error.code !== 'CSV_QUOTE_NOT_CLOSED') throw error
+    throw new AppError('invalid_request', `After line ${lastLine}: the quote of a cell is not closed.`)
   }
+  return records
 }
 
-interface Place {
-  position: number
-  line: number
-}
-
-function skipLineBreak(text: string, { position, line }: Place): Place | undefined {
-  const character = text[position]
-  if (character !== '\n' && character !== '\r') return undefined
-  const length = character === '\r' && text[position + 1] === '\n' ? 2 : 1
-  return { position: position + length, line: line + 1 }
-}
-
-function readPlain(text: string, { position, line }: Place, separator: Separator) {
-  const pattern = patterns[separator]
-  pattern.lastIndex = position
-  const value = pattern.exec(text)![0]
-  return { value, next: { position: position + value.length, line } }
-}
-
-function readQuoted(text: string, { position, line }: Place, separator: Separator) {
-  let end = text.indexOf('"', position + 1)
-  while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2)
-  if (end < 0) throw new AppError('invalid_request', `Line ${line}: the quote of a cell is not closed.`)
-  const raw = text.slice(position + 1, end)
-  const lastLine = line + (raw.match(/\r\n|\n|\r/g)?.length ?? 0)
-  const after = text[end + 1]
-  if (after !== undefined && after !== separator && after !== '\n' && after !== '\r')
-    throw new AppError(
-      'invalid_request',
-      `Line ${lastLine}: a quoted cell must end with its quote. Write a quote inside a cell twice.`,
-    )
-  return { value: raw.replaceAll('""', '"'), next: { position: end + 1, line: lastLine } }
+function count(text: string, part: string): number {
+  let found = 0
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) found += 1
+  return found
 }

@@ -40,8 +40,7 @@ type Column = Field | undefined
  * naming the line: a header that is not understood, a quote that is not closed, or too many questions.
  */
 export function readCsvQuestions(text: string): CsvQuestion[] {
-  const records = readRecords(text, findSeparator(text))
-  const header = records.next().value
+  const [header, ...records] = readRecords(text, findSeparator(text))
   if (!header) throw new AppError('invalid_request', 'The file is empty. Its first line must name the columns.')
   const columns = readHeader(header.cells, header.line)
   const questions: CsvQuestion[] = []

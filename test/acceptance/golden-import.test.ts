@@ -148,7 +148,7 @@ describe('a CSV file', () => {
       null,
       'Line 2: the column “answer” is unknown. Known: question, expected documents, expected facts, must abstain.',
     ],
-    ['question\n"a', null, 'Line 2: the quote of a cell is not closed.'],
+    ['question\n"a', null, 'After line 1: the quote of a cell is not closed.'],
     [`question\n${'a?\n'.repeat(501)}`, 'questions', 'Line 502: the file must have at most 500 questions.'],
     [Buffer.from([0x71, 0xe9]), null, 'The text is not UTF-8. Save the file with this encoding.'],
   ])('that is wrong adds none, and the error names line, field and limit: %#', async (csv, param, message) => {
