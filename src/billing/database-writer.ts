@@ -176,9 +176,9 @@ export class DatabaseWriter implements LedgerWriter {
     const unopened = batch.opens.filter((row) => !opened.has(row.requestId)).map((row) => row.requestId)
     const present =
       unopened.length > 0 ? await loadOpenHoldIds(database, instance, unopened, signal) : new Set<string>()
-    const unentered = batch.settlements.map(({ entry }) => entry.requestId).filter((id) => !entered.has(id))
+    const unentered = batch.settlements.map(({ entry }) => entry.receipt.requestId).filter((id) => !entered.has(id))
     const existing = unentered.length > 0 ? await loadEntries(database, unentered, signal) : new Map<string, Receipt>()
-    const settledHere = new Set<string>(batch.settlements.map(({ entry }) => entry.requestId))
+    const settledHere = new Set<string>(batch.settlements.map(({ entry }) => entry.receipt.requestId))
     for (const write of writes) {
       switch (write.kind) {
         case 'open': {
@@ -188,8 +188,8 @@ export class DatabaseWriter implements LedgerWriter {
           break
         }
         case 'settle': {
-          if (entered.has(write.entry.requestId)) write.resolve({ kind: 'entered' })
-          else write.resolve(resultOf(write.entry, existing.get(write.entry.requestId)))
+          if (entered.has(write.entry.receipt.requestId)) write.resolve({ kind: 'entered' })
+          else write.resolve(resultOf(write.entry, existing.get(write.entry.receipt.requestId)))
           break
         }
         default:
@@ -200,12 +200,12 @@ export class DatabaseWriter implements LedgerWriter {
 
   /** The other instance has settled every hold of ours; new ones were not written. */
   private async failFenced(writes: Write[], error: FencedError): Promise<void> {
-    const ids = writes.filter((write) => write.kind === 'settle').map((write) => write.entry.requestId)
+    const ids = writes.filter((write) => write.kind === 'settle').map((write) => write.entry.receipt.requestId)
     const existing = await withDeadline(attemptTimeoutMs, (signal) =>
       loadEntries(this.deps.database, ids, signal),
     ).catch(() => new Map<string, Receipt>())
     for (const write of writes) {
-      if (write.kind === 'settle') write.resolve(resultOf(write.entry, existing.get(write.entry.requestId)))
+      if (write.kind === 'settle') write.resolve(resultOf(write.entry, existing.get(write.entry.receipt.requestId)))
       else if (write.kind === 'barrier') write.resolve()
       else write.reject(unavailable(error))
     }
@@ -250,7 +250,7 @@ function mergeWrites(writes: readonly Write[]): Batch {
         })
       }
     } else if (write.kind === 'settle') {
-      const { requestId } = write.entry
+      const { requestId } = write.entry.receipt
       settlements.set(requestId, { entry: write.entry, unopened: opens.delete(requestId) })
       changes.delete(requestId)
     }
@@ -274,7 +274,7 @@ function writeKey(write: Write): string {
     case 'change':
       return write.change.requestId
     case 'settle':
-      return write.entry.requestId
+      return write.entry.receipt.requestId
     case 'barrier':
       return ''
   }

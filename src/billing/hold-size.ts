@@ -36,8 +36,8 @@ export function pricingOf(request: HoldRequest, startedAt: number): CallPricing 
     let output = 0n
     for (const table of [schedule.base, ...reachable.map((step) => step.prices)]) {
       const unit = withDefaults(table)
-      prompt = greatest(prompt, unit.input, unit.cacheRead, unit.cacheWrite)
-      output = greatest(output, unit.output, unit.reasoning)
+      prompt = greater(prompt, greater(unit.input, greater(unit.cacheRead, unit.cacheWrite)))
+      output = greater(output, greater(unit.output, unit.reasoning))
     }
     return { prompt, output }
   })
@@ -49,7 +49,7 @@ export function holdCost(pricing: CallPricing, promptTokens: number, outputToken
   let cost = 0n
   for (const bound of pricing.bounds) {
     const base = BigInt(promptTokens) * bound.prompt + BigInt(outputTokens) * bound.output
-    cost = greatest(cost, withMarkup(base, pricing.markupBasisPoints))
+    cost = greater(cost, withMarkup(base, pricing.markupBasisPoints))
   }
   return cost
 }
@@ -119,6 +119,6 @@ export function shouldGrow(outputTokens: number, coveredTokens: number, wantedTo
   return coveredTokens < wantedTokens && outputTokens * 2 > coveredTokens
 }
 
-function greatest(...values: bigint[]): bigint {
-  return values.reduce((most, value) => (value > most ? value : most))
+function greater(first: bigint, second: bigint): bigint {
+  return first > second ? first : second
 }

@@ -35,14 +35,14 @@ export interface LedgerWriter {
  * An existing entry is our own, whose answer got lost, or another one: of the instance that settled the holds of this one
  * (`crashed`), or of another call with the same id. Only our own entry has the same time and ending.
  */
-export function resultOf(entry: Entry, found: Receipt | undefined): SettleResult {
+export function resultOf({ receipt }: Entry, found: Receipt | undefined): SettleResult {
   if (!found) return { kind: 'absent' }
   const isOwn =
-    found.ending === entry.ending &&
-    found.startedAt === entry.startedAt &&
-    found.settledAt === entry.settledAt &&
-    found.billedPicoUsd === entry.billedPicoUsd &&
-    found.organisationId === entry.organisationId
+    found.ending === receipt.ending &&
+    found.startedAt === receipt.startedAt &&
+    found.settledAt === receipt.settledAt &&
+    found.billedPicoUsd === receipt.billedPicoUsd &&
+    found.organisationId === receipt.organisationId
   return isOwn ? { kind: 'entered' } : { kind: 'existing', receipt: found }
 }
 

@@ -1,5 +1,6 @@
 import type { InstanceId, OrganisationId, RequestId, SpaceId, TokenCounts } from '../kernel/index.ts'
 import type { Database, Queryable } from '../database/index.ts'
+import { encodeBatch, encodeEntry, encodeHold } from './ledger-json.ts'
 import type { CallTags, Receipt, Surface } from './port.ts'
 import type { UnitPrices } from './prices.ts'
 
@@ -22,7 +23,8 @@ export interface HoldRow {
 }
 
 /** A receipt with what the audit needs to recompute it. */
-export interface Entry extends Receipt {
+export interface Entry {
+  receipt: Receipt
   /** The base cost stated by the provider; null: tokens times prices. */
   statedAttoUsd: bigint | null
   /** For usage reports; they are personal data and not part of the ledger. */
@@ -171,107 +173,4 @@ function receiptOf(stored: StoredEntry): Receipt {
     unitPrices: { input, output, cacheRead, cacheWrite, reasoning },
     baseCostPicoUsd: BigInt(entry.baseCostPicoUsd),
   }
-}
-
-/** A batch whose holds and entries are JSON already. */
-export interface EncodedBatch {
-  opens: string[]
-  changes: HoldChange[]
-  settlements: { encoded: string; unopened: boolean }[]
-}
-
-/** The last three parameters of ledger_write_batch. */
-export function encodeBatch({ opens, changes, settlements }: EncodedBatch): [string, string, string] {
-  return [
-    `[${opens.join(',')}]`,
-    JSON.stringify(Object.fromEntries(changes.map(changeToJson))),
-    `[${settlements.map(({ encoded, unopened }) => `{"unopened":${unopened},${encoded.slice(1)}`).join(',')}]`,
-  ]
-}
-
-/** A hold as JSON with the names of its columns. */
-export function encodeHold(hold: HoldRow): string {
-  return JSON.stringify({
-    request_id: hold.requestId,
-    organisation_id: hold.organisationId,
-    period: hold.period,
-    amount_pico_usd: String(hold.amountPicoUsd),
-    surface: hold.surface,
-    space_id: hold.spaceId,
-    model: storable(hold.model),
-    started_at: isoTime(hold.startedAt),
-    prompt_tokens: hold.promptTokens,
-    output_tokens: hold.outputTokens,
-    input_atto_usd: String(hold.inputAttoUsd),
-    output_atto_usd: String(hold.outputAttoUsd),
-    price_source: storable(hold.priceSource),
-    markup_basis_points: hold.markupBasisPoints,
-  })
-}
-
-function changeToJson({ requestId, amountPicoUsd, outputTokens }: HoldChange) {
-  return [requestId, [amountPicoUsd === null ? null : String(amountPicoUsd), outputTokens]] as const
-}
-
-/** An entry as JSON with the names of its columns. */
-export function encodeEntry(entry: Entry): string {
-  return JSON.stringify({
-    request_id: entry.requestId,
-    organisation_id: entry.organisationId,
-    period: entry.period,
-    surface: entry.surface,
-    space_id: entry.spaceId,
-    model: storable(entry.model),
-    deployment_id: storable(entry.deploymentId),
-    provider_id: storable(entry.providerId),
-    hosting: storable(entry.hosting),
-    started_at: isoTime(entry.startedAt),
-    settled_at: isoTime(entry.settledAt),
-    ...usageToJson(entry.usage),
-    ...pricesToJson(entry.unitPrices),
-    price_source: storable(entry.priceSource),
-    stated_atto_usd: entry.statedAttoUsd === null ? null : String(entry.statedAttoUsd),
-    cost_basis: entry.costBasis,
-    raw_usage: entry.rawUsage,
-    markup_basis_points: entry.markupBasisPoints,
-    billed_pico_usd: String(entry.billedPicoUsd),
-    written_off_pico_usd: String(entry.writtenOffPicoUsd),
-    estimated: entry.estimated,
-    ending: storable(entry.ending),
-    finish_reason: storable(entry.finishReason),
-    first_token_ms: entry.firstTokenMs,
-    failure: entry.failure,
-    tags: entry.tags,
-  })
-}
-
-function usageToJson(usage: TokenCounts) {
-  return {
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
-    cached_tokens: usage.cachedTokens,
-    cache_write_tokens: usage.cacheWriteTokens,
-    reasoning_tokens: usage.reasoningTokens,
-  }
-}
-
-function pricesToJson(prices: UnitPrices) {
-  return {
-    input_atto_usd: String(prices.input),
-    output_atto_usd: String(prices.output),
-    cache_read_atto_usd: String(prices.cacheRead),
-    cache_write_atto_usd: String(prices.cacheWrite),
-    reasoning_atto_usd: String(prices.reasoning),
-  }
-}
-
-/** PostgreSQL rejects NUL and halves of surrogate pairs in text; those from a provider must not fail a whole batch. */
-function storable<Text extends string | null>(text: Text): Text {
-  return (text === null ? null : text.replaceAll('\0', '').slice(0, maximumTextLength).toWellFormed()) as Text
-}
-
-const maximumTextLength = 500
-
-function isoTime(atMs: number): string {
-  return new Date(atMs).toISOString()
 }

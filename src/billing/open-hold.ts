@@ -43,9 +43,10 @@ export class OpenHold implements Hold {
   private outputTokens = 0
   private writtenOutputTokens = 0
   private growth: Promise<void> | undefined
+  /** Ends the wait for growth. */
+  private growing: AbortController | undefined
   private settlement: Promise<Receipt> | undefined
   private isRevoked = false
-  private readonly settled = new AbortController()
 
   constructor(deps: OpenHoldDeps, call: HeldCall, reserved: Reservation | 'write_off') {
     const { lease, request, startedAt } = call
@@ -90,8 +91,7 @@ export class OpenHold implements Hold {
   /** Another instance has settled it: no more output may be shown. */
   revoke(): void {
     this.isRevoked = true
-    // Also ends a wait for growth.
-    this.settled.abort(unavailable())
+    this.growing?.abort(unavailable())
   }
 
   /** Output known by now that is not in the database yet; undefined when there is nothing new. */
@@ -156,7 +156,9 @@ export class OpenHold implements Hold {
     const { lease, request, pricing } = this.call
     const { promptTokensBound: promptTokens, roomOfNext } = request
     const held = { promptTokens, amountPicoUsd: this.amountPicoUsd, roomOfNext }
-    const { signal } = this.settled
+    if (this.isRevoked) throw unavailable()
+    this.growing ??= new AbortController()
+    const { signal } = this.growing
     const extra = await growFor(reservation, lease, pricing, held, targetTokens, signal).catch((error: unknown) => {
       // Settled by another instance, or the database does not answer: it cannot grow now.
       throw error instanceof AppError || signal.aborted ? error : unavailable(error)
@@ -177,32 +179,32 @@ export class OpenHold implements Hold {
   private async write(outcome: Outcome): Promise<Receipt> {
     const { writer, now, onClosed, onSettled } = this.deps
     const { lease } = this.call
-    this.settled.abort(new Error('the call is over'))
+    this.growing?.abort(new Error('the call is over'))
     const entry = entryOf(this.call, outcome, now())
-    const costPicoUsd = entry.billedPicoUsd
+    const { receipt } = entry
+    const costPicoUsd = receipt.billedPicoUsd
     const missing = costPicoUsd - this.amountPicoUsd
     const spare = missing > 0n && !this.isWrittenOff ? await this.claim(missing) : 0n
     const billable = this.amountPicoUsd + spare
-    entry.billedPicoUsd = costPicoUsd < billable ? costPicoUsd : billable
-    entry.writtenOffPicoUsd = costPicoUsd - entry.billedPicoUsd
+    receipt.billedPicoUsd = costPicoUsd < billable ? costPicoUsd : billable
+    receipt.writtenOffPicoUsd = costPicoUsd - receipt.billedPicoUsd
     const heldPicoUsd = billable
-    bill(lease, heldPicoUsd, entry.billedPicoUsd)
+    bill(lease, heldPicoUsd, receipt.billedPicoUsd)
     let result: SettleResult
     try {
       result = await writer.settle(this.instanceId, entry)
     } catch (error) {
       // The row is still open in the database: keep its money set aside, so that it is not spent twice.
-      unbill(lease, entry.billedPicoUsd)
+      unbill(lease, receipt.billedPicoUsd)
       lease.heldPicoUsd += heldPicoUsd
       throw error
     } finally {
       lease.openHolds -= 1
     }
     onClosed()
-    const { statedAttoUsd: _stated, tags: _tags, ...written } = entry
-    const receipt = this.receiptAfter(result, written)
-    onSettled(receipt)
-    return receipt
+    const settled = this.receiptAfter(result, receipt)
+    onSettled(settled)
+    return settled
   }
 
   /** A bill above the hold, which a provider that ignores its cap can cause, takes what is free; the rest is written off. */
@@ -276,7 +278,7 @@ function entryOf({ lease, request, startedAt }: HeldCall, outcome: Outcome, sett
   const { statedAttoUsd, costBasis } = statedCost(stated, schedule)
   const { markupBasisPoints } = request.organisation
   const cost = costOf(usage, schedule, markupBasisPoints, statedAttoUsd)
-  return {
+  const receipt: Receipt = {
     requestId: request.requestId,
     organisationId: lease.organisationId,
     surface: request.surface,
@@ -302,7 +304,6 @@ function entryOf({ lease, request, startedAt }: HeldCall, outcome: Outcome, sett
     finishReason: answered?.finishReason ?? null,
     firstTokenMs: answered?.firstTokenMs ?? null,
     failure: outcome.kind === 'unanswered' ? failureCode(outcome.reason) : null,
-    tags: request.tags ?? null,
-    statedAttoUsd,
   }
+  return { receipt, statedAttoUsd, tags: request.tags ?? null }
 }

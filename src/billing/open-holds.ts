@@ -78,13 +78,14 @@ export class OpenHolds {
   private async decided<Result>(request: HoldRequest, decide: Decide<Result>): Promise<Result> {
     const { writer, onFenced } = this.deps
     try {
-      return await this.decideOnce(request, decide).catch((error: unknown) => {
+      try {
+        return await this.decideOnce(request, decide)
+      } catch (error) {
         // Presumed dead between two calls: nothing was set aside yet, so start again on a new lease.
         if (!(error instanceof FencedError)) throw error
-        return withDeadline(renewalTimeoutMs, () => onFenced(error.instanceId)).then(() =>
-          this.decideOnce(request, decide),
-        )
-      })
+        await withDeadline(renewalTimeoutMs, () => onFenced(error.instanceId))
+        return await this.decideOnce(request, decide)
+      }
     } catch (error) {
       if (isAppError(error) || request.signal.aborted) throw error
       // Periods and leases could not be read or written: nothing was set aside, and the call may be sent again.

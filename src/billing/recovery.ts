@@ -3,6 +3,7 @@ import type { Database, Queryable } from '../database/index.ts'
 import { boundedTransaction } from './lease.store.ts'
 import { type Entry, type HoldRow, loadHoldsOf, writeBatch } from './ledger.store.ts'
 import { closeInstance, loadDeadInstances, loadLeaseRoom, lockInstance } from './instance.store.ts'
+import type { Receipt } from './port.ts'
 import { costOf, displayedBaseCost } from './prices.ts'
 
 /** Rows that are settled in one statement. */
@@ -77,7 +78,7 @@ function settleByPolicy(hold: HoldRow, nowMs: number): Entry {
   const base = { input: hold.inputAttoUsd, output: hold.outputAttoUsd }
   const cost = costOf(usage, { source: hold.priceSource, validFrom: 0, base, contextSteps: [] }, hold.markupBasisPoints)
   const billedPicoUsd = cost.totalPicoUsd < hold.amountPicoUsd ? cost.totalPicoUsd : hold.amountPicoUsd
-  return {
+  const receipt: Receipt = {
     requestId: hold.requestId,
     organisationId: hold.organisationId,
     surface: hold.surface,
@@ -102,20 +103,19 @@ function settleByPolicy(hold: HoldRow, nowMs: number): Entry {
     finishReason: null,
     firstTokenMs: null,
     failure: null,
-    tags: null,
     costBasis: 'tokens',
     rawUsage: null,
-    statedAttoUsd: null,
   }
+  return { receipt, statedAttoUsd: null, tags: null }
 }
 
 /** Holds always fit their lease. If one did not, the organisation would not pay for it, and the audit would report it. */
-function capTo(entry: Entry, room: Map<string, bigint>, hold: HoldRow): void {
+function capTo({ receipt }: Entry, room: Map<string, bigint>, hold: HoldRow): void {
   const key = `${hold.organisationId} ${hold.period}`
   const left = room.get(key) ?? 0n
-  if (entry.billedPicoUsd > left) {
-    entry.writtenOffPicoUsd += entry.billedPicoUsd - left
-    entry.billedPicoUsd = left
+  if (receipt.billedPicoUsd > left) {
+    receipt.writtenOffPicoUsd += receipt.billedPicoUsd - left
+    receipt.billedPicoUsd = left
   }
-  room.set(key, left - entry.billedPicoUsd)
+  room.set(key, left - receipt.billedPicoUsd)
 }

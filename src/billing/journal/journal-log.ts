@@ -134,13 +134,15 @@ export class JournalLog {
     const { folder, files } = this.options
     const spare = spareFile(folder, ++this.spareNumber)
     const handle = await fs.promises.open(spare, 'wx', 0o600)
+    const isStart = this.segments.length === 0
     try {
       for (let position = 0; position < this.segmentBytes; position += zeros.length) {
         const left = this.segmentBytes - position
         await files.write(handle.fd, left < zeros.length ? zeros.subarray(0, left) : zeros, position)
-        // Each part by itself, so that the sync of a frame waits for little.
-        await files.sync(handle.fd)
+        // Each part by itself while calls run, so that the sync of a frame waits for little.
+        if (!isStart) await files.sync(handle.fd)
       }
+      if (isStart) await files.sync(handle.fd)
       this.spare = spare
     } catch (error) {
       await files.remove(spare)

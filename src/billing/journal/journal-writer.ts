@@ -8,7 +8,8 @@ import {
   withDeadline,
 } from '../../kernel/index.ts'
 import type { Database } from '../../database/index.ts'
-import { encodeEntry, encodeHold, type Entry, type HoldChange, type HoldRow, loadEntries } from '../ledger.store.ts'
+import { encodeEntry, encodeHold } from '../ledger-json.ts'
+import { type Entry, type HoldChange, type HoldRow, loadEntries } from '../ledger.store.ts'
 import { type LedgerWriter, resultOf, type SettleResult, unavailable } from '../ledger-writer.ts'
 import type { Receipt } from '../port.ts'
 import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from '../write-queue.ts'
@@ -106,15 +107,19 @@ export class JournalWriter implements LedgerWriter {
 
   open(instance: InstanceId, row: HoldRow): Promise<void> {
     const { requestId } = row
-    return this.add({ kind: 'open', instance, requestId, hold: encodeHold(row) }).then(() => {})
+    const record: JournalRecord = { kind: 'open', instance, requestId, hold: encodeHold(row) }
+    return new Promise((resolve, reject) => this.add(record, undefined, () => resolve(), reject))
   }
 
   change(instance: InstanceId, { requestId, amountPicoUsd, outputTokens }: HoldChange): Promise<void> {
-    return this.add({ kind: 'change', instance, requestId, amountPicoUsd, outputTokens }).then(() => {})
+    const record: JournalRecord = { kind: 'change', instance, requestId, amountPicoUsd, outputTokens }
+    return new Promise((resolve, reject) => this.add(record, undefined, () => resolve(), reject))
   }
 
   settle(instance: InstanceId, entry: Entry): Promise<SettleResult> {
-    return this.add({ kind: 'settle', instance, requestId: entry.requestId, entry: encodeEntry(entry) }, entry)
+    const { requestId } = entry.receipt
+    const record: JournalRecord = { kind: 'settle', instance, requestId, entry: encodeEntry(entry) }
+    return new Promise((resolve, reject) => this.add(record, entry, resolve, reject))
   }
 
   async barrier(): Promise<void> {
@@ -176,23 +181,19 @@ export class JournalWriter implements LedgerWriter {
     await this.deps.journal.close()
   }
 
-  private add(record: JournalRecord, entry?: Entry): Promise<SettleResult> {
+  private add(
+    record: JournalRecord,
+    entry: Entry | undefined,
+    resolve: (result: SettleResult) => void,
+    reject: (error: unknown) => void,
+  ): void {
     const line = encodeRecord(record)
-    if (Buffer.byteLength(line) > this.maximumFrameBytes / 2) {
-      return Promise.reject(new AppError('internal_error', 'The request could not be accounted for.'))
+    if (3 * line.length > this.maximumFrameBytes) {
+      reject(new AppError('internal_error', 'The request could not be accounted for.'))
+      return
     }
     const mayExpire = record.kind !== 'settle'
-    return new Promise((resolve, reject) =>
-      this.queue.add({
-        kind: 'record',
-        record,
-        line,
-        entry,
-        resolve,
-        reject,
-        ...queued(mayExpire),
-      }),
-    )
+    this.queue.add({ kind: 'record', record, line, entry, resolve, reject, ...queued(mayExpire) })
   }
 
   /** Rejects only when writes failed; each of them is rejected then. */
@@ -213,7 +214,7 @@ export class JournalWriter implements LedgerWriter {
     if (accepted.length === 0) return
     await this.deps.journal.append(accepted.map(({ line }) => line))
     // Before any reply, so that a receipt is found as soon as its call is over.
-    for (const { entry } of accepted) if (entry) this.unapplied.set(entry.requestId, receiptOf(entry))
+    for (const { entry } of accepted) if (entry) this.unapplied.set(entry.receipt.requestId, entry.receipt)
     this.projector.add(accepted.map(({ record }) => record))
     for (const write of accepted) write.resolve(entered)
   }
@@ -269,7 +270,7 @@ export class JournalWriter implements LedgerWriter {
   /** A settlement without a hold: what was settled under its id, if anything. */
   private async lookUp(write: RecordWrite, entry: Entry): Promise<void> {
     const { database } = this.deps
-    const { requestId } = entry
+    const { requestId } = entry.receipt
     const found =
       this.unapplied.get(requestId) ??
       (await withDeadline(lookUpTimeoutMs, (signal) => loadEntries(database, [requestId], signal)).then(
@@ -309,8 +310,4 @@ function partsOf(writes: readonly Write[], maximumBytes: number): RecordWrite[][
     parts.at(-1)!.push(write)
   }
   return parts
-}
-
-function receiptOf({ statedAttoUsd: _stated, tags: _tags, ...receipt }: Entry): Receipt {
-  return receipt
 }

@@ -1,6 +1,6 @@
 import type { InstanceId } from '../../kernel/index.ts'
 import type { Database, Queryable } from '../../database/index.ts'
-import { type EncodedBatch, encodeBatch } from '../ledger.store.ts'
+import { type EncodedBatch, encodeBatch } from '../ledger-json.ts'
 
 export interface StoredJournal {
   journalId: string

@@ -1,5 +1,6 @@
 import { isUuid, type InstanceId, type RequestId } from '../../kernel/index.ts'
-import type { EncodedBatch, HoldChange } from '../ledger.store.ts'
+import type { EncodedBatch } from '../ledger-json.ts'
+import type { HoldChange } from '../ledger.store.ts'
 import { JournalError } from './journal-error.ts'
 
 /** What the journal records: the writes of the hot path of the ledger, in the order of the decisions. */
