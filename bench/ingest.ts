@@ -4,6 +4,8 @@
  *
  *   npm run bench:ingest [-- --data FOLDER] [--pages N] [--rounds N]
  *
+ * With --index it measures instead how fast chunks are written into a large Space: see bench/ingest-index.ts.
+ *
  * FOLDER holds an index.json as in the shared data folder `docs`; without it only generated files are read.
  */
 import { execFile, spawn } from 'node:child_process'
@@ -19,6 +21,7 @@ import { wordRecall } from '../scripts/corpus/word-recall.ts'
 import { silentLog } from '../src/kernel/index.ts'
 import { createHashingEmbedder } from '../src/retrieval/index.ts'
 import { sharedDataFolder } from '../test/harness/shared-data.ts'
+import { benchIndexing } from './ingest-index.ts'
 
 interface Sample {
   file: string
@@ -34,7 +37,9 @@ interface Outcome {
 
 type Reader = (files: string[]) => Promise<Outcome>
 
+const measuresIndex = process.argv.includes('--index')
 const { values: options, positionals } = parseArgs({
+  args: measuresIndex ? [] : process.argv.slice(2),
   allowPositionals: true,
   options: {
     data: { type: 'string' },
@@ -49,7 +54,8 @@ const readers: Record<string, Reader> = {
   loader: readWithLoader,
 }
 
-if (options.as) process.stdout.write(JSON.stringify(await readers[options.as]!(positionals)))
+if (measuresIndex) await benchIndexing(process.argv.slice(2))
+else if (options.as) process.stdout.write(JSON.stringify(await readers[options.as]!(positionals)))
 else await main()
 
 async function main() {

@@ -1,33 +1,23 @@
 /**
  * Speed of search and of indexing in one Space as it grows, on the embedded engine or on a server.
  *
- *   npm run bench:search [-- --sizes 1000,10000,100000] [--dimensions 384] [--queries 200] [--grow] [--database-url URL] [--reuse]
+ *   npm run bench:search [-- --sizes 1000,10000,100000] [--dimensions 384] [--queries 200] [--database-url URL] [--reuse]
  *
  * Texts have Zipf's frequencies of 30,000 words; vectors are in 200 clusters, like those of a model. At each size the indexes
  * of large Spaces are built, then measured: latency of whole searches (lexical, vectors and fusion, without the embedder),
- * alone and during imports, and recall@20 of the vector search compared with all vectors. `--grow` keeps the HNSW index
- * while rows are inserted (slow rows, no build) instead of building it once. `--reuse` measures the largest Space of the database as
- * it is, such as an earlier run left it on a server.
+ * alone and during imports, and recall@20 of the vector search compared with all vectors. `--reuse` measures the largest Space of
+ * the database as it is, such as an earlier run left it on a server.
  */
 import { parseArgs } from 'node:util'
 import { createSpaceId, type OrganisationId, type SpaceId } from '../src/kernel/index.ts'
-import {
-  type ContextText,
-  createRetrieval,
-  type Embedder,
-  type IndexedChunk,
-  type Retrieval,
-} from '../src/retrieval/index.ts'
-import { createExactScan } from '../src/retrieval/engines/exact-scan.store.ts'
 import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
-import { createSyntheticTexts } from './synthetic-texts.ts'
+import { createSyntheticSpace, printTimes } from './retrieval/synthetic-space.ts'
 
 const { values: options } = parseArgs({
   options: {
     sizes: { type: 'string', default: '1000,10000,100000' },
     dimensions: { type: 'string', default: '384' },
     queries: { type: 'string', default: '200' },
-    grow: { type: 'boolean', default: false },
     'database-url': { type: 'string' },
     reuse: { type: 'boolean', default: false },
   },
@@ -37,27 +27,11 @@ const { values: options } = parseArgs({
 const bulkFromChunks = 50_000
 /** Duration of the measured import, with all indexes kept. */
 const ingestMs = 5_000
-const dimensions = Number(options.dimensions)
 const queryCount = Number(options.queries)
 const chunksPerDocument = 100
-const wordsPerChunk = 150
-const { random, words } = createSyntheticTexts(7)
-const clusters = Array.from({ length: 200 }, () => gaussian(dimensions, 1))
-/** The vector of each text, so that the embedder costs nothing and queries are near their answers. */
-const vectorByText = new Map<string, Float32Array>()
+const synthetic = createSyntheticSpace(Number(options.dimensions))
 
-const embedder: Embedder = {
-  id: `bench:${dimensions}`,
-  label: 'seeded clusters',
-  dimensions,
-  maximumTokens: 512,
-  countTokens: (text) => text.split(' ').length,
-  counter: { kind: 'word_pieces' },
-  embed: ({ texts }) => Promise.resolve(texts.map((text) => vectorByText.get(text) ?? clusterPoint())),
-  close: () => Promise.resolve(),
-}
-
-await using bench = await createBenchIndex(embedder, options['database-url'])
+await using bench = await createBenchIndex(synthetic.embedder, options['database-url'])
 let spaceId = createSpaceId()
 console.log(
   `${bench.corpus.engine} engine, PostgreSQL ${bench.corpus.features.serverVersion}, ${bench.index.engine.description}`,
@@ -72,23 +46,22 @@ if (options.reuse) {
   bench.organisationId = largest.organisationId
   spaceId = largest.spaceId
   size = largest.chunks
-  await bench.index.engine.maintain()
+  await bench.indexed()
   await measure(bench, size)
 } else
   for (const wanted of options.sizes.split(',').map(Number)) {
     if (wanted - size > bulkFromChunks) await dropIndexes(bench)
     await grow(bench, wanted)
     const startedMs = performance.now()
-    const { built } = await bench.index.engine.maintain()
-    if (built.length > 0)
-      console.log(`  built ${built.length} indexes in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
+    await bench.indexed()
+    console.log(`  indexed in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
     await loadIntoMemory(bench)
     await bench.corpus.execute('analyze chunks, chunk_terms, embeddings_1, indexed_documents')
     await measure(bench, wanted)
   }
 
 async function dropIndexes({ index }: BenchIndex): Promise<void> {
-  await index.engine.maintain({ vectorIndexFromChunks: Infinity, bm25IndexFromChunks: Infinity })
+  await index.engine.maintain({ bm25IndexFromChunks: Infinity })
 }
 
 /** As at a start: everything is read from the database. */
@@ -106,7 +79,6 @@ async function grow(bench: BenchIndex, wanted: number): Promise<void> {
   let mark = size
   while (size < wanted) {
     size += await addDocument(bench, Math.min(chunksPerDocument, wanted - size))
-    if (options.grow && size >= 20_000) await bench.index.engine.maintain()
     if (size - mark >= 10_000 || size >= wanted) {
       const rate = ((size - mark) / (performance.now() - markMs)) * 1000
       console.log(`  ${String(size).padStart(8)} chunks: ${rate.toFixed(0)} rows/s`)
@@ -116,35 +88,18 @@ async function grow(bench: BenchIndex, wanted: number): Promise<void> {
   }
 }
 
-async function addDocument(bench: BenchIndex, chunkCount: number): Promise<number> {
-  const chunks: IndexedChunk[] = Array.from({ length: chunkCount }, (_, index) => ({
-    index,
-    text: words(wordsPerChunk),
-    headingPath: [],
-    tableHeader: null,
-    tokens: wordsPerChunk,
-    pageFrom: null,
-    pageTo: null,
-    characterFrom: 0,
-    characterTo: 1,
-    rowFrom: null,
-    rowTo: null,
-  }))
-  await bench.addDocument(spaceId, 'bench.txt', chunks)
-  return chunkCount
+function addDocument(bench: BenchIndex, chunkCount: number): Promise<number> {
+  return synthetic.addDocument(bench, spaceId, chunkCount)
 }
 
 async function measure(bench: BenchIndex, chunks: number): Promise<void> {
-  const queries = Array.from({ length: queryCount }, () => {
-    const text = words(6)
-    vectorByText.set(text, clusterPoint())
-    return text
-  })
-  const recall = await measureRecall(bench, queries)
+  const queries = synthetic.queries(queryCount)
+  const recall = await synthetic.measureRecall(bench, spaceId, queries)
   console.log(`${chunks} chunks: recall@20 of vectors ${recall.toFixed(3)}`)
-  const retrieval = createRetrieval({ index: bench.index, embedder })
-  print('alone', await timeSearches(retrieval, bench, queries))
-  print('alone, in a conversation', await timeSearches(retrieval, bench, queries, earlierTurns))
+  const timeSearches = (contextOf?: typeof synthetic.earlierTurns) =>
+    synthetic.timeSearches(bench, spaceId, queries, contextOf)
+  printTimes('alone', await timeSearches())
+  printTimes('alone, in a conversation', await timeSearches(synthetic.earlierTurns))
   const stop = { now: false }
   const ingesting = (async () => {
     let rows = 0
@@ -153,14 +108,13 @@ async function measure(bench: BenchIndex, chunks: number): Promise<void> {
   })()
   const startedMs = performance.now()
   try {
-    print('during imports', await timeSearches(retrieval, bench, queries))
+    printTimes('during imports', await timeSearches())
   } finally {
     stop.now = true
     const rows = await ingesting
     size += rows
     console.log(`    (${((rows / (performance.now() - startedMs)) * 1000).toFixed(0)} rows/s imported meanwhile)`)
   }
-  for (const query of queries) vectorByText.delete(query)
   await measureIngestion(bench)
 }
 
@@ -170,81 +124,4 @@ async function measureIngestion(bench: BenchIndex): Promise<void> {
   while (performance.now() - startedMs < ingestMs) rows += await addDocument(bench, 20)
   size += rows
   console.log(`    imports alone              ${((rows / (performance.now() - startedMs)) * 1000).toFixed(0)} rows/s`)
-}
-
-async function timeSearches(
-  retrieval: Retrieval,
-  bench: BenchIndex,
-  queries: string[],
-  contextOf?: () => ContextText[],
-): Promise<number[]> {
-  const times: number[] = []
-  for (const [index, query] of [...queries.slice(0, 10), ...queries].entries()) {
-    const context = contextOf?.() ?? []
-    const startedMs = performance.now()
-    const found = await retrieval.search({
-      organisationId: bench.organisationId,
-      spaceId,
-      query,
-      context,
-      limit: 20,
-      signal: AbortSignal.timeout(60_000),
-    })
-    if (found.length < 20) throw new Error(`short: ${found.length} of 20 for ${query}`)
-    // The first ten warm the caches.
-    if (index >= 10) times.push(performance.now() - startedMs)
-  }
-  return times
-}
-
-/** Four questions and an answer, as a chat adds them to a query: more than the 64 terms that are compared. */
-function earlierTurns(): ContextText[] {
-  const questions = [0.2, 0.1, 0.05, 0.025].map((weight) => ({ text: words(8), weight }))
-  return [...questions, { text: words(wordsPerChunk), weight: 0.2 }]
-}
-
-/** Share of the 20 nearest chunks that the engine's vector search finds. */
-async function measureRecall({ corpus, index, organisationId }: BenchIndex, queries: string[]): Promise<number> {
-  const scope = { organisationId, spaceId }
-  const signal = AbortSignal.timeout(600_000)
-  const exact = createExactScan({
-    queryable: corpus,
-    scope,
-    space: { chunks: 0, averageTerms: 0 },
-    options: { signal },
-  })
-  let found = 0
-  for (const query of queries.slice(0, 100)) {
-    const vector = vectorByText.get(query)!
-    const space = await index.engine.openSpace(scope, signal)
-    const version = space.embeddingVersions[0]!
-    const near = await space.findCandidates({
-      terms: [],
-      vectors: [{ version, vector, hasSemantics: true }],
-      limit: 20,
-    })
-    const truth = new Set((await exact.byVector({ version, vector, limit: 20 })).map((chunk) => chunk.chunkId))
-    found += near.filter((candidate) => truth.has(candidate.chunkId)).length / truth.size
-  }
-  return found / Math.min(100, queries.length)
-}
-
-function print(name: string, times: number[]): void {
-  const sorted = times.toSorted((left, right) => left - right)
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(1)
-  console.log(`    ${name.padEnd(26)} p50 ${at(0.5)} ms   p99 ${at(0.99)} ms   longest ${sorted.at(-1)!.toFixed(1)} ms`)
-}
-
-function clusterPoint(): Float32Array {
-  const center = clusters[Math.floor(random() * clusters.length)]!
-  const offset = gaussian(dimensions, 0.7)
-  const point = center.map((value, index) => value + offset[index]!)
-  const length = Math.hypot(...point)
-  return point.map((value) => value / length)
-}
-
-function gaussian(count: number, deviation: number): Float32Array {
-  return Float32Array.from({ length: count }, () => {
-    return deviation * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
-  })
 }

@@ -19,6 +19,7 @@ import {
   createPostgresEngine,
   createSearchIndex,
   type Embedder,
+  type SearchEngine,
   type SearchIndex,
 } from '../../src/retrieval/index.ts'
 
@@ -29,9 +30,12 @@ export interface BenchIndex extends AsyncDisposable {
   organisationId: OrganisationId
   corpus: Awaited<ReturnType<typeof openDatabases>>['corpus']
   addDocument(spaceId: SpaceId, name: string, chunks: readonly Chunk[]): Promise<DocumentId>
+  /** Resolves when the background jobs of the index have nothing to do any more. */
+  indexed(): Promise<void>
 }
 
 const batchChunks = 64
+const maintainEveryMs = 60_000
 /** More than any measured size needs. */
 const maximumBytes = 4 * 1024 ** 3
 
@@ -45,6 +49,7 @@ export async function createBenchIndex(embedder: Embedder, databaseUrl?: string)
       : createPostgresEngine({ database: corpus })
   const index = createSearchIndex({ database: corpus, engine })
   await index.embeddingVersions.prepare(embedder)
+  const indexing = startIndexing(engine)
   const bench: BenchIndex = {
     index,
     embedder,
@@ -78,13 +83,49 @@ export async function createBenchIndex(embedder: Embedder, databaseUrl?: string)
       })
       return documentId
     },
+    indexed: indexing.finished,
     async [Symbol.asyncDispose]() {
+      await indexing.stop()
       await index.close()
       await databases.close()
       fs.rmSync(dataFolder, { recursive: true, force: true })
     },
   }
   return bench
+}
+
+/** The two jobs of src/ingestion/index-keeper.ts, without a queue. */
+function startIndexing(engine: SearchEngine) {
+  const stopped = new AbortController()
+  const { signal } = stopped
+  const createJob = (run: () => Promise<unknown>) => {
+    let running: Promise<unknown> | undefined
+    return () =>
+      (running ??= run()
+        .catch((error: unknown) => {
+          if (!signal.aborted) console.error('a job of the index failed:', error)
+        })
+        .finally(() => (running = undefined)))
+  }
+  const indexNew = createJob(() => engine.indexNew({ signal }))
+  const maintain = createJob(() => engine.maintain({ signal }))
+  engine.onNewChunks(() => void indexNew())
+  const timer = setInterval(() => {
+    void indexNew()
+    void maintain()
+  }, maintainEveryMs)
+  return {
+    async finished() {
+      await indexNew()
+      await maintain()
+    },
+    async stop() {
+      clearInterval(timer)
+      engine.onNewChunks(() => {})
+      stopped.abort()
+      await Promise.all([indexNew(), maintain()])
+    },
+  }
 }
 
 export interface ChunkSize {

@@ -1029,6 +1029,7 @@ create table indexed_documents (
   languages text[] default '{}'::text[] not null,
   updated_at timestamp with time zone default now() not null,
   terms_version smallint default 1 not null,
+  vector_segments integer[] default '{}'::integer[] not null,
   constraint indexed_documents_pkey PRIMARY KEY (document_id),
   constraint indexed_documents_document_id_fkey FOREIGN KEY (document_id) REFERENCES documents(id) ON DELETE CASCADE
 );
@@ -1086,3 +1087,16 @@ create table upload_keys (
   constraint upload_keys_pkey PRIMARY KEY (organisation_id, key)
 );
 CREATE INDEX upload_keys_by_age ON upload_keys USING btree (created_at);
+
+create table vector_segments (
+  id integer generated always as identity not null,
+  version_id integer not null,
+  organisation_id uuid not null,
+  space_id uuid not null,
+  state text not null,
+  chunk_count integer default 0 not null,
+  changed_at timestamp with time zone default now() not null,
+  constraint vector_segments_pkey PRIMARY KEY (id),
+  constraint vector_segments_state_check CHECK ((state = ANY (ARRAY['building'::text, 'ready'::text, 'retired'::text])))
+);
+CREATE INDEX vector_segments_by_space ON vector_segments USING btree (space_id);

@@ -1,12 +1,13 @@
 import type { Database } from '../database/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
-import { type Embedder, type SearchIndex, reindexStep } from '../retrieval/index.ts'
+import { type Embedder, type MaintenanceReport, type SearchIndex, reindexStep } from '../retrieval/index.ts'
 
 const maintainJob = 'maintain-index'
+const indexNewJob = 'index-new'
 const reindexJob = 'reindex'
 const updateTermsJob = 'update-terms'
-/** How often large Spaces are looked for; an index is wanted from 20,000 chunks on, which takes longer to ingest. */
+/** How often the indexes of large Spaces are looked at. During imports, `indexNewJob` runs more often. */
 const maintainEveryMs = 60_000
 /** A retired model's vectors stay a while, so that searches in flight on other instances end well. */
 const retiredAgeMs = 10 * 60_000
@@ -39,12 +40,16 @@ export function createIndexKeeper({
     },
   }
   let stop = () => {}
+  const report = ({ built, dropped }: MaintenanceReport) => {
+    if (built.length + dropped.length > 0) log.info({ built, dropped }, 'indexes of large Spaces changed')
+  }
   return {
     async start() {
       const version = await index.embeddingVersions.prepare(embedder)
+      // Separate, so that new documents do not wait for the merge of large indexes.
+      jobs.work(indexNewJob, options, async ({ signal }) => report(await index.engine.indexNew({ signal })))
       jobs.work(maintainJob, options, async ({ signal }) => {
-        const { built, dropped } = await index.engine.maintain({ signal })
-        if (built.length + dropped.length > 0) log.info({ built, dropped }, 'indexes of large Spaces changed')
+        report(await index.engine.maintain({ signal }))
         await index.embeddingVersions.dropRetired(retiredAgeMs)
       })
       jobs.work(reindexJob, options, async ({ signal }) => {
@@ -63,13 +68,21 @@ export function createIndexKeeper({
       })
       await enqueue(updateTermsJob)
       if (version.state === 'building') await enqueue(reindexJob)
-      const tick = () =>
-        void enqueue(maintainJob).catch((error: unknown) =>
+      const plan = (kind: string) =>
+        void enqueue(kind).catch((error: unknown) =>
           log.warn({ error: String(error) }, 'could not plan index maintenance'),
         )
-      tick()
-      stop = clock.every(maintainEveryMs, tick)
+      const planBoth = () => {
+        plan(indexNewJob)
+        plan(maintainJob)
+      }
+      planBoth()
+      stop = clock.every(maintainEveryMs, planBoth)
+      index.engine.onNewChunks(() => plan(indexNewJob))
     },
-    close: () => stop(),
+    close() {
+      stop()
+      index.engine.onNewChunks(() => {})
+    },
   }
 }

@@ -12,16 +12,16 @@ import type { Language } from '../language/index.ts'
 export interface SearchEngine {
   /** For the start-up line: how Spaces are searched. */
   readonly description: string
-  /** Settings for each transaction that inserts chunks, where the engine's indexes are updated by it. */
-  readonly stagingSettings: Readonly<Record<string, string>>
+  /** How chunks are inserted. */
+  readonly staging: StagingOptions
 
   /** Loads what one search needs to know about a Space. Valid for that search only. */
   openSpace(scope: SpaceScope, signal: AbortSignal): Promise<SpaceSearch>
 
   /** Reports committed chunks of an unpublished run. Resolves when the next chunks may be written: searches go first. */
   stage(chunks: StagedChunks): Promise<void>
-  /** Reports, inside its transaction, that a document becomes searchable. A rollback is harmless. */
-  publish(run: IndexRun): void
+  /** Reports, inside its transaction, that a document of so many chunks becomes searchable. A rollback is harmless. */
+  publish(run: IndexRun, chunks: number): void
   /** Reports that a document was removed or renamed, or that its terms changed. */
   documentChanged(spaceId: string, documentId: string): void
   /** Reports that any document may have changed, or that another embedding version answers searches. */
@@ -31,7 +31,11 @@ export interface SearchEngine {
   start(listenChanges: ListenChanges): Promise<void>
   /** Loads the largest Spaces into memory. Resolves to the number of chunks loaded. */
   warm(): Promise<number>
-  /** Builds missing indexes and drops unused ones. Call it from a job, one at a time. */
+  /** Sets what is called when so much was published that `indexNew` has something to do soon. */
+  onNewChunks(callback: () => void): void
+  /** Indexes what was published since the last call: until then, searches compare it chunk by chunk. Call it from a job, one at a time. */
+  indexNew(options?: MaintenanceOptions): Promise<MaintenanceReport>
+  /** Merges, replaces and drops indexes, which may take minutes. Call it from another job, one at a time. */
   maintain(options?: MaintenanceOptions): Promise<MaintenanceReport>
   close(): Promise<void>
 }
@@ -98,10 +102,21 @@ export type ListenChanges = (
   onMissed: () => void,
 ) => Promise<() => Promise<void>>
 
+export interface StagingOptions {
+  /** Settings of each transaction; those that the server does not know or this user may not set are left out. */
+  settings: Readonly<Record<string, string>>
+  /** Most chunks of one transaction. */
+  maximumRows: number
+  /** How long one transaction may take, about. */
+  targetMs: number
+}
+
 /** Sizes of a Space, in chunks, from which it gets an index. */
 export interface MaintenanceOptions {
   vectorIndexFromChunks?: number
   bm25IndexFromChunks?: number
+  /** How long a replaced index is kept for the searches that still read it. */
+  dropAfterSeconds?: number
   signal?: AbortSignal
 }
 

@@ -31,6 +31,7 @@ export async function reindexStep({ index, embedder, signal }: ReindexRequest): 
     await storeVectors(database, version, chunks, vectors)
     return { state: 'building', embeddedChunks: chunks.length }
   }
+  await index.engine.indexNew({ signal })
   await index.engine.maintain({ signal })
   if (await embeddingVersions.activate(version)) return { state: 'complete' }
   // Chunks whose keys are before the position were inserted meanwhile.

@@ -4,7 +4,7 @@ import { type ChunkBatch, type IndexRun, searchableText } from './corpus/chunks.
 import { createEmbeddingVersions, type EmbeddingVersions } from './corpus/embedding-versions.store.ts'
 import { beginRun, deleteDocument, insertChunks, publishRun } from './corpus/index-writer.store.ts'
 import { loadOutdatedDocuments, renameStep, updateTermsStep } from './corpus/terms.store.ts'
-import type { SearchEngine } from './engine.ts'
+import type { SearchEngine, StagingOptions } from './engine.ts'
 import { analyseInSlices } from './lexical/analyse-text.ts'
 
 /**
@@ -40,14 +40,9 @@ export interface SearchIndex extends IndexWriter {
   close(): Promise<void>
 }
 
-/** Rows of one insert: the measured best on both engines, and a bound on the size of a statement. */
-const maximumRowsPerTransaction = 50
-/** How long a search may have to wait for one transaction of staging. */
-const transactionTargetMs = 8
-
 export function createSearchIndex({ database, engine }: { database: Database; engine: SearchEngine }): SearchIndex {
-  // Adapts to the cost of a row: 0.5 ms in a small Space, 8 ms where an HNSW index of 100,000 is updated.
-  let rowsPerTransaction = 8
+  // Adapts to the cost of a row.
+  let rowsPerTransaction = Math.min(8, engine.staging.maximumRows)
   return {
     engine,
     database,
@@ -62,12 +57,12 @@ export function createSearchIndex({ database, engine }: { database: Database; en
         const part = { ...batch, chunks: batch.chunks.slice(start, end), vectors: batch.vectors.slice(start, end) }
         const writeMs = await stagePart(database, engine, part)
         start = end
-        rowsPerTransaction = nextRows(part.chunks.length, writeMs)
+        rowsPerTransaction = nextRows(engine.staging, part.chunks.length, writeMs)
       }
     },
     async publish(transaction, run) {
       const chunks = await publishRun(transaction, run)
-      engine.publish(run)
+      engine.publish(run, chunks)
       return chunks
     },
     deleteDocument,
@@ -87,7 +82,7 @@ async function stagePart(database: Database, engine: SearchEngine, batch: ChunkB
   // Outside the transaction: on the embedded engine everything else waits for it.
   const texts = batch.chunks.map((chunk) => searchableText(batch.documentName, chunk))
   const analysed = await analyseInSlices(batch.run.spaceId, texts)
-  const { version, chunkIds, writeMs } = await insertChunks(database, batch, analysed, engine.stagingSettings)
+  const { version, chunkIds, writeMs } = await insertChunks(database, batch, analysed, engine.staging.settings)
   await engine.stage({
     run: batch.run,
     version,
@@ -98,10 +93,10 @@ async function stagePart(database: Database, engine: SearchEngine, batch: ChunkB
   return writeMs
 }
 
-/** As many rows as fit into `transactionTargetMs` by the last transaction; at most twice as many as that had. */
-function nextRows(rows: number, writeMs: number): number {
-  const fitting = Math.floor((rows * transactionTargetMs) / Math.max(writeMs, 0.1))
-  return Math.max(1, Math.min(fitting, rows * 2, maximumRowsPerTransaction))
+/** As many rows as fit into the target by the last transaction; at most twice as many as that had. */
+function nextRows({ targetMs, maximumRows }: StagingOptions, rows: number, writeMs: number): number {
+  const fitting = Math.floor((rows * targetMs) / Math.max(writeMs, 0.1))
+  return Math.max(1, Math.min(fitting, rows * 2, maximumRows))
 }
 
 async function updateTerms(database: Database, engine: SearchEngine, signal: AbortSignal): Promise<number> {

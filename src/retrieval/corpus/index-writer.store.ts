@@ -78,7 +78,7 @@ async function applySettings(transaction: Queryable, settings: Readonly<Record<s
   if (names.length === 0) return
   await transaction.query(
     `select set_config(name, value, true) from unnest($1::text[], $2::text[]) s (name, value)
-     where current_setting(name, true) is not null`,
+     where current_setting(name, true) is not null and has_parameter_privilege(name, 'set')`,
     [names, Object.values(settings)],
   )
 }

@@ -35,6 +35,8 @@ export interface MemoryEngine extends SearchEngine {
 const defaultFromChunks = 200
 /** More searches are expected this long after one: the next question of a conversation, the next person. */
 const searchedForMs = 1_000
+/** How long a search may have to wait for one transaction of staging, on the one connection. */
+const transactionTargetMs = 8
 /** Searches of one Space in memory that had to be repeated; then the tables are scanned. */
 const maximumDiscards = 3
 
@@ -65,7 +67,7 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
       maximumBytes > 0
         ? `BM25 and exact vectors in up to ${Math.round(maximumBytes / 2 ** 20)} MB of memory`
         : 'BM25 and vectors by exact scan (search.memoryMegabytes is 0)',
-    stagingSettings: {},
+    staging: { settings: {}, maximumRows: 50, targetMs: transactionTargetMs },
     openSpace(scope, signal) {
       searchedAtMs = performance.now()
       const space = scope.documentIds ? undefined : cache.use(scope)
@@ -87,6 +89,8 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
       if (maximumBytes > 0) void warmInBackground(parts)
     },
     warm: async () => (maximumBytes > 0 ? sync.warm() : 0),
+    onNewChunks() {},
+    indexNew: () => Promise.resolve({ built: [], dropped: [] }),
     maintain: () => dropFormerIndexes(database),
     isLoaded: ({ spaceId }) => cache.get(spaceId)?.isComplete === true,
     async close() {

@@ -8,7 +8,10 @@ const minimumEfSearch = 100
 const maximumEfSearch = 1_000
 const chunksPerEfStep = 1_250
 
-/** Chunks by the Space's HNSW index; short where many of the nearest are not searchable. Needs a separate transaction. */
+/**
+ * Chunks by the Space's HNSW index of an earlier version of Portico, which is kept until the Space has segments. Short where many of
+ * the nearest are not searchable. Needs a separate transaction.
+ */
 export async function searchHnswIndex(
   { queryable, scope, space, options }: ScanContext,
   { version, vector, limit }: VectorRequest,
@@ -36,6 +39,6 @@ export async function searchHnswIndex(
  * Candidates that one scan of the index keeps; the scan continues (relaxed order) until enough rows have passed the filter. A
  * larger index needs more for the same recall: measured in docs/decisions/0045-search-effort-of-hnsw.md.
  */
-function efSearch(chunks: number): number {
+export function efSearch(chunks: number): number {
   return Math.min(maximumEfSearch, Math.max(minimumEfSearch, Math.round(chunks / chunksPerEfStep)))
 }

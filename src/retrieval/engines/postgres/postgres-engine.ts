@@ -1,24 +1,31 @@
-import type { Database, Queryable } from '../../../database/index.ts'
+import type { Database } from '../../../database/index.ts'
 import { type Log, silentLog } from '../../../kernel/index.ts'
 import { loadSpaceState } from '../../corpus/space-state.store.ts'
 import type { SearchEngine, SpaceScope, SpaceSearch } from '../../engine.ts'
-import { type CorpusSearch, findCandidates } from '../candidates.ts'
+import { type CorpusSearch, findCandidates, type ScoredChunk, type VectorRequest } from '../candidates.ts'
 import { createExactScan, type ScanContext, scanTerms, selectTerms } from '../exact-scan.store.ts'
 import { searchBm25Index } from './bm25-index.store.ts'
 import { searchHnswIndex } from './hnsw-index.store.ts'
-import { maintainIndexes } from './index-maintenance.store.ts'
+import { maintainBm25Indexes } from './bm25-maintenance.store.ts'
+import { searchSegments } from './segment-search.store.ts'
 import { bm25IndexName, loadSpaceIndexes, vectorIndexName } from './space-indexes.store.ts'
+import { indexNewVectors, maintainVectors } from './vector-maintenance.store.ts'
+import { loadReadySegments, type ReadySegment } from './vector-segments.store.ts'
 
 /**
- * Smaller and rarer merges of BM25 segments while rows are inserted: twice the rows a second, the longest statement 110 ms
- * instead of 800 (measured, 30,000 rows). Searches over the additional segments are as fast.
+ * Rarer spills of the memory of BM25 indexes than by default (64), and few merges by inserts where pg_textsearch cannot leave them to
+ * maintenance: docs/decisions/0072-vector-segments.md has the figures.
  */
 const bm25StagingSettings = {
   'pg_textsearch.segments_per_level': '64',
-  'pg_textsearch.memtable_pages_threshold': '16',
+  'pg_textsearch.memtable_pages_threshold': '256',
 }
+/** A transaction's fixed cost (8 exchanges and a commit) is small next to so many rows. Nothing waits for it but other writes of its document. */
+const staging = { maximumRows: 256, targetMs: 100 }
+/** Published chunks after which new ones may need an index; half of a tail that is due. */
+const chunksPerSignal = 5_000
 
-/** Searches in PostgreSQL: an HNSW index and, with pg_textsearch, a BM25 index for each large Space; other Spaces are scanned. */
+/** Searches in PostgreSQL: HNSW indexes and, with pg_textsearch, a BM25 index for each large Space; other Spaces are scanned. */
 export function createPostgresEngine({ database, log = silentLog }: { database: Database; log?: Log }): SearchEngine {
   const { bm25, serverVersion } = database.features
   if (!bm25) {
@@ -27,30 +34,47 @@ export function createPostgresEngine({ database, log = silentLog }: { database: 
       'pg_textsearch is not installed: lexical search scans all chunks of a Space, which is slow in a large one. Install the extension, add it to shared_preload_libraries, and restart Portico.',
     )
   }
+  let newChunks = 0
+  let onNewChunks = () => {}
   return {
     description: bm25
       ? 'BM25 (pg_textsearch) and HNSW indexes for large Spaces'
       : 'BM25 by exact scan (pg_textsearch is not installed) and HNSW indexes for large Spaces',
-    stagingSettings: bm25 ? bm25StagingSettings : {},
+    staging: { ...staging, settings: bm25 ? bm25StagingSettings : {} },
     openSpace: (scope, signal) => openSpace(database, scope, signal),
     // The database is the only copy: there is nothing to report to.
     async stage() {},
-    publish() {},
+    publish(_run, chunks) {
+      newChunks += chunks
+      if (newChunks < chunksPerSignal) return
+      newChunks = 0
+      onNewChunks()
+    },
     documentChanged() {},
     reset() {},
     async start() {},
     warm: async () => 0,
-    maintain: (options) => maintainIndexes(database, options),
+    onNewChunks(callback) {
+      onNewChunks = callback
+    },
+    indexNew: (options = {}) => indexNewVectors(database, options, log),
+    async maintain(options = {}) {
+      const terms = await maintainBm25Indexes(database, options)
+      const vectors = await maintainVectors(database, options, log)
+      return { built: [...terms.built, ...vectors.built], dropped: [...terms.dropped, ...vectors.dropped] }
+    },
     async close() {},
   }
 }
 
 async function openSpace(database: Database, scope: SpaceScope, signal: AbortSignal): Promise<SpaceSearch> {
-  const [space, indexes] = await Promise.all([
+  const [space, names, segments] = await Promise.all([
     loadSpaceState(database, scope, { signal }),
     loadSpaceIndexes(database, scope.spaceId, { signal }),
+    loadReadySegments(database, scope.spaceId, { signal }),
   ])
-  const search = createIndexedSearch(database, { queryable: database, scope, space, options: { signal } }, indexes)
+  const context = { queryable: database, scope, space, options: { signal } }
+  const search = createIndexedSearch(database, context, { names, segments })
   return {
     ...space,
     isEmpty: space.chunks === 0,
@@ -59,8 +83,17 @@ async function openSpace(database: Database, scope: SpaceScope, signal: AbortSig
   }
 }
 
+interface SpaceIndexes {
+  names: ReadonlySet<string>
+  segments: readonly ReadySegment[]
+}
+
 /** Uses the indexes that the Space has, and scans where there is none or where it returns too little. */
-function createIndexedSearch(database: Database, context: ScanContext, indexes: ReadonlySet<string>): CorpusSearch {
+function createIndexedSearch(
+  database: Database,
+  context: ScanContext,
+  { names, segments }: SpaceIndexes,
+): CorpusSearch {
   const scan = createExactScan(context)
   const { scope, space, options } = context
   if (scope.documentIds) return scan
@@ -68,17 +101,25 @@ function createIndexedSearch(database: Database, context: ScanContext, indexes: 
     ...scan,
     async byTerms(all, limit) {
       const terms = await selectTerms(context, all)
-      const hasIndex = terms.length > 0 && indexes.has(bm25IndexName(scope.spaceId))
+      const hasIndex = terms.length > 0 && names.has(bm25IndexName(scope.spaceId))
       return (hasIndex && (await searchBm25Index(context, terms, limit))) || scanTerms(context, terms, limit)
     },
     async byVector(request) {
-      if (!request.since && indexes.has(vectorIndexName(request.version.id, scope.spaceId))) {
-        const work = (queryable: Queryable) => searchHnswIndex({ ...context, queryable }, request)
-        const found = await database.transaction(work, options)
+      const search = request.since ? null : chooseVectorSearch(request)
+      if (search) {
+        const found = await database.transaction((queryable) => search({ ...context, queryable }), options)
         // Short where many of the nearest are not searchable yet.
         if (found.length >= Math.min(request.limit, space.chunks)) return found
       }
       return scan.byVector(request)
     },
+  }
+
+  /** Null: all vectors of the Space are compared. */
+  function chooseVectorSearch(request: VectorRequest): ((context: ScanContext) => Promise<ScoredChunk[]>) | null {
+    const { version } = request
+    if (names.has(vectorIndexName(version.id, scope.spaceId))) return (within) => searchHnswIndex(within, request)
+    const own = segments.filter(({ versionId }) => versionId === version.id)
+    return own.length === 0 ? null : (within) => searchSegments(within, request, own)
   }
 }

@@ -2,14 +2,17 @@ import type { Queryable, QueryOptions } from '../../../database/index.ts'
 import { isUuid, type SpaceId } from '../../../kernel/index.ts'
 import { vectorTable } from '../../corpus/embedding-versions.store.ts'
 
-/** The name of a Space's HNSW index in one embedding version. */
+/** The name of a Space's HNSW index of an earlier version of Portico, in one embedding version. */
 export function vectorIndexName(versionId: number, spaceId: SpaceId): string {
   return `${vectorTable({ id: versionId })}_hnsw_${nameSuffix(spaceId)}`
 }
 
-/** The name of a Space's BM25 index; the number changes with its settings, so that indexes of former settings are dropped. */
+/** How the names of BM25 indexes begin; the number changes with their settings, so that indexes of former settings are dropped. */
+export const bm25IndexPrefix = 'chunk_terms_bm25_2_'
+
+/** The name of a Space's BM25 index. */
 export function bm25IndexName(spaceId: SpaceId): string {
-  return `chunk_terms_bm25_2_${nameSuffix(spaceId)}`
+  return `${bm25IndexPrefix}${nameSuffix(spaceId)}`
 }
 
 /** The end of the names of a Space's indexes; checked, because names are not parameters of statements. */

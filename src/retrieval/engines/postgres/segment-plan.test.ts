@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest'
+import { planMerge, planNewVectors, type SegmentUsage, type VectorUsage } from './segment-plan.ts'
+
+const from = 20_000
+const segment = (id: number, chunks: number): SegmentUsage => ({ id, chunks, rows: chunks })
+const usage = (given: Partial<VectorUsage>): VectorUsage => ({
+  tailChunks: 0,
+  tailIdleSeconds: 0,
+  segments: [],
+  ...given,
+})
+
+describe('new documents', () => {
+  it('are compared exactly in a Space below the threshold', () => {
+    expect(planNewVectors(usage({ tailChunks: 19_999, tailIdleSeconds: 1_000 }), from)).toBeNull()
+    expect(planNewVectors(usage({ tailChunks: 20_000 }), from)).toMatchObject({ kind: 'build' })
+  })
+
+  it('get a segment when they are many, or some and nothing new comes', () => {
+    const segments = [segment(1, 50_000)]
+    expect(planNewVectors(usage({ segments, tailChunks: 9_999 }), from)).toBeNull()
+    expect(planNewVectors(usage({ segments, tailChunks: 10_000 }), from)).toMatchObject({ kind: 'build' })
+    expect(planNewVectors(usage({ segments, tailChunks: 2_000, tailIdleSeconds: 60 }), from)).toMatchObject({
+      kind: 'build',
+    })
+    expect(planNewVectors(usage({ segments, tailChunks: 1_999, tailIdleSeconds: 1e6 }), from)).toBeNull()
+  })
+
+  it('get none in a Space that has shrunk', () => {
+    const shrunk = usage({ segments: [segment(1, 10)], tailChunks: 9_000, tailIdleSeconds: 100 })
+    expect(planNewVectors(shrunk, from)).toBeNull()
+    expect(planMerge(shrunk, from)).toEqual({ kind: 'retire', segments: [1] })
+  })
+})
+
+describe('segments', () => {
+  it('are removed when none of their documents is left', () => {
+    expect(planMerge(usage({ segments: [segment(1, 50_000), segment(2, 0)] }), from)).toEqual({
+      kind: 'retire',
+      segments: [2],
+    })
+  })
+
+  it('are merged when together they reach the next size, and otherwise kept', () => {
+    const small = [segment(1, 50_000), segment(2, 50_000)]
+    expect(planMerge(usage({ segments: [segment(9, 130_000), ...small] }), from)).toBeNull()
+    expect(planMerge(usage({ segments: [segment(9, 130_000), ...small, segment(3, 20_000)] }), from)).toEqual({
+      kind: 'merge',
+      segments: [1, 2, 3],
+    })
+  })
+
+  it('stay few while a Space grows to three million chunks, and each chunk is copied at most four times', () => {
+    let segments: SegmentUsage[] = []
+    let copied = 0
+    let most = 0
+    let nextId = 1
+    const total = 3_000_000
+    for (let done = 0; done < total; done += 10_000) {
+      segments = [...segments, segment(nextId++, 10_000)]
+      copied += 10_000
+      for (;;) {
+        const action = planMerge(usage({ segments }), from)
+        if (action?.kind !== 'merge') break
+        const chunks = segments
+          .filter(({ id }) => action.segments.includes(id))
+          .reduce((sum, one) => sum + one.chunks, 0)
+        copied += chunks
+        segments = [...segments.filter(({ id }) => !action.segments.includes(id)), segment(nextId++, chunks)]
+      }
+      most = Math.max(most, segments.length)
+    }
+    expect(copied / total).toBeLessThan(4)
+    expect(most).toBeLessThan(30)
+  })
+})

@@ -1,0 +1,72 @@
+/** What one Space has in one embedding version. */
+export interface VectorUsage {
+  /** Searchable chunks of documents without a segment: they are compared one by one in each search. */
+  tailChunks: number
+  /** How long ago the last of these documents was published. */
+  tailIdleSeconds: number
+  segments: readonly SegmentUsage[]
+}
+
+export interface SegmentUsage {
+  id: number
+  /** Searchable chunks of its documents. */
+  chunks: number
+  /** Its rows, including those of documents that were deleted since. */
+  rows: number
+}
+
+export type SegmentAction =
+  /** Gives the oldest documents without a segment one, at most `maximumChunks`. */
+  | { kind: 'build'; maximumChunks: number }
+  /** Replaces several segments by one. */
+  | { kind: 'merge'; segments: number[] }
+  /** Removes segments without a successor. */
+  | { kind: 'retire'; segments: number[] }
+
+/** A tail of this share of the threshold gets a segment: 10,000 vectors are compared in about 15 ms. */
+const tailShare = 0.5
+/** A smaller one gets it when nothing was published for a while: a pause of imports, not a document a minute. */
+const idleTailShare = 0.1
+const idleSeconds = 60
+/** An index of this many times the threshold (120,000) has its best speed for its recall; smaller ones are merged into such. */
+const mergedShare = 6
+/** The next size of a segment, in a Space so large that it has this many of one size. */
+const sizeRatio = 12
+/** Most small segments; each adds about a millisecond to a search. */
+const maximumSmallSegments = 16
+/** Segments are removed when the Space has shrunk to this share of the threshold, so that they are not rebuilt again and again. */
+const dropBelowShare = 0.5
+
+/** What to do first so that new documents are searched fast; `null`: nothing. `from`: chunks from which a Space gets an index. */
+export function planNewVectors(
+  { tailChunks, tailIdleSeconds, segments }: VectorUsage,
+  from: number,
+): SegmentAction | null {
+  const total = chunksOf(segments) + tailChunks
+  if (total < (segments.length > 0 ? from * dropBelowShare : from)) return null
+  const isDue =
+    tailChunks >= from * tailShare ||
+    (tailIdleSeconds >= idleSeconds && tailChunks >= Math.max(1, from * idleTailShare))
+  return isDue ? { kind: 'build', maximumChunks: from * mergedShare } : null
+}
+
+/** What to do so that searches read few segments; `null`: nothing. A segment is merged about once for each factor of `sizeRatio`. */
+export function planMerge({ tailChunks, segments }: VectorUsage, from: number): SegmentAction | null {
+  if (segments.length === 0) return null
+  const total = chunksOf(segments) + tailChunks
+  if (total < from * dropBelowShare) return { kind: 'retire', segments: segments.map(({ id }) => id) }
+  const empty = segments.filter(({ chunks }) => chunks === 0)
+  if (empty.length > 0) return { kind: 'retire', segments: empty.map(({ id }) => id) }
+  const target = from * mergedShare
+  const small = segments.filter(({ chunks }) => chunks < target)
+  if (small.length >= maximumSmallSegments) return { kind: 'merge', segments: small.map(({ id }) => id) }
+  for (let size = target; size <= total; size *= sizeRatio) {
+    const smaller = segments.filter(({ chunks }) => chunks < size)
+    if (chunksOf(smaller) >= size) return { kind: 'merge', segments: smaller.map(({ id }) => id) }
+  }
+  return null
+}
+
+function chunksOf(segments: readonly SegmentUsage[]): number {
+  return segments.reduce((sum, { chunks }) => sum + chunks, 0)
+}
