@@ -54,17 +54,40 @@ export function analyseChunks(spaceId: string, texts: readonly string[]): Analys
   const words = texts.map((text) => tokenize(text, { singleCharacters: true }).slice(0, maximumChunkTerms))
   const detected = words.map(detectLatinLanguage)
   const usual = mostFrequent(detected.filter((language) => language !== null)) ?? languageOfNames(texts)
+  const makers = new Map<Language, (word: string) => WordTerms>()
   return words.map((chunkWords, index) => {
+    const latin = detected[index] ?? usual
+    const termsOf = makers.get(latin) ?? createTermMaker(spaceId, latin)
+    makers.set(latin, termsOf)
     const languages = new Set<Language>()
     const terms: number[] = []
     for (const word of chunkWords) {
-      const { language, stem } = stemWord(word, detected[index] ?? usual)
+      const { language, terms: own } = termsOf(word)
       if (language !== '') languages.add(language)
-      terms.push(termHash(spaceId, stem))
-      if (language === vietnamese && hasMarks(word)) terms.push(unmarkedTerm(spaceId, word))
+      terms.push(...own)
     }
     return { terms: terms.sort((left, right) => left - right), languages: [...languages] }
   })
+}
+
+interface WordTerms {
+  language: Language
+  terms: readonly number[]
+}
+
+/** Makes the terms of each word once: half of the words of a text are repeats. */
+function createTermMaker(spaceId: string, latin: Language): (word: string) => WordTerms {
+  const known = new Map<string, WordTerms>()
+  return (word) => {
+    const found = known.get(word)
+    if (found) return found
+    const { language, stem } = stemWord(word, latin)
+    const terms = [termHash(spaceId, stem)]
+    if (language === vietnamese && hasMarks(word)) terms.push(unmarkedTerm(spaceId, word))
+    const made = { language, terms }
+    known.set(word, made)
+    return made
+  }
 }
 
 /** Chunks that are analysed together, so that those without function words get the language of their neighbours: about 5 ms. */
@@ -182,7 +205,7 @@ const vietnamese: Language = 'vi'
 
 /** The language of texts without function words: English if all characters are ASCII. */
 function languageOfNames(texts: readonly string[]): Language {
-  return texts.every((text) => !/[^\p{ASCII}]/u.test(text)) ? 'en' : ''
+  return texts.every((text) => !notAscii.test(text)) ? 'en' : ''
 }
 
 function stemWord(word: string, latin: Language): { language: Language; stem: string } {
@@ -197,11 +220,12 @@ function marksMakeWord(word: string, language: Language): boolean {
   return language === vietnamese || vietnameseLetter.test(word)
 }
 
+const notAscii = /[^\p{ASCII}]/u
 const foldedScripts = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}]/u
 
 /** Only in scripts where a mark modifies a letter: in Hindi or Thai a mark is a vowel. */
 function withoutMarks(word: string): string {
-  if (!foldedScripts.test(word)) return word
+  if (!notAscii.test(word) || !foldedScripts.test(word)) return word
   return word
     .normalize('NFD')
     .replaceAll(/\p{M}/gu, '')
@@ -212,7 +236,7 @@ function withoutMarks(word: string): string {
 }
 
 function hasMarks(word: string): boolean {
-  return /[^\p{ASCII}]/u.test(word) && word !== withoutMarks(word)
+  return notAscii.test(word) && word !== withoutMarks(word)
 }
 
 /** The term of a Vietnamese word that is typed without its marks; different from words that have no marks. */

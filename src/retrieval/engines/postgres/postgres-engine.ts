@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { Database } from '../../../database/index.ts'
 import { type Log, silentLog } from '../../../kernel/index.ts'
 import { loadSpaceState } from '../../corpus/space-state.store.ts'
@@ -55,7 +56,8 @@ export function createPostgresEngine({ database, log = silentLog }: { database: 
     async start() {},
     warm: async () => 0,
     onNewChunks(callback) {
-      onNewChunks = callback
+      // Not in the context of the transaction that publishes: the callback makes its own.
+      onNewChunks = AsyncResource.bind(callback)
     },
     indexNew: (options = {}) => indexNewVectors(database, options, log),
     async maintain(options = {}) {

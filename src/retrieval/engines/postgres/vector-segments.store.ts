@@ -25,6 +25,11 @@ const abandonedAfterSeconds = 3 * 60 * 60
 export const retiredForSeconds = 120
 /** Memory of a build, unless the server's `maintenance_work_mem` is higher: without enough, a build takes several times longer. */
 const maximumBuildBytes = 512 * 2 ** 20
+/**
+ * A new segment is merged soon, and a small index needs fewer neighbours for the same recall: half of the time of a build with the
+ * defaults of pgvector (`m` 16, `ef_construction` 64), which merged segments have.
+ */
+const newIndexOptions = 'with (m = 12, ef_construction = 40)'
 /** Of the index in memory, for each vector, next to the vector: 32 neighbours and their distances. */
 const buildBytesPerRow = 1_200
 // Any number that no other class of advisory locks uses.
@@ -129,7 +134,7 @@ export interface NewSegment {
  * deleted meanwhile are left out, and are searched exactly. Null: none of the documents is left.
  */
 export async function buildSegment(database: Database, segment: NewSegment): Promise<string | null> {
-  const { scope, documents, log, signal } = segment
+  const { scope, documents, replaces, log, signal } = segment
   const id = await createTable(database, scope)
   const options = { background: true, timeoutMs: buildTimeoutMs, ...(signal ? { signal } : {}) }
   try {
@@ -146,7 +151,8 @@ export async function buildSegment(database: Database, segment: NewSegment): Pro
       `do $$ begin
          perform set_config('maintenance_work_mem', ${buildMemory(rows, version.dimensions)}, true),
            set_config('max_parallel_maintenance_workers', '0', true);
-         create index on ${segmentTable(id)} using hnsw (embedding halfvec_ip_ops);
+         create index on ${segmentTable(id)} using hnsw (embedding halfvec_ip_ops)
+           ${replaces.length === 0 ? newIndexOptions : ''};
          analyze ${segmentTable(id)};
        end $$`,
       [],
