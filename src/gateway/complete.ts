@@ -149,7 +149,7 @@ async function open(
   if (!resolved || resolved.model.kind !== 'chat') throw modelNotFound(call.model)
   assertSubscription(call.organisation, now)
   const maximumTokens = resolved.model.maxOutputTokens
-  const prompt = await estimatePrompt(call.request)
+  const prompt = call.promptEstimate ?? (await estimatePrompt(call.request))
   const hold = await ledger.hold({
     ...holdFor(call, resolved, prompt),
     outputCapTokens: call.request.maxOutputTokens ?? null,

@@ -27,8 +27,8 @@ export async function estimatePrompt({
   return total
 }
 
-/** The same synchronously, for prompts that are known to be small. */
-export function estimateSmallPrompt(messages: readonly ProviderMessage[]): TokenEstimate {
+/** The same without turns between the parts: for small prompts, and off the main thread. */
+export function estimatePromptAtOnce(messages: readonly ProviderMessage[]): TokenEstimate {
   const total = { ...perPrompt }
   for (const message of messages) addMessage(total, message)
   return total

@@ -21,8 +21,7 @@ import {
 import type { Clock, Log } from '../kernel/index.ts'
 import type { Catalogue, ListedModel } from '../models/index.ts'
 import { administrators, assertGatewayAccess } from '../organisations/index.ts'
-import { completionBody } from './completion-body.ts'
-import type { ParsedCompletion } from './parse-completion.ts'
+import { completionBody, type ReadCompletion } from './completion-body.ts'
 import type { CompletionCall, CompletionInfo, Completions } from './port.ts'
 import { modelNotFound } from './model-not-found.ts'
 import { createChunkRenderer, renderCompletion } from './render-completion.ts'
@@ -153,7 +152,7 @@ function addCompletions(app: App, dependencies: CompletionDependencies) {
 
 function answerCompletions({ completions, clock, log }: CompletionDependencies) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const parsed = request.body as ParsedCompletion
+    const parsed = request.body as ReadCompletion
     if (parsed.ignored.length > 0) reply.header('x-ignored-params', headerList(parsed.ignored))
     const call: CompletionCall = {
       requestId: request.requestId,
@@ -162,6 +161,7 @@ function answerCompletions({ completions, clock, log }: CompletionDependencies) 
       spaceId: null,
       model: parsed.model,
       request: parsed.request,
+      promptEstimate: parsed.promptEstimate,
       stream: parsed.stream,
       signal: request.clientSignal,
     }

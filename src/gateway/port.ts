@@ -1,6 +1,7 @@
 import type { KeptRoom, Receipt, Surface } from '../billing/index.ts'
 import type { RequestId, SpaceId } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
+import type { TokenEstimate } from '../tokens/index.ts'
 import type {
   FinishReason,
   ProviderAnswer,
@@ -19,6 +20,8 @@ export interface CompletionCall {
   /** As the client sent it: canonical id or alias, with or without `eu/`. */
   model: string
   request: ProviderRequest
+  /** Of the messages and tools of `request`, where the caller has it. */
+  promptEstimate?: TokenEstimate
   stream: boolean
   /** `write_off`: the operator pays when the credits are exhausted; for the base-tier fallback of Space chat only. */
   whenExhausted?: 'refuse' | 'write_off'

@@ -286,7 +286,9 @@ function choose(
 }
 
 function triesOf({ id }: Deployment, attempts: readonly AttemptRecord[]): number {
-  return attempts.filter((record) => record.deploymentId === id).length
+  let tries = 0
+  for (const { deploymentId } of attempts) if (deploymentId === id) tries++
+  return tries
 }
 
 /** The error when no deployment could be tried: all wait for a rate limit or have an open circuit. */
@@ -312,8 +314,9 @@ function defaultAttempts(candidates: number): number {
 
 /** Last check before a call is sent: candidates of both sides are a bug. */
 function assertOneSide(candidates: readonly Deployment[]): void {
-  const sides = new Set(candidates.map((candidate) => sideOf(candidate.hosting)))
-  if (sides.size > 1 || sides.has(null))
+  const [first] = candidates
+  const side = first ? sideOf(first.hosting) : undefined
+  if (side === null || candidates.some((candidate) => sideOf(candidate.hosting) !== side))
     throw new AppError('internal_error', 'The request could not be routed.', {
       internal: `candidates of several sides: ${candidates.map((candidate) => candidate.id).join(', ')}`,
     })

@@ -1,4 +1,4 @@
-import { estimateSmallPrompt } from '../../../src/gateway/estimate-prompt.ts'
+import { estimatePromptAtOnce } from '../../../src/gateway/estimate-prompt.ts'
 import { estimateTokens } from '../../../src/tokens/index.ts'
 import type { LedgerEntry, LedgerTables } from './ledger-tables.ts'
 import { promptOf, type SentAnswer, tokensPerWord } from './planned-provider.ts'
@@ -140,7 +140,7 @@ function faultOfPartial(
     const least =
       entry.ending === 'crashed' ? wordsAtMs.filter((atMs) => atMs < writtenDownMs).length : wordsAtMs.length
     if (entry.completionTokens < least * tokensPerWord) return `${least} words were seen and must be billed`
-    const prompt = estimateSmallPrompt(promptOf(call) as never).estimate
+    const prompt = estimatePromptAtOnce(promptOf(call) as never).estimate
     if (entry.ending === 'crashed' && entry.promptTokens !== prompt)
       return `the prompt is estimated at ${prompt} tokens`
     return null
