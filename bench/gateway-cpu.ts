@@ -1,0 +1,210 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { Agent, request } from 'undici'
+import type { CpuReading } from './gateway-cpu/cpu-probe.ts'
+import { startBenchPortico } from './gateway-cpu/portico.ts'
+import { startRole } from './gateway-cpu/roles.ts'
+import { printHotModules } from './gateway-cpu/hot-modules.ts'
+
+/**
+ * Processor time of one call, in microseconds, as a ratio to a bare Node proxy: of the main thread and of the whole process. It
+ * depends less on other programs than rates do. The targets take turns; the median of all rounds and the least are printed. "no-ledger" is the
+ * gateway with a ledger that records nothing.
+ *
+ *   npm run bench:gateway-cpu -- --calls 500 --rounds 9 --connections 16 --targets no-ledger,local,database
+ *
+ * With `--profile FOLDER`, each round is profiled (the figures of that run are higher), and the last is kept, and the functions' own times
+ * are printed by module. With `--folder FOLDER`, the data is kept for the next run, whose start is then faster.
+ * With `--before FOLDER`, "before" is the gateway of another copy of the project without a ledger.
+ */
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: 'string', default: '500' },
+    rounds: { type: 'string', default: '9' },
+    /** Times `--calls`, before the first round: until V8 has compiled what runs. */
+    warmup: { type: 'string', default: '10' },
+    connections: { type: 'string', default: '16' },
+    targets: { type: 'string', default: 'no-ledger,local,database' },
+    work: { type: 'string', default: 'plain,streamed,chunks,100KB,10MB' },
+    profile: { type: 'string' },
+    folder: { type: 'string' },
+    before: { type: 'string' },
+  },
+})
+
+interface Target {
+  name: string
+  url: string
+  key: string
+  child: ChildProcess
+  stop(): Promise<unknown>
+}
+
+interface Work {
+  name: string
+  body: string
+  /** Calls of one round; fewer than `--calls` where one call is long. */
+  calls: number
+  connections: number
+  /** What a whole answer ends with, and the number of its chunks of text. */
+  end: string
+  chunks?: number
+}
+
+const calls = Number(values.calls)
+const connections = Number(values.connections)
+const pacedChunks = 100
+
+await run()
+
+async function run() {
+  const folder = values.folder ?? mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
+  const upstream = await startRole('upstream')
+  const targets = await startTargets(folder, upstream.url)
+  try {
+    for (const work of chosenWorks()) await compare(work, targets)
+  } finally {
+    for (const target of targets) await target.stop()
+    upstream.child.kill()
+    if (values.folder === undefined) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function startTargets(folder: string, upstream: string): Promise<Target[]> {
+  const environment = (name: string) => ({
+    NODE_OPTIONS: `--import ${pathToFileURL(path.join(import.meta.dirname, 'gateway-cpu/cpu-probe.ts')).href}`,
+    ...(values.profile !== undefined && { BENCH_PROFILE: path.resolve(values.profile, `${name}.cpuprofile`) }),
+  })
+  const role = async (name: 'proxy' | 'unmetered', title: string, address: string, project?: string) => {
+    const { url, child } = await startRole(name, { upstream, environment: environment(title), project })
+    return { name: title, url: url + address, key: 'none', child, stop: async () => child.kill() }
+  }
+  const wanted = values.targets.split(',')
+  const targets: Target[] = [await role('proxy', 'bare', '/v1/chat/completions')]
+  if (wanted.includes('no-ledger')) targets.push(await role('unmetered', 'no-ledger', '/v1/gateway/chat/completions'))
+  if (values.before !== undefined)
+    targets.push(await role('unmetered', 'before', '/v1/gateway/chat/completions', values.before))
+  for (const journal of ['local', 'database']) {
+    if (!wanted.includes(journal)) continue
+    const portico = await startBenchPortico(path.join(folder, journal), upstream, journal, environment(journal))
+    const { url, apiKey: key, child, stop } = portico
+    targets.push({ name: journal, url: `${url}/v1/gateway/chat/completions`, key, child, stop })
+  }
+  return targets
+}
+
+function chosenWorks(): Work[] {
+  const body = (content: string, stream = false) =>
+    JSON.stringify({ model: 'bench-model', stream, max_completion_tokens: 64, messages: messagesOf(content) })
+  const short = 'Say hello to the bench, please.'
+  const works: Work[] = [
+    { name: 'plain', body: body(short), calls, connections, end: '}' },
+    { name: 'streamed', body: body(short, true), calls, connections, end: '[DONE]\n\n' },
+    {
+      name: 'chunks',
+      body: body(`chunks:${pacedChunks} every:5`, true),
+      calls: Math.ceil(calls / 10),
+      connections: connections * 4,
+      end: '[DONE]\n\n',
+      chunks: pacedChunks,
+    },
+    {
+      name: '100KB',
+      body: body('Some words of a prompt. '.repeat(4_300)),
+      calls: Math.ceil(calls / 10),
+      connections,
+      end: '}',
+    },
+    { name: '10MB', body: body('Some words of a prompt. '.repeat(430_000)), calls: 12, connections: 2, end: '}' },
+  ]
+  const wanted = values.work.split(',')
+  return works.filter(({ name }) => wanted.includes(name))
+}
+
+/** A message has at most 200,000 characters. */
+function messagesOf(content: string) {
+  const messages = []
+  for (let start = 0; start < content.length; start += 200_000)
+    messages.push({ role: 'user', content: content.slice(start, start + 200_000) })
+  return messages
+}
+
+async function compare(work: Work, targets: readonly Target[]) {
+  const readings = new Map(targets.map(({ name }) => [name, [] as CpuReading[]]))
+  for (const target of targets) await load(target, { ...work, calls: work.calls * Number(values.warmup) })
+  for (let round = 0; round < Number(values.rounds); round++) {
+    // Each is the first in turn: the next one shares its caches with what the one before has left.
+    for (const target of [...targets.slice(round % targets.length), ...targets.slice(0, round % targets.length)]) {
+      const before = await readCpu(target)
+      await load(target, work)
+      const after = await readCpu(target)
+      const perCall = (part: keyof CpuReading) => (after[part] - before[part]) / work.calls
+      readings.get(target.name)!.push({ thread: perCall('thread'), process: perCall('process') })
+    }
+  }
+  console.log(
+    `\n${work.name} (${work.connections} connections, ${work.calls} calls a round), µs of processor time per call`,
+  )
+  const bare = readings.get('bare')!
+  for (const { name } of targets) {
+    const own = readings.get(name)!
+    const columns = (['thread', 'process'] as const).map((part) => {
+      const figures = own.map((reading) => reading[part])
+      const ofBare = bare.map((reading) => reading[part])
+      const least = Math.min(...figures)
+      const ratios = `${(median(figures) / median(ofBare)).toFixed(2)} × (${(least / Math.min(...ofBare)).toFixed(2)} ×)`
+      return `${part}: ${median(figures).toFixed(0)} (least ${least.toFixed(0)})`.padEnd(30) + ratios.padEnd(18)
+    })
+    console.log(`  ${name.padEnd(10)} ${columns.join('  ')}`)
+  }
+  if (values.profile === undefined) return
+  for (const { name } of targets) {
+    console.log(`\n${work.name}, ${name}: own time by module`)
+    printHotModules(path.resolve(values.profile, `${name}.cpuprofile`), work.calls)
+  }
+}
+
+function median(figures: readonly number[]): number {
+  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]!
+}
+
+async function load(target: Target, work: Work): Promise<void> {
+  const agent = new Agent({ connections: work.connections, pipelining: 1, bodyTimeout: 60_000 })
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${target.key}` }
+  let left = work.calls
+  const client = async () => {
+    while (left-- > 0) {
+      const response = await request(target.url, { method: 'POST', headers, body: work.body, dispatcher: agent })
+      const text = await response.body.text()
+      if (response.statusCode !== 200 || !text.endsWith(work.end))
+        throw new Error(`${target.name}: ${text.slice(0, 300)}`)
+      if (work.chunks === undefined) continue
+      const numbers = [...text.matchAll(/"content":" (\d+)"/g)].map((match) => Number(match[1]))
+      if (numbers.length !== work.chunks || numbers.some((number, index) => number !== index))
+        throw new Error(`${target.name}: a chunk was lost`)
+    }
+  }
+  await Promise.all(Array.from({ length: work.connections }, client))
+  await agent.close()
+}
+
+/** Asks the probe in the process. */
+function readCpu({ child }: Target): Promise<CpuReading> {
+  return new Promise((resolve) => {
+    let output = ''
+    const read = (chunk: Buffer) => {
+      output += chunk.toString()
+      const found = /^cpu (\{.*\})\n/m.exec(output)
+      if (!found) return
+      child.stderr!.off('data', read)
+      resolve(JSON.parse(found[1]!) as CpuReading)
+    }
+    child.stderr!.on('data', read)
+    child.kill('SIGUSR2')
+  })
+}

@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { createApiClient, organisationMakers, spawnPortico } from '../../test/harness/portico.ts'
+
+/** A whole service with one model at the upstream, and an organisation that may call it. `environment` is added to the process's. */
+export async function startBenchPortico(
+  dataFolder: string,
+  upstreamUrl: string,
+  journal: string,
+  environment: Record<string, string> = {},
+) {
+  mkdirSync(dataFolder, { recursive: true })
+  writeFileSync(
+    path.join(dataFolder, 'portico.yaml'),
+    JSON.stringify({
+      providers: [
+        {
+          id: 'bench',
+          format: 'openai',
+          flavour: 'generic',
+          baseUrl: `${upstreamUrl}/v1`,
+          apiKey: 'sk-bench',
+          hosting: 'us',
+        },
+      ],
+      models: [
+        {
+          id: 'bench-model',
+          maxOutputTokens: 4096,
+          contextTokens: 128_000,
+          deployments: [{ provider: 'bench', prices: { input: '0.15', output: '0.6' } }],
+        },
+      ],
+    }),
+  )
+  const operatorToken = 'bench-operator-token-of-this-run-only'
+  const running = await spawnPortico({
+    PORTICO_DATA_DIR: dataFolder,
+    PORTICO_CONFIG: path.join(dataFolder, 'portico.yaml'),
+    PORTICO_OPERATOR_TOKEN: operatorToken,
+    PORTICO_DEMO: 'false',
+    PORTICO_LOG_LEVEL: 'warn',
+    PORTICO_LEDGER_JOURNAL: journal,
+    ...environment,
+  })
+  const makers = organisationMakers(running.url, createApiClient(running.url, operatorToken))
+  const { apiKey } = await makers.createOrganisation({ monthlyBudgetUsd: '100000' })
+  return { url: running.url, apiKey, child: running.child, stop: () => running.kill('SIGTERM') }
+}

@@ -1,0 +1,93 @@
+import type { Hold, Ledger, Receipt } from '../../src/billing/index.ts'
+import { createCompletions, gatewayRoutes } from '../../src/gateway/index.ts'
+import { createMetrics, createServer } from '../../src/http/index.ts'
+import { createOrganisationId, createPseudonyms, silentLog, systemClock } from '../../src/kernel/index.ts'
+import type { Deployment, LiveCatalogue, ResolvedModel } from '../../src/models/index.ts'
+import { assertGatewayAccess, createOrganisationLimiter, makeOrganisation } from '../../src/organisations/index.ts'
+import { createProvider } from '../../src/providers/index.ts'
+import { createRouter } from '../../src/routing/index.ts'
+import { createTokenCounting } from '../../src/tokens/index.ts'
+
+/** The gateway as it is, with a ledger that records nothing and a catalogue of one model: what a call costs without accounting. */
+export async function startUnmetered(upstreamUrl: string): Promise<string> {
+  const log = silentLog
+  const clock = systemClock
+  const organisation = makeOrganisation(
+    createOrganisationId(),
+    { name: 'Bench', plan: 'enterprise', gatewayEnabled: true, gatewayOptIn: true },
+    clock.now(),
+  )
+  const metrics = createMetrics()
+  const catalogue = oneModel(upstreamUrl)
+  const completions = createCompletions({
+    catalogue,
+    router: createRouter({ clock, random: Math.random, log }),
+    ledger: unmeteredLedger(),
+    tokens: createTokenCounting({ log }),
+    pseudonyms: createPseudonyms('b'.repeat(32)),
+    clock,
+    log,
+  })
+  const app = createServer({
+    authenticators: {
+      organisations: { authenticate: () => organisation, get: () => organisation },
+      operatorTokens: { authenticate: () => false },
+      people: { authenticate: async () => undefined },
+    },
+    limiter: createOrganisationLimiter({ clock }),
+    assertGatewayAccess,
+    metrics,
+    log,
+    maximumJsonBytes: 33 * 1024 * 1024,
+    maximumJsonBytesInFlight: 256 * 1024 * 1024,
+    stalledClientMs: 60_000,
+    isStopping: () => false,
+    publicUrl: undefined,
+    version: 'bench',
+    routes: [gatewayRoutes({ completions, catalogue, clock, log })],
+  })
+  return app.listen({ port: 0, host: '127.0.0.1' })
+}
+
+function oneModel(upstreamUrl: string): LiveCatalogue {
+  const provider = createProvider({ id: 'bench', format: 'openai', baseUrl: `${upstreamUrl}/v1`, apiKey: 'sk-bench' })
+  const deployment: Deployment = {
+    id: 'bench/bench-model',
+    providerId: 'bench',
+    wire: {
+      id: 'bench-model',
+      baseModel: 'bench-model',
+      acceptsTemperature: true,
+      reasoning: false,
+      maxOutputTokens: 4096,
+    },
+    hosting: 'us',
+    region: null,
+    weight: 1,
+    prices: [],
+  }
+  const resolved = {
+    model: { id: 'bench-model', kind: 'chat', maxOutputTokens: 4096 } as ResolvedModel['model'],
+    eu: false,
+  }
+  return {
+    resolve: () => ({ ...resolved, deployments: [deployment] }),
+    provider: () => provider,
+  } as unknown as LiveCatalogue
+}
+
+function unmeteredLedger(): Ledger {
+  const durable = Promise.resolve()
+  const receipt = { ending: 'completed' } as Receipt
+  return {
+    hold: async ({ requestId, outputCapTokens }: Parameters<Ledger['hold']>[0]): Promise<Hold> => ({
+      requestId,
+      durable,
+      outputCapTokens,
+      capReduced: false,
+      grant: () => true,
+      settle: async () => receipt,
+    }),
+    noteRefused() {},
+  } as unknown as Ledger
+}
