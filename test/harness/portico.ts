@@ -101,6 +101,12 @@ export async function startPortico(options: StartOptions = {}): Promise<TestPort
   }
 }
 
+/** `PORTICO_TEST_LEDGER_JOURNAL` sets `ledger.journal` for the services of a whole run; without it the default applies. */
+function ledgerSetting(): Record<string, string> {
+  const journal = process.env['PORTICO_TEST_LEDGER_JOURNAL']
+  return journal === undefined ? {} : { PORTICO_LEDGER_JOURNAL: journal }
+}
+
 function configuration(
   place: DatabasePlace,
   operatorToken: string,
@@ -117,6 +123,7 @@ function configuration(
       PORTICO_DEMO: 'false',
       PORTICO_OPERATOR_TOKEN: operatorToken,
       PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
+      ...ledgerSetting(),
       ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
       ...environment,
     },
@@ -279,6 +286,7 @@ export async function spawnPortico(environment: Record<string, string>): Promise
         PORT: '0',
         PORTICO_METRICS_PORT: '0',
         PORTICO_LOG_LEVEL: 'info',
+        ...ledgerSetting(),
         ...environment,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
