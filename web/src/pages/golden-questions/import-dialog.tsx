@@ -1,11 +1,12 @@
-import { Alert, Button, FileInput, Group, List, Modal, Progress, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Button, FileInput, Group, Loader, Modal, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useFormat } from '../../i18n/use-format.ts'
-import { importQuestions, type ImportReport, maximumImported, readQuestions } from './import-questions.ts'
+import { notifySuccess } from '../../ui/notify.ts'
+import { checkFile, importFile, type ImportBody, type ImportReport, readFile } from './import-file.ts'
+import { ImportResult } from './import-result.tsx'
 import { goldenKey } from './queries.ts'
-import type { GivenQuestion } from './use-questions.ts'
 
 interface DialogProps {
   spaceId: string
@@ -13,104 +14,134 @@ interface DialogProps {
   onClose: () => void
 }
 
-/** Adds the questions of a file, and reports which were refused. */
+/** Checks a file of questions, shows which cannot be imported, and adds the others. */
 export function ImportDialog({ spaceId, opened, onClose }: DialogProps) {
   const { t } = useTranslation('golden-questions')
   return (
-    <Modal opened={opened} onClose={onClose} title={t('import.title')} size="lg">
+    <Modal opened={opened} onClose={onClose} title={t('import.title')} size="xl">
       {opened && <ImportForm spaceId={spaceId} onClose={onClose} />}
     </Modal>
   )
 }
 
-/** Refused questions that are shown. */
-const shownRefusals = 10
-
 function ImportForm({ spaceId, onClose }: Omit<DialogProps, 'opened'>) {
   const { t } = useTranslation('golden-questions')
-  const format = useFormat()
-  const queryClient = useQueryClient()
-  const [questions, setQuestions] = useState<Partial<GivenQuestion>[]>()
-  const [problem, setProblem] = useState<string>()
-  const [done, setDone] = useState(0)
-  const stopping = useRef<AbortController>(undefined)
-  const run = useMutation({
-    mutationFn: (given: Partial<GivenQuestion>[]) => {
-      stopping.current = new AbortController()
-      return importQuestions(spaceId, given, { signal: stopping.current.signal, onProgress: setDone })
-    },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: goldenKey(spaceId) }),
-  })
-  const choose = async (file: File | null) => {
-    run.reset()
-    const read = file && readQuestions(await file.text())
-    const isTooLong = read ? read.length > maximumImported : false
-    setProblem(
-      file && !read
-        ? t('import.unreadable')
-        : isTooLong
-          ? t('import.tooMany', { maximum: maximumImported })
-          : undefined,
-    )
-    setQuestions(isTooLong ? undefined : (read ?? undefined))
-  }
+  const { file, check, add, choose } = useImport(spaceId, onClose)
   return (
     <Stack>
       <Text size="sm">{t('import.text')}</Text>
       <FileInput
+        // The browser reports the same file again only to a new field; people choose it again when they have corrected it.
+        key={check.submittedAt}
         label={t('import.file')}
+        description={<Columns />}
         placeholder={t('import.choose')}
-        accept="application/json,.json"
-        onChange={(file) => void choose(file)}
-        error={problem}
-        disabled={run.isPending}
+        accept="text/csv,.csv,application/json,.json"
+        value={file}
+        onChange={choose}
+        disabled={check.isPending || add.isPending}
         clearable
         clearButtonProps={{ 'aria-label': t('import.clear') }}
       />
-      {run.isPending && questions && (
-        <Progress value={(done / questions.length) * 100} aria-label={t('import.progress')} />
+      {check.isPending && (
+        <Group gap="sm" role="status">
+          <Loader size="sm" />
+          <Text size="sm">{t('import.checking')}</Text>
+        </Group>
       )}
-      {run.error && (
+      {(check.error ?? add.error) && (
         <Alert color="red" role="alert">
-          {run.error.message}
+          {(check.error ?? add.error)?.message}
         </Alert>
       )}
-      {run.data && <Report report={run.data} />}
+      {check.data === null && (
+        <Alert color="red" role="alert">
+          {t('import.unreadable')}
+        </Alert>
+      )}
+      {add.data ? (
+        <ImportResult report={add.data} isDone />
+      ) : (
+        check.data && <ImportResult report={check.data.report} isDone={false} />
+      )}
       <Group justify="flex-end">
-        <Button variant="default" onClick={run.isPending ? () => stopping.current?.abort() : onClose}>
-          {run.isPending ? t('import.stop') : run.data ? t('import.close') : t('cancel', { ns: 'common' })}
+        <Button variant="default" onClick={onClose}>
+          {add.data ? t('import.close') : t('cancel', { ns: 'common' })}
         </Button>
-        {!run.data && (
-          <Button loading={run.isPending} disabled={!questions} onClick={() => questions && run.mutate(questions)}>
-            {questions
-              ? t('import.submit', { count: questions.length, n: format.number(questions.length) })
-              : t('import.action')}
-          </Button>
+        {!add.data && (
+          <SubmitButton
+            report={check.data?.report}
+            isPending={add.isPending}
+            onClick={() => check.data && add.mutate(check.data.body)}
+          />
         )}
       </Group>
     </Stack>
   )
 }
 
-function Report({ report: { added, existing, refused } }: { report: ImportReport }) {
+/** The chosen file, its check and its import. A complete import closes the dialog. */
+function useImport(spaceId: string, onClose: () => void) {
   const { t } = useTranslation('golden-questions')
   const format = useFormat()
+  const queryClient = useQueryClient()
+  const [file, setFile] = useState<File | null>(null)
+  const check = useMutation({
+    mutationFn: async (chosen: File) => {
+      const body = await readFile(chosen)
+      return body ? { body, report: await checkFile(spaceId, body) } : null
+    },
+  })
+  const add = useMutation({
+    mutationFn: (body: ImportBody) => importFile(spaceId, body),
+    onSuccess: ({ added, refused }) => {
+      if (refused.length > 0) return
+      notifySuccess(t('import.added', { count: added, n: format.number(added) }))
+      onClose()
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: goldenKey(spaceId) }),
+  })
+  const choose = (chosen: File | null) => {
+    setFile(chosen)
+    add.reset()
+    if (chosen) check.mutate(chosen)
+    else check.reset()
+  }
+  return { file, check, add, choose }
+}
+
+/** What a CSV file needs, with an example. */
+function Columns() {
+  const { t } = useTranslation('golden-questions')
   return (
-    <Stack gap="xs" role="status">
-      <Text size="sm" fw={600}>
-        {t('import.added', { count: added, n: format.number(added) })}
-      </Text>
-      {existing > 0 && <Text size="sm">{t('import.existing', { count: existing, n: format.number(existing) })}</Text>}
-      {refused.length > 0 && (
-        <>
-          <Text size="sm">{t('import.refused', { count: refused.length, n: format.number(refused.length) })}</Text>
-          <List size="sm">
-            {refused.slice(0, shownRefusals).map(({ number, reason }) => (
-              <List.Item key={number}>{t('import.refusal', { number, reason })}</List.Item>
-            ))}
-          </List>
-        </>
-      )}
-    </Stack>
+    <>
+      {t('import.columns')}{' '}
+      <Anchor
+        size="xs"
+        underline="always"
+        href={`data:text/csv;charset=utf-8,${encodeURIComponent(`\uFEFF${t('import.exampleFile')}`)}`}
+        download="golden-questions.csv"
+      >
+        {t('import.example')}
+      </Anchor>
+    </>
+  )
+}
+
+interface SubmitProps {
+  report: ImportReport | undefined
+  isPending: boolean
+  onClick: () => void
+}
+
+function SubmitButton({ report, isPending, onClick }: SubmitProps) {
+  const { t } = useTranslation('golden-questions')
+  const format = useFormat()
+  const count = report?.added ?? 0
+  const label = report && report.refused.length > 0 ? 'import.others' : 'import.submit'
+  return (
+    <Button loading={isPending} disabled={count === 0} onClick={onClick}>
+      {count === 0 ? t('import.action') : t(label, { count, n: format.number(count) })}
+    </Button>
   )
 }
