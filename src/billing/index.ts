@@ -1,5 +1,6 @@
 export { JournalError, type JournalFiles } from './journal/index.ts'
 export { createLedger, type LedgerObserver, type LedgerService } from './ledger.ts'
+export { addToOutbox } from './outbox.store.ts'
 export * from './port.ts'
 export { costOf, type PriceSchedule, type TokenPrices, withDefaults } from './prices.ts'
 export { renderBudget } from './usage-report.ts'

@@ -94,12 +94,23 @@ export const listGoldenQuestionsQuerySchema = z.object({
   search: z.string().max(200).optional().describe('A part of the question, not case-sensitive.'),
 })
 
+/** On the pages of golden questions, until the questions pass again or are changed so that they do. */
+export const goldenRegressionSchema = z
+  .object({
+    runId: z.uuid(),
+    endedAt: z.iso.datetime(),
+    worse: z.int().describe('Its questions that got worse and that the newest completed run has not passed either.'),
+  })
+  .nullable()
+  .describe('The newest scheduled run with questions that passed in the run before it and have not passed since.')
+
 export const goldenQuestionPageSchema = z
   .object({
     total: z.int(),
     limit: z.int(),
     offset: z.int(),
     maximum: z.int().describe('Most golden questions of a Space.'),
+    regression: goldenRegressionSchema,
     items: z.array(goldenQuestionSchema).describe('The oldest first.'),
   })
   .meta({ id: 'GoldenQuestionPage' })
@@ -177,6 +188,7 @@ export type GoldenQuestionUpdate = z.output<typeof updateGoldenQuestionSchema>
 export type GoldenQuestionBody = z.output<typeof goldenQuestionSchema>
 export type GoldenImportBody = z.output<typeof goldenImportSchema>
 export type GoldenImportOptions = z.output<typeof importGoldenQuestionsQuerySchema>
+export type GoldenRegressionBody = NonNullable<z.output<typeof goldenRegressionSchema>>
 export type GoldenExportBody = z.output<typeof goldenExportSchema>
 export type GoldenCandidatePageBody = z.output<typeof goldenCandidatePageSchema>
 export type ListGoldenQuestionsQuery = z.output<typeof listGoldenQuestionsQuerySchema>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { goldenRegressionSchema } from './golden-questions.ts'
 import { gateMeasures, passingMeasures } from './golden-settings.ts'
 import { queryInteger } from './query-integer.ts'
 
@@ -86,6 +87,7 @@ export const goldenRunPageSchema = z
     total: z.int(),
     limit: z.int(),
     offset: z.int(),
+    regression: goldenRegressionSchema,
     items: z.array(goldenRunSchema).describe('Newest first.'),
   })
   .meta({ id: 'GoldenRunPage' })

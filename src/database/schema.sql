@@ -228,6 +228,7 @@ create table golden_runs (
   created_at timestamp with time zone not null,
   started_at timestamp with time zone,
   ended_at timestamp with time zone,
+  worse integer,
   constraint golden_runs_pkey PRIMARY KEY (id),
   constraint golden_runs_previous_run_id_fkey FOREIGN KEY (previous_run_id) REFERENCES golden_runs(id) ON DELETE SET NULL,
   constraint golden_runs_run_trigger_check CHECK ((run_trigger = ANY (ARRAY['manual'::text, 'schedule'::text]))),

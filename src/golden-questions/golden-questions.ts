@@ -15,6 +15,8 @@ import type { Space } from '../spaces/index.ts'
 import { findDocuments, loadCurrentNames, pickDocuments } from './find-documents.ts'
 import { changeGoldenQuestion, type GoldenQuestion, makeGoldenQuestion } from './golden-question.ts'
 import type { GoldenQuestionStore } from './golden-questions.store.ts'
+import { loadRegression } from './golden-runs.ts'
+import type { GoldenRunStore } from './golden-runs.store.ts'
 import type { GoldenTransferStore } from './golden-transfer.store.ts'
 import type { ImportFile } from './import-file.ts'
 import { exportQuestions, importQuestions } from './transfer-questions.ts'
@@ -24,6 +26,7 @@ export type GoldenQuestions = ReturnType<typeof createGoldenQuestions>
 export interface GoldenQuestionsDependencies {
   store: GoldenQuestionStore
   transfers: GoldenTransferStore
+  runs: Pick<GoldenRunStore, 'loadRegression'>
   documentNames: DocumentNames
   insights: Pick<InsightService, 'loadQuestions'>
   clock: Clock
@@ -33,6 +36,7 @@ export interface GoldenQuestionsDependencies {
 export function createGoldenQuestions({
   store,
   transfers,
+  runs,
   documentNames,
   insights,
   clock,
@@ -45,7 +49,8 @@ export function createGoldenQuestions({
       const { total, questions } = await store.loadPage({ spaceId: space.id, search, limit, offset })
       const names = await loadCurrentNames(documentNames, space, questions)
       const items = questions.map((question) => renderQuestion(question, names))
-      return { total, limit, offset, maximum: goldenLimits.questionsPerSpace, items }
+      const regression = await loadRegression(runs, space)
+      return { total, limit, offset, maximum: goldenLimits.questionsPerSpace, regression, items }
     },
     /** This, `update` and `remove` throw `not_found`. */
     async load(space: Space, id: string): Promise<GoldenQuestionBody> {

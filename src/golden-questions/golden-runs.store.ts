@@ -1,6 +1,7 @@
+import { addToOutbox } from '../billing/index.ts'
 import type { GoldenRunMeasures, GoldenRunState, GoldenStopReason } from '../contract/golden-runs.ts'
 import type { Database, Queryable } from '../database/index.ts'
-import { AppError, isUuid, type OrganisationId, type SpaceId } from '../kernel/index.ts'
+import { AppError, createUuid, isUuid, type OrganisationId, type SpaceId } from '../kernel/index.ts'
 import { type Actor, recordAdminChange } from '../operators/index.ts'
 import type { SpaceSnapshot } from './configuration.ts'
 import type { GoldenContent } from './golden-question.ts'
@@ -83,7 +84,9 @@ export function createGoldenRunStore(database: Database) {
       )
       return row && toRun(row)
     },
+    /** Ends a run once; undefined: it has ended or there is none. A scheduled run that got worse is an event for the webhook. */
     end: (id: string, ending: RunEnding) => database.transaction((transaction) => end(transaction, id, ending)),
+    loadRegression: (spaceId: string) => loadRegression(database, spaceId),
     /** False: the run has ended or there is none. */
     cancel: ({ id, organisationId }: GoldenRun, actor: Actor, nowMs: number) =>
       database.transaction(async (transaction) => {
@@ -102,6 +105,28 @@ export function createGoldenRunStore(database: Database) {
       }),
   }
 }
+
+/** Questions of a scheduled run that got worse and have not passed since. */
+export interface Regression {
+  runId: string
+  endedAt: number
+  worse: number
+}
+
+/** A run at its end. */
+export interface EndedRun {
+  id: string
+  spaceId: SpaceId
+  organisationId: OrganisationId
+  trigger: GoldenRun['trigger']
+  previousRunId: string | null
+  /** Questions that passed in the run before and not in this one; null: not compared. */
+  worse: number | null
+}
+
+/** A scheduled run that nobody watched and that found something. */
+export const isRegression = ({ trigger, worse }: Pick<EndedRun, 'trigger' | 'worse'>) =>
+  trigger === 'schedule' && worse !== null && worse > 0
 
 export interface RunEnding {
   state: Exclude<GoldenRunState, 'queued' | 'running'>
@@ -162,11 +187,14 @@ async function insert(transaction: Queryable, run: NewGoldenRun, actor: Actor): 
   })
 }
 
-/** False: the run has ended already. Questions that are still pending become `skipped`. */
-async function end(transaction: Queryable, id: string, ending: RunEnding): Promise<boolean> {
-  const ended = await transaction.execute(
-    `UPDATE golden_runs SET state = $2, reason_code = $3, reason = $4, measures = $5::jsonb, ended_at = $6
-      WHERE id = $1 AND state IN ('queued', 'running')`,
+/** Questions that are still pending become `skipped`. */
+async function end(transaction: Queryable, id: string, ending: RunEnding): Promise<EndedRun | undefined> {
+  const [ended] = await transaction.query<EndedRun>(
+    `UPDATE golden_runs r SET state = $2, reason_code = $3, reason = $4, measures = $5::jsonb, ended_at = $6,
+       worse = CASE WHEN $2 = 'completed' AND previous_run_id IS NOT NULL THEN (${countWorse}) END
+      WHERE id = $1 AND state IN ('queued', 'running')
+      RETURNING id, space_id AS "spaceId", organisation_id AS "organisationId", run_trigger AS trigger, worse,
+        previous_run_id AS "previousRunId"`,
     [
       id,
       ending.state,
@@ -176,12 +204,59 @@ async function end(transaction: Queryable, id: string, ending: RunEnding): Promi
       new Date(ending.nowMs),
     ],
   )
-  if (ended === 0) return false
+  if (!ended) return undefined
   await transaction.execute(`UPDATE golden_results SET outcome = 'skipped' WHERE run_id = $1 AND outcome = 'pending'`, [
     id,
   ])
-  return true
+  if (isRegression(ended)) await addToOutbox(transaction, regressionEvent(ended, ending))
+  return ended
 }
+
+/** Of the run `r`: questions that passed in the run before it and not in this one. */
+const countWorse = `SELECT count(*)::int4 FROM golden_results c
+   JOIN golden_results b ON b.run_id = r.previous_run_id AND b.question_id = c.question_id
+   WHERE c.run_id = r.id AND b.outcome = 'passed' AND c.outcome IN ('failed', 'error')`
+
+/** The signed message to the organisation's webhook; docs/golden-questions.md describes it. */
+function regressionEvent(run: EndedRun, { measures, nowMs }: RunEnding) {
+  const type = 'golden_run.got_worse'
+  const eventId = createUuid(nowMs)
+  const body = {
+    id: eventId,
+    type,
+    createdAt: new Date(nowMs).toISOString(),
+    organisationId: run.organisationId,
+    spaceId: run.spaceId,
+    runId: run.id,
+    previousRunId: run.previousRunId,
+    worse: run.worse,
+    passedShare: measures?.passedShare ?? null,
+  }
+  return { eventId, organisationId: run.organisationId, kind: type, body: JSON.stringify(body) }
+}
+
+/**
+ * The newest scheduled run that got worse, with the questions that have not passed since: those that the newest completed run of the
+ * Space has not answered well either.
+ */
+async function loadRegression(database: Database, spaceId: string): Promise<Regression | undefined> {
+  const [row] = await database.query<{ runId: string; endedAt: Date; worse: number }>(
+    `SELECT * FROM (
+       SELECT r.id AS "runId", r.ended_at AS "endedAt", (${countWorse} AND EXISTS (
+           SELECT 1 FROM golden_results l WHERE l.run_id = newest.id AND l.question_id = c.question_id
+             AND l.outcome IN ('failed', 'error'))) AS worse
+         FROM golden_runs r, (SELECT id FROM golden_runs WHERE space_id = $1 AND state = 'completed'
+           ORDER BY created_at DESC, id DESC LIMIT 1) newest
+        WHERE r.space_id = $1 AND r.run_trigger = 'schedule' AND r.worse > 0
+        ORDER BY r.created_at DESC, r.id DESC LIMIT ${maximumComparedRuns}) compared
+      WHERE worse > 0 LIMIT 1`,
+    [spaceId],
+  )
+  return row && { ...row, endedAt: row.endedAt.getTime() }
+}
+
+/** Older regressions are not looked for, so that a page of 500 questions loads at once. */
+const maximumComparedRuns = 5
 
 async function loadCounts(database: Database, runIds: readonly string[]): Promise<Map<string, RunCounts>> {
   const rows = await database.query<{

@@ -4,6 +4,7 @@ import type {
   GoldenRunBody,
   PublicationGateBody,
 } from '../contract/golden-runs.ts'
+import type { GoldenRegressionBody } from '../contract/golden-questions.ts'
 import type { Database } from '../database/index.ts'
 import type { DocumentNames } from '../documents/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
@@ -84,7 +85,8 @@ export function createGoldenRuns(dependencies: GoldenRunsDependencies) {
     },
     async loadPage(space: Space, { limit, offset }: { limit: number; offset: number }) {
       const page = await runs.loadPage(space.id, { limit, offset })
-      return { total: page.total, limit, offset, items: await render(space, page.runs) }
+      const items = await render(space, page.runs)
+      return { total: page.total, limit, offset, regression: await loadRegression(runs, space), items }
     },
     /** Throws `not_found`. */
     async loadResults(space: Space, id: string, query: GoldenResultsQuery) {
@@ -109,6 +111,15 @@ export function createGoldenRuns(dependencies: GoldenRunsDependencies) {
       return judgeGate(gate, run && counts ? { id: run.id, measures: run.measures, errors: counts.error } : undefined)
     },
   }
+}
+
+/** What people have to look at, as a body of the API. */
+export async function loadRegression(
+  runs: Pick<GoldenRunStore, 'loadRegression'>,
+  space: Space,
+): Promise<GoldenRegressionBody | null> {
+  const found = await runs.loadRegression(space.id)
+  return found ? { ...found, endedAt: new Date(found.endedAt).toISOString() } : null
 }
 
 /** The current configuration of a Space. */

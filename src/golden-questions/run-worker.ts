@@ -16,7 +16,7 @@ import type { Space } from '../spaces/index.ts'
 import { answerQuestion } from './answer-question.ts'
 import type { GoldenRun } from './golden-run.ts'
 import type { GoldenResultStore, NewResult } from './golden-results.store.ts'
-import type { GoldenRunStore, RunEnding } from './golden-runs.store.ts'
+import { type GoldenRunStore, isRegression, type RunEnding } from './golden-runs.store.ts'
 import { measureAnswer } from './measure-answer.ts'
 import { summariseRun } from './summarise-run.ts'
 
@@ -26,6 +26,8 @@ export interface RunWorkerDependencies {
   answers: AnswerDependencies
   getSpace: (id: string) => Space | undefined
   getOrganisation: (id: string) => Organisation | undefined
+  /** Receives each run at its end. `worse`: completed, and a question that passed in the run before did not pass. */
+  observe: (run: { trigger: GoldenRun['trigger']; outcome: 'worse' | RunEnding['state'] }) => void
   clock: Clock
   log: Log
 }
@@ -57,10 +59,14 @@ class RunStop extends Error {
 
 /** Works on the jobs of runs. A run continues where an earlier attempt ended; a question that has a result is not asked again. */
 export function createRunWorker(dependencies: RunWorkerDependencies) {
-  const { runs, results, clock, log } = dependencies
+  const { runs, results, observe, clock, log } = dependencies
   const end = async (id: string, ending: Pick<RunEnding, 'state' | 'reason'>) => {
     const measures = summariseRun(await results.loadMeasured(id))
-    await runs.end(id, { ...ending, measures, nowMs: clock.now() })
+    const ended = await runs.end(id, { ...ending, measures, nowMs: clock.now() })
+    if (!ended) return
+    const { spaceId, trigger, worse } = ended
+    observe({ trigger, outcome: worse !== null && worse > 0 ? 'worse' : ending.state })
+    if (isRegression(ended)) log.warn({ runId: id, spaceId, worse }, 'a scheduled run of golden questions got worse')
   }
   return {
     async run(job: Job): Promise<void> {

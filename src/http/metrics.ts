@@ -186,6 +186,12 @@ function createDocumentMetrics(registers: Registry[]) {
       labelNames: ['outcome'],
       registers,
     }),
+    goldenRuns: new Counter({
+      name: 'portico_golden_runs_total',
+      help: 'Runs of golden questions that this instance ended, by trigger (manual or schedule) and outcome: completed, worse (completed, and questions of the run before no longer passed), stopped or failed.',
+      labelNames: ['trigger', 'outcome'],
+      registers,
+    }),
     searchSeconds: new Histogram({
       name: 'portico_search_seconds',
       help: 'Hybrid search in a Space.',

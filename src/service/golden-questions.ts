@@ -15,6 +15,7 @@ import {
   goldenRunJob,
   runLimits,
 } from '../golden-questions/index.ts'
+import type { Metrics } from '../http/index.ts'
 import { createInsightStore } from '../insights/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import type { Organisations } from '../organisations/index.ts'
@@ -26,11 +27,12 @@ interface GoldenQuestionsDependencies extends PartContext {
   corpus: Database
   organisations: Pick<Organisations, 'get'>
   jobs: JobQueue
+  metrics: Pick<Metrics, 'goldenRuns'>
 }
 
 /** Golden questions of Spaces, and their runs, which begin with `start`. */
 export function openGoldenQuestions(dependencies: GoldenQuestionsDependencies) {
-  const { control, corpus, organisations, jobs, clock, log, onStop } = dependencies
+  const { control, corpus, organisations, jobs, metrics, clock, log, onStop } = dependencies
   const documentNames = createDocumentNames(corpus)
   const questions = createGoldenQuestionStore(control)
   const settings = createGoldenSettingsStore(control)
@@ -47,6 +49,7 @@ export function openGoldenQuestions(dependencies: GoldenQuestionsDependencies) {
     goldenQuestions: createGoldenQuestions({
       store: questions,
       transfers,
+      runs,
       documentNames,
       insights,
       clock,
@@ -57,7 +60,8 @@ export function openGoldenQuestions(dependencies: GoldenQuestionsDependencies) {
     start({ answers, spaces }: { answers: AnswerDependencies; spaces: Pick<Spaces, 'get'> }): void {
       const getSpace = (id: string) => spaces.get(id)
       const getOrganisation = (id: string) => organisations.get(id)
-      const worker = createRunWorker({ runs, results, answers, getSpace, getOrganisation, clock, log })
+      const observe = (labels: { trigger: string; outcome: string }) => metrics.goldenRuns.inc(labels)
+      const worker = createRunWorker({ runs, results, answers, getSpace, getOrganisation, observe, clock, log })
       const options = { concurrency: runLimits.runsPerInstance, maximumAttempts: 20, backoffMs: 1_000 }
       jobs.work(goldenRunJob, { ...options, onExhausted: worker.giveUp }, worker.run)
       schedule = createRunSchedule({ settings, runs: goldenRuns, getSpace, timeZoneOf, clock, log })

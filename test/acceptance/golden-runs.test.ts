@@ -179,6 +179,52 @@ describe('a run', () => {
     expect(page).toMatchObject({ total: 2, items: [{ id: second.id, comparison: second.comparison }] })
   })
 
+  it('that a schedule started and that got worse is counted, sent to the webhook and shown until it is repaired', async () => {
+    await addTicket()
+    await add({ messages: ask('Is it open?') })
+    await run()
+    const held = Promise.withResolvers<string>()
+    replies = { ticket: held.promise }
+    const begun = await start()
+    await portico.service.control.execute(`UPDATE golden_runs SET run_trigger = 'schedule' WHERE id = $1`, [begun.id])
+    held.resolve('A ticket for adults costs 13 euros.')
+    const worse = await ended(begun.id)
+
+    const metrics = await (await fetch(portico.metricsUrl)).text()
+    expect(metrics).toContain('portico_golden_runs_total{trigger="schedule",outcome="worse"} 1')
+    const events = await portico.service.control.query<{ body: string }>(
+      `SELECT body FROM ledger_outbox WHERE kind = 'golden_run.got_worse' AND organisation_id = $1`,
+      [organisation.id],
+    )
+    expect(events.map(({ body }) => JSON.parse(body) as object)).toEqual([
+      {
+        id: expect.any(String),
+        type: 'golden_run.got_worse',
+        createdAt: worse.endedAt,
+        organisationId: organisation.id,
+        spaceId: space.id,
+        runId: worse.id,
+        previousRunId: worse.comparison?.runId,
+        worse: 1,
+        passedShare: 0.5,
+      },
+    ])
+
+    const regressions = async () => {
+      const pages = ['golden-questions', 'golden-runs'].map((part) => member.call('GET', `${base()}/${part}`))
+      return (await Promise.all(pages)).map((answer) => expectStatus(answer, 200).regression as object | null)
+    }
+    const regression = { runId: worse.id, endedAt: worse.endedAt, worse: 1 }
+    expect(await regressions()).toEqual([regression, regression])
+    // Not worse than the run before it, but no better either.
+    replies = { ticket: 'A ticket for adults costs 14 euros.' }
+    expect((await run()).comparison).toMatchObject({ worse: 0 })
+    expect(await regressions()).toEqual([regression, regression])
+    replies = { ticket: ticketAnswer }
+    await run()
+    expect(await regressions()).toEqual([null, null])
+  })
+
   it('is no longer current after a change of the Space, its questions or its documents', async () => {
     const { id: questionId } = await addTicket()
     const done = await run()

@@ -11,6 +11,7 @@ import { SearchField } from '../../ui/list-controls.tsx'
 import { GoldenFrame } from './golden-frame.tsx'
 import { goldenPath, type QuestionSearch, questionsQuery } from './queries.ts'
 import { QuestionTable } from './question-table.tsx'
+import { RegressionNotice } from './regression-notice.tsx'
 import { questionsRoute } from './routes.tsx'
 
 const QuestionDialog = lazyPart(() => import('./question-dialog.tsx'), 'QuestionDialog')
@@ -48,6 +49,7 @@ export function QuestionsPage() {
         <EmptyState title={t('empty')} text={t('emptyText')} action={<Group justify="center">{actions}</Group>} />
       ) : (
         <Stack gap="md">
+          <RegressionNotice regression={page.regression} />
           <SearchField
             label={t('search')}
             value={search.search}

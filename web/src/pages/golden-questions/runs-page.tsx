@@ -7,6 +7,7 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { Section } from '../../ui/section.tsx'
 import { ChartFrame } from '../usage/chart-frame.tsx'
 import { GoldenFrame } from './golden-frame.tsx'
+import { RegressionNotice } from './regression-notice.tsx'
 import { RunProgress } from './run-progress.tsx'
 import { isActive, runsQuery } from './run-queries.ts'
 import { RunTable } from './run-table.tsx'
@@ -36,6 +37,7 @@ export function RunsPage() {
   )
   return (
     <GoldenFrame actions={data.total > 0 && run}>
+      <RegressionNotice regression={data.regression} />
       {active && <RunProgress run={active} />}
       {data.total === 0 ? (
         <EmptyState title={t('runs.empty')} text={t('runs.emptyText')} action={run} />
