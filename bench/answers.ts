@@ -3,7 +3,10 @@
  * and the whole answer, alone and while documents are uploaded and processed. The model is the built-in offline model. The texts are
  * random sequences of words from this project's docs.
  *
- *   npm run bench:answers [-- --chunks 1000,10000,100000] [--questions 200] [--uploads 4] [--database-url URL]
+ *   npm run bench:answers [-- --chunks 1000,10000,100000] [--questions 200] [--uploads 4] [--pause 15]
+ *     [--database-url URL] [--json FILE]
+ *
+ * The pause, in seconds, lets the work in the background end. The figures of `--json` compare an answer with `GET /livez` of the same service.
  */
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,6 +22,8 @@ import {
   type TestSpace,
   uploadForm,
 } from '../test/harness/portico.ts'
+import { figureWriter } from './runner/figures.ts'
+import { median } from './runner/ratios.ts'
 import { createSyntheticTexts, wordsOf } from './synthetic-texts.ts'
 
 const { values } = parseArgs({
@@ -26,11 +31,15 @@ const { values } = parseArgs({
     chunks: { type: 'string', default: '1000,10000,100000' },
     questions: { type: 'string', default: '200' },
     uploads: { type: 'string', default: '4' },
+    pause: { type: 'string', default: '15' },
     'database-url': { type: 'string' },
+    json: { type: 'string' },
   },
 })
 const questionCount = Number(values.questions)
 const uploads = Number(values.uploads)
+const comparedRounds = 3
+const write = figureWriter(values.json)
 const paragraphsPerFile = 100
 const wordsPerParagraph = 150
 
@@ -69,7 +78,8 @@ async function run(): Promise<void> {
     console.log(`${files * paragraphsPerFile} chunks (uploaded, extracted and indexed at ${rate} a second)`)
     // The first questions load the Space and compile the code.
     await ask(organisation, space, 30)
-    await new Promise((resolve) => setTimeout(resolve, 15_000))
+    await new Promise((resolve) => setTimeout(resolve, Number(values.pause) * 1000))
+    if (values.json !== undefined) await compare(organisation, space, files * paragraphsPerFile)
     print('alone', await ask(organisation, space, questionCount))
     const stop = { now: false }
     const uploadedMs = performance.now()
@@ -107,6 +117,22 @@ async function upload(
   }
   await Promise.all(Array.from({ length: uploads }, worker))
   return files
+}
+
+async function compare(organisation: TestOrganisation, space: TestSpace, chunks: number): Promise<void> {
+  const count = Math.ceil(questionCount / comparedRounds)
+  for (let round = 0; round < comparedRounds; round++) {
+    const { whole } = await ask(organisation, space, count)
+    const live: number[] = []
+    for (let request = 0; request < count; request++) {
+      const startMs = performance.now()
+      await (await fetch(`${portico.url}/livez`)).text()
+      live.push(performance.now() - startMs)
+    }
+    const figure = { case: `${chunks} chunks`, round, quantity: 'ms', better: 'lower' as const }
+    write({ ...figure, subject: 'whole answer', value: median(whole) })
+    write({ ...figure, subject: 'GET /livez', reference: true, value: median(live) })
+  }
 }
 
 interface Waits {

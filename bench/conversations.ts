@@ -1,5 +1,6 @@
 /**
- * How long lists, views, search and writes take in a Space with 1,000,000 stored turns: bin/run bench/conversations.ts [--turns N]. On the
+ * How long lists, views, search and writes take in a Space with 1,000,000 stored turns: bin/run bench/conversations.ts [--turns N]
+ * [--rounds 5] [--json FILE]. The lists are compared with 50 rows that are read by their keys. On the
  * embedded engine in a new folder, or on the server that PORTICO_TEST_DATABASE_URL names (its rows are removed again).
  */
 import fs from 'node:fs'
@@ -13,11 +14,21 @@ import { createConversations } from '../src/conversations/conversations.ts'
 import { openDatabases } from '../src/database/index.ts'
 import { createOrganisationId, createSpaceId, createUuid, silentLog, systemClock } from '../src/kernel/index.ts'
 import { serviceActor } from '../src/operators/index.ts'
+import { figureWriter } from './runner/figures.ts'
+import { runPaired } from './runner/paired.ts'
 
-const { values } = parseArgs({ options: { turns: { type: 'string', default: '1000000' } } })
+const { values } = parseArgs({
+  options: {
+    turns: { type: 'string', default: '1000000' },
+    rounds: { type: 'string', default: '5' },
+    json: { type: 'string' },
+  },
+})
+const writeFigure = figureWriter(values.json)
 const turns = Number(values.turns)
 const turnsPerConversation = 5
-const repetitions = 30
+const rounds = Number(values.rounds)
+const repetitions = 6
 const limitMs = 300
 const options = { timeoutMs: 1_800_000 }
 
@@ -75,12 +86,16 @@ async function fill() {
 }
 
 async function measure(name: string, call: () => Promise<unknown>): Promise<number> {
-  const timesMs: number[] = []
-  for (let repetition = 0; repetition < repetitions; repetition++) {
-    const startMs = performance.now()
-    await call()
-    timesMs.push(performance.now() - startMs)
-  }
+  const byKey = () =>
+    control.query(
+      `SELECT * FROM conversations WHERE id IN (SELECT md5('conversation ' || n * 7)::uuid FROM generate_series(1, 50) AS n)`,
+    )
+  const subjects = [
+    { name: 'Portico', call },
+    { name: '50 rows by key', reference: true, call: byKey },
+  ]
+  const times = await runPaired({ case: name, rounds, repetitions, subjects, write: writeFigure })
+  const timesMs = times.get('Portico')!
   timesMs.sort((left, right) => left - right)
   const at = (share: number) => timesMs[Math.floor((timesMs.length - 1) * share)]!
   console.log(`${name.padEnd(44)} p50 ${at(0.5).toFixed(1).padStart(6)} ms   p95 ${at(0.95).toFixed(1).padStart(6)} ms`)

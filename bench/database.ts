@@ -1,6 +1,7 @@
 /**
- * What one logical database does per second: bin/run bench/database.ts [--seconds N]. On the embedded engine in a new folder, or on
- * the server that PORTICO_TEST_DATABASE_URL names (in its schema portico_control; the bench's tables are dropped again).
+ * What one logical database does per second: bin/run bench/database.ts [--seconds 2] [--rounds 1] [--json FILE]. Commits are
+ * compared with fdatasyncs of a file, in turns. On the embedded engine in a new folder, or on the server that PORTICO_TEST_DATABASE_URL
+ * names (in its schema portico_control; the bench's tables are dropped again).
  */
 import fs from 'node:fs'
 import os from 'node:os'
@@ -8,8 +9,17 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Database, encodeVector, openDatabases } from '../src/database/index.ts'
 import { silentLog, systemClock } from '../src/kernel/index.ts'
+import { openPlainFile, type PlainStore } from './ledger/plain-stores.ts'
+import { figureWriter, rotated } from './runner/figures.ts'
 
-const { values } = parseArgs({ options: { seconds: { type: 'string', default: '2' } } })
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '2' },
+    rounds: { type: 'string', default: '1' },
+    json: { type: 'string' },
+  },
+})
+const write = figureWriter(values.json)
 const runMs = Number(values.seconds) * 1_000
 const vectorDimensions = 384
 const vectorsInStatement = 50
@@ -23,12 +33,15 @@ interface Measure {
   rows: number
   /** Calls under way at once. */
   parallel: number
+  /** The case of the run's figures, where the measure has one. */
+  case?: string
   call(): Promise<unknown>
 }
 
 /** Runs one measure and resolves to the rows that its calls claim to have written or read. */
-async function measure({ name, rows, parallel, call }: Measure): Promise<number> {
+async function measure({ name, rows, parallel, call, ...figure }: Measure, round: number): Promise<number> {
   const timesMs: number[] = []
+  const processor = process.cpuUsage()
   const startMs = performance.now()
   const endMs = startMs + runMs
   async function worker() {
@@ -43,11 +56,17 @@ async function measure({ name, rows, parallel, call }: Measure): Promise<number>
   timesMs.sort((a, b) => a - b)
   const at = (share: number) => timesMs[Math.min(timesMs.length - 1, Math.floor(timesMs.length * share))]!.toFixed(2)
   const perSecond = Math.round((timesMs.length * rows) / seconds)
+  if (figure.case !== undefined) {
+    const { user, system } = process.cpuUsage(processor)
+    const subject = { case: figure.case, round, subject: name, reference: name.startsWith('fdatasync') }
+    write({ ...subject, quantity: 'records/s', value: perSecond, better: 'higher' })
+    write({ ...subject, quantity: 'processor us', value: (user + system) / timesMs.length, better: 'lower' })
+  }
   console.log(`${name.padEnd(44)} ${String(perSecond).padStart(8)} rows/s   p50 ${at(0.5)} ms   p99 ${at(0.99)} ms`)
   return timesMs.length * rows
 }
 
-function measures({ control, corpus }: { control: Database; corpus: Database }): Measure[] {
+function measures({ control, corpus }: { control: Database; corpus: Database }, file: PlainStore): Measure[] {
   const insert = 'insert into bench_entry (note) values ($1)'
   const select = 'select note from bench_entry where id = $1'
   const notes = Array.from({ length: rowsInBatch }, (_, index) => `note ${index}`)
@@ -56,10 +75,13 @@ function measures({ control, corpus }: { control: Database; corpus: Database }):
   )
   const insertVectors = `insert into bench_vector values ${vectors.map((_, index) => `($${index + 1})`).join(', ')}`
   return [
+    { name: 'fdatasync', case: 'one record at a time', rows: 1, parallel: 1, call: () => file.write() },
+    { name: 'fdatasync, 16 at once', case: '16 records at once', rows: 1, parallel: 16, call: () => file.write() },
     { name: 'select by key', rows: 1, parallel: 1, call: () => control.query(select, [1n]) },
     { name: 'select by key, 16 at once', rows: 1, parallel: 16, call: () => control.query(select, [1n]) },
     {
       name: 'commit of one row',
+      case: 'one record at a time',
       writes: 'bench_entry',
       rows: 1,
       parallel: 1,
@@ -67,6 +89,7 @@ function measures({ control, corpus }: { control: Database; corpus: Database }):
     },
     {
       name: 'commit of one row, 16 at once',
+      case: '16 records at once',
       writes: 'bench_entry',
       rows: 1,
       parallel: 16,
@@ -136,10 +159,15 @@ try {
   await corpus.execute(`create table bench_vector (embedding vector(${vectorDimensions}))`)
   await control.execute(`insert into bench_entry (note) values ('first')`)
   const claimed = { bench_entry: 1, bench_vector: 0 }
-  for (const one of measures(databases)) {
-    const rows = await measure(one)
-    if (one.writes) claimed[one.writes] += rows
+  const file = openPlainFile(folder)
+  const all = measures(databases, file)
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const one of rotated(all, round)) {
+      const rows = await measure(one, round)
+      if (one.writes) claimed[one.writes] += rows
+    }
   }
+  await file.close()
   await assertWritten(control, 'bench_entry', claimed.bench_entry)
   await assertWritten(corpus, 'bench_vector', claimed.bench_vector)
   await control.execute('drop table bench_entry')

@@ -1,5 +1,6 @@
 /**
- * How long the lists of a Space with 100,000 documents take: bin/run bench/document-lists.ts [--documents N]. On the embedded engine in a
+ * How long the lists of a Space with 100,000 documents take: bin/run bench/document-lists.ts [--documents N]
+ * [--rounds 5] [--json FILE]. The pages are compared with 100 rows that are read by their keys. On the embedded engine in a
  * new folder, or on the server that PORTICO_TEST_DATABASE_URL names (its schema portico_corpus; the documents are removed again).
  */
 import fs from 'node:fs'
@@ -11,10 +12,20 @@ import { createDocumentStore } from '../src/documents/index.ts'
 import { createJobQueue } from '../src/jobs/index.ts'
 import { createOrganisationId, createSpaceId, silentLog, systemClock } from '../src/kernel/index.ts'
 import { insertDocumentRows } from '../test/harness/document-rows.ts'
+import { figureWriter } from './runner/figures.ts'
+import { runPaired } from './runner/paired.ts'
 
-const { values } = parseArgs({ options: { documents: { type: 'string', default: '100000' } } })
+const { values } = parseArgs({
+  options: {
+    documents: { type: 'string', default: '100000' },
+    rounds: { type: 'string', default: '5' },
+    json: { type: 'string' },
+  },
+})
+const write = figureWriter(values.json)
 const count = Number(values.documents)
-const repetitions = 40
+const rounds = Number(values.rounds)
+const repetitions = 8
 const limitMs = 300
 
 const dataFolder = fs.mkdtempSync(path.join(os.tmpdir(), 'portico-bench-lists-'))
@@ -27,18 +38,20 @@ const [organisationId, spaceId] = [createOrganisationId(), createSpaceId()]
 type Query = Parameters<typeof store.loadList>[2]
 
 async function measure(name: string, call: () => Promise<unknown>): Promise<number> {
-  const timesMs: number[] = []
-  for (let repetition = 0; repetition < repetitions; repetition++) {
-    const startMs = performance.now()
-    await call()
-    timesMs.push(performance.now() - startMs)
-  }
+  const byKey = () => corpus.query('select * from documents where id = any($1::uuid[])', [keys])
+  const subjects = [
+    { name: 'list', call },
+    { name: '100 rows by key', reference: true, call: byKey },
+  ]
+  const times = await runPaired({ case: name, rounds, repetitions, subjects, write })
+  const timesMs = times.get('list')!
   timesMs.sort((left, right) => left - right)
   const at = (share: number) => timesMs[Math.floor((timesMs.length - 1) * share)]!
   console.log(`${name.padEnd(44)} p50 ${at(0.5).toFixed(1).padStart(6)} ms   p95 ${at(0.95).toFixed(1).padStart(6)} ms`)
   return at(0.95)
 }
 
+let keys: string[] = []
 const list = (query: Partial<Query>) =>
   store.loadList(organisationId, spaceId, {
     filter: {},
@@ -53,6 +66,11 @@ try {
   await insertDocumentRows(corpus, { organisationId, spaceId, count })
   console.log(`${corpus.engine}, ${count} documents of one Space, pages of 100`)
   const middle = Math.floor(count / 2)
+  const rows = await corpus.query<{ id: string }>(
+    'select id from documents where space_id = $1 order by md5(id::text) limit 100',
+    [spaceId],
+  )
+  keys = rows.map(({ id }) => id)
   const { last } = await list({ offset: middle })
   const queries: [string, Partial<Query>][] = [
     ['newest', {}],

@@ -1,100 +1,166 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer } from 'node:http'
 import { closeSync, fdatasyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { Agent, Pool, request } from 'undici'
+import { Agent, request } from 'undici'
 import { createApiClient, organisationMakers, spawnPortico } from '../test/harness/portico.ts'
+import { startPortkey } from './gateway/portkey.ts'
+import { figureWriter, rotated } from './runner/figures.ts'
+import { processorMs, processorMsAtRest } from './runner/processor-time.ts'
+import { median } from './runner/ratios.ts'
 
 /**
- * What the gateway costs: requests per second, added latency and time to the first byte against an instant upstream, compared with
- * a bare Node proxy that only forwards bytes, in one run: with the ledger in the database, and with its local journal. Upstream, proxy
+ * What the gateway costs: requests per second, processor time, added latency and time to the first byte against an instant upstream, compared
+ * with a bare Node proxy that only forwards bytes, in turns: with the ledger in the database, and with its local journal. Upstream, proxy
  * and both Porticos are separate processes; the load comes from this one. The time of one fdatasync of the same disk is measured
- * before.
+ * before. `--portkey` installs Portkey's gateway into a temporary folder and measures it as well.
  *
- *   npm run bench:gateway -- --seconds 5 --connections 16
+ *   npm run bench:gateway -- [--seconds 4] [--rounds 1] [--connections 16,1] [--kinds plain,streamed]
+ *     [--journals database,local] [--portkey] [--json FILE]
  */
 
 const { values } = parseArgs({
   options: {
-    role: { type: 'string' },
-    upstream: { type: 'string' },
     seconds: { type: 'string', default: '4' },
-    connections: { type: 'string', default: '16' },
+    rounds: { type: 'string', default: '1' },
+    connections: { type: 'string', default: '16,1' },
+    kinds: { type: 'string', default: 'plain,streamed' },
+    journals: { type: 'string', default: 'database,local' },
+    portkey: { type: 'boolean', default: false },
+    json: { type: 'string' },
   },
 })
+/** At least, so that a round on a busy machine is not a handful of requests. */
+const requestsOfEach = 20
+const seconds = Number(values.seconds)
+const rounds = Number(values.rounds)
+const write = figureWriter(values.json)
 
-if (values.role === 'upstream') runUpstream()
-else if (values.role === 'proxy') runProxy(values.upstream!)
-else await run(Number(values.seconds), Number(values.connections))
+interface Target {
+  name: string
+  reference?: boolean
+  url: string
+  headers: Record<string, string>
+  pid: number
+}
 
 interface Figures {
   requestsPerSecond: number
+  /** Of the target's process, its background work included. */
+  processorUs: number
   p50Ms: number
   p99Ms: number
   errors: number
 }
 
-async function run(seconds: number, connections: number) {
-  const upstream = await startRole('upstream')
-  const proxy = await startRole('proxy', upstream.url)
-  const dataFolder = mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
-  printSyncTime(dataFolder)
-  const porticos = {
-    database: await startBenchPortico(path.join(dataFolder, 'database'), upstream.url, 'database'),
-    local: await startBenchPortico(path.join(dataFolder, 'local'), upstream.url, 'local'),
-  }
-  const targets = [
-    { name: 'upstream alone', url: `${upstream.url}/v1/chat/completions`, key: 'none' },
-    { name: 'bare Node proxy', url: `${proxy.url}/v1/chat/completions`, key: 'none' },
-    ...Object.entries(porticos).map(([journal, { url, apiKey }]) => ({
+const upstream = await startRole('upstream')
+const proxy = await startRole('proxy', upstream.url)
+const dataFolder = mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
+printSyncTime(dataFolder)
+const portkey = values.portkey ? await startPortkey(upstream.url) : undefined
+const porticos = await Promise.all(
+  values.journals.split(',').map(async (journal) => ({
+    journal,
+    ...(await startBenchPortico(path.join(dataFolder, journal), upstream.url, journal)),
+  })),
+)
+try {
+  await run(targets())
+} finally {
+  for (const portico of porticos) await portico.stop()
+  portkey?.stop()
+  for (const role of [upstream, proxy]) role.child.kill()
+  rmSync(dataFolder, { recursive: true, force: true })
+}
+
+function targets(): Target[] {
+  const chat = '/v1/chat/completions'
+  const known = { reference: true, headers: { authorization: 'Bearer none' } }
+  return [
+    { name: 'upstream alone', url: upstream.url + chat, headers: known.headers, pid: upstream.child.pid! },
+    { ...known, name: 'bare Node proxy', url: proxy.url + chat, pid: proxy.child.pid! },
+    ...(portkey === undefined
+      ? []
+      : [
+          {
+            name: "Portkey's gateway",
+            reference: true,
+            url: portkey.url + chat,
+            headers: { ...known.headers, ...portkey.headers },
+            pid: portkey.pid,
+          },
+        ]),
+    ...porticos.map(({ journal, url, apiKey, pid }) => ({
       name: `Portico (ledger: ${journal})`,
       url: `${url}/v1/gateway/chat/completions`,
-      key: apiKey,
+      headers: { authorization: `Bearer ${apiKey}` },
+      pid,
     })),
   ]
-  try {
-    for (const [title, stream, clients] of [
-      ['chat, plain, saturated', false, connections],
-      ['chat, plain, one at a time', false, 1],
-      ['chat, streamed, saturated: time to the first text', true, connections],
-      ['chat, streamed, one at a time: time to the first text', true, 1],
-    ] as const) {
-      console.log(`\n${title} (${clients} connections, ${seconds} s each)`)
-      let bare: Figures | undefined
-      for (const target of targets) {
-        await load(target, stream, clients, Math.min(1, seconds / 2))
-        const figures = await load(target, stream, clients, seconds)
-        if (target.name.startsWith('bare')) bare = figures
-        console.log(describe(target.name, figures, target.name.startsWith('Portico') ? bare : undefined))
+}
+
+async function run(all: readonly Target[]): Promise<void> {
+  const clientCounts = values.connections.split(',').map(Number)
+  for (const kind of values.kinds.split(',')) {
+    const stream = kind === 'streamed'
+    for (const clients of clientCounts) {
+      const title = `${kind}, ${clients === 1 ? 'one at a time' : `${clients} at once`}`
+      console.log(`\n${title}${stream ? ': time to the first text' : ''} (${rounds} rounds of ${seconds} s each)`)
+      const measured = new Map<Target, Figures[]>(all.map((target) => [target, []]))
+      for (const target of all) await load(target, stream, clients, Math.min(1, seconds / 2))
+      for (let round = 0; round < rounds; round++) {
+        for (const target of rotated(all, round)) {
+          const figures = await load(target, stream, clients, seconds)
+          measured.get(target)!.push(figures)
+          record(title, round, target, stream, figures)
+        }
       }
+      print(measured)
     }
-  } finally {
-    for (const portico of Object.values(porticos)) await portico.stop()
-    for (const role of [upstream, proxy]) role.child.kill()
-    rmSync(dataFolder, { recursive: true, force: true })
   }
+}
+
+function record(title: string, round: number, target: Target, stream: boolean, figures: Figures): void {
+  if (figures.errors > 0 || target.name === 'upstream alone') return
+  const figure = { case: title, round, subject: target.name, reference: target.reference }
+  write({ ...figure, quantity: 'requests/s', value: figures.requestsPerSecond, better: 'higher' })
+  write({ ...figure, quantity: 'processor us', value: figures.processorUs, better: 'lower' })
+  const waited = stream ? 'ms to the first text' : 'ms'
+  write({ ...figure, quantity: `${waited}, p50`, value: figures.p50Ms, better: 'lower' })
+}
+
+function print(measured: ReadonlyMap<Target, Figures[]>): void {
+  const middle = (figures: readonly Figures[]): Figures => {
+    const of = (key: keyof Figures) => median(figures.map((each) => each[key]))
+    const errors = figures.reduce((sum, each) => sum + each.errors, 0)
+    const [requestsPerSecond, processorUs, p50Ms, p99Ms] = [
+      of('requestsPerSecond'),
+      of('processorUs'),
+      of('p50Ms'),
+      of('p99Ms'),
+    ]
+    return { requestsPerSecond, processorUs, p50Ms, p99Ms, errors }
+  }
+  const rows = [...measured].map(([target, figures]) => ({ target, figures: middle(figures) }))
+  const bare = rows.find(({ target }) => target.name === 'bare Node proxy')!.figures
+  for (const { target, figures } of rows)
+    console.log(describe(target.name, figures, target.name.startsWith('Port') ? bare : undefined))
 }
 
 function describe(
   name: string,
-  { requestsPerSecond, p50Ms, p99Ms, errors }: Figures,
+  { requestsPerSecond, processorUs, p50Ms, p99Ms, errors }: Figures,
   bare: Figures | undefined,
 ): string {
-  const line = `  ${name.padEnd(26)} ${requestsPerSecond.toFixed(0).padStart(7)} req/s   p50 ${p50Ms.toFixed(2).padStart(7)} ms   p99 ${p99Ms.toFixed(2).padStart(7)} ms`
+  const line = `  ${name.padEnd(26)} ${requestsPerSecond.toFixed(0).padStart(7)} req/s   ${processorUs.toFixed(0).padStart(5)} us processor   p50 ${p50Ms.toFixed(2).padStart(7)} ms   p99 ${p99Ms.toFixed(2).padStart(7)} ms`
   const ratio = bare
     ? `   ${(requestsPerSecond / bare.requestsPerSecond).toFixed(2)} × the bare proxy's rate, +${(p50Ms - bare.p50Ms).toFixed(2)} ms p50, +${(p99Ms - bare.p99Ms).toFixed(2)} ms p99`
     : ''
   return line + ratio + (errors > 0 ? `   ${errors} ERRORS` : '')
 }
 
-async function load(
-  target: { url: string; key: string },
-  stream: boolean,
-  clients: number,
-  seconds: number,
-): Promise<Figures> {
+async function load(target: Target, stream: boolean, clients: number, seconds: number): Promise<Figures> {
   const agent = new Agent({ connections: clients })
   const body = JSON.stringify({
     model: 'bench-model',
@@ -102,12 +168,12 @@ async function load(
     max_completion_tokens: 64,
     messages: [{ role: 'user', content: 'Say hello to the bench, please.' }],
   })
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${target.key}` }
+  const headers = { 'content-type': 'application/json', ...target.headers }
   const latencies: number[] = []
   let errors = 0
   const end = performance.now() + seconds * 1000
   const client = async () => {
-    while (performance.now() < end) {
+    while (performance.now() < end || latencies.length < clients * requestsOfEach) {
       const start = performance.now()
       const response = await request(target.url, { method: 'POST', headers, body, dispatcher: agent })
       let first: number | undefined
@@ -120,13 +186,21 @@ async function load(
       latencies.push((stream ? (first ?? performance.now()) : performance.now()) - start)
     }
   }
+  const processorBefore = processorMs(target.pid) ?? Number.NaN
   const started = performance.now()
   await Promise.all(Array.from({ length: clients }, client))
   const elapsed = (performance.now() - started) / 1000
   await agent.close()
+  const processorAfter = (await processorMsAtRest(target.pid)) ?? Number.NaN
   latencies.sort((a, b) => a - b)
   const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0
-  return { requestsPerSecond: latencies.length / elapsed, p50Ms: at(0.5), p99Ms: at(0.99), errors }
+  return {
+    requestsPerSecond: latencies.length / elapsed,
+    processorUs: ((processorAfter - processorBefore) * 1000) / latencies.length,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    errors,
+  }
 }
 
 interface Role {
@@ -134,13 +208,12 @@ interface Role {
   child: ChildProcess
 }
 
-function startRole(role: string, upstream?: string): Promise<Role> {
+function startRole(role: string, upstreamUrl?: string): Promise<Role> {
+  const program = path.join(import.meta.dirname, 'gateway-stand-ins.ts')
   const child = spawn(
     process.execPath,
-    [import.meta.filename, '--role', role, ...(upstream === undefined ? [] : ['--upstream', upstream])],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
+    [program, '--role', role, ...(upstreamUrl === undefined ? [] : ['--upstream', upstreamUrl])],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   return new Promise((resolve) => {
     child.stdout.once('data', (chunk: Buffer) => resolve({ url: chunk.toString().trim(), child }))
@@ -198,73 +271,5 @@ async function startBenchPortico(dataFolder: string, upstreamUrl: string, journa
   })
   const makers = organisationMakers(running.url, createApiClient(running.url, operatorToken))
   const { apiKey } = await makers.createOrganisation({ monthlyBudgetUsd: '100000' })
-  return { url: running.url, apiKey, stop: () => running.kill('SIGTERM') }
-}
-
-function runUpstream() {
-  const usage = { prompt_tokens: 14, completion_tokens: 2, total_tokens: 16 }
-  const head = { id: 'chatcmpl-bench', created: 1_700_000_000, model: 'bench-model' }
-  const plain = JSON.stringify({
-    ...head,
-    object: 'chat.completion',
-    choices: [
-      {
-        index: 0,
-        message: { role: 'assistant', content: 'hello bench', refusal: null },
-        logprobs: null,
-        finish_reason: 'stop',
-      },
-    ],
-    usage,
-  })
-  const chunk = (fields: object) =>
-    `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...fields })}\n\n`
-  const choice = (delta: object, finish: string | null) =>
-    chunk({ choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] })
-  const streamed = [
-    choice({ role: 'assistant', content: '' }, null),
-    ...['hello', ' bench', ' and', ' all', ' who', ' read', ' this', '.'].map((content) => choice({ content }, null)),
-    choice({}, 'stop'),
-    chunk({ choices: [], usage }),
-    'data: [DONE]\n\n',
-  ].join('')
-  const server = createServer((incoming, response) => {
-    let body = ''
-    incoming.on('data', (data: Buffer) => (body += data.toString()))
-    incoming.on('end', () => {
-      const isStream = body.includes('"stream":true')
-      response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' })
-      response.end(isStream ? streamed : plain)
-    })
-  })
-  listen(server)
-}
-
-/** As little as a proxy in Node can do: parse nothing, pass bytes both ways over kept connections. */
-function runProxy(upstreamUrl: string) {
-  const pool = new Pool(upstreamUrl, { connections: 64 })
-  const server = createServer((incoming, response) => {
-    pool.stream(
-      {
-        path: incoming.url!,
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: incoming,
-        opaque: response,
-      },
-      ({ statusCode, headers }) => {
-        response.writeHead(statusCode, { 'content-type': headers['content-type'] as string })
-        return response
-      },
-      () => {},
-    )
-  })
-  listen(server)
-}
-
-function listen(server: ReturnType<typeof createServer>) {
-  server.listen(0, '127.0.0.1', () => {
-    const address = server.address()
-    if (address !== null && typeof address === 'object') console.log(`http://127.0.0.1:${address.port}`)
-  })
+  return { url: running.url, apiKey, pid: running.child.pid!, stop: () => running.kill('SIGTERM') }
 }

@@ -2,11 +2,12 @@
  * Extraction and chunking, compared with pdftotext and with a loader-and-splitter pipeline (pdf.js and @langchain/textsplitters), in one run
  * on one machine: pages per second, peak memory, share of the expected words.
  *
- *   npm run bench:ingest [-- --data FOLDER] [--pages N] [--rounds N]
+ *   npm run bench:ingest [-- --data FOLDER] [--pages N] [--rounds N] [--only-pdf] [--json FILE]
  *
  * With --index it measures instead how fast chunks are written into a large Space: see bench/ingest-index.ts.
  *
- * FOLDER holds an index.json as in the shared data folder `docs`; without it only generated files are read.
+ * FOLDER holds an index.json as in the shared data folder `docs`; without it only generated files are read. `--only-pdf` measures the
+ * generated pdf only.
  */
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -22,6 +23,7 @@ import { silentLog } from '../src/kernel/index.ts'
 import { createHashingEmbedder } from '../src/retrieval/index.ts'
 import { sharedDataFolder } from '../test/harness/shared-data.ts'
 import { benchIndexing } from './ingest-index.ts'
+import { figureWriter, rotated } from './runner/figures.ts'
 
 interface Sample {
   file: string
@@ -45,6 +47,8 @@ const { values: options, positionals } = parseArgs({
     data: { type: 'string' },
     pages: { type: 'string', default: '500' },
     rounds: { type: 'string', default: '3' },
+    'only-pdf': { type: 'boolean', default: false },
+    json: { type: 'string' },
     as: { type: 'string' },
   },
 })
@@ -52,6 +56,11 @@ const readers: Record<string, Reader> = {
   pdftotext: readWithPdftotext,
   portico: readWithPortico,
   loader: readWithLoader,
+}
+const titles: Record<string, string> = {
+  pdftotext: 'pdftotext',
+  portico: 'portico (extract + chunk)',
+  loader: 'pdf.js + text splitter',
 }
 
 if (measuresIndex) await benchIndexing(process.argv.slice(2))
@@ -64,6 +73,7 @@ async function main() {
     const generated = path.join(folder, 'generated.pdf')
     await writeFile(generated, generatePdf(Number(options.pages)))
     await compare(`generated pdf of ${options.pages} pages, two columns`, [{ file: generated, expectedFile: null }])
+    if (options['only-pdf']) return
     const data = options.data ?? sharedDataFolder('docs')
     if (data) await compare('the shared pdf documents with text', loadSamples(data))
     else console.log('\nThe shared documents are missing: give --data FOLDER.')
@@ -81,8 +91,11 @@ async function compare(title: string, samples: Sample[]) {
   const best = new Map<string, Outcome>()
   // Rounds take turns, so that a busy moment of the machine does not hit one reader only; the best round of each counts.
   for (let round = 0; round < Number(options.rounds); round += 1) {
-    for (const name of names) {
+    for (const name of rotated(names, round)) {
       const outcome = await inOwnProcess(name, samples)
+      const reference = name !== 'portico'
+      const figure = { case: title, round, subject: titles[name]!, reference }
+      figureWriter(options.json)({ ...figure, quantity: 'ms', value: outcome.milliseconds, better: 'lower' })
       const former = best.get(name)
       if (!former || outcome.milliseconds < former.milliseconds) best.set(name, outcome)
     }
@@ -92,7 +105,7 @@ async function compare(title: string, samples: Sample[]) {
   console.table(
     Object.fromEntries(
       [...best].map(([name, { milliseconds, peakMebibytes, texts }]) => [
-        { pdftotext: 'pdftotext', portico: 'portico (extract + chunk)', loader: 'pdf.js + text splitter' }[name],
+        titles[name],
         {
           'pages/s': Math.round((pages / milliseconds) * 1000),
           ms: Math.round(milliseconds),

@@ -1,6 +1,6 @@
 /**
  * What durable appends cost, for the choice of the journal's store (docs/decisions): records per second, latency and processor time of
- * the candidates in one run, in alternation: `npm run bench:journal [-- --seconds N --rounds N --folder PATH]`.
+ * the candidates in one run, in alternation: `npm run bench:journal [-- --seconds 1 --rounds 2 --crowds 1,16,64,256 --folder PATH --json FILE]`.
  * Each record is awaited by one of N writers; writes share a sync (group commit), as in the ledger.
  */
 import fs from 'node:fs'
@@ -10,8 +10,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { parseArgs, promisify } from 'node:util'
 import { queued, type QueuedWrite, WriteQueue } from '../src/billing/write-queue.ts'
 import { systemClock } from '../src/kernel/index.ts'
+import { figureWriter, rotated } from './runner/figures.ts'
 
-const crowds = [1, 16, 64, 256]
 const record = Buffer.alloc(700, 'x')
 const segmentBytes = 64 * 1024 * 1024
 const write = promisify(fs.write)
@@ -26,9 +26,13 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '1' },
     rounds: { type: 'string', default: '2' },
+    crowds: { type: 'string', default: '1,16,64,256' },
     folder: { type: 'string', default: os.tmpdir() },
+    json: { type: 'string' },
   },
 })
+
+const writeFigure = figureWriter(values.json)
 
 const folder = fs.mkdtempSync(path.join(values.folder, 'portico-journal-'))
 const stores: Record<string, () => Store> = {
@@ -40,15 +44,16 @@ const stores: Record<string, () => Store> = {
 console.log('store | writers | records/s | p50 / p99 ms | processor us per record | longest stall of the loop, ms')
 try {
   for (let round = 0; round < Number(values.rounds); round++) {
-    for (const crowd of crowds) {
-      for (const [name, open] of Object.entries(stores)) console.log(await measure(name, open(), crowd))
+    for (const crowd of values.crowds.split(',').map(Number)) {
+      for (const [name, open] of rotated(Object.entries(stores), round))
+        console.log(await measure(name, open(), crowd, round))
     }
   }
 } finally {
   fs.rmSync(folder, { recursive: true, force: true })
 }
 
-async function measure(name: string, store: Store, crowd: number): Promise<string> {
+async function measure(name: string, store: Store, crowd: number, round: number): Promise<string> {
   const queue = new WriteQueue<QueuedWrite & { resolve(): void }>({
     clock: systemClock,
     maximumBatch: 1024,
@@ -83,14 +88,19 @@ async function measure(name: string, store: Store, crowd: number): Promise<strin
   clearInterval(beat)
   queue.close()
   store.close()
+  const processorUs = (user + system) / latencies.length
+  const recordsPerSecond = (latencies.length / elapsedMs) * 1000
+  const figure = { case: `${crowd} writers`, round, subject: name, reference: name.startsWith('node:sqlite') }
+  writeFigure({ ...figure, quantity: 'records/s', value: recordsPerSecond, better: 'higher' })
+  writeFigure({ ...figure, quantity: 'processor us', value: processorUs, better: 'lower' })
   latencies.sort((a, b) => a - b)
   const at = (share: number) => latencies[Math.floor(share * (latencies.length - 1))]!.toFixed(2)
   return [
     name.padEnd(36),
     String(crowd).padStart(4),
-    String(Math.round((latencies.length / elapsedMs) * 1000)).padStart(8),
+    String(Math.round(recordsPerSecond)).padStart(8),
     `${at(0.5)} / ${at(0.99)}`.padStart(14),
-    ((user + system) / latencies.length).toFixed(1).padStart(7),
+    processorUs.toFixed(1).padStart(7),
     stallMs.toFixed(1).padStart(6),
   ].join(' | ')
 }

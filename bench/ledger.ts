@@ -1,7 +1,8 @@
 /**
  * What the ledger costs: calls per second, added latency and processor time without a ledger, with the ledger in the database and with
- * its local journal, in one run: `npm run bench:ledger [-- --seconds N --folder PATH]`. Off is the same loop around a ledger that only
- * answers. The rate of the journal is of calls that are durable; "behind" is the time until the database has all of them. Embedded
+ * its local journal, in turns: `npm run bench:ledger [-- --seconds 3 --rounds 1 --crowds 1,16,64,256 --folder PATH --json FILE]`. Off is the
+ * same loop around a ledger that only answers. Two plain stores do two durable writes a call and nothing else: a file with fdatasync, and a
+ * table of the same database with a commit for each row. The rate of the journal is of calls that are durable; "behind" is the time until the database has all of them. Embedded
  * engine, or the server that PORTICO_TEST_DATABASE_URL names. Data are in the folder of the tests, which may be in memory; the journal
  * is in `--folder`, for the syncs of a real disk.
  */
@@ -14,9 +15,12 @@ import { answered, callOf, organisationWith } from '../src/billing/testing/ledge
 import { silentLog, systemClock } from '../src/kernel/index.ts'
 import { openTestDatabases } from '../test/harness/database.ts'
 import { prepareTemplate } from '../test/harness/database-template.ts'
+import { openPlainFile, openPlainTable, type PlainStore } from './ledger/plain-stores.ts'
+import { figureWriter, rotated } from './runner/figures.ts'
 
-const crowds = [1, 16, 64, 256]
 const organisationCount = 20
+/** At least, so that a round on a busy machine is not a handful of calls. */
+const callsOfEach = 20
 
 const unaccounted = {
   durable: Promise.resolve(),
@@ -35,10 +39,17 @@ interface Measured {
 }
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '3' }, folder: { type: 'string', default: os.tmpdir() } },
+  options: {
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '1' },
+    crowds: { type: 'string', default: '1,16,64,256' },
+    folder: { type: 'string', default: os.tmpdir() },
+    json: { type: 'string' },
+  },
 })
+const write = figureWriter(values.json)
 const removeTemplate = await prepareTemplate()
-const databases = { off: undefined, database: await openTestDatabases(), local: await openTestDatabases() }
+const databases = { database: await openTestDatabases(), local: await openTestDatabases() }
 const folder = fs.mkdtempSync(path.join(values.folder, 'portico-bench-ledger-'))
 const common = { clock: systemClock, log: silentLog }
 const local = { ...databases.local.control, engine: 'embedded' as const }
@@ -54,26 +65,34 @@ console.log(`engine ${engine} ${features.serverVersion}, ${values.seconds} s eac
 console.log(
   'calls at once | ledger | calls/s | processor ms per call | hold durable p50 / p99 ms | settle p50 / p99 ms | behind, s',
 )
-for (const crowd of crowds) {
-  const rows = [
-    ['off', await measure(crowd, () => Promise.resolve(unaccounted))],
-    ['database', await measure(crowd, (request) => ledgers.database.hold(request), ledgers.database)],
-    ['local', await measure(crowd, (request) => ledgers.local.hold(request), ledgers.local)],
-  ] as const
-  for (const [name, measured] of rows) {
-    console.log(
-      [
-        String(crowd).padStart(13),
-        name.padEnd(8),
-        String(Math.round(measured.callsPerSecond)).padStart(7),
-        measured.processorMs.toFixed(3).padStart(7),
-        spread(measured.durableMs).padStart(25),
-        spread(measured.settleMs).padStart(19),
-        (measured.behindMs / 1000).toFixed(2).padStart(5),
-      ].join(' | '),
-    )
+const plain = { file: openPlainFile(folder), table: await openPlainTable(databases.database.control) }
+const subjects: { name: string; reference?: boolean; measure(crowd: number): Promise<Measured> }[] = [
+  { name: 'off', measure: (crowd) => measure(crowd, () => Promise.resolve(unaccounted)) },
+  { name: 'two fdatasyncs', reference: true, measure: (crowd) => measure(crowd, holdIn(plain.file)) },
+  { name: 'two inserts', reference: true, measure: (crowd) => measure(crowd, holdIn(plain.table)) },
+  {
+    name: 'database',
+    measure: (crowd) => measure(crowd, (request) => ledgers.database.hold(request), ledgers.database),
+  },
+  { name: 'local', measure: (crowd) => measure(crowd, (request) => ledgers.local.hold(request), ledgers.local) },
+]
+for (const crowd of values.crowds.split(',').map(Number)) {
+  if (values.json !== undefined) for (const { measure } of subjects) await measure(crowd)
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const { name, reference, measure } of rotated(subjects, round)) {
+      const measured = await measure(crowd)
+      print(crowd, name, measured)
+      if (name === 'off') continue
+      const subject = reference ? name : `ledger: ${name}`
+      const figure = { case: `${crowd} at once`, round, subject, reference }
+      write({ ...figure, quantity: 'calls/s', value: measured.callsPerSecond, better: 'higher' })
+      // An fdatasync takes no processor time that a ratio could be taken to.
+      if (name === 'two fdatasyncs') continue
+      write({ ...figure, quantity: 'processor ms', value: measured.processorMs, better: 'lower' })
+    }
   }
 }
+for (const store of Object.values(plain)) await store.close()
 for (const ledger of Object.values(ledgers)) {
   const { ok, totals } = await ledger.audit()
   console.log(`audit: ${ok ? 'everything adds up' : 'FINDINGS'}, ${totals.entries} entries`)
@@ -85,11 +104,34 @@ await databases.local.drop()
 fs.rmSync(folder, { recursive: true, force: true })
 await removeTemplate()
 
+function print(crowd: number, name: string, measured: Measured): void {
+  console.log(
+    [
+      String(crowd).padStart(13),
+      name.padEnd(14),
+      String(Math.round(measured.callsPerSecond)).padStart(7),
+      measured.processorMs.toFixed(3).padStart(7),
+      spread(measured.durableMs).padStart(25),
+      spread(measured.settleMs).padStart(19),
+      (measured.behindMs / 1000).toFixed(2).padStart(5),
+    ].join(' | '),
+  )
+}
+
+/** Two durable writes a call, as a hold and its settlement. */
+function holdIn(store: PlainStore): () => Promise<Hold> {
+  return async () => {
+    const durable = store.write()
+    return { ...unaccounted, durable, settle: () => store.write() } as unknown as Hold
+  }
+}
+
 async function measure(
   crowd: number,
   hold: (request: HoldRequest) => Promise<Hold>,
   ledger?: LedgerService,
 ): Promise<Measured> {
+  const minimumCalls = crowd * callsOfEach
   const durableMs: number[] = []
   const settleMs: number[] = []
   const processor = process.cpuUsage()
@@ -98,7 +140,7 @@ async function measure(
   await Promise.all(
     Array.from({ length: crowd }, async (_, index) => {
       const organisation = organisations[index % organisationCount]!
-      while (performance.now() < endMs) {
+      while (performance.now() < endMs || settleMs.length < minimumCalls) {
         const beganMs = performance.now()
         const held = await hold(callOf(organisation, { outputCapTokens: 500 }))
         await held.durable

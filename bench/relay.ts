@@ -2,7 +2,7 @@
  * How many streamed chunks one core relays: read from the provider's bytes, metered and rendered for the client, without sockets. For
  * comparison, the same bytes only decoded and split at event ends.
  *
- *   bin/run bench/relay.ts [--chunks 200000] [--rounds 3]
+ *   bin/run bench/relay.ts [--chunks 200000] [--rounds 3] [--json FILE]
  *
  * Best of the rounds. Chunks are those of OpenAI with padding, about 300 bytes each, in reads of 16 KiB as a busy socket gives them
  * and one chunk a read as a slow model does.
@@ -11,12 +11,19 @@ import { parseArgs } from 'node:util'
 import { createOutputMeter } from '../src/gateway/output-meter.ts'
 import { createChunkRenderer } from '../src/gateway/render-completion.ts'
 import { createOpenAiAdapter } from '../src/providers/openai/index.ts'
+import { runPaired } from './runner/paired.ts'
+import { figureWriter } from './runner/figures.ts'
 
 const { values: options } = parseArgs({
-  options: { chunks: { type: 'string', default: '200000' }, rounds: { type: 'string', default: '3' } },
+  options: {
+    chunks: { type: 'string', default: '200000' },
+    rounds: { type: 'string', default: '3' },
+    json: { type: 'string' },
+  },
 })
 const chunkCount = Number(options.chunks)
 const rounds = Number(options.rounds)
+const write = figureWriter(options.json)
 
 const adapter = createOpenAiAdapter({ id: 'bench', format: 'openai', flavour: 'openai' })
 const identity = { id: 'chatcmpl-bench', createdSeconds: 1_770_747_154, model: 'gpt-4.1' }
@@ -28,8 +35,18 @@ for (const [name, readBytes] of [
 ] as const) {
   const reads = cut(chunks, readBytes)
   console.log(`${name}:`)
-  console.log(`  relayed        ${perSecond(bestSeconds(() => relayAll(reads)))} chunks/s`)
-  console.log(`  split only     ${perSecond(bestSeconds(() => splitAll(reads)))} chunks/s`)
+  const times = await runPaired({
+    case: name,
+    rounds,
+    repetitions: 1,
+    subjects: [
+      { name: 'relayed', call: async () => assertAll(relayAll(reads)) },
+      { name: 'split only', reference: true, call: async () => assertAll(splitAll(reads)) },
+    ],
+    write,
+  })
+  for (const [subject, ms] of times)
+    console.log(`  ${subject.padEnd(14)} ${perSecond(Math.min(...ms) / 1000)} chunks/s`)
 }
 
 function chunkText(index: number): string {
@@ -47,16 +64,8 @@ function cut(texts: readonly string[], readBytes: number): Buffer[] {
   )
 }
 
-/** `work` returns the number of chunks that it handled. */
-function bestSeconds(work: () => number): number {
-  let best = Number.POSITIVE_INFINITY
-  for (let round = 0; round < rounds; round++) {
-    const startedMs = performance.now()
-    const handled = work()
-    best = Math.min(best, (performance.now() - startedMs) / 1000)
-    if (handled < chunkCount) throw new Error(`${handled} of ${chunkCount} chunks were handled`)
-  }
-  return best
+function assertAll(handled: number): void {
+  if (handled < chunkCount) throw new Error(`${handled} of ${chunkCount} chunks were handled`)
 }
 
 function relayAll(reads: readonly Buffer[]): number {

@@ -2,16 +2,22 @@
  * Speed of search and of indexing in one Space as it grows, on the embedded engine or on a server.
  *
  *   npm run bench:search [-- --sizes 1000,10000,100000] [--dimensions 384] [--queries 200] [--database-url URL] [--reuse]
+ *     [--imports 5] [--rounds 3] [--json FILE]
  *
  * Texts have Zipf's frequencies of 30,000 words; vectors are in 200 clusters, like those of a model. At each size the indexes
  * of large Spaces are built, then measured: latency of whole searches (lexical, vectors and fusion, without the embedder),
  * alone and during imports, and recall@20 of the vector search compared with all vectors. `--reuse` measures the largest Space of
- * the database as it is, such as an earlier run left it on a server.
+ * the database as it is, such as an earlier run left it on a server. The figures of `--json` compare searches of up to 20,000 chunks, in
+ * turns, with a plain BM25 and a loop over all vectors, both in memory and without a database.
  */
 import { parseArgs } from 'node:util'
 import { createSpaceId, type OrganisationId, type SpaceId } from '../src/kernel/index.ts'
 import { type BenchIndex, createBenchIndex } from './retrieval/bench-index.ts'
+import { createRetrieval, type Embedder } from '../src/retrieval/index.ts'
+import { createPlainSearch } from './retrieval/plain-search.ts'
 import { createSyntheticSpace, printTimes } from './retrieval/synthetic-space.ts'
+import { figureWriter } from './runner/figures.ts'
+import { runPaired } from './runner/paired.ts'
 
 const { values: options } = parseArgs({
   options: {
@@ -20,18 +26,25 @@ const { values: options } = parseArgs({
     queries: { type: 'string', default: '200' },
     'database-url': { type: 'string' },
     reuse: { type: 'boolean', default: false },
+    imports: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '3' },
+    json: { type: 'string' },
   },
 })
 
 /** A larger step of growth drops the indexes first and builds them afterwards, as for the import of a large store. */
 const bulkFromChunks = 50_000
 /** Duration of the measured import, with all indexes kept. */
-const ingestMs = 5_000
+const ingestMs = Number(options.imports) * 1000
+/** More would take seconds for a search of the plain kind. */
+const comparedChunks = 20_000
 const queryCount = Number(options.queries)
 const chunksPerDocument = 100
 const synthetic = createSyntheticSpace(Number(options.dimensions))
 
-await using bench = await createBenchIndex(synthetic.embedder, options['database-url'])
+const plain = createPlainSearch()
+
+await using bench = await createBenchIndex(embedderOfChunks(), options['database-url'])
 let spaceId = createSpaceId()
 console.log(
   `${bench.corpus.engine} engine, PostgreSQL ${bench.corpus.features.serverVersion}, ${bench.index.engine.description}`,
@@ -98,6 +111,7 @@ async function measure(bench: BenchIndex, chunks: number): Promise<void> {
   console.log(`${chunks} chunks: recall@20 of vectors ${recall.toFixed(3)}`)
   const timeSearches = (contextOf?: typeof synthetic.earlierTurns) =>
     synthetic.timeSearches(bench, spaceId, queries, contextOf)
+  if (plain.size === chunks) await compare(bench, queries)
   printTimes('alone', await timeSearches())
   printTimes('alone, in a conversation', await timeSearches(synthetic.earlierTurns))
   const stop = { now: false }
@@ -115,7 +129,53 @@ async function measure(bench: BenchIndex, chunks: number): Promise<void> {
     size += rows
     console.log(`    (${((rows / (performance.now() - startedMs)) * 1000).toFixed(0)} rows/s imported meanwhile)`)
   }
-  await measureIngestion(bench)
+  if (ingestMs > 0) await measureIngestion(bench)
+}
+
+/** Keeps texts and vectors for the plain search. */
+function embedderOfChunks(): Embedder {
+  const { embedder } = synthetic
+  if (options.json === undefined) return embedder
+  return {
+    ...embedder,
+    async embed(request) {
+      const vectors = await embedder.embed(request)
+      for (const [index, text] of request.texts.entries())
+        if (plain.size <= comparedChunks) plain.add(text, vectors[index]!)
+      return vectors
+    },
+  }
+}
+
+async function compare({ index, organisationId }: BenchIndex, queries: readonly string[]): Promise<void> {
+  const retrieval = createRetrieval({ index, embedder: synthetic.embedder })
+  const signal = AbortSignal.timeout(600_000)
+  let turn = 0
+  const nextQuery = () => queries[turn++ % queries.length]!
+  const subjects = [
+    {
+      name: 'Portico',
+      call: () => retrieval.search({ organisationId, spaceId, query: nextQuery(), limit: 20, signal }),
+    },
+    {
+      name: 'plain BM25 and all vectors',
+      reference: true,
+      call: async () => {
+        const query = nextQuery()
+        const [vector] = await synthetic.embedder.embed({
+          texts: [query],
+          purpose: 'query',
+          organisationId,
+          spaceId,
+          signal,
+        })
+        return plain.search(query, vector!, 20)
+      },
+    },
+  ]
+  const name = `search of ${plain.size} chunks`
+  const rounds = Number(options.rounds)
+  await runPaired({ case: name, rounds, repetitions: 40, subjects, write: figureWriter(options.json) })
 }
 
 async function measureIngestion(bench: BenchIndex): Promise<void> {

@@ -1,8 +1,8 @@
 /**
- * What the pages of usage reports cost with many calls: `npm run bench:usage-reports [-- --entries 10000000] [--rounds 20] [--data FOLDER]`.
+ * What the pages of usage reports cost with many calls: `npm run bench:usage-reports [-- --entries 10000000] [--rounds 20] [--data FOLDER] [--json FILE]`.
  * One organisation has half of the entries over 400 days, 999 others have the rest. The entries are made in the database, and counted by the
  * backfill that an upgrade runs; the tags and their sums of days are made by SQL. Embedded engine, or the server that
- * PORTICO_TEST_DATABASE_URL names; 10 million entries need about 11 GB of disk. `--data` keeps the data for further runs, on a server in a
+ * PORTICO_TEST_DATABASE_URL names. The figures of `--json` compare two reports with the same sums by plain SQL over the entries. 10 million entries need about 11 GB of disk. `--data` keeps the data for further runs, on a server in a
  * database with the name of the folder: delete both.
  */
 import { randomBytes } from 'node:crypto'
@@ -26,16 +26,21 @@ import { type OrganisationId, silentLog, systemClock } from '../src/kernel/index
 import type { Organisation } from '../src/organisations/index.ts'
 import { runOnServer, testServerUrl, urlOfDatabase } from '../test/harness/database-template.ts'
 import { countRowsRead } from './rows-read.ts'
+import { figureWriter } from './runner/figures.ts'
+import { runPaired } from './runner/paired.ts'
 
 const { values } = parseArgs({
   options: {
     entries: { type: 'string', default: '10000000' },
     rounds: { type: 'string', default: '20' },
     data: { type: 'string' },
+    json: { type: 'string' },
   },
 })
 const entries = Number(values.entries)
 const rounds = Number(values.rounds)
+const comparedRounds = Math.min(rounds, 3)
+const write = figureWriter(values.json)
 /** The bound of each page's data. */
 const boundMs = 300
 const days = 400
@@ -286,8 +291,32 @@ async function measure(): Promise<number> {
       `${name.padEnd(56)} | ${at(0.5).toFixed(0).padStart(6)} | ${at(0.95).toFixed(0).padStart(6)} | ${cpuMs.toFixed(0).padStart(22)} | ${rowsRead.toFixed(0).padStart(9)}`,
     )
   }
+  if (values.json !== undefined) await compare(pages)
   await ledger.close()
   return slowest
+}
+
+/** What a report would be without the sums. */
+async function compare(pages: readonly [string, () => Promise<unknown>][]): Promise<void> {
+  for (const [name, since] of [
+    ['report: 30 days by Space', 30],
+    ['report: 398 days by model', 398],
+  ] as const) {
+    const call = pages.find(([page]) => page === name)![1]
+    const sums = () =>
+      control.query(
+        `select (started_at at time zone 'Europe/Berlin')::date, ${name.endsWith('model') ? 'model' : 'space_id'}, count(*),
+           sum(prompt_tokens), sum(completion_tokens), sum(billed_pico_usd)
+         from ledger_entries where organisation_id = $1 and started_at > now() - $2::int8 * interval '1 day' group by 1, 2`,
+        [big, BigInt(since)],
+        { timeoutMs },
+      )
+    const subjects = [
+      { name: 'Portico', call },
+      { name: 'plain SQL over the entries', reference: true, call: sums },
+    ]
+    await runPaired({ case: name, rounds: comparedRounds, repetitions: 1, subjects, write })
+  }
 }
 
 async function timed(name: string, work: () => Promise<void>): Promise<void> {

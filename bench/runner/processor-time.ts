@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Milliseconds of a tick of /proc: the kernel counts a hundred a second for programs. */
+const tickMs = 10
+const stillMs = 200
+/** A process at rest uses less than a twentieth of a core. */
+const restMs = stillMs / 20
+const longestWaitMs = 4_000
+
+/** Processor time of a process with its threads and its living children, in ms; undefined where the system has no /proc. */
+export function processorMs(pid: number): number | undefined {
+  try {
+    const own = ticksOf(pid) * tickMs
+    const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+    )
+    return children.reduce((sum, child) => sum + (processorMs(child) ?? 0), own)
+  } catch {
+    return undefined
+  }
+}
+
+/** As `processorMs`, when the process has finished its background work, such as the projection of a journal. Waits at most 4 s. */
+export async function processorMsAtRest(pid: number): Promise<number | undefined> {
+  const endMs = performance.now() + longestWaitMs
+  let before = processorMs(pid)
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, stillMs))
+    const after = processorMs(pid)
+    if (before === undefined || after === undefined) return undefined
+    if (after - before <= restMs || performance.now() > endMs) return after
+    before = after
+  }
+}
+
+/** utime and stime; the name before them may contain blanks and brackets. */
+function ticksOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[11]) + Number(fields[12])
+}
