@@ -1,27 +1,22 @@
 /**
- * Measures the published chat of the real service, over HTTP, in one Space of growing size: the time until the passages, the first text
- * and the whole answer, alone and while documents are uploaded and processed. The model is the built-in offline model. The texts are
- * random sequences of words from this project's docs.
+ * Measures the published chat of the real service, over HTTP, in one Space of growing size. The texts are random sequences of words from
+ * this project's docs; vectors are those of the built-in embedder.
  *
- *   npm run bench:answers [-- --chunks 1000,10000,100000] [--questions 200] [--uploads 4] [--pause 15]
- *     [--database-url URL] [--json FILE]
+ *   npm run bench:answers [-- --chunks 1000,10000,100000] [--questions 200] [--uploads 4] [--database-url URL] [--folder FOLDER] [--pause 15]
+ *     [--json FILE]
  *
- * The pause, in seconds, lets the work in the background end. The figures of `--json` compare an answer with `GET /livez` of the same service.
+ * With a model in this process that answers at once: the time from the request until the first request reaches the model. With the built-in
+ * offline model: the time until the passages, the first text and the whole answer. Alone, and while documents are uploaded and processed;
+ * `--uploads 0` leaves the latter out. `--pause`: seconds before the first question, in which the Space is read into memory; until then searches
+ * scan the database. With `--folder` the Space is kept there, and the next run measures it as it is.
  */
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import {
-  createApiClient,
-  expectStatus,
-  organisationMakers,
-  removeFolder,
-  spawnPortico,
-  type TestOrganisation,
-  type TestSpace,
-  uploadForm,
-} from '../test/harness/portico.ts'
+import { createApiClient, expectStatus, removeFolder, spawnPortico } from '../test/harness/portico.ts'
+import { type BenchSpace, openBenchSpace } from './answers/bench-space.ts'
+import { type ModelCall, scriptedModel, startScriptedModel } from './answers/scripted-model.ts'
 import { figureWriter } from './runner/figures.ts'
 import { median } from './runner/ratios.ts'
 import { createSyntheticTexts, wordsOf } from './synthetic-texts.ts'
@@ -31,8 +26,9 @@ const { values } = parseArgs({
     chunks: { type: 'string', default: '1000,10000,100000' },
     questions: { type: 'string', default: '200' },
     uploads: { type: 'string', default: '4' },
-    pause: { type: 'string', default: '15' },
     'database-url': { type: 'string' },
+    folder: { type: 'string' },
+    pause: { type: 'string', default: '15' },
     json: { type: 'string' },
   },
 })
@@ -40,116 +36,165 @@ const questionCount = Number(values.questions)
 const uploads = Number(values.uploads)
 const comparedRounds = 3
 const write = figureWriter(values.json)
-const paragraphsPerFile = 100
-const wordsPerParagraph = 150
+/** Files that are uploaded at a time to fill the Space. */
+const fillingUploads = 4
 
 const docs = new URL('../docs/', import.meta.url)
 const pages = readdirSync(docs).filter((name) => name.endsWith('.md'))
 const { words } = createSyntheticTexts(7, wordsOf(pages.map((name) => readFileSync(new URL(name, docs), 'utf8'))))
 
-const dataFolder = mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
+const folder = values.folder ?? mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
+mkdirSync(folder, { recursive: true })
 const operatorToken = 'bench-operator-token-of-this-run-only'
+const model = await startScriptedModel(() =>
+  JSON.stringify({ question: words(8), variants: [words(6), words(6)], underspecified: false }),
+)
+const configFile = path.join(folder, 'portico.yaml')
+// JSON is YAML.
+writeFileSync(configFile, JSON.stringify({ ...model.settings, embeddings: { kind: 'hashing' } }))
 const portico = await spawnPortico({
-  PORTICO_DATA_DIR: dataFolder,
+  PORTICO_CONFIG: configFile,
+  PORTICO_DATA_DIR: folder,
   PORTICO_OPERATOR_TOKEN: operatorToken,
   PORTICO_DEMO: 'false',
   PORTICO_LOG_LEVEL: 'warn',
   ...(values['database-url'] === undefined ? {} : { DATABASE_URL: values['database-url'] }),
 })
+const operator = createApiClient(portico.url, operatorToken)
 try {
   await run()
 } finally {
   await portico.kill('SIGTERM')
-  await removeFolder(dataFolder)
+  model.close()
+  if (values.folder === undefined) await removeFolder(folder)
 }
 
 async function run(): Promise<void> {
-  const operator = createApiClient(portico.url, operatorToken)
-  const makers = organisationMakers(portico.url, operator)
-  const organisation = await makers.createOrganisation({ monthlyBudgetUsd: '100000' })
-  const space = await makers.createSpace(organisation)
-  let files = 0
+  const bench = await openBenchSpace({ url: portico.url, operator }, folder, words)
   for (const wanted of values.chunks.split(',').map(Number)) {
+    const before = bench.chunks()
     const startedMs = performance.now()
-    const before = files
-    files = await upload(organisation, space, (count) => count * paragraphsPerFile < wanted, files)
-    const seconds = (performance.now() - startedMs) / 1000
-    const rate = (((files - before) * paragraphsPerFile) / seconds).toFixed(0)
-    console.log(`${files * paragraphsPerFile} chunks (uploaded, extracted and indexed at ${rate} a second)`)
-    // The first questions load the Space and compile the code.
-    await ask(organisation, space, 30)
-    await new Promise((resolve) => setTimeout(resolve, Number(values.pause) * 1000))
-    if (values.json !== undefined) await compare(organisation, space, files * paragraphsPerFile)
-    print('alone', await ask(organisation, space, questionCount))
-    const stop = { now: false }
-    const uploadedMs = performance.now()
-    const uploading = upload(organisation, space, () => !stop.now, files)
-    const figures = await ask(organisation, space, questionCount).finally(() => (stop.now = true))
-    const more = (await uploading) - files
-    files += more
-    print('during uploads', figures)
-    const inRate = (more * paragraphsPerFile * 1000) / (performance.now() - uploadedMs)
-    console.log(`    (${inRate.toFixed(0)} chunks/s were added during that)`)
+    await bench.upload(fillingUploads, () => bench.chunks() < wanted)
+    const added = bench.chunks() - before
+    const rate = ((added * 1000) / (performance.now() - startedMs)).toFixed(0)
+    console.log(`${bench.chunks()} chunks (${added} uploaded, extracted and indexed at ${rate} a second)`)
+    await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(values.pause)))
+    // The first questions compile the code.
+    await ask(bench, 30, () => [question()])
+    if (values.json !== undefined) await compare(bench)
+    await measureFirstCalls(bench)
+    await measureAnswers(bench)
   }
 }
 
-/** Uploads `uploads` files at a time, each until it is ready, while `isWanted`; resolves to the number of files afterwards. */
-async function upload(
-  { client }: TestOrganisation,
-  { id }: TestSpace,
-  isWanted: (count: number) => boolean,
-  count: number,
-): Promise<number> {
-  let files = count
-  const worker = async () => {
-    while (isWanted(files)) {
-      const name = `bench ${files++}.txt`
-      const paragraphs = Array.from({ length: paragraphsPerFile }, () => words(wordsPerParagraph))
-      const form = uploadForm(paragraphs.join('\n\n'), name)
-      const document = expectStatus(await client('POST', `/v1/documents?spaceId=${id}`, form), 201)
-      for (;;) {
-        const { status } = expectStatus(await client('GET', `/v1/documents/${document.id}`), 200)
-        if (status === 'ready') break
-        if (status === 'failed') throw new Error(`${name} failed`)
-        await new Promise((resolve) => setTimeout(resolve, 200))
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: uploads }, worker))
-  return files
-}
-
-async function compare(organisation: TestOrganisation, space: TestSpace, chunks: number): Promise<void> {
+/** The figures of `--json`: an answer compared with `GET /livez` of the same service. */
+async function compare(bench: BenchSpace): Promise<void> {
   const count = Math.ceil(questionCount / comparedRounds)
   for (let round = 0; round < comparedRounds; round++) {
-    const { whole } = await ask(organisation, space, count)
+    const { whole } = await ask(bench, count, () => [question()])
     const live: number[] = []
     for (let request = 0; request < count; request++) {
       const startMs = performance.now()
       await (await fetch(`${portico.url}/livez`)).text()
       live.push(performance.now() - startMs)
     }
-    const figure = { case: `${chunks} chunks`, round, quantity: 'ms', better: 'lower' as const }
+    const figure = { case: `${bench.chunks()} chunks`, round, quantity: 'ms', better: 'lower' as const }
     write({ ...figure, subject: 'whole answer', value: median(whole) })
     write({ ...figure, subject: 'GET /livez', reference: true, value: median(live) })
   }
 }
 
+interface Message {
+  role: 'user' | 'assistant'
+  content: string
+}
+
+function question(): Message {
+  return { role: 'user', content: words(6) }
+}
+
+/** As many earlier questions as a search reads, each with an answer as long as a passage. */
+function conversation(): Message[] {
+  const earlier = Array.from({ length: 4 }, (): Message[] => [
+    { role: 'user', content: words(8) },
+    { role: 'assistant', content: words(150) },
+  ])
+  // The pronoun makes it a question that is rewritten.
+  return [...earlier.flat(), { role: 'user', content: `is it ${words(5)}` }]
+}
+
+/** The scripted model: everything that happens before its first call. */
+async function measureFirstCalls(bench: BenchSpace): Promise<void> {
+  await change(bench, { model: scriptedModel, settings: { queryRewriting: 'off' } })
+  await printFirstCalls(bench, 'first question', () => [question()])
+  await duringUploads(bench, () => printFirstCalls(bench, 'first question, uploads', () => [question()]))
+  await printFirstCalls(bench, 'fifth question', conversation)
+  await change(bench, { settings: { queryRewriting: 'auto' } })
+  await printFirstCalls(bench, 'fifth question, rewritten', conversation)
+}
+
+async function printFirstCalls(bench: BenchSpace, name: string, make: () => Message[]): Promise<void> {
+  await ask(bench, 10, make)
+  const waits = await ask(bench, questionCount, make)
+  const answering = `   answering call without the model's time ${describe(waits.answeringCall)}`
+  const isRewritten = waits.firstCall.some((wait, index) => wait !== waits.answeringCall[index])
+  console.log(
+    `    ${name.padEnd(26)} p50 / p95 / p99 ms: first call ${describe(waits.firstCall)}${isRewritten ? answering : ''}`,
+  )
+}
+
+/** The offline model: what a visitor waits for. */
+async function measureAnswers(bench: BenchSpace): Promise<void> {
+  await change(bench, { model: 'portico/offline' })
+  await ask(bench, 10, () => [question()])
+  await printAnswers(bench, 'alone')
+  await duringUploads(bench, () => printAnswers(bench, 'during uploads'))
+}
+
+async function printAnswers(bench: BenchSpace, name: string): Promise<void> {
+  const { passages, firstText, whole } = await ask(bench, questionCount, () => [question()])
+  console.log(
+    `    ${name.padEnd(26)} p50 / p95 / p99 ms: passages ${describe(passages)}   first text ${describe(firstText)}   whole answer ${describe(whole)}`,
+  )
+}
+
+async function change({ space }: BenchSpace, fields: object): Promise<void> {
+  expectStatus(await operator('PATCH', `/api/spaces/${space.id}`, fields), 200)
+}
+
+async function duringUploads(bench: BenchSpace, act: () => Promise<void>): Promise<void> {
+  if (uploads === 0) return
+  const stop = { now: false }
+  const before = bench.chunks()
+  const startedMs = performance.now()
+  const uploading = bench.upload(uploads, () => !stop.now)
+  await act().finally(() => (stop.now = true))
+  await uploading
+  const rate = ((bench.chunks() - before) * 1000) / (performance.now() - startedMs)
+  console.log(`    (${rate.toFixed(0)} chunks/s were added during that)`)
+}
+
+/** Milliseconds from the request. */
 interface Waits {
   passages: number[]
   firstText: number[]
   whole: number[]
+  /** Of the scripted model: its first call, and the one that answers, without the time that the model took before. */
+  firstCall: number[]
+  answeringCall: number[]
 }
 
 /** Sends one question after the other, streamed. */
-async function ask({ apiKey }: TestOrganisation, { endpointId }: TestSpace, count: number): Promise<Waits> {
-  const waits: Waits = { passages: [], firstText: [], whole: [] }
-  for (let question = 0; question < count; question++) {
+async function ask({ organisation, space }: BenchSpace, count: number, make: () => Message[]): Promise<Waits> {
+  const waits: Waits = { passages: [], firstText: [], whole: [], firstCall: [], answeringCall: [] }
+  for (let index = 0; index < count; index++) {
+    const body = JSON.stringify({ messages: make(), streaming: true })
+    model.takeCalls()
     const startMs = performance.now()
-    const response = await fetch(`${portico.url}/v1/endpoints/${endpointId}/chat`, {
+    const response = await fetch(`${portico.url}/v1/endpoints/${space.endpointId}/chat`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ messages: [{ role: 'user', content: words(6) }], streaming: true }),
+      headers: { authorization: `Bearer ${organisation.apiKey}`, 'content-type': 'application/json' },
+      body,
     })
     let text = ''
     let passagesMs: number | undefined
@@ -163,17 +208,22 @@ async function ask({ apiKey }: TestOrganisation, { endpointId }: TestSpace, coun
     waits.passages.push(passagesMs)
     waits.firstText.push(firstTextMs)
     waits.whole.push(performance.now() - startMs)
+    noteCalls(waits, model.takeCalls(), startMs)
   }
   return waits
 }
 
-function print(name: string, { passages, firstText, whole }: Waits): void {
-  const describe = (times: number[]) => {
-    const sorted = times.toSorted((left, right) => left - right)
-    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(1)
-    return `${at(0.5)} / ${at(0.99)}`
-  }
-  console.log(
-    `    ${name.padEnd(26)} p50 / p99 ms: passages ${describe(passages)}   first text ${describe(firstText)}   whole answer ${describe(whole)}`,
-  )
+function noteCalls({ firstCall, answeringCall }: Waits, calls: readonly ModelCall[], startMs: number): void {
+  const [first] = calls
+  const answering = calls.find(({ isRewriting }) => !isRewriting)
+  if (!first || !answering) return
+  firstCall.push(first.arrivedMs - startMs)
+  const ofModel = first === answering ? 0 : first.repliedMs - first.arrivedMs
+  answeringCall.push(answering.arrivedMs - startMs - ofModel)
+}
+
+function describe(times: readonly number[]): string {
+  const sorted = times.toSorted((left, right) => left - right)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(1)
+  return `${at(0.5)} / ${at(0.95)} / ${at(0.99)}`
 }
