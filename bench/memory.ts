@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { startMixedLoad } from '../test/harness/mixed-load.ts'
 import { figureWriter } from './runner/figures.ts'
+import { printParts } from './service-process/print-parts.ts'
 
 /**
  * Whether the service keeps memory of finished requests: its heap, buffers and resident memory after forced collections, at
@@ -10,6 +11,7 @@ import { figureWriter } from './runner/figures.ts'
  *
  *   npm run bench:memory [-- --requests 100000] [--steps 10] [--clients 8] [--json FILE]
  *
+ * With `--parts` (on Linux) instead: what each part takes at rest, after a few large requests, and a minute later.
  * The figures of `--json` compare its resident memory with that of a process that only has a server of node:http.
  */
 
@@ -19,8 +21,13 @@ const { values } = parseArgs({
     steps: { type: 'string', default: '10' },
     clients: { type: 'string', default: '8' },
     json: { type: 'string' },
+    parts: { type: 'boolean', default: false },
   },
 })
+if (values.parts) {
+  await printParts()
+  process.exit()
+}
 const perStep = Math.ceil(Number(values.requests) / Number(values.steps))
 const load = await startMixedLoad({ clients: Number(values.clients) })
 try {

@@ -78,7 +78,7 @@ async function initialiseMissing(names: LogicalDatabase[], options: OpenDatabase
   for (const name of names) {
     const folder = path.join(embeddedFolderOf(options.dataFolder), name)
     const template = hasTemplates ? findTemplate(name, options.templatesFolder) : undefined
-    const isNew = await initialiseIfMissing(name, folder, template ?? initialised)
+    const isNew = await initialiseIfMissing(folder, template ?? initialised)
     // Before their migrations, both databases are the same.
     if (isNew && template === undefined) initialised = folder
   }

@@ -1,5 +1,6 @@
 export * from './abort.ts'
 export * from './clock.ts'
+export { collectGarbage } from './collect-garbage.ts'
 export * from './credential.ts'
 export { csvCell } from './csv-cell.ts'
 export * from './errors.ts'

@@ -1,0 +1,14 @@
+import v8 from 'node:v8'
+import vm from 'node:vm'
+
+/**
+ * Collects all garbage of this thread's heap, which blocks it for 1 to 2 ms per megabyte in use. V8 does so only when the heap has grown,
+ * and gives memory back to the operating system only after it: when V8 finds the thread idle some seconds later.
+ */
+export function collectGarbage(): void {
+  // The function exists only in contexts that are made after the flag was set.
+  v8.setFlagsFromString('--expose-gc')
+  const collect = vm.runInNewContext('gc') as () => void
+  v8.setFlagsFromString('--no-expose-gc')
+  collect()
+}
