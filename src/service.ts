@@ -112,7 +112,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const files = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
   const ingestion = openIngestion({ control, corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
   performance.mark('documents, Spaces, search')
-  const shown = { control, corpus, organisations, ledger, blobs, index, embedder, ingestion, events }
+  const shown = { control, corpus, organisations, ledger, blobs, index, ...search, ingestion, events }
   const pages = openConsole({ ...shown, ...context })
   const routes = createRoutes({
     ...access,

@@ -25,6 +25,8 @@ export interface SystemReportDependencies {
     search: string
     embedder: string
   }
+  /** null: none is configured. */
+  rerankerState: () => RerankerRow | null
   extractorLoad: () => Process['extractors']
   samples: () => Process['samples']
   events: () => ConsoleSystemBody['events']
@@ -33,6 +35,10 @@ export interface SystemReportDependencies {
   clock: Clock
   log: Log
 }
+
+type Reranker = NonNullable<ConsoleSystemBody['search']['reranker']>
+
+type RerankerRow = Omit<Reranker, 'at'> & { atMs: number | null }
 
 interface EmbeddingVersionRow {
   embedderId: string
@@ -93,6 +99,7 @@ export function createSystemReport(dependencies: SystemReportDependencies) {
       search: {
         engine: facts.search,
         embedder: facts.embedder,
+        reranker: renderReranker(dependencies.rerankerState()),
         embeddingVersions: versions.map(({ embedderId, dimensions, state, createdAt }) => ({
           embedder: embedderId,
           dimensions,
@@ -134,6 +141,12 @@ function refreshed<Value>(ageMs: number, clock: Clock, read: () => Promise<Value
     else void next.then(() => (last = next))
     return last
   }
+}
+
+function renderReranker(row: RerankerRow | null): Reranker | null {
+  if (!row) return null
+  const { atMs, ...reranker } = row
+  return { ...reranker, at: atMs === null ? null : new Date(atMs).toISOString() }
 }
 
 async function loadInstances({ store, instanceId }: SystemReportDependencies): Promise<ConsoleSystemBody['instances']> {

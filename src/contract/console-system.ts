@@ -88,6 +88,19 @@ const storageSchema = z.object({
 const searchSchema = z.object({
   engine: z.string(),
   embedder: z.string(),
+  reranker: z
+    .object({
+      label: z.string(),
+      state: z
+        .enum(['unused', 'ready', 'failing'])
+        .describe('Of this instance: `unused` since its start, `failing` if the last comparison gave no order.'),
+      outcome: z.enum(['reranked', 'timeout', 'failed', 'resting', 'skipped']).nullable(),
+      at: time.nullable().describe('Of the last comparison.'),
+      latencyP50Ms: z.int().nullable().describe('Of the last 100 comparisons with an order.'),
+      latencyP95Ms: z.int().nullable(),
+    })
+    .nullable()
+    .describe('null: none is configured.'),
   embeddingVersions: z.array(
     z.object({ embedder: z.string(), dimensions: z.int(), state: z.string(), createdAt: time }),
   ),

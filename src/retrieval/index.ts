@@ -13,6 +13,7 @@ export type { ExplainedCandidate, ExplainSearch, SearchExplanation } from './exp
 export { createOnnxReranker } from './rerankers/onnx-reranker.ts'
 export { createProviderReranker } from './rerankers/provider-reranker.ts'
 export { createRerankStage, type RerankStage } from './rerankers/rerank-stage.ts'
+export { createRerankerHealth, type RerankerHealth } from './rerankers/reranker-health.ts'
 export type { Reranker } from './rerankers/reranker.ts'
 export { reindexStep } from './reindex.ts'
 export type { ContextText } from './lexical/weigh-context.ts'

@@ -11,7 +11,7 @@ import type { BlobStore } from '../documents/index.ts'
 import { loadQueueState } from '../jobs/index.ts'
 import { version } from '../kernel/index.ts'
 import type { Organisations } from '../organisations/index.ts'
-import type { Embedder, SearchIndex } from '../retrieval/index.ts'
+import type { Embedder, Reranker, RerankerHealth, SearchIndex } from '../retrieval/index.ts'
 import type { PartContext } from './foundation.ts'
 import type { openIngestion } from './ingestion.ts'
 
@@ -23,6 +23,8 @@ interface ConsoleDependencies extends PartContext {
   blobs: BlobStore
   index: SearchIndex
   embedder: Embedder
+  reranker: Reranker | undefined
+  rerankerHealth: RerankerHealth | undefined
   ingestion: Pick<ReturnType<typeof openIngestion>, 'extractorLoad'>
   events: RecentEvents
 }
@@ -30,6 +32,7 @@ interface ConsoleDependencies extends PartContext {
 /** What only pages of the console show. */
 export function openConsole(dependencies: ConsoleDependencies) {
   const { control, corpus, organisations, ledger, blobs, index, embedder, ingestion, events } = dependencies
+  const { reranker, rerankerHealth } = dependencies
   const { clock, log, onStop } = dependencies
   const samples = createProcessSamples(clock)
   onStop(() => samples.close())
@@ -45,6 +48,7 @@ export function openConsole(dependencies: ConsoleDependencies) {
       search: index.engine.description,
       embedder: embedder.label,
     },
+    rerankerState: () => (reranker && rerankerHealth ? { label: reranker.label, ...rerankerHealth.current() } : null),
     extractorLoad: () => ingestion.extractorLoad(),
     samples: () => samples.list(),
     events: () => events.list(),

@@ -7,8 +7,10 @@ import type { Organisation } from '../organisations/index.ts'
 import {
   createOnnxReranker,
   createProviderReranker,
+  createRerankerHealth,
   createRerankStage,
   type Reranker,
+  type RerankerHealth,
   type RerankStage,
 } from '../retrieval/index.ts'
 
@@ -23,26 +25,32 @@ interface RerankerDependencies {
   log: Log
 }
 
+export interface OpenedReranker {
+  reranker: Reranker
+  rerankStage: RerankStage
+  health: RerankerHealth
+}
+
 /** The configured reranker and its stage of a search; undefined without one, and nothing is loaded. Throws ConfigError naming the setting. */
-export async function openReranker(
-  dependencies: RerankerDependencies,
-): Promise<{ reranker: Reranker; rerankStage: RerankStage } | undefined> {
+export async function openReranker(dependencies: RerankerDependencies): Promise<OpenedReranker | undefined> {
   const { config, metrics, clock, log } = dependencies
   const { passages, timeoutMs } = config.settings.reranker
   const reranker = await open(dependencies)
   if (!reranker) return undefined
+  const health = createRerankerHealth(clock)
   const rerankStage = createRerankStage({
     reranker,
     passages,
     timeoutMs,
     observe(outcome, seconds) {
       metrics.reranks.inc({ outcome })
+      health.observe(outcome, seconds)
       if (outcome !== 'skipped' && outcome !== 'resting') metrics.rerankSeconds.observe(seconds)
     },
     clock,
     log,
   })
-  return { reranker, rerankStage }
+  return { reranker, rerankStage, health }
 }
 
 async function open(dependencies: RerankerDependencies): Promise<Reranker | undefined> {

@@ -82,7 +82,14 @@ export async function openSearch({
   )
   const tables = createTableQueries({ blobs, log })
   onStop(() => tables.close())
-  return { embedder, reranker: opened?.reranker, retrieval, documentReader: createDocumentReader(corpus), tables }
+  return {
+    embedder,
+    reranker: opened?.reranker,
+    rerankerHealth: opened?.health,
+    retrieval,
+    documentReader: createDocumentReader(corpus),
+    tables,
+  }
 }
 
 function timed(retrieval: Retrieval, observe: (seconds: number) => void): Retrieval {

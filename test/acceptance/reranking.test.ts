@@ -128,7 +128,32 @@ function sentPassages(): string {
   return upstream.requests.findLast(({ path }) => path.endsWith('/chat/completions'))!.body
 }
 
+async function shown() {
+  // The page of an operator shows a report of two seconds.
+  const at = Date.now()
+  const load = async () => expectStatus(await portico.operator('GET', '/api/console/system'), 200)
+  await expect.poll(async () => Date.parse((await load()).at) > at, { timeout: 20_000 }).toBe(true)
+  return (await load()).search.reranker as Record<string, unknown>
+}
+
 describe("a provider's reranker", () => {
+  it('is on the page of the system with its state and its latency', async () => {
+    expect(await shown()).toEqual({
+      label: 'rerank-1 of a provider',
+      state: 'unused',
+      outcome: null,
+      at: null,
+      latencyP50Ms: null,
+      latencyP95Ms: null,
+    })
+    await explain()
+    const used = { outcome: 'reranked', at: expect.any(String), latencyP50Ms: expect.any(Number) }
+    expect(await shown()).toMatchObject({ state: 'ready', ...used })
+    reply = () => ({ status: 400, headers: json, body: '{"message":"no"}' })
+    await explain()
+    expect(await shown()).toMatchObject({ state: 'failing', ...used, outcome: 'failed' })
+  })
+
   it('chooses the passage that the model receives, and the tester shows why it moved', async () => {
     const { candidates, reranking, timings } = await explain()
     expect(reranking).toEqual({

@@ -1,4 +1,4 @@
-import { SimpleGrid, Table, Text } from '@mantine/core'
+import { Badge, Group, SimpleGrid, Table, Text } from '@mantine/core'
 import { useTranslation } from 'react-i18next'
 import type { ConsoleSystemBody } from '@contract/console-system.ts'
 import { useFormat } from '../../i18n/use-format.ts'
@@ -21,6 +21,7 @@ export function ProcessSection({ system }: { system: ConsoleSystemBody }) {
     [t('system.database'), `${t(`system.engine.${process.engine}`)} · ${process.databaseVersion}`],
     [t('system.search'), search.engine],
     [t('system.embedder'), search.embedder],
+    [t('system.reranker'), <RerankerLine key="reranker" reranker={search.reranker} />],
     [
       t('system.extractors'),
       extractors === null
@@ -124,5 +125,29 @@ export function InstanceSection({ instances }: { instances: ConsoleSystemBody['i
         </Table.Tbody>
       </TableFrame>
     </Section>
+  )
+}
+
+const rerankerColours = { unused: 'gray', ready: 'teal', failing: 'red' } as const
+
+/** Which reranker, whether its last comparison gave an order, and how long comparisons take. */
+function RerankerLine({ reranker }: { reranker: ConsoleSystemBody['search']['reranker'] }) {
+  const { t } = useTranslation('operator')
+  const format = useFormat()
+  if (!reranker) return t('system.noReranker')
+  const { label, state, outcome, latencyP50Ms, latencyP95Ms } = reranker
+  const isFailing = state === 'failing' && (outcome === 'timeout' || outcome === 'failed' || outcome === 'resting')
+  return (
+    <Group gap="xs">
+      <span>{label}</span>
+      <Badge variant="dot" color={rerankerColours[state]} tt="none" fw={500}>
+        {isFailing ? t(`system.rerankerFailure.${outcome}`) : t(`system.rerankerState.${state}`)}
+      </Badge>
+      {latencyP50Ms !== null && latencyP95Ms !== null && (
+        <Text size="sm" c="dimmed">
+          {t('system.rerankerLatency', { p50: format.duration(latencyP50Ms), p95: format.duration(latencyP95Ms) })}
+        </Text>
+      )}
+    </Group>
   )
 }
