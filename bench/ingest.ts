@@ -4,7 +4,8 @@
  *
  *   npm run bench:ingest [-- --data FOLDER] [--pages N] [--rounds N] [--only-pdf] [--json FILE]
  *
- * With --index it measures instead how fast chunks are written into a large Space: see bench/ingest-index.ts.
+ * With --index it measures instead how fast chunks are written into a large Space; bench/ingest-index.ts reads the options --database-url,
+ * --chunks, --seconds, --writers, --dimensions and --reuse.
  *
  * FOLDER holds an index.json as in the shared data folder `docs`; without it only generated files are read. `--only-pdf` measures the
  * generated pdf only.

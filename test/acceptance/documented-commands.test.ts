@@ -11,8 +11,8 @@ import { removeFolder, startPortico, type TestPortico } from '../harness/portico
 
 /** Every documented command works: fenced ones run against a demo service, the others must exist with their options. */
 
-/** Not run here: they install the project, run CI, or run until they are stopped. scripts/minimal-system.sh and CI run the others. */
-const installsOrTests = /^(npm ci( |$)|npm run (check|test:console|dev)\b|bash \.ci\/run$)/
+/** Not run here: they install the project, run CI, measure for minutes, or run until they are stopped. scripts/minimal-system.sh and CI run the others. */
+const installsOrTests = /^(npm ci( |$)|npm run (check|test:console|dev|bench)\b|bash \.ci\/run$)/
 
 let folder: string
 let portico: TestPortico
