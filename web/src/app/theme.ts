@@ -27,6 +27,15 @@ const theme = createTheme({
     sizes: { h1: { fontSize: '1.5rem' }, h2: { fontSize: '1.125rem' }, h3: { fontSize: '1rem' } },
   },
   cursorType: 'pointer',
+  components: {
+    // Texts wrap in narrow cells instead of ending in an ellipsis: badges name states.
+    Badge: {
+      styles: {
+        root: { height: 'auto', minHeight: 'var(--badge-height)' },
+        label: { overflow: 'visible', overflowWrap: 'break-word', whiteSpace: 'normal' },
+      },
+    },
+  },
 })
 
 /** `close` labels the button that closes a dialog or a notification. */
