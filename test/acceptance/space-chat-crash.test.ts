@@ -208,7 +208,8 @@ it(`bills every call once and stores every answer once or not at all, in ${kills
   const { entries, openHolds } = await readLedgerTables(place)
   expect(openHolds).toBe(0)
   const billed = entries.filter((entry) => entry.billed > 0n)
-  expect(billed.length).toBeLessThanOrEqual(providerCalls.length)
+  // A call that was killed is billed although its request may not have reached the provider: nobody knows.
+  expect(billed.filter(({ ending }) => ending !== 'crashed').length).toBeLessThanOrEqual(providerCalls.length)
   const counted = billed.filter(({ estimated }) => !estimated).map(({ promptTokens }) => promptTokens)
   expect(new Set(counted).size).toBe(counted.length)
   expect(counted.filter((tokens) => !providerCalls.some(({ usage }) => usage === tokens))).toEqual([])
