@@ -1,6 +1,6 @@
 import { completionRequestSchema, maximumCharactersPerMessage } from '../contract/gateway.ts'
 import { readValue } from '../contract/validation.ts'
-import { AppError } from '../kernel/index.ts'
+import { AppError, isObject } from '../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import { readUsualRequest } from './usual-request.ts'
 
@@ -246,8 +246,4 @@ function countCharacters(text: string): number {
 
 function unsupported(param: string, why: string): AppError {
   return new AppError('unsupported_parameter', `\`${param}\`: ${why}.`, { param })
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 import { createGoldenQuestionSchema, goldenLimits, type NewGoldenQuestion } from '../contract/golden-questions.ts'
 import { type FieldProblem, readFields, sentence } from '../contract/validation.ts'
-import { AppError, assertStorableTexts, type BodyReader, isAppError } from '../kernel/index.ts'
+import { AppError, assertStorableTexts, type BodyReader, isAppError, isObject } from '../kernel/index.ts'
 import { columnNames, readCsvQuestions } from './read-csv-questions.ts'
 
 /** A question of an import, or why it breaks a rule that needs no database. */
@@ -37,7 +37,7 @@ export const importBody: BodyReader<ImportFile> = {
 
 /** Throws `invalid_request` for another shape, and for too many. */
 function readQuestions(value: unknown): unknown[] {
-  const { questions, ...others } = isRecord(value) ? value : {}
+  const { questions, ...others } = isObject(value) ? value : {}
   const [other] = Object.keys(others)
   if (other !== undefined) throw refuse('', 'The request body', `has the unknown field \`${other.slice(0, 60)}\``)
   if (!Array.isArray(questions)) throw refuse('questions', '`questions`', 'must be an array')
@@ -65,7 +65,7 @@ const lists = ['messages', 'expectedDocuments', 'expectedFacts'] as const
 
 /** Leaves one entry too many in a list that is too long, so that validation is short and still fails. */
 function cutLists(question: unknown): unknown {
-  if (!isRecord(question)) return question
+  if (!isObject(question)) return question
   const cut = { ...question }
   for (const name of lists) {
     const list = question[name]
@@ -85,14 +85,10 @@ function findUnstorable(question: NewGoldenQuestion): { problem: FieldProblem } 
 }
 
 function beginningOf(question: unknown): string | null {
-  const messages = isRecord(question) ? question['messages'] : undefined
+  const messages = isObject(question) ? question['messages'] : undefined
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined
-  const content = isRecord(last) ? last['content'] : undefined
+  const content = isObject(last) ? last['content'] : undefined
   return typeof content === 'string' ? content.slice(0, beginningCharacters).toWellFormed() : null
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

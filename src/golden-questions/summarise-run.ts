@@ -1,4 +1,5 @@
 import type { GoldenRunMeasures } from '../contract/golden-runs.ts'
+import { percentile } from '../kernel/index.ts'
 import type { QuestionMeasures } from './measure-answer.ts'
 
 /** One question of a run. `measures` is null where no answer was made. */
@@ -32,9 +33,4 @@ function mean(values: readonly (number | null)[]): number | null {
   const counted = values.filter((value) => value !== null)
   if (counted.length === 0) return null
   return Math.round((counted.reduce((sum, value) => sum + value, 0) / counted.length) * 1e4) / 1e4
-}
-
-/** The nearest rank. */
-function percentile(ascending: readonly number[], fraction: number): number | null {
-  return ascending[Math.max(0, Math.ceil(fraction * ascending.length) - 1)] ?? null
 }

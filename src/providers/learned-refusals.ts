@@ -1,7 +1,8 @@
+import { isObject } from '../kernel/index.ts'
 import { findRefusal, type Refusal } from './find-refusal.ts'
 import type { ProviderCall } from './port.ts'
 import type { WireRequest } from './wire-adapter.ts'
-import { asObject, isObject, type JsonObject } from './wire-json.ts'
+import { asObject, type JsonObject } from './wire-json.ts'
 
 /**
  * Fields that hosts refused, by deployment. After a 400 that names a field, the field is omitted for an hour. In memory only: after a

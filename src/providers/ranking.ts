@@ -1,7 +1,8 @@
+import { isObject } from '../kernel/index.ts'
 import type { RerankAnswer } from './port.ts'
 import type { WireRanking } from './wire-adapter.ts'
 import { failure, unreadableAnswer } from './wire-failure.ts'
-import { asCount, asObject, asObjects, isObject, parseJson } from './wire-json.ts'
+import { asCount, asObject, asObjects, parseJson } from './wire-json.ts'
 
 /**
  * The ranking in an answer of a rerank endpoint: `results` (Cohere, Jina and most compatible hosts), `data` (Voyage), or the list itself

@@ -1,3 +1,5 @@
+import { isObject } from '../kernel/index.ts'
+
 /**
  * Tolerant reading of vendors' JSON: a missing or unexpected field reads as empty, so that a new field or a null never breaks an answer.
  * The mapping that requires a field checks it.
@@ -57,8 +59,4 @@ export function asName(value: unknown): string | null {
 /** A count of tokens: a finite number of 0 or more (some hosts send 12.0), else undefined. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : undefined
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

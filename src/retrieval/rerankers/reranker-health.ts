@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/index.ts'
+import { type Clock, percentile } from '../../kernel/index.ts'
 import type { RerankOutcome } from './rerank-stage.ts'
 
 export interface RerankerState {
@@ -27,24 +27,18 @@ export function createRerankerHealth(clock: Pick<Clock, 'now'>) {
       if (outcome === 'skipped') return
       last = { outcome, atMs: clock.now() }
       if (outcome !== 'reranked') return
-      latencies.push(seconds * 1000)
+      latencies.push(Math.round(seconds * 1000))
       if (latencies.length > keptLatencies) latencies.shift()
     },
     current(): RerankerState {
+      const ascending = latencies.toSorted((left, right) => left - right)
       return {
         state: last === undefined ? 'unused' : last.outcome === 'reranked' ? 'ready' : 'failing',
         outcome: last?.outcome ?? null,
         atMs: last?.atMs ?? null,
-        latencyP50Ms: percentileOf(latencies, 0.5),
-        latencyP95Ms: percentileOf(latencies, 0.95),
+        latencyP50Ms: percentile(ascending, 0.5),
+        latencyP95Ms: percentile(ascending, 0.95),
       }
     },
   }
-}
-
-/** By nearest rank. */
-function percentileOf(values: readonly number[], share: number): number | null {
-  if (values.length === 0) return null
-  const sorted = values.toSorted((left, right) => left - right)
-  return Math.round(sorted[Math.ceil(share * sorted.length) - 1]!)
 }
