@@ -6,9 +6,11 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
 import type { CpuReading } from './gateway-cpu/cpu-probe.ts'
-import { startBenchPortico } from './gateway-cpu/portico.ts'
-import { startRole } from './gateway-cpu/roles.ts'
 import { printHotModules } from './gateway-cpu/hot-modules.ts'
+import { startBenchPortico } from './gateway/portico.ts'
+import { startRole } from './gateway/roles.ts'
+import { rotated } from './runner/figures.ts'
+import { median } from './runner/ratios.ts'
 
 /**
  * Processor time of one call, in microseconds, as a ratio to a bare Node proxy: of the main thread and of the whole process. It
@@ -138,8 +140,7 @@ async function compare(work: Work, targets: readonly Target[]) {
   const readings = new Map(targets.map(({ name }) => [name, [] as CpuReading[]]))
   for (const target of targets) await load(target, { ...work, calls: work.calls * Number(values.warmup) })
   for (let round = 0; round < Number(values.rounds); round++) {
-    // Each is the first in turn: the next one shares its caches with what the one before has left.
-    for (const target of [...targets.slice(round % targets.length), ...targets.slice(0, round % targets.length)]) {
+    for (const target of rotated(targets, round)) {
       const before = await readCpu(target)
       await load(target, work)
       const after = await readCpu(target)
@@ -167,10 +168,6 @@ async function compare(work: Work, targets: readonly Target[]) {
     console.log(`\n${work.name}, ${name}: own time by module`)
     printHotModules(path.resolve(values.profile, `${name}.cpuprofile`), work.calls)
   }
-}
-
-function median(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)]!
 }
 
 async function load(target: Target, work: Work): Promise<void> {

@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, fdatasyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
-import { createApiClient, organisationMakers, spawnPortico } from '../test/harness/portico.ts'
 import { startPortkey } from './gateway/portkey.ts'
+import { startBenchPortico } from './gateway/portico.ts'
+import { startRole } from './gateway/roles.ts'
 import { figureWriter, rotated } from './runner/figures.ts'
 import { processorMs, processorMsAtRest } from './runner/processor-time.ts'
 import { median } from './runner/ratios.ts'
@@ -55,7 +55,7 @@ interface Figures {
 }
 
 const upstream = await startRole('upstream')
-const proxy = await startRole('proxy', upstream.url)
+const proxy = await startRole('proxy', { upstream: upstream.url })
 const dataFolder = mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
 printSyncTime(dataFolder)
 const portkey = values.portkey ? await startPortkey(upstream.url) : undefined
@@ -91,11 +91,11 @@ function targets(): Target[] {
             pid: portkey.pid,
           },
         ]),
-    ...porticos.map(({ journal, url, apiKey, pid }) => ({
+    ...porticos.map(({ journal, url, apiKey, child }) => ({
       name: `Portico (ledger: ${journal})`,
       url: `${url}/v1/gateway/chat/completions`,
       headers: { authorization: `Bearer ${apiKey}` },
-      pid,
+      pid: child.pid!,
     })),
   ]
 }
@@ -203,23 +203,6 @@ async function load(target: Target, stream: boolean, clients: number, seconds: n
   }
 }
 
-interface Role {
-  url: string
-  child: ChildProcess
-}
-
-function startRole(role: string, upstreamUrl?: string): Promise<Role> {
-  const program = path.join(import.meta.dirname, 'gateway-stand-ins.ts')
-  const child = spawn(
-    process.execPath,
-    [program, '--role', role, ...(upstreamUrl === undefined ? [] : ['--upstream', upstreamUrl])],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  return new Promise((resolve) => {
-    child.stdout.once('data', (chunk: Buffer) => resolve({ url: chunk.toString().trim(), child }))
-  })
-}
-
 /** What the disk of the data folder adds to a durable write of one caller. */
 function printSyncTime(folder: string) {
   const descriptor = openSync(path.join(folder, 'sync'), 'w')
@@ -233,43 +216,4 @@ function printSyncTime(folder: string) {
   }).sort((a, b) => a - b)
   closeSync(descriptor)
   console.log(`one fdatasync of 700 bytes: p50 ${times[100]!.toFixed(2)} ms, p99 ${times[197]!.toFixed(2)} ms`)
-}
-
-async function startBenchPortico(dataFolder: string, upstreamUrl: string, journal: string) {
-  mkdirSync(dataFolder)
-  writeFileSync(
-    path.join(dataFolder, 'portico.yaml'),
-    JSON.stringify({
-      providers: [
-        {
-          id: 'bench',
-          format: 'openai',
-          flavour: 'generic',
-          baseUrl: `${upstreamUrl}/v1`,
-          apiKey: 'sk-bench',
-          hosting: 'us',
-        },
-      ],
-      models: [
-        {
-          id: 'bench-model',
-          maxOutputTokens: 4096,
-          contextTokens: 128_000,
-          deployments: [{ provider: 'bench', prices: { input: '0.15', output: '0.6' } }],
-        },
-      ],
-    }),
-  )
-  const operatorToken = 'bench-operator-token-of-this-run-only'
-  const running = await spawnPortico({
-    PORTICO_DATA_DIR: dataFolder,
-    PORTICO_CONFIG: path.join(dataFolder, 'portico.yaml'),
-    PORTICO_OPERATOR_TOKEN: operatorToken,
-    PORTICO_DEMO: 'false',
-    PORTICO_LOG_LEVEL: 'warn',
-    PORTICO_LEDGER_JOURNAL: journal,
-  })
-  const makers = organisationMakers(running.url, createApiClient(running.url, operatorToken))
-  const { apiKey } = await makers.createOrganisation({ monthlyBudgetUsd: '100000' })
-  return { url: running.url, apiKey, pid: running.child.pid!, stop: () => running.kill('SIGTERM') }
 }

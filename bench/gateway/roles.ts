@@ -26,7 +26,7 @@ export function startRole(
   const child = spawn(
     process.execPath,
     [
-      path.join(project, 'bench/gateway-cpu/roles.ts'),
+      path.join(project, 'bench/gateway/roles.ts'),
       '--role',
       role,
       ...(upstream === undefined ? [] : ['--upstream', upstream]),
