@@ -57,7 +57,7 @@ it(
     for (const expected of [2, 4]) {
       await expect.poll(answered, { timeout: 60_000 }).toHaveLength(expected)
       await expect.poll(() => asked.length, { timeout: 60_000 }).toBeGreaterThan(2)
-      process.kill(portico.pid, 'SIGKILL')
+      await portico.kill('SIGKILL')
       await portico.stop()
       expect(asked.filter((question) => done.includes(question))).toEqual([])
       done = questions.slice(0, expected)

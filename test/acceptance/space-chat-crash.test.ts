@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openDatabases } from '../../src/database/index.ts'
@@ -7,11 +5,9 @@ import { silentLog, systemClock } from '../../src/kernel/index.ts'
 import { type DatabasePlace, freshDatabasePlace } from '../harness/database.ts'
 import { readLedgerTables } from '../harness/ledger-crash/ledger-tables.ts'
 import {
-  createApiClient,
   expectStatus,
-  organisationMakers,
-  type PorticoProcess,
-  spawnPortico,
+  type SeparatePortico,
+  startSeparatePortico,
   type TestOrganisation,
   type TestSpace,
   uploadForm,
@@ -28,7 +24,6 @@ const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 4)
 const parallel = 8
 /** An instance on a server is presumed dead after 10 s; embedded, the next start settles everything. */
 const releasedWithinMs = 40_000
-const operatorToken = 'operator-token-of-the-chat-crash-test'
 const text = 'Tickets for adults cost twelve euros [1]. They are sold at the door.'
 /** Without inline sources the markers are removed. */
 const shown = 'Tickets for adults cost twelve euros. They are sold at the door.'
@@ -51,38 +46,24 @@ const random = createRandom(seed)
 const providerCalls: ProviderCall[] = []
 let upstream: Upstream
 let place: DatabasePlace
-let environment: Record<string, string>
-let portico: PorticoProcess
+let portico: SeparatePortico
 let organisation: TestOrganisation
 let space: TestSpace
 
-const operator = (method: string, target: string, body?: unknown) =>
-  createApiClient(portico.url, operatorToken)(method, target, body)
+const start = () => startSeparatePortico({ settings: settings(), place })
 
 beforeAll(async () => {
   upstream = await startUpstream(({ body }) => reply(body))
   place = await freshDatabasePlace()
-  const configFile = path.join(place.dataFolder, 'portico.yaml')
-  writeFileSync(configFile, JSON.stringify(settings()))
-  environment = {
-    PORTICO_DATA_DIR: place.dataFolder,
-    PORTICO_CONFIG: configFile,
-    PORTICO_DEMO: 'false',
-    PORTICO_LOG_LEVEL: 'warn',
-    PORTICO_OPERATOR_TOKEN: operatorToken,
-    PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
-    ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
-  }
-  portico = await spawnPortico(environment)
-  const makers = organisationMakers(portico.url, createApiClient(portico.url, operatorToken))
-  organisation = await makers.createOrganisation()
-  space = await makers.createSpace(organisation, { model: 'm', settings: { keepConversations: true } })
+  portico = await start()
+  organisation = await portico.createOrganisation()
+  space = await portico.createSpace(organisation, { model: 'm', settings: { keepConversations: true } })
   const form = uploadForm('Tickets for adults cost twelve euros at the museum.', 'tickets.txt')
   const document = expectStatus(await organisation.client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
   await waitForDocument(organisation.client, document.id)
 }, 120_000)
 afterAll(async () => {
-  if (portico?.child.exitCode === null && portico.child.signalCode === null) await portico.kill('SIGKILL')
+  await portico?.stop()
   await upstream?.close()
   await place?.remove()
 })
@@ -154,13 +135,16 @@ async function killDuringChats(first: number): Promise<Ending[]> {
   await wait(random() * 2_000)
   stopping.abort()
   await portico.kill('SIGKILL')
+  await portico.stop()
   await Promise.all(workers)
   return endings
 }
 
 async function nothingHeld(): Promise<void> {
   const budget = async () =>
-    expectStatus(await operator('GET', `/api/organisations/${organisation.id}/budget`), 200) as { heldUsd: string }
+    expectStatus(await portico.operator('GET', `/api/organisations/${organisation.id}/budget`), 200) as {
+      heldUsd: string
+    }
   await expect.poll(async () => (await budget()).heldUsd, { timeout: releasedWithinMs, interval: 200 }).toBe('0')
 }
 
@@ -193,7 +177,7 @@ it(`bills every call once and stores every answer once or not at all, in ${kills
   const endings: Ending[] = []
   for (let kill = 0; kill < kills; kill++) {
     endings.push(...(await killDuringChats(1_000 * (kill + 1))))
-    portico = await spawnPortico(environment)
+    portico = await start()
   }
   // On a server, dead instances keep their share of the budget for some seconds.
   await upstream.quiet()
@@ -201,7 +185,7 @@ it(`bills every call once and stores every answer once or not at all, in ${kills
   const last = await Promise.all([1, 2, 3, 4].map((number) => send(1_000 * (kills + 1) + number)))
   expect(last.filter(({ isComplete }) => !isComplete)).toEqual([])
   await nothingHeld()
-  expect(expectStatus(await operator('GET', '/api/audit'), 200).findings).toEqual([])
+  expect(expectStatus(await portico.operator('GET', '/api/audit'), 200).findings).toEqual([])
   expect(await portico.kill('SIGTERM')).toBe(0)
 
   const complete = [...endings, ...last].filter(({ isComplete }) => isComplete).map(({ number }) => number)

@@ -225,6 +225,7 @@ export interface SeparatePortico extends Pick<TestPortico, 'url' | 'operator' | 
   pid: number
   place: DatabasePlace
   output: PorticoProcess['output']
+  kill: PorticoProcess['kill']
   createOrganisation: TestPortico['createOrganisation']
   createSpace: TestPortico['createSpace']
   stop(): Promise<void>
@@ -263,6 +264,7 @@ export async function startSeparatePortico({
     operator,
     place,
     output: running.output,
+    kill: running.kill,
     ...organisationMakers(running.url, operator),
     stop,
     [Symbol.asyncDispose]: stop,
