@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { buildDocx } from '../../src/ingestion/testing/build-documents.ts'
+import { buildDocx, buildPdf, docxParagraph } from '../../src/ingestion/testing/build-documents.ts'
 import { expectResponsive } from '../harness/event-loop-guard.ts'
 import {
   expectStatus,
@@ -24,6 +25,9 @@ afterAll(() => portico?.stop())
 /** Longest time that a document is observed; by then it has long been in its slowest stage. */
 const watchMs = 12_000
 
+/** A little less than the default of `documents.maximumUploadBytes`, for the frame of each format. */
+const largestBytes = 100 * 1024 * 1024 - 100_000
+
 const documents: [string, string, () => string | Uint8Array][] = [
   ['a table of 50,000 columns', 'wide.csv', () => wideCsv(50_000, 6)],
   ['a wide header over many short rows', 'ragged.csv', () => `${wideCsv(50_000, 0)}\n${'a\n'.repeat(50_000)}`],
@@ -46,6 +50,15 @@ const documents: [string, string, () => string | Uint8Array][] = [
     'runs.docx',
     () => buildDocx(`<w:p>${'<w:r><w:t>a </w:t></w:r>'.repeat(200_000)}</w:p>`),
   ],
+  ['a text as large as an upload may be', 'largest.txt', () => largest('A plain sentence of a long text.\n')],
+  [
+    'a Markdown file as large as an upload may be',
+    'largest.md',
+    () => largest('# Heading\n\n- [item](https://a.example)\n'),
+  ],
+  ['a table as large as an upload may be', 'largest.csv', () => `id,name\n${largest('1,"a name, quoted"\n')}`],
+  ['a docx as large as an upload may be', 'largest.docx', () => largestDocx()],
+  ['a pdf as large as an upload may be', 'largest.pdf', () => largestPdf()],
 ]
 
 describe('the event loop stays free while a document is processed', () => {
@@ -77,4 +90,33 @@ function wideCsv(columns: number, rows: number): string {
   const header = Array.from({ length: columns }, (_, n) => `column ${n}`).join(',')
   const row = Array.from({ length: columns }, (_, n) => `value ${n}`).join(',')
   return [header, ...Array.from({ length: rows }, () => row)].join('\n')
+}
+
+/** Repeats the line until the text is as large as an upload may be. */
+function largest(line: string): string {
+  return line.repeat(Math.floor(largestBytes / line.length))
+}
+
+/** A picture that no compression makes smaller, and a sentence. */
+function largestDocx(): Buffer {
+  return buildDocx(docxParagraph('A sentence next to a picture.'), {
+    'word/media/picture.png': randomBytes(largestBytes),
+  })
+}
+
+function largestPdf(): Buffer {
+  return buildPdf([
+    { dictionary: '<< /Type /Catalog /Pages 2 0 R >>' },
+    { dictionary: '<< /Type /Pages /Kids [4 0 R] /Count 1 >>' },
+    { dictionary: '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>' },
+    {
+      dictionary:
+        '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 5 0 R /Resources << /Font << /F1 3 0 R >> /XObject << /I1 6 0 R >> >> >>',
+    },
+    { dictionary: '<< >>', stream: 'BT /F1 10 Tf 72 700 Td (A sentence next to a picture.) Tj ET /I1 Do' },
+    {
+      dictionary: `<< /Type /XObject /Subtype /Image /Width ${largestBytes / 10} /Height 10 /BitsPerComponent 8 /ColorSpace /DeviceGray >>`,
+      stream: randomBytes(largestBytes),
+    },
+  ])
 }

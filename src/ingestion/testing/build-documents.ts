@@ -49,7 +49,7 @@ export function buildZip(entries: ZipEntry[]): Buffer {
 const wordNamespace = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main'
 
 /** A docx whose body is the given WordprocessingML; `parts` adds or replaces parts. */
-export function buildDocx(body: string, parts: Record<string, string> = {}): Buffer {
+export function buildDocx(body: string, parts: Record<string, string | Buffer> = {}): Buffer {
   const document = `<?xml version="1.0"?><w:document xmlns:w="${wordNamespace}"><w:body>${body}</w:body></w:document>`
   const relationships =
     '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">' +
