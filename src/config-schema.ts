@@ -303,6 +303,12 @@ export const configFileSchema = z.strictObject({
           'Where holds and settlements become durable: in the control database, or first in a journal in the data folder, which ' +
             'only the embedded database may use.',
         ),
+      keepEntriesDays: integer(62, 36_500)
+        .optional()
+        .describe(
+          'Ledger entries (receipts, and the single requests of usage reports) of calls that began more than this many days ago are ' +
+            'removed. Sums stay. At least two budget months: the running one and the one before. Without it, all are kept.',
+        ),
     })
     .prefault({}),
   search: z

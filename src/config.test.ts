@@ -41,6 +41,7 @@ describe('the configuration', () => {
       { PORTICO_LEDGER_JOURNAL: 'local', DATABASE_URL: 'postgres://localhost/x' },
       /^ledger.journal can be local only with the embedded/,
     ],
+    [{ PORTICO_LEDGER_KEEP_ENTRIES_DAYS: '61' }, /^PORTICO_LEDGER_KEEP_ENTRIES_DAYS must be at least 62\./],
     [{ PORTICO_DATADIR: 'x' }, /PORTICO_DATADIR is not a setting.*PORTICO_DATA_DIR/],
     [{ PORTICO_SECRET_KEY: 'short' }, /PORTICO_SECRET_KEY must have at least 32 bytes/],
     [{ PORTICO_CONFIG: 'missing.yaml' }, /PORTICO_CONFIG names .*missing\.yaml/],

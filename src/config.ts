@@ -89,6 +89,7 @@ const environmentSettings: Record<string, string> = {
   PORTICO_RERANKER_FOLDER: 'reranker.folder',
   PORTICO_INGESTION_WORKERS: 'ingestion.workers',
   PORTICO_LEDGER_JOURNAL: 'ledger.journal',
+  PORTICO_LEDGER_KEEP_ENTRIES_DAYS: 'ledger.keepEntriesDays',
   PORTICO_SEARCH_MEMORY_MEGABYTES: 'search.memoryMegabytes',
   PORTICO_CA_FILE: 'network.caFile',
 }

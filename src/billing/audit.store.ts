@@ -19,7 +19,11 @@ const rules: readonly { rule: string; statement: string }[] = [
     rule: 'entries add up to the counters',
     statement: `
       select e.organisation_id || ' ' || e.period as subject, e.billed::text as expected, coalesce(c.settled, 0)::text as found
-      from (select organisation_id, period, sum(billed_pico_usd) as billed from ledger_entries group by 1, 2) e
+      from (
+        select organisation_id, period, sum(billed_pico_usd) as billed from (
+          select organisation_id, period, billed_pico_usd from ledger_entries
+          union all select organisation_id, period, billed_pico_usd from ledger_removed_sums) as all_entries
+        group by 1, 2) e
       full join (
         select p.organisation_id, p.period, p.settled_pico_usd + coalesce(sum(l.settled_pico_usd), 0) as settled
         from ledger_periods p left join ledger_leases l using (organisation_id, period)
@@ -113,6 +117,14 @@ const rules: readonly { rule: string; statement: string }[] = [
         where not exists (select from (select unnest(request_ids) as request_id from usage_queue) q where q.request_id = e.request_id)
           and (usage_queued or request_id <= (select after_request_id from usage_backfill))
         group by 1, 2, 3
+      ), removed as (
+        select organisation_id, model, surface, sum(requests) as requests, sum(failed_requests) as failed, sum(prompt_tokens) as prompt,
+          sum(completion_tokens) as completion, sum(billed_pico_usd) as billed, sum(completed_requests) as timed
+        from ledger_removed_sums group by 1, 2, 3
+      ), entered as (
+        select organisation_id, model, surface, sum(requests) as requests, sum(failed) as failed, sum(prompt) as prompt,
+          sum(completion) as completion, sum(billed) as billed, sum(timed) as timed
+        from (select * from counted union all select * from removed) as parts group by 1, 2, 3
       ), summed as (
         select organisation_id, model, surface, sum(requests) as requests, sum(failed_requests) as failed,
           sum(prompt_tokens) as prompt, sum(completion_tokens) as completion, sum(billed_pico_usd) as billed
@@ -124,7 +136,7 @@ const rules: readonly { rule: string; statement: string }[] = [
           as subject,
         concat_ws(' ', c.requests, c.failed, c.prompt, c.completion, c.billed, c.timed) as expected,
         concat_ws(' ', s.requests, s.failed, s.prompt, s.completion, s.billed, coalesce(t.timed, 0)) as found
-      from counted c full join summed s using (organisation_id, model, surface)
+      from entered c full join summed s using (organisation_id, model, surface)
       left join timed t on t.organisation_id = s.organisation_id and t.model = s.model and t.surface = s.surface
       where (c.requests, c.failed, c.prompt, c.completion, c.billed, c.timed)
         is distinct from (s.requests, s.failed, s.prompt, s.completion, s.billed, coalesce(t.timed, 0))`,
@@ -152,8 +164,10 @@ const rules: readonly { rule: string; statement: string }[] = [
       left join (select tag_id, sum(requests) as requests, sum(billed_pico_usd) as billed from usage_tag_days group by 1) d using (tag_id)
       left join (select tag_id, sum(requests) as requests, sum(billed_pico_usd) as billed from usage_tag_sums group by 1) s using (tag_id)
       left join (
-        select r.tag_id, count(*) as requests, sum(e.billed_pico_usd) as billed
-        from usage_request_tags r join ledger_entries e using (request_id) group by 1) e using (tag_id)
+        select tag_id, sum(requests) as requests, sum(billed) as billed from (
+          select r.tag_id, 1 as requests, e.billed_pico_usd as billed from usage_request_tags r join ledger_entries e using (request_id)
+          union all select tag_id, requests, billed_pico_usd from ledger_removed_tags) as tagged
+        group by 1) e using (tag_id)
       where ((d.requests, d.billed) is distinct from (e.requests, e.billed) or (s.requests, s.billed) is distinct from (e.requests, e.billed))
         and not exists (select from organisations o where o.id = t.organisation_id and not o.usage_tags)`,
   },
@@ -190,7 +204,9 @@ export async function loadStaleHolds(transaction: Queryable, expiryMs: number): 
 }
 
 export interface AuditTotals {
+  /** Including those that were removed. */
   entries: number
+  removedEntries: number
   openHolds: number
   leases: number
   periods: number
@@ -202,17 +218,25 @@ export interface AuditTotals {
 
 export async function loadTotals(transaction: Queryable): Promise<AuditTotals> {
   const [row] = await transaction.query<Record<string, string>>(
-    `select e.entries::text, e.billed::text, e.written_off::text, e.estimated::text, h.open_holds::text, h.held::text,
+    `select e.entries::text, e.removed::text, e.billed::text, e.written_off::text, e.estimated::text, h.open_holds::text, h.held::text,
        (select count(*) from ledger_leases)::text as leases, (select count(*) from ledger_periods)::text as periods
-     from (select count(*) as entries, coalesce(sum(billed_pico_usd), 0) as billed,
-         coalesce(sum(written_off_pico_usd), 0) as written_off, count(*) filter (where estimated) as estimated
-       from ledger_entries) e,
+     from (select sum(entries) as entries, sum(removed) as removed, coalesce(sum(billed), 0) as billed,
+         coalesce(sum(written_off), 0) as written_off, coalesce(sum(estimated), 0) as estimated
+       from (
+         select count(*) as entries, 0 as removed, sum(billed_pico_usd) as billed, sum(written_off_pico_usd) as written_off,
+           count(*) filter (where estimated) as estimated
+         from ledger_entries
+         union all
+         select coalesce(sum(requests), 0), coalesce(sum(requests), 0), sum(billed_pico_usd), sum(written_off_pico_usd),
+           sum(estimated_requests)
+         from ledger_removed_sums) as parts) e,
        (select count(*) as open_holds, coalesce(sum(amount_pico_usd), 0) as held from ledger_holds) h`,
     [],
     { timeoutMs: auditTimeoutMs },
   )
   return {
     entries: Number(row!['entries']),
+    removedEntries: Number(row!['removed']),
     openHolds: Number(row!['open_holds']),
     leases: Number(row!['leases']),
     periods: Number(row!['periods']),

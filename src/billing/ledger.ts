@@ -15,6 +15,7 @@ import { OpenHolds } from './open-holds.ts'
 import type { BudgetState, Ledger, Receipt } from './port.ts'
 import { recoverDeadInstances } from './recovery.ts'
 import { defaultHoldWaitMs } from './reservation.ts'
+import { Retention } from './retention.ts'
 import { createThresholds } from './thresholds.ts'
 import { UsageCounting } from './usage-counting.ts'
 import { createUsageReports, type UsageReports } from './usage-reports.ts'
@@ -38,6 +39,8 @@ export interface LedgerObserver {
   settled?(receipt: Receipt): void
   recovered?(holds: number): void
   thresholdReached?(event: { organisationId: OrganisationId; period: string; percent: number }): void
+  /** Old entries were removed. */
+  removed?(entries: number): void
 }
 
 export interface LedgerDeps {
@@ -47,6 +50,8 @@ export interface LedgerDeps {
   observer?: LedgerObserver
   /** Longest wait of a call that does not fit while other holds are open; default 5,000. */
   holdWaitMs?: number
+  /** Entries of calls that began more than this many days ago are removed; without it, none are. */
+  keepEntriesDays?: number | undefined
   /** Where writes of the hot path become durable; without it, in the database. */
   journal?: JournalOptions | undefined
   webhooks?: {
@@ -76,7 +81,10 @@ export interface LedgerService extends Ledger {
   /** Sums for a report, including everything that was settled before the call. */
   loadUsage(query: UsageQuery): Promise<UsagePage>
   loadUsageTotals(query: UsageQuery): Promise<UsageSum>
-  /** What the timers do every second: heartbeat, recovery of dead instances, thresholds, idle leases, sums for usage reports. */
+  /**
+   * What the timers do every second: heartbeat, recovery of dead instances, thresholds, idle leases, sums for usage reports, removal of
+   * old entries.
+   */
   maintain(): Promise<void>
   /** Writes the progress of running streams, as the timer does every 250 ms. */
   writeProgress(): Promise<void>
@@ -91,7 +99,7 @@ export interface LedgerService extends Ledger {
 export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
   const { database, clock, log, observer = {} } = deps
   const parts = await openParts(deps, observer)
-  const { instance, writer, leases, thresholds, holds, counting, expiryMs } = parts
+  const { instance, writer, leases, thresholds, holds, counting, retention, expiryMs } = parts
   const webhooks = deps.webhooks && createWebhookDelivery({ database, clock, log, ...deps.webhooks })
   await thresholds.checkAll()
 
@@ -110,6 +118,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     repeat(clock, maintainEveryMs, maintain, log, 'ledger maintenance failed'),
     repeat(clock, maintainEveryMs, deliver, log, 'the webhooks could not be delivered'),
     repeat(clock, countEveryMs, () => counting.run(), log, 'usage reports could not be kept current'),
+    repeat(clock, countEveryMs, () => retention.run(), log, 'old entries of the ledger could not be removed'),
     repeat(clock, progressEveryMs, () => holds.writeProgress(), log, 'the progress of streams could not be written'),
   ]
   const catchUp = () => writer.barrier().then(() => counting.catchUp())
@@ -149,6 +158,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       await instance.beat()
       await maintain()
       await counting.run()
+      await retention.run()
     },
     writeProgress: () => holds.writeProgress(),
     instanceId: () => instance.id,
@@ -198,7 +208,10 @@ async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
     now: () => clock.now(),
   })
   const counting = new UsageCounting({ database, clock, log })
-  return { instance, writer, leases, holds, thresholds, counting, expiryMs }
+  const { keepEntriesDays } = deps
+  const onRemoved = (entries: number) => observer.removed?.(entries)
+  const retention = new Retention({ database, clock, log, keepEntriesDays, onRemoved })
+  return { instance, writer, leases, holds, thresholds, counting, retention, expiryMs }
 }
 
 /** Applies what an earlier process left in a journal. */

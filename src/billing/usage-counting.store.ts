@@ -184,6 +184,7 @@ export async function tidy(database: Queryable): Promise<void> {
     'usage_tag_day_values',
     'usage_tags',
     'usage_tag_keys',
+    'ledger_removed_tags',
   ]) {
     await database.execute(
       `delete from ${table} where ctid = any(array(

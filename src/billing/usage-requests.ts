@@ -3,6 +3,7 @@ import { AppError, formatPicoUsd } from '../kernel/index.ts'
 import type { UsageRequest, UsageRequestsQuery } from '../contract/usage-reports.ts'
 import type { Database } from '../database/index.ts'
 import { startOfDay } from './periods.ts'
+import { loadRemovedTo } from './retention.store.ts'
 import type { UsageSubject } from './usage-range.ts'
 import type { UsageOptions } from './usage-reports.store.ts'
 import {
@@ -30,6 +31,7 @@ export interface UsageRequestsPage {
   options?: UsageOptions
   nextCursor: string | null
   searchedTo: string
+  removedTo: string | null
 }
 
 interface Search extends UsageRequestsQuery, ChosenUsage {}
@@ -41,9 +43,11 @@ export async function loadRequestPage(
 ): Promise<UsageRequestsPage> {
   const { organisationId, model, surface, spaceId } = filter
   const tagId = source.kind === 'tag' ? source.tagId : null
+  const removedToMs = (await loadRemovedTo(database)) ?? range.fromMs
+  const fromMs = Math.min(Math.max(range.fromMs, removedToMs), range.toMs)
   const wanted: RequestFilter = {
     organisationId,
-    fromMs: range.fromMs,
+    fromMs,
     model,
     surface,
     spaceId,
@@ -67,7 +71,8 @@ export async function loadRequestPage(
   return {
     items: await renderRequests(database, found),
     nextCursor: place ? `${place.startedAtMs}_${place.requestId}` : null,
-    searchedTo: new Date(place?.startedAtMs ?? range.fromMs).toISOString(),
+    searchedTo: new Date(place?.startedAtMs ?? fromMs).toISOString(),
+    removedTo: removedToMs > range.fromMs ? new Date(removedToMs).toISOString() : null,
   }
 }
 

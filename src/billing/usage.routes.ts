@@ -129,7 +129,7 @@ async function loadRenderedReceipt(ledger: UsageRoutesDeps['ledger'], requestId:
 function noReceipt(): AppError {
   return new AppError(
     'not_found',
-    'There is no receipt with this request id. Requests that run now, and requests that were refused, have none.',
+    'There is no receipt with this request id. Requests that run now, and requests that were refused, have none. Receipts are removed after `ledger.keepEntriesDays`, if it is set.',
   )
 }
 

@@ -299,6 +299,12 @@ export const usageRequestPageSchema = z
         'null: there are no more. A page can be short, and even empty, although more follow: a search reads a bounded number of calls.',
       ),
     searchedTo: z.iso.datetime().describe('Every matching call since this time was listed by now.'),
+    removedTo: z.iso
+      .datetime()
+      .nullable()
+      .describe(
+        'Single calls that began before this time are removed (`ledger.keepEntriesDays`); the sums of reports still have them. null: no call of the range is.',
+      ),
   })
   .meta({ id: 'UsageRequestPage' })
 

@@ -409,6 +409,37 @@ create table ledger_periods (
 );
 CREATE INDEX ledger_periods_by_end ON ledger_periods USING btree (ends_at);
 
+create table ledger_removal (
+  only_row boolean default true not null,
+  removed_to timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  constraint ledger_removal_pkey PRIMARY KEY (only_row),
+  constraint ledger_removal_only_row_check CHECK (only_row)
+);
+
+create table ledger_removed_sums (
+  organisation_id uuid not null,
+  period text not null,
+  model text not null,
+  surface text not null,
+  requests bigint not null,
+  estimated_requests bigint not null,
+  failed_requests bigint not null,
+  completed_requests bigint not null,
+  prompt_tokens bigint not null,
+  completion_tokens bigint not null,
+  billed_pico_usd bigint not null,
+  written_off_pico_usd bigint not null,
+  constraint ledger_removed_sums_pkey PRIMARY KEY (organisation_id, period, model, surface)
+);
+
+create table ledger_removed_tags (
+  organisation_id uuid not null,
+  tag_id bigint not null,
+  requests bigint not null,
+  billed_pico_usd bigint not null,
+  constraint ledger_removed_tags_pkey PRIMARY KEY (organisation_id, tag_id)
+);
+
 create table ledger_thresholds (
   organisation_id uuid not null,
   period text not null,

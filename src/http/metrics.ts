@@ -120,6 +120,11 @@ function createBillingMetrics(registers: Registry[]) {
       help: 'Provider cost above what a budget could bear, carried by the operator.',
       registers,
     }),
+    removedEntries: new Counter({
+      name: 'portico_ledger_entries_removed_total',
+      help: 'Old ledger entries that this instance removed, because of ledger.keepEntriesDays.',
+      registers,
+    }),
     budgetThresholds: new Counter({
       name: 'portico_budget_thresholds_total',
       help: 'Budgets that crossed a threshold.',

@@ -30,6 +30,7 @@ export async function openGateway(dependencies: GatewayDependencies) {
     clock,
     log,
     observer: observeLedger(metrics),
+    keepEntriesDays: config.settings.ledger.keepEntriesDays,
     // A server's ledger has other instances, which must see every hold of this one.
     ...(control.engine === 'embedded' && {
       journal: {

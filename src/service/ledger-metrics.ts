@@ -14,6 +14,7 @@ export function observeLedger(metrics: Metrics): LedgerObserver {
       metrics.billedUsd.inc({ surface }, Number(billedPicoUsd) / picoUsdPerUsd)
       metrics.writtenOffUsd.inc(Number(writtenOffPicoUsd) / picoUsdPerUsd)
     },
+    removed: (entries) => metrics.removedEntries.inc(entries),
     thresholdReached: ({ percent }) => metrics.budgetThresholds.inc({ threshold: String(percent) }),
   }
 }

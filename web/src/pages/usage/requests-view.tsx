@@ -18,7 +18,7 @@ export function RequestsView() {
   const requests = useSuspenseInfiniteQuery(requestsQuery(organisationId, search))
   const { data, hasNextPage, isFetchingNextPage } = requests
   const items = data.pages.flatMap((page) => page.items)
-  const searchedTo = data.pages.at(-1)!.searchedTo
+  const { searchedTo, removedTo } = data.pages.at(-1)!
   return (
     <>
       <Group gap="sm" align="flex-end">
@@ -40,6 +40,11 @@ export function RequestsView() {
               {t('requests.searchedTo', { time: format.dateTime(searchedTo) })}
             </Text>
           </Group>
+        )}
+        {!hasNextPage && removedTo !== null && (
+          <Text size="sm" c="dimmed">
+            {t('requests.removed', { time: format.dateTime(removedTo) })}
+          </Text>
         )}
       </Section>
     </>
