@@ -145,5 +145,6 @@ function transactionDeadline(): { passed: Promise<never>; clear(): void } {
 }
 
 function withDefaults(options: QueryOptions): RunOptions {
-  return { timeoutMs: options.timeoutMs ?? defaultStatementTimeoutMs, signal: options.signal }
+  const { timeoutMs = defaultStatementTimeoutMs, signal, prepared } = options
+  return { timeoutMs, signal, prepared }
 }

@@ -25,6 +25,11 @@ export interface QueryOptions {
   timeoutMs?: number
   /** No request waits for it: on the embedded engine's one connection it lets other statements run first. */
   background?: boolean
+  /**
+   * The embedded engine plans the statement once for each connection, which else takes most of the time of a lookup by key. For statements
+   * of a hot path, with a constant text and one good plan whatever the parameters. A server ignores it: planning is fast there.
+   */
+  prepared?: boolean
 }
 
 export interface Queryable {

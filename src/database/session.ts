@@ -18,6 +18,7 @@ export interface SqlResult {
 export interface RunOptions {
   timeoutMs: number
   signal?: AbortSignal | undefined
+  prepared?: boolean | undefined
 }
 
 /** One connection, reserved for one statement or one transaction. */
@@ -57,13 +58,26 @@ export function tooManyWaiting(): DatabaseError {
 // protocol, which accepts several statements in one text.
 type ExtendedQuery = pg.QueryConfig & { queryMode?: 'extended' }
 
-/** Runs one statement on an idle client. Throws DatabaseError only. */
+/** Names of prepared statements, by their text. */
+const preparedNames = new Map<string, string>()
+
+function nameOf(statement: string): string {
+  const known = preparedNames.get(statement)
+  if (known !== undefined) return known
+  const name = `portico_${preparedNames.size + 1}`
+  preparedNames.set(statement, name)
+  return name
+}
+
+/** Runs one statement on an idle client; `prepared`: parses and plans it once for this client. Throws DatabaseError only. */
 export async function runOnClient(
   client: pg.ClientBase,
   statement: string,
   parameters: readonly SqlValue[] | null,
+  { prepared = false }: { prepared?: boolean | undefined } = {},
 ): Promise<SqlResult> {
   const query: ExtendedQuery = { text: statement, types: valueTypes }
+  if (prepared) query.name = nameOf(statement)
   if (parameters !== null) {
     query.values = parameters.map(toParameter)
     query.queryMode = 'extended'

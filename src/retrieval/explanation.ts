@@ -121,7 +121,7 @@ async function explainCandidates(
   const rows = new Map(stored.map((row) => [row.chunkId, row]))
   const fusedRanks = new Map(ranked.map(({ chunkId }, index) => [chunkId, index + 1]))
   const shown = inFinalOrder(ranked, reranking).slice(0, limit)
-  // The search itself loads twice as many as it wants.
+  // The search itself reads no more than it needs.
   const missing = shown.flatMap(({ chunkId }) => (rows.has(chunkId) ? [] : [chunkId]))
   if (missing.length > 0) for (const row of await load(missing)) rows.set(row.chunkId, row)
   const texts = shown.flatMap(({ chunkId }) => rows.get(chunkId) ?? [])

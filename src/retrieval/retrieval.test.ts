@@ -87,6 +87,15 @@ describe.each(engines)('%s', (_name, createEngine) => {
       expect(texts.slice(2)).toEqual([repeated, repeated, repeated])
     })
 
+    it('reads further candidates where the best ones repeat a text', async () => {
+      const spaceId = createSpaceId()
+      const repeated = 'The canteen serves lentil soup on Mondays.'
+      for (let copy = 0; copy < 3; copy++) await fixture.add([repeated], { spaceId })
+      await fixture.add(['Soup is cooked by a cook with a spoon.'], { spaceId })
+      const texts = (await search('lentil soup on Mondays', { spaceId, limit: 2 })).map((passage) => passage.text)
+      expect(texts).toEqual([repeated, 'Soup is cooked by a cook with a spoon.'])
+    })
+
     it('finds the answer to a long question, wherever in it the topic is', async () => {
       const spaceId = createSpaceId()
       await fixture.add(

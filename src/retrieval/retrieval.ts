@@ -3,7 +3,7 @@ import { loadPassages, type StoredPassage } from './corpus/passages.store.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import type { Candidate, CandidateQuery, SpaceSearch } from './engine.ts'
 import { createExplainer, type Explainer, type ExplainSearch, type PreparedQuery } from './explanation.ts'
-import { fuse, type Fused, type FusionOptions, repeatsLast } from './fusion.ts'
+import { findRepeats, fuse, type Fused, type FusionOptions, repeatsLast } from './fusion.ts'
 import { embedQuery } from './embed-query.ts'
 import { maximumQueryCharacters } from './lexical/analyse-text.ts'
 import { analyseWithContext, type ContextText } from './lexical/weigh-context.ts'
@@ -139,18 +139,16 @@ async function findPassages(parts: SearchParts, request: SearchRequest): Promise
     const candidates = await space.findCandidates(query)
     explainer?.finished('candidates')
     const ranked = rank(candidates, query, parts.vectorWeight)
-    // Twice as many as wanted: some may be deleted meanwhile, and repeats are moved to the end.
     const best = ranked.slice(0, Math.max(request.limit * 2, rerankSizeOf(parts, request)))
     explainer?.finished('rank')
-    const chunkIds = best.map(({ chunkId }) => chunkId)
-    const stored = await loadPassages(database, request, chunkIds, request.signal)
+    const { read, stored } = await readBest(parts, request, best)
     const found = joinPassages(best, stored)
     const selected = selectPassages(found, request)
     explainer?.finished('passages')
-    const isComplete = stored.length === best.length
+    const isComplete = stored.length === read.length
     if (!isComplete) {
       const stillThere = new Set(stored.map(({ chunkId }) => chunkId))
-      await space.discard(chunkIds.filter((chunkId) => !stillThere.has(chunkId)))
+      await space.discard(read.filter((chunkId) => !stillThere.has(chunkId)))
     }
     if (isComplete || selected.length === request.limit || attempt === maximumAttempts) {
       const reranked = await rerankFound(parts, request, found)
@@ -172,6 +170,26 @@ async function findPassages(parts: SearchParts, request: SearchRequest): Promise
       return final
     }
   }
+}
+
+/**
+ * Reads `best`, twice as many as wanted, because some may be deleted meanwhile and repeats are moved to the end. The second half is read only
+ * where the first one has too few different texts. `read`: the chunks that were looked up.
+ */
+async function readBest(
+  parts: SearchParts,
+  request: SearchRequest,
+  best: readonly Fused[],
+): Promise<{ read: string[]; stored: StoredPassage[] }> {
+  const { database } = parts.index
+  const chunkIds = best.map(({ chunkId }) => chunkId)
+  const wanted = Math.max(request.limit, rerankSizeOf(parts, request))
+  const first = chunkIds.slice(0, wanted)
+  const stored = await loadPassages(database, request, first, request.signal)
+  const isEnough = stored.length - findRepeats(stored).size >= wanted
+  if (isEnough || chunkIds.length <= wanted) return { read: first, stored }
+  const others = await loadPassages(database, request, chunkIds.slice(wanted), request.signal)
+  return { read: chunkIds, stored: [...stored, ...others] }
 }
 
 function rerankSizeOf({ rerankStage }: SearchParts, { rerankText }: SearchRequest): number {

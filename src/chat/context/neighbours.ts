@@ -19,7 +19,7 @@ export async function addNeighbours(
 ): Promise<Passage[]> {
   const [best, ...others] = found
   if (!best) return []
-  const loaded = await documents.loadNeighbours(scope, [best.chunkId], signal)
+  const loaded = await documents.loadNeighbours(scope, best.chunkId, signal)
   const near: Passage[] = []
   let tokens = 0
   for (const chunk of loaded.toSorted((left, right) => right.chunkIndex - left.chunkIndex)) {

@@ -113,7 +113,7 @@ function createEmbeddedSession({ connection, onReleased, name, log }: EmbeddedSe
   }
 
   return {
-    run(statement, parameters, { timeoutMs, signal }) {
+    run(statement, parameters, { timeoutMs, signal, prepared }) {
       const result = inTurn(async () => {
         if (broken || connection.isLost()) throw connectionLost('the transaction was rolled back')
         let late = false
@@ -123,7 +123,7 @@ function createEmbeddedSession({ connection, onReleased, name, log }: EmbeddedSe
           endWorker()
         }, timeoutMs)
         try {
-          return await runOnClient(connection.client, statement, parameters)
+          return await runOnClient(connection.client, statement, parameters, { prepared })
         } catch (error) {
           throw late ? pastDeadline(timeoutMs) : error
         } finally {

@@ -51,6 +51,21 @@ test('a statement past its deadline loses no commit and rolls back the open tran
   expect(await control.query('select id from kept')).toEqual([{ id: 1 }])
 })
 
+test('a prepared statement is planned once for each connection, also in transactions, after errors and after a lost worker', async () => {
+  const { control } = databases
+  const divide = (by: number) => ['select 12 / $1::int as result', [by], { prepared: true }] as const
+  const prepared = () =>
+    control.query('select statement, generic_plans + custom_plans as runs from pg_prepared_statements')
+  await expect(control.query(...divide(0))).rejects.toMatchObject({ code: '22012' })
+  expect(await control.query(...divide(3))).toEqual([{ result: 4 }])
+  expect(await control.transaction((transaction) => transaction.query(...divide(4)))).toEqual([{ result: 3 }])
+  // The first one has failed while it was planned.
+  expect(await prepared()).toEqual([{ statement: 'select 12 / $1::int as result', runs: 2n }])
+  await control.query('select pg_sleep(20)', [], { timeoutMs: 100 }).catch(() => {})
+  expect(await control.query(...divide(6))).toEqual([{ result: 2 }])
+  expect(await prepared()).toMatchObject([{ runs: 1n }])
+})
+
 test('background work lets other statements run first, but not for longer than 100 ms', async () => {
   const { corpus } = databases
   const done: string[] = []

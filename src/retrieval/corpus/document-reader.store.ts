@@ -70,8 +70,8 @@ export interface DocumentReader {
   loadExisting: (scope: SpaceScope, documentIds: readonly string[], signal: AbortSignal) => Promise<string[]>
   /** The passages with these ids, in no order. */
   loadByIds: (scope: SpaceScope, chunkIds: readonly string[], signal: AbortSignal) => Promise<StoredPassage[]>
-  /** The passages right before and after these in their documents, in no order; some may be among the given ones. */
-  loadNeighbours: (scope: SpaceScope, chunkIds: readonly string[], signal: AbortSignal) => Promise<StoredPassage[]>
+  /** The passages right before and after this one in its document, in no order. */
+  loadNeighbours: (scope: SpaceScope, chunkId: string, signal: AbortSignal) => Promise<StoredPassage[]>
   /** All passages in reading order, the documents by name; empty where the Space is empty or larger than `maximum`. */
   loadSpace: (scope: SpaceScope, maximum: SpaceSize, signal: AbortSignal) => Promise<StoredPassage[]>
 }
@@ -144,7 +144,7 @@ export function createDocumentReader(database: Database): DocumentReader {
     },
 
     loadByIds: (scope, chunkIds, signal) => loadPassages(database, scope, chunkIds, signal),
-    loadNeighbours: (scope, chunkIds, signal) => loadNeighbours(database, scope, chunkIds, signal),
+    loadNeighbours: (scope, chunkId, signal) => loadNeighbours(database, scope, chunkId, signal),
     loadSpace: (scope, maximum, signal) => loadWholeSpace(database, scope, maximum, signal),
   }
 }

@@ -33,6 +33,11 @@ export const passageColumns = `c.id as "chunkId", coalesce(d.public_id, d.id) as
 /** A stretch of the extracted text. Chunks with some columns of a wide table are not: they repeat cells, and are shorter than the range of their rows. */
 export const isStretch = 'char_length(c.content) = c.character_to - c.character_from'
 
+/** The document of `chunks c`, looked up by its key: for a plain join, a planner that expects many chunks reads all documents. */
+export const joinDocument = 'cross join lateral (select * from documents where id = c.document_id offset 0) d'
+/** Its document is searchable; looked up by its key as well. */
+export const isOfSearchable = '(select i.searchable from indexed_documents i where i.document_id = c.document_id)'
+
 /** The chunks of these ids in no order, without those that were deleted or are not searchable. */
 export function loadPassages(
   database: Database,
@@ -42,10 +47,9 @@ export function loadPassages(
 ): Promise<StoredPassage[]> {
   return database.query(
     `select ${passageColumns}
-     from chunks c join indexed_documents i on i.document_id = c.document_id and i.searchable
-       join documents d on d.id = c.document_id
-     where c.space_id = $1 and c.organisation_id = $2 and c.id = any($3::uuid[])`,
+     from chunks c ${joinDocument}
+     where c.space_id = $1 and c.organisation_id = $2 and c.id = any($3::uuid[]) and ${isOfSearchable}`,
     [scope.spaceId, scope.organisationId, [...chunkIds]],
-    { signal },
+    { signal, prepared: true },
   )
 }

@@ -28,15 +28,22 @@ export interface SpaceStatistics {
   averageLength: number
 }
 
-/** What `occurrences` of a variant of this weight add to the score of a chunk of `length` terms. */
-export type Bm25Scorer = (weight: number, occurrences: number, length: number) => number
+/** What the formula adds to a term's occurrences in its divisor: `base`, and `perTerm` for each term of the chunk. */
+export interface Bm25Norm {
+  base: number
+  perTerm: number
+}
 
-/** The BM25 formula. Both engines rank by it; PostgreSQL's BM25 indexes have the same k1 and b. */
-export function createBm25Scorer({ averageLength }: Pick<SpaceStatistics, 'averageLength'>): Bm25Scorer {
-  const base = bm25K1 * (1 - bm25B)
-  const perTerm = (bm25K1 * bm25B) / Math.max(1, averageLength)
-  return (weight, occurrences, length) =>
-    (weight * occurrences * (bm25K1 + 1)) / (occurrences + base + perTerm * length)
+export function bm25Norm({ averageLength }: Pick<SpaceStatistics, 'averageLength'>): Bm25Norm {
+  return { base: bm25K1 * (1 - bm25B), perTerm: (bm25K1 * bm25B) / Math.max(1, averageLength) }
+}
+
+/**
+ * What `occurrences` of a variant of this weight add to the score of a chunk of `length` terms. Both engines rank by it; PostgreSQL's BM25
+ * indexes have the same k1 and b.
+ */
+export function bm25Score(weight: number, occurrences: number, length: number, { base, perTerm }: Bm25Norm): number {
+  return (weight * occurrences * (bm25K1 + 1)) / (occurrences + base + perTerm * length)
 }
 
 /**
@@ -48,11 +55,11 @@ export function rankByBm25(
 ): { chunkId: string; score: number }[] {
   const frequencies = allVariants(terms).map((_, variant) => hits.filter((hit) => hit.counts[variant]! > 0).length)
   const weights = variantWeights(terms, frequencies, chunks)
-  const scoreOf = createBm25Scorer({ averageLength })
+  const norm = bm25Norm({ averageLength })
   return hits
     .map(({ chunkId, length, counts }) => ({
       chunkId,
-      score: sumOf(counts.map((count, variant) => scoreOf(weights[variant]!, count, length))),
+      score: sumOf(counts.map((count, variant) => bm25Score(weights[variant]!, count, length, norm))),
     }))
     .sort((left, right) => right.score - left.score || (left.chunkId < right.chunkId ? -1 : 1))
 }
