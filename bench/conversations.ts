@@ -110,7 +110,9 @@ const list = (filter: Partial<Filter> = {}, after: Parameters<typeof loadConvers
 async function measureAll(): Promise<number> {
   const service = createConversations({ database: control, clock: systemClock, log: silentLog })
   const organisationOf = () => organisationId
-  const access = createConversationAccess({ database: control, service, organisationOf, callIdsOf, clock: systemClock })
+  const flushLedger = () => Promise.resolve()
+  const read = { database: control, service, organisationOf, flushLedger, callIdsOf, clock: systemClock }
+  const access = createConversationAccess(read)
   const middleMs = Date.now() - 100_000 * 60_000
   const middle = { lastAtMs: middleMs, id: createUuid() }
   const { items } = await list({}, middle)

@@ -297,11 +297,11 @@ export const configFileSchema = z.strictObject({
   ledger: z
     .strictObject({
       journal: z
-        .enum(['database', 'local'])
-        .default('database')
+        .enum(['auto', 'database', 'local'])
+        .default('auto')
         .describe(
           'Where holds and settlements become durable: in the control database, or first in a journal in the data folder, which ' +
-            'only the embedded database may use.',
+            'only the embedded database may use. `auto`: `local` with the embedded database, `database` with a server.',
         ),
       keepEntriesDays: integer(62, 36_500)
         .optional()

@@ -103,7 +103,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   performance.mark('ledger and gateway')
   const { index, jobs, blobs, documentStore } = await openFiles({ corpus, ...context })
   const golden = openGoldenQuestions({ control, corpus, organisations, jobs, metrics, ...context })
-  const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ...golden, ...context }
+  const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ledger, ...golden, ...context }
   const { spaceStore, spaces, insights, ...recorded } = await openSpaces(storedSpaces)
   const searched = { corpus, blobs, index, organisations, catalogue, metrics, tokens, ...gateway, ...context }
   const search = await openSearch(searched)

@@ -1,3 +1,4 @@
+export { freshness, noteFreshness } from './freshness.ts'
 export { JournalError, type JournalFiles } from './journal/index.ts'
 export { createLedger, type LedgerObserver, type LedgerService } from './ledger.ts'
 export { addToOutbox } from './outbox.store.ts'

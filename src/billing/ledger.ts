@@ -74,6 +74,8 @@ export interface JournalOptions {
 }
 
 export interface LedgerService extends Ledger {
+  /** Resolves when every call that was settled before is in the ledger's tables. Rejects with 503 when that takes too long. */
+  flush(): Promise<void>
   /** Checks that entries, counters, leases and holds agree, and reports what does not. */
   audit(): Promise<AuditReport>
   /** Reports of the console, including everything that was settled before the call. */
@@ -149,6 +151,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       await catchUp()
       return loadUsageTotals(database, query, await counting.isComplete())
     },
+    flush: () => writer.barrier(),
     async audit() {
       await writer.barrier()
       return runAudit(database, expiryMs)

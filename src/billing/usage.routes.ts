@@ -12,6 +12,7 @@ import {
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { AppError, type Clock } from '../kernel/index.ts'
 import { administrators, noOrganisation, type Organisation } from '../organisations/index.ts'
+import { freshness, noteFreshness } from './freshness.ts'
 import type { LedgerService } from './ledger.ts'
 import { usageRange, type UsageSubject } from './usage-range.ts'
 import {
@@ -78,13 +79,6 @@ export function usageRoutes({ ledger, organisations, clock }: UsageRoutesDeps): 
       },
     )
   }
-}
-
-const freshness = 'Every call that was settled before the moment in `x-portico-as-of` is included.'
-
-/** Call it before the data are read. */
-function noteFreshness(reply: { header(name: string, value: string): unknown }, clock: Clock): void {
-  reply.header('x-portico-as-of', new Date(clock.now()).toISOString())
 }
 
 function subjectOf({ id, timeZone }: UsageSubject) {

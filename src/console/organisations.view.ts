@@ -1,4 +1,4 @@
-import { renderBudget, type LedgerService } from '../billing/index.ts'
+import { freshness, type LedgerService, noteFreshness, renderBudget } from '../billing/index.ts'
 import {
   type ConsoleOrganisationRow,
   consoleOrganisationSchema,
@@ -20,7 +20,7 @@ const shownChanges = 10
 export interface OrganisationsViewDependencies {
   lists: OrganisationLists
   organisations: Pick<Organisations, 'get' | 'loadRecords' | 'loadRecord'>
-  ledger: Pick<LedgerService, 'loadBudget'>
+  ledger: Pick<LedgerService, 'loadBudget' | 'flush'>
   adminLog: AdminLog
   /** Canonical ids of all models. */
   modelIds: () => string[]
@@ -35,15 +35,18 @@ export function organisationsView(dependencies: OrganisationsViewDependencies): 
   }
 }
 
-function addList(app: App, { lists, organisations, clock }: OrganisationsViewDependencies) {
+function addList(app: App, { lists, organisations, ledger, clock }: OrganisationsViewDependencies) {
   app.get(
     '/api/console/organisations',
     described('listConsoleOrganisations', 'Organisations with their spending', {
+      description: freshness,
       querystring: consoleOrganisationsQuerySchema,
       response: { 200: consoleOrganisationsSchema, ...errorResponses(400, 401, 403) },
     }),
-    async ({ query }) => {
+    async ({ query }, reply) => {
+      noteFreshness(reply, clock)
       const nowMs = clock.now()
+      await ledger.flush()
       const { total, rows } = await lists.loadPage({ ...query, nowMs })
       const records = await organisations.loadRecords(rows.map(({ id }) => id))
       const byId = new Map(records.map((record) => [record.organisation.id as string, record]))

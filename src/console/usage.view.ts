@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { LedgerService } from '../billing/index.ts'
+import { freshness, type LedgerService, noteFreshness } from '../billing/index.ts'
 import { errorResponses } from '../contract/errors.ts'
 import {
   maximumInsightRows,
@@ -13,6 +13,7 @@ import {
 } from '../contract/usage-reports.ts'
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import type { InsightService } from '../insights/index.ts'
+import type { Clock } from '../kernel/index.ts'
 import { administrators, noOrganisation, type Organisations } from '../organisations/index.ts'
 
 const described = describeRoutes(administrators, 'Console: usage')
@@ -26,6 +27,7 @@ export interface UsageViewDependencies {
   documentNames: (organisationId: string, documentIds: readonly string[]) => Promise<Map<string, string>>
   /** The name of a Space; undefined if it was deleted. */
   spaceName: (id: string) => string | undefined
+  clock: Clock
 }
 
 /** The usage page: one report, its table as CSV, and single requests. */
@@ -50,12 +52,16 @@ function addReport(app: App, dependencies: UsageViewDependencies) {
     '/api/console/organisations/:id/usage',
     described('viewUsage', 'Budget, spend, latency and errors of an organisation', {
       description:
-        'Includes every call that was settled before the request. Latency and errors follow the filters for model and surface only; budget, forecast and velocity are those of the whole organisation.',
+        'Latency and errors follow the filters for model and surface only; budget, forecast and velocity are those of the whole organisation. ' +
+        freshness,
       params: usageReportParamsSchema,
       querystring: usageReportQuerySchema,
       response: { 200: usageReportSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    (request) => loadReport(dependencies, request.params.id, request.query),
+    (request, reply) => {
+      noteFreshness(reply, dependencies.clock)
+      return loadReport(dependencies, request.params.id, request.query)
+    },
   )
 }
 
@@ -109,15 +115,17 @@ async function loadInsights(
 }
 
 function addExport(app: App, dependencies: UsageViewDependencies) {
-  const { reports, spaceName } = dependencies
+  const { reports, spaceName, clock } = dependencies
   app.get(
     '/api/console/organisations/:id/usage/export',
     described('exportUsage', 'The table of a usage report as CSV', {
+      description: freshness,
       params: usageReportParamsSchema,
       querystring: usageReportQuerySchema,
       response: { 200: z.string(), ...errorResponses(400, 401, 403, 404) },
     }),
     async (request, reply) => {
+      noteFreshness(reply, clock)
       const { subject } = await findSubject(dependencies, request.params.id)
       const { name, text } = await reports.loadCsv(subject, request.query, (id) => spaceName(id) ?? null)
       return reply
@@ -133,11 +141,15 @@ function addRequests(app: App, dependencies: UsageViewDependencies) {
   app.get(
     '/api/console/organisations/:id/usage/requests',
     described('viewUsageRequests', 'Single requests of an organisation, newest first', {
+      description: freshness,
       params: usageReportParamsSchema,
       querystring: usageRequestsQuerySchema,
       response: { 200: usageRequestPageSchema, ...errorResponses(400, 401, 403, 404) },
     }),
-    (request) => loadRequests(dependencies, request.params.id, request.query),
+    (request, reply) => {
+      noteFreshness(reply, dependencies.clock)
+      return loadRequests(dependencies, request.params.id, request.query)
+    },
   )
 }
 

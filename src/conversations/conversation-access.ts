@@ -28,13 +28,15 @@ export interface ConversationAccessDependencies {
   database: Database
   service: Pick<ConversationService, 'flush' | 'sweep'>
   organisationOf: (spaceId: string) => string | undefined
+  /** Resolves when every call that was billed before is in the ledger's tables. */
+  flushLedger: () => Promise<void>
   /** The ids that the calls of an answer may have. */
   callIdsOf: (requestId: RequestId) => readonly string[]
   clock: Clock
 }
 
 export function createConversationAccess(dependencies: ConversationAccessDependencies) {
-  const { database, service, organisationOf, callIdsOf, clock } = dependencies
+  const { database, service, organisationOf, flushLedger, callIdsOf, clock } = dependencies
   /** The ids of the calls: the receipts, or for an answer that did not end, those that it may have. */
   const callsOf = ({ requestId, receipts, outcome }: StoredTurn) =>
     outcome === 'complete' ? receipts : callIdsOf(requestId)
@@ -53,6 +55,7 @@ export function createConversationAccess(dependencies: ConversationAccessDepende
     async loadOne(spaceId: string, conversationId: string, after: number): Promise<ConversationViewBody | undefined> {
       const found = await loadConversation(database, { spaceId, conversationId, after })
       if (!found) return undefined
+      await flushLedger()
       const calls = await loadBilledCalls(database, found.turns.flatMap(callsOf))
       const byId = new Map(calls.map((call) => [call.requestId, call]))
       return {

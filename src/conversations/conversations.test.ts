@@ -1,8 +1,12 @@
+import fs from 'node:fs'
+import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
+import { makeTestFolder, openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
+import { createLedger } from '../billing/index.ts'
+import { later, settledCall } from '../billing/testing/journal-stage.ts'
 import type { Database } from '../database/index.ts'
-import { createUuid, type Log, silentLog } from '../kernel/index.ts'
+import { createUuid, formatPicoUsd, type Log, silentLog, systemClock } from '../kernel/index.ts'
 import { serviceActor } from '../operators/index.ts'
 import { createConversationAccess } from './conversation-access.ts'
 import type { ConversationFilter } from './conversation-list.store.ts'
@@ -57,10 +61,17 @@ const everything: ConversationFilter = { from: null, to: null, user: null, havin
 
 const callIdsOf = (requestId: string) => [`${requestId}_query`, requestId]
 
-function start({ database = databases.control, log = silentLog }: { database?: Database; log?: Log } = {}) {
+interface Parts {
+  database?: Database
+  log?: Log
+  flushLedger?: () => Promise<void>
+}
+
+function start({ database = databases.control, log = silentLog, flushLedger = () => Promise.resolve() }: Parts = {}) {
   const clock = createFakeClock(startMs)
   const service = createConversations({ database, clock, log })
-  const access = createConversationAccess({ database, service, organisationOf: () => organisationId, callIdsOf, clock })
+  const read = { organisationOf: () => organisationId, flushLedger, callIdsOf }
+  const access = createConversationAccess({ database, service, clock, ...read })
   return {
     clock,
     service,
@@ -171,6 +182,24 @@ describe('answers of a Space', () => {
       outcome: 'complete',
     })
     await expectSums()
+  })
+
+  test('name the bill of an answer that is only in the journal of the ledger yet', async () => {
+    const folder = makeTestFolder()
+    const ledger = await createLedger({
+      database: { ...databases.control, engine: 'embedded' },
+      clock: systemClock,
+      log: silentLog,
+      journal: { mode: 'local', folder: path.join(folder, 'journal'), ...later },
+    })
+    const { requestId, billedPicoUsd } = await settledCall(ledger)
+    const { answer, service, list, view } = start({ flushLedger: () => ledger.flush() })
+    answer(['billed?', 'A'], { receipts: [{ requestId, model: 'answering-model', billedPicoUsd }] })
+    await service.flush()
+    const { turns } = (await view((await list()).items[0]!.id))!
+    expect(turns[0]!.receipts).toEqual([{ requestId, billedUsd: formatPicoUsd(billedPicoUsd) }])
+    await ledger.close()
+    fs.rmSync(folder, { recursive: true })
   })
 
   test('of two instances that write at the same time are all stored, in one order', async () => {

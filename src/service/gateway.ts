@@ -31,10 +31,10 @@ export async function openGateway(dependencies: GatewayDependencies) {
     log,
     observer: observeLedger(metrics),
     keepEntriesDays: config.settings.ledger.keepEntriesDays,
-    // A server's ledger has other instances, which must see every hold of this one.
+    // A server's ledger has other instances, which must see every hold of this one: `auto` is without a journal there.
     ...(control.engine === 'embedded' && {
       journal: {
-        mode: config.settings.ledger.journal,
+        mode: config.settings.ledger.journal === 'database' ? 'database' : 'local',
         folder: path.join(config.settings.dataFolder, 'ledger-journal'),
       },
     }),

@@ -139,6 +139,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       documentNames: chunks.loadNames,
       organisations,
       spaceName: (id) => spaces.get(id)?.name,
+      clock,
     }),
     operationsRoutes({ isReady }),
     staticRoutes({ folder: consoleFolder }),

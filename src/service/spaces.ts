@@ -1,4 +1,5 @@
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
+import type { LedgerService } from '../billing/index.ts'
 import type { DocumentStore } from '../documents/index.ts'
 import { createConversationAccess, createConversations } from '../conversations/index.ts'
 import { callIdsOf } from '../chat/index.ts'
@@ -16,6 +17,7 @@ interface SpacesDependencies extends PartContext {
   catalogue: Pick<Catalogue, 'resolve'>
   documentStore: Pick<DocumentStore, 'removeOfSpace'>
   goldenRuns: Pick<GoldenRuns, 'loadGate'>
+  ledger: Pick<LedgerService, 'flush'>
 }
 
 /** Most documents of a deleted Space that one transaction removes. */
@@ -23,8 +25,8 @@ const removalBatch = 100
 
 /** Spaces, and the removal of the documents of deleted Spaces. */
 export async function openSpaces(dependencies: SpacesDependencies) {
-  const { config, control, changeFeed, organisations, catalogue, documentStore, goldenRuns, clock, log, onStop } =
-    dependencies
+  const { config, control, changeFeed, organisations, catalogue, documentStore, goldenRuns, ledger } = dependencies
+  const { clock, log, onStop } = dependencies
   const removals = createSpaceRemovals({
     store: createSpaceRemovalStore(control),
     async onSpaceRemoved({ organisationId, spaceId }, signal) {
@@ -55,6 +57,8 @@ export async function openSpaces(dependencies: SpacesDependencies) {
   const service = createConversations({ database: control, clock, log })
   onStop(() => service.close())
   const organisationOf = (id: string) => spaces.get(id)?.organisationId
-  const conversations = createConversationAccess({ database: control, service, organisationOf, callIdsOf, clock })
+  const flushLedger = () => ledger.flush()
+  const access = { database: control, service, organisationOf, flushLedger, callIdsOf, clock }
+  const conversations = createConversationAccess(access)
   return { spaceStore, spaces, insights, conversations, beginRecord: service.begin }
 }

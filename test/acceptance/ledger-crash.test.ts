@@ -13,8 +13,9 @@ import { seededRandom } from '../harness/recorded-wire.ts'
 /** The ledger under kill -9: the real process, killed under load, compared with the records of its clients. */
 
 const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 50)
-/** Where writes become durable. A server's ledger has no local journal. */
-const modes = testServerUrl() === undefined ? ['database', 'local'] : ['database', 'database']
+/** Where writes become durable: in both ways, or as the whole run. A server's ledger has no local journal. */
+const chosen = testServerUrl() === undefined ? process.env['PORTICO_TEST_LEDGER_JOURNAL'] : 'database'
+const modes = chosen === undefined ? ['database', 'local'] : [chosen, chosen]
 /** Independent services in parallel, because a restart mostly waits for one core: one for each mode. */
 const lanes = modes.length
 const writingTo = (mode: string) => ({ PORTICO_LEDGER_JOURNAL: mode })

@@ -101,10 +101,10 @@ export async function startPortico(options: StartOptions = {}): Promise<TestPort
   }
 }
 
-/** `PORTICO_TEST_LEDGER_JOURNAL` sets `ledger.journal` for the services of a whole run; without it the default applies. */
-function ledgerSetting(): Record<string, string> {
+/** `PORTICO_TEST_LEDGER_JOURNAL` sets `ledger.journal` for the embedded databases of a whole run; without it the default applies. */
+function ledgerSetting(databaseUrl: string | undefined): Record<string, string> {
   const journal = process.env['PORTICO_TEST_LEDGER_JOURNAL']
-  return journal === undefined ? {} : { PORTICO_LEDGER_JOURNAL: journal }
+  return journal === undefined || databaseUrl !== undefined ? {} : { PORTICO_LEDGER_JOURNAL: journal }
 }
 
 function configuration(
@@ -123,7 +123,7 @@ function configuration(
       PORTICO_DEMO: 'false',
       PORTICO_OPERATOR_TOKEN: operatorToken,
       PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
-      ...ledgerSetting(),
+      ...ledgerSetting(place.databaseUrl),
       ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
       ...environment,
     },
@@ -288,7 +288,7 @@ export async function spawnPortico(environment: Record<string, string>): Promise
         PORT: '0',
         PORTICO_METRICS_PORT: '0',
         PORTICO_LOG_LEVEL: 'info',
-        ...ledgerSetting(),
+        ...ledgerSetting(environment.DATABASE_URL),
         ...environment,
       },
       stdio: ['ignore', 'pipe', 'pipe'],

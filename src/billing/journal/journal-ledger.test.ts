@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../../database/index.ts'
 import { createRequestId, isAppError, parsePicoUsd } from '../../kernel/index.ts'
@@ -63,6 +64,41 @@ describe('a call that is not in the database yet', () => {
     expect({ first, last, opens, changes }).toEqual({ first: 1, last: 100, opens: '[]', changes: '{}' })
     expect(JSON.parse(String(settlements))).toHaveLength(50)
     expect(await stage.countEntries()).toBe(50n)
+  })
+
+  test('has the same receipt at every moment while a slow database receives it', async () => {
+    const applying: (() => void)[] = []
+    let isSlow = true
+    let applied = 0
+    const slow: Database = {
+      ...stage.control,
+      async query(statement, ...rest) {
+        if (!statement.includes('ledger_apply_journal')) return stage.control.query(statement, ...rest)
+        if (isSlow) await new Promise<void>((resolve) => applying.push(resolve))
+        applied += 1
+        return stage.control.query(statement, ...rest)
+      },
+    }
+    const ledger = await stage.openLedger({ projectionDelayMs: 0 }, slow)
+    const organisation = organisationWith('1000')
+    const receipts = await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => {
+        const receipt = await settledCall(ledger, organisation, index)
+        expect(await ledger.loadReceipt(receipt.requestId)).toEqual(receipt)
+        return receipt
+      }),
+    )
+    isSlow = false
+    for (const go of applying) go()
+    while ((await stage.countEntries()) < receipts.length) {
+      const found = await Promise.all(receipts.map(({ requestId }) => ledger.loadReceipt(requestId)))
+      expect(found).toEqual(receipts)
+      await turn()
+    }
+    await ledger.flush()
+    expect(applied).toBeGreaterThan(1)
+    expect(await stage.countEntries()).toBe(60n)
+    expect((await ledger.audit()).findings).toEqual([])
   })
 
   test('keeps its request id: a second call with the id is refused and not billed', async () => {
@@ -179,7 +215,7 @@ describe('a disk that fails', () => {
     const more: Promise<unknown>[] = []
     while (ledger.isAccepting() && more.length < 200) {
       more.push(isRefused(holdOne().then((hold) => hold.durable)))
-      await new Promise((resolve) => setImmediate(resolve))
+      await turn()
     }
     await expect.poll(() => ledger.isAccepting(), { timeout: 10_000 }).toBe(false)
     const startedMs = performance.now()

@@ -50,32 +50,27 @@ export class JournalStage {
     return ledger
   }
 
-  /** A ledger that dies with its next statement, and the way to let it die: no timer, no statement and no close reaches the database. */
+  /**
+   * A ledger that dies with its next statement, and the way to let it die: no statement and no close reaches the database. It has no
+   * timers, because what they write would reach it at a time that the machine decides.
+   */
   async openMortal(changes: Partial<JournalOptions> = {}) {
     let isDead = false
     const { control, folder } = this
     const never = () => new Promise<never>(() => {})
-    const timers: (() => void)[] = []
     const mortal: Database = {
       ...control,
       query: (...given) => (isDead ? never() : control.query(...given)),
       execute: (...given) => (isDead ? never() : control.execute(...given)),
       transaction: (...given) => (isDead ? never() : control.transaction(...given)),
     }
-    const clock = {
-      ...systemClock,
-      every(ms: number, task: () => void) {
-        timers.push(systemClock.every(ms, task))
-        return timers.at(-1)!
-      },
-    }
+    const clock = { ...systemClock, every: () => () => {} }
     const journal = { mode: 'local' as const, folder, ...later, ...changes }
     const ledger = await createLedger({ database: mortal, clock, log: silentLog, journal })
     return {
       ledger,
       kill() {
         isDead = true
-        for (const stop of timers) stop()
       },
     }
   }
