@@ -161,6 +161,9 @@ async function open(
   const work = new AbortController()
   // Nothing may be shown without the hold, so the provider's call ends. The rejection is also handled where `durable` is awaited.
   hold.durable.catch((error: unknown) => work.abort(error))
+  const request = { ...call.request }
+  if (request.user !== undefined) request.user = pseudonyms(call.organisation.id, request.user)
+  if (hold.outputCapTokens !== null) request.maxOutputTokens = hold.outputCapTokens
   return {
     call,
     model: resolved.model.id,
@@ -171,20 +174,13 @@ async function open(
     openedMs,
     work,
     working: null,
-    request: {
-      ...call.request,
-      ...(call.request.user !== undefined && { user: pseudonyms(call.organisation.id, call.request.user) }),
-      ...(hold.outputCapTokens !== null && { maxOutputTokens: hold.outputCapTokens }),
-    },
+    request,
     promptTokensEstimate: prompt.estimate,
     outputTokensBound: hold.outputCapTokens ?? Math.min(call.request.maxOutputTokens ?? Infinity, maximumTokens),
     readOn,
     tokens,
     clock,
-    // Few calls write a line, and a child takes as long as the rest of this function.
-    get log() {
-      return log.child({ requestId: call.requestId })
-    },
+    log,
   }
 }
 

@@ -168,12 +168,15 @@ function answerCompletions({ completions, clock, log }: CompletionDependencies) 
     const identity = { id: `chatcmpl-${request.requestId.slice(4)}`, createdSeconds: Math.floor(clock.now() / 1000) }
     if (!parsed.stream) {
       const completion = await completions.complete(call)
-      reply.headers(answerHeaders(completion))
-      return renderCompletion(completion, { ...identity, model: completion.model })
+      addAnswerHeaders(reply, completion)
+      // Text with this type is sent as it is.
+      return reply
+        .header('content-type', 'application/json; charset=utf-8')
+        .send(renderCompletion(completion, { ...identity, model: completion.model }) as never)
     }
 
     const streamed = await completions.stream(call)
-    reply.headers(answerHeaders(streamed))
+    addAnswerHeaders(reply, streamed)
     const renderer = createChunkRenderer({ ...identity, model: streamed.model }, { includeUsage: parsed.includeUsage })
     // No heartbeat: the compatible API sends no comment lines, and strict clients fail on them.
     const stream = startEventStream(reply, request.clientSignal, { heartbeat: null })
@@ -203,10 +206,8 @@ function gate(request: { organisation: Parameters<typeof assertGatewayAccess>[0]
   done()
 }
 
-function answerHeaders({ deploymentId, hosting, adjusted }: CompletionInfo): Record<string, string> {
-  return {
-    'x-portico-deployment': deploymentId,
-    'x-portico-hosting': hosting,
-    ...(adjusted.length > 0 ? { 'x-adjusted-params': headerList(adjusted) } : {}),
-  }
+function addAnswerHeaders(reply: FastifyReply, { deploymentId, hosting, adjusted }: CompletionInfo): void {
+  reply.header('x-portico-deployment', deploymentId)
+  reply.header('x-portico-hosting', hosting)
+  if (adjusted.length > 0) reply.header('x-adjusted-params', headerList(adjusted))
 }

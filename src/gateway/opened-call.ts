@@ -32,6 +32,7 @@ export interface OpenedCall {
   readOn: ReadOn
   tokens: TokenCounting
   clock: Clock
+  /** Not of this call: lines name its request. Few calls write one, and a log of their own would cost all of them. */
   log: Log
 }
 
@@ -80,14 +81,17 @@ export function settleAnswered(
 export async function settleLater(opened: OpenedCall, deployment: Deployment, outcome: AnsweredOutcome): Promise<void> {
   await settleAnswered(opened, deployment, outcome).catch((error: unknown) => {
     // The hold stays open and durable: recovery settles it after a restart.
-    opened.log.error({ error: String(error) }, 'a partial answer could not be settled')
+    opened.log.error(
+      { requestId: opened.call.requestId, error: String(error) },
+      'a partial answer could not be settled',
+    )
   })
 }
 
 /** Nothing is billed. */
-export async function settleUnanswered({ hold, log }: OpenedCall, reason: string): Promise<void> {
+export async function settleUnanswered({ call, hold, log }: OpenedCall, reason: string): Promise<void> {
   await hold.settle({ kind: 'unanswered', reason }).catch((error: unknown) => {
-    log.error({ error: String(error) }, 'a failed call could not be settled; recovery will')
+    log.error({ requestId: call.requestId, error: String(error) }, 'a failed call could not be settled; recovery will')
   })
 }
 

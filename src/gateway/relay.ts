@@ -40,6 +40,7 @@ export async function* relay(
   let ending: AnsweredEnding = 'client_closed'
   let isFailed = false
   let isSettled = false
+  let isRead = false
   // A slow reader would falsify the deployment's rate.
   let idleMs = 0
   // Raced with each read only if the provider's call outlives the client; otherwise the client's disconnect ends the call and the read.
@@ -57,6 +58,7 @@ export async function* relay(
       yield visible
       idleMs += opened.clock.monotonicMs() - yieldedMs
     }
+    isRead = true
     ending = 'completed'
     const finishReason = meter.finishReason()
     const usage = (await completeUsage(opened, meter.usage())) ?? (await estimateUsage(opened, meter))
@@ -77,7 +79,8 @@ export async function* relay(
     opened.call.signal.removeEventListener('abort', onLeave)
     const isLeft = ending === 'client_closed' && !isFailed && !isSettled && meter.usage() === null
     if (!(isLeft && readOnStream(opened, deployment, () => Promise.resolve(reading)))) {
-      cancel(opened, reading)
+      // Nothing is left to end where the answer was read to its end.
+      if (!isRead) cancel(opened, reading)
       if (!isSettled) await settlePartial(opened, deployment, reading, ending)
     }
   }
@@ -133,7 +136,10 @@ function readOnStream(opened: OpenedCall, deployment: Deployment, open: () => Pr
         await take(opened, reading, events)
       }
     } catch (error) {
-      opened.log.debug({ error: String(error) }, 'a stream that its client has left was not read to its end')
+      opened.log.debug(
+        { requestId: opened.call.requestId, error: String(error) },
+        'a stream that its client has left was not read to its end',
+      )
     }
     cancel(opened, reading)
     if (opened.working) await settlePartial(opened, deployment, reading, 'client_closed')

@@ -6,7 +6,7 @@ import { raceSignal } from '../kernel/index.ts'
 const heartbeatMs = 15_000
 
 /**
- * Turns the reply into a stream of server-sent events. Sends status 200 and the headers now, then a comment for every 15 s without an
+ * Turns the reply into a stream of server-sent events. Sends status 200 and the headers in this turn of the event loop, then a comment for every 15 s without an
  * event. `signal` is the clientSignal of the request.
  */
 export function startEventStream(
@@ -24,7 +24,8 @@ export function startEventStream(
     // nginx buffers streams by default.
     'x-accel-buffering': 'no',
   } as never)
-  raw.flushHeaders()
+  // The first text of this turn leaves with the headers, in one write to the socket.
+  const flushing = setImmediate(() => raw.flushHeaders())
   raw.socket?.setNoDelay(true)
   const beat = () => {
     // A slow reader needs no heartbeat, and a write would hide that it has stopped reading.
@@ -32,16 +33,18 @@ export function startEventStream(
   }
   const timer = heartbeat === null ? undefined : setInterval(beat, heartbeatMs)
   timer?.unref()
-  raw.once('close', () => clearInterval(timer))
+  if (timer) raw.once('close', () => clearInterval(timer))
   return {
     /** Writes text and waits for a slow client. Rejects when the client has disconnected. */
     write(text: string): Promise<void> | void {
       signal.throwIfAborted()
+      clearImmediate(flushing)
       timer?.refresh()
       if (!raw.write(text)) return drain(reply, signal)
     },
     /** Ends the stream with an optional last text, which is sent even after the signal has aborted. */
     end(lastText = ''): void {
+      clearImmediate(flushing)
       clearInterval(timer)
       if (!raw.destroyed) raw.end(lastText)
     },

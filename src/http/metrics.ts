@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { createRequestMetrics } from './request-metrics.ts'
 
 /** All metrics in one registry; rooms receive the functions that they need as arguments. */
 export function createMetrics() {
@@ -9,7 +10,7 @@ export function createMetrics() {
   const registers = [registry]
   return {
     registry,
-    ...createHttpMetrics(registers),
+    http: createRequestMetrics(registers),
     ...createBillingMetrics(registers),
     ...createProviderMetrics(registers),
     ...createDocumentMetrics(registers),
@@ -78,26 +79,6 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       resolve()
     })
   })
-}
-
-/** Requests of the public port. */
-function createHttpMetrics(registers: Registry[]) {
-  return {
-    httpRequests: new Counter({
-      name: 'portico_http_requests_total',
-      help: 'Answered HTTP requests.',
-      labelNames: ['method', 'route', 'status'],
-      registers,
-    }),
-    httpSeconds: new Histogram({
-      name: 'portico_http_request_seconds',
-      help: 'From the first byte of a request to the last byte of its answer.',
-      labelNames: ['route'],
-      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120],
-      registers,
-    }),
-    httpInFlight: new Gauge({ name: 'portico_http_requests_in_flight', help: 'Requests being handled.', registers }),
-  }
 }
 
 /** Usage, cost and budgets. */

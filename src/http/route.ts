@@ -100,6 +100,8 @@ declare module 'fastify' {
     clientSignal: AbortSignal
     /** The share of the JSON body in the budget for bodies in flight. */
     bodyAccount: BodyAccount | undefined
+    /** Ends the request's count in the limits of its organisation. */
+    leaveLimits: (() => void) | undefined
   }
 }
 

@@ -94,6 +94,7 @@ export function createServer(options: ServerOptions): App {
   app.decorateRequest('requestId', null as never)
   app.decorateRequest('clientSignal', null as never)
   app.decorateRequest('bodyAccount', undefined)
+  app.decorateRequest('leaveLimits', undefined)
 
   const unknownRoutes = createUnknownRoutes(options.authenticators, options.assertGatewayAccess)
   app.addHook('onRoute', ({ method, url }) => unknownRoutes.add(method, url))
@@ -198,7 +199,7 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
     for (const controller of inFlight) controller.abort(options.shutdown?.reason)
   })
   app.addHook('onRequest', (request, reply, done) => {
-    metrics.httpInFlight.inc()
+    metrics.http.started()
     request.requestId = request.id as never
     reply.header('x-request-id', request.id)
     addSecurityHeaders(request, reply)
@@ -206,8 +207,9 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
     request.clientSignal = gone.signal
     inFlight.add(gone)
     reply.raw.once('close', () => {
-      metrics.httpInFlight.dec()
+      metrics.http.ended()
       inFlight.delete(gone)
+      request.leaveLimits?.()
       request.bodyAccount?.close()
       if (!reply.raw.writableFinished)
         gone.abort(new AppError('client_closed', 'The client has closed the connection.'))
@@ -236,8 +238,7 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
   })
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
-    metrics.httpRequests.inc({ method: request.method, route, status: String(reply.statusCode) })
-    metrics.httpSeconds.observe({ route }, reply.elapsedTime / 1000)
+    metrics.http.answered(request.method, route, reply.statusCode, reply.elapsedTime)
     options.log.info(
       {
         requestId: request.id,
@@ -260,7 +261,7 @@ function enterLimits(limiter: RequestLimiter, request: FastifyRequest, reply: Fa
   const { limited } = request.routeOptions.config
   if (limited === undefined) return
   const { leave, rate } = limiter.enter(request.organisation, limited)
-  reply.raw.once('close', leave)
+  request.leaveLimits = leave
   if (rate) reply.headers(rateLimitHeaders(rate))
 }
 

@@ -19,6 +19,8 @@ export function acceptCall(
   const { refuses = [] } = traits
   if (rejects.length > 0 || refuses.length > 0) {
     for (const field of publicFieldNames) {
+      // Not deleted where absent: an object is slow once a field has been deleted.
+      if (request[field] === undefined) continue
       if (!rejects.includes(publicNames[field]) && !refuses.includes(publicNames[field])) continue
       adjustments.drop(request, field)
       delete request[field]

@@ -45,7 +45,7 @@ export function createHttpProvider({
   const wire: Wire = {
     pool,
     adapter,
-    extraHeaders: lowerCaseNames(settings.headers ?? {}),
+    completeHeaders: createHeaderCompletion(lowerCaseNames(settings.headers ?? {})),
     maximumBytes: settings.limits?.maximumResponseBytes ?? defaultLimits.maximumResponseBytes,
     refusals: createLearnedRefusals(clock ? { now: () => clock.now() } : {}),
     onRefusal(refusal) {
@@ -101,7 +101,7 @@ export function createHttpProvider({
 interface Wire {
   pool: ConnectionPool
   adapter: WireAdapter
-  extraHeaders: Record<string, string>
+  completeHeaders: ReturnType<typeof createHeaderCompletion>
   maximumBytes: number
   refusals: LearnedRefusals
   onRefusal: (refusal: { deployment: string; field: string }) => void
@@ -150,10 +150,8 @@ async function send(wire: Wire, request: WireRequest, { signal, tenant = service
   }
   const answer = await exchange({
     dispatcher: wire.pool.dispatcher,
-    request: {
-      ...encoded,
-      headers: { 'user-agent': userAgent, ...encoded.headers, ...credentials, ...wire.extraHeaders },
-    },
+    request: encoded,
+    headers: wire.completeHeaders(encoded.headers, credentials),
     signal,
     maximumBytes: wire.maximumBytes,
     onClosed: leave,
@@ -194,6 +192,21 @@ async function refusal(adapter: WireAdapter, answer: Exchange): Promise<Provider
   const mayNameField = error.errorClass === 'invalid_request' || error.errorClass === 'model_not_found'
   if (mayNameField && (answer.status === 400 || answer.status === 422)) refusalBodies.set(error, body)
   return error
+}
+
+/**
+ * All headers of a request. Adapters use the same objects for most requests (see jsonRequest), and hosts with a key always have the same
+ * credentials, so the result is kept for both.
+ */
+function createHeaderCompletion(extraHeaders: Record<string, string>) {
+  const completed = new WeakMap<object, { credentials: object; headers: Record<string, string> }>()
+  return (own: Record<string, string>, credentials: Record<string, string>) => {
+    const known = completed.get(own)
+    if (known && known.credentials === credentials) return known.headers
+    const headers = { 'user-agent': userAgent, ...own, ...credentials, ...extraHeaders }
+    completed.set(own, { credentials, headers })
+    return headers
+  }
 }
 
 /** Header names are case-insensitive, but as keys of one object both would be sent. */

@@ -11,13 +11,12 @@ interface IncomingOptions {
   maximumBytes: number
   /** Called once, when the exchange no longer uses its connection. */
   onClosed: () => void
-  /** Called with a failure that comes before status and headers. */
-  onFailureBeforeAnswer: (error: Error) => void
 }
 
 /** The receiving half of an exchange: a queue of bytes, followed by the end or a failure. Iterated once. */
 export class IncomingBody implements AsyncIterable<Uint8Array[]> {
   readonly #options: IncomingOptions
+  readonly #onFailureBeforeAnswer: (error: Error) => void
   readonly #onAbort: () => void
   #controller: Dispatcher.DispatchController | undefined
   #waiting: Uint8Array[] = []
@@ -29,8 +28,10 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
   #failed: Error | undefined
   #wake: (() => void) | undefined
 
-  constructor(options: IncomingOptions) {
+  /** `onFailureBeforeAnswer` is called with a failure that comes before status and headers. */
+  constructor(options: IncomingOptions, onFailureBeforeAnswer: (error: Error) => void) {
     this.#options = options
+    this.#onFailureBeforeAnswer = onFailureBeforeAnswer
     this.#onAbort = () => this.fail(options.signal.reason)
     options.signal.addEventListener('abort', this.#onAbort, { once: true })
   }
@@ -71,10 +72,10 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
 
   fail(error: unknown) {
     if (this.#closed) return
-    const { signal, onFailureBeforeAnswer } = this.#options
+    const { signal } = this.#options
     this.#failed = transportFailure(error, { signal, answered: this.#answered })
     this.#controller?.abort(this.#failed)
-    if (!this.#answered) onFailureBeforeAnswer(this.#failed)
+    if (!this.#answered) this.#onFailureBeforeAnswer(this.#failed)
     this.end()
   }
 

@@ -1,5 +1,13 @@
 import type { WireRequest } from './wire-adapter.ts'
 
+/** Requests without further headers share one object for each format of the answer. */
+const plainHeaders = new Map(
+  ['application/json', 'text/event-stream'].map((accept) => [
+    accept,
+    Object.freeze({ 'content-type': 'application/json', accept }),
+  ]),
+)
+
 /** A POST with a JSON body. */
 export function jsonRequest(
   url: string,
@@ -10,7 +18,11 @@ export function jsonRequest(
   return {
     method: 'POST',
     url,
-    headers: { 'content-type': 'application/json', accept, ...options.headers },
+    headers: (options.headers === undefined && plainHeaders.get(accept)) || {
+      'content-type': 'application/json',
+      accept,
+      ...options.headers,
+    },
     body,
     adjusted,
   }

@@ -20,21 +20,25 @@ type AdjustableField = keyof typeof publicNames
 export const publicFieldNames = Object.keys(publicNames) as AdjustableField[]
 
 /** Collects the fields that an adapter changed; each name once, in order. */
-export type Adjustments = ReturnType<typeof createAdjustments>
+export class Adjustments {
+  readonly #names: string[] = []
 
-export function createAdjustments() {
-  const names = new Set<string>()
-  return {
-    note: (field: AdjustableField) => void names.add(publicNames[field]),
-    /** Notes those of `fields` that the request contains: the wire has no place for them. */
-    drop(request: ProviderRequest, ...fields: AdjustableField[]): void {
-      for (const field of fields) {
-        if (asksForSomething(request, field)) names.add(publicNames[field])
-      }
-    },
-    /** A field without a name in the list above. */
-    noteName: (name: string) => void names.add(name),
-    names: (): string[] => [...names],
+  note(field: AdjustableField): void {
+    this.noteName(publicNames[field])
+  }
+
+  /** Notes those of `fields` that the request contains: the wire has no place for them. */
+  drop(request: ProviderRequest, ...fields: AdjustableField[]): void {
+    for (const field of fields) if (asksForSomething(request, field)) this.note(field)
+  }
+
+  /** A field without a name in the list above. */
+  noteName(name: string): void {
+    if (!this.#names.includes(name)) this.#names.push(name)
+  }
+
+  names(): string[] {
+    return [...this.#names]
   }
 }
 

@@ -1,4 +1,4 @@
-import { AppError, type Clock, type Log, raceSignal } from '../kernel/index.ts'
+import { AppError, type Clock, type Log } from '../kernel/index.ts'
 import { type Deployment, type DeploymentHealth, sideOf } from '../models/index.ts'
 import { ProviderError } from '../providers/index.ts'
 import { backoffMs, chooseByWeight } from './choose-deployment.ts'
@@ -129,10 +129,10 @@ export function createRouter(dependencies: RouterDependencies): Router {
 interface Progress {
   deadlineMs: number
   attempts: AttemptRecord[]
-  /** Deployments that must not be called again in this run. */
-  excluded: Set<string>
-  /** Last error of each deployment in this run. */
-  errors: Map<string, ProviderError>
+  /** Deployments that must not be called again in this run; undefined while there are none. */
+  excluded?: Set<string>
+  /** Last error of each deployment in this run; undefined while there are none. */
+  errors?: Map<string, ProviderError>
   lastError: ProviderError | null
 }
 
@@ -143,8 +143,6 @@ async function run<T>(state: RouterState, call: RoutedCall, attempt: Attempt<T>)
   const progress: Progress = {
     deadlineMs: clock.monotonicMs() + (call.totalTimeoutMs ?? defaultTotalTimeoutMs),
     attempts: [],
-    excluded: new Set(),
-    errors: new Map(),
     lastError: null,
   }
   while (progress.attempts.length < maximumAttempts) {
@@ -170,7 +168,7 @@ async function run<T>(state: RouterState, call: RoutedCall, attempt: Attempt<T>)
 function pauseBefore({ random }: RouterState, deployment: Deployment, { attempts, errors }: Progress): number {
   const tries = triesOf(deployment, attempts)
   if (tries === 0) return 0
-  const retryAfterMs = (errors.get(deployment.id)?.retryAfterSeconds ?? 0) * 1000
+  const retryAfterMs = (errors?.get(deployment.id)?.retryAfterSeconds ?? 0) * 1000
   return Math.max(backoffMs(tries - 1, random()), retryAfterMs)
 }
 
@@ -201,7 +199,7 @@ async function tryAndRecord<T>(
     call.signal.throwIfAborted()
     if (!(error instanceof ProviderError)) throw error
     record(error.errorClass, error.status)
-    progress.errors.set(deployment.id, error)
+    ;(progress.errors ??= new Map()).set(deployment.id, error)
     progress.lastError = error
     const { retry, health } = judgeFailure(error)
     // A call that was not sent is no observation of the deployment.
@@ -210,7 +208,7 @@ async function tryAndRecord<T>(
       { deployment: deployment.id, errorClass: error.errorClass, status: error.status, retry },
       'an attempt failed',
     )
-    if (retry === 'elsewhere') progress.excluded.add(deployment.id)
+    if (retry === 'elsewhere') (progress.excluded ??= new Set()).add(deployment.id)
     return retry === 'stop' ? 'stop' : 'retry'
   }
 }
@@ -234,17 +232,22 @@ async function tryOnce<T>(
   // Not AbortSignal.any, which costs 14 to 30 µs per call on Node 26; this costs less than 1 µs.
   const ended = new AbortController()
   let timedOut: ProviderError | undefined
-  const onAbort = () => ended.abort(signal.reason)
+  // Rejects at once: an attempt that ignores its signal must not delay the client.
+  let giveUp: (reason: unknown) => void
+  const end = (reason: unknown) => {
+    ended.abort(reason)
+    giveUp(reason)
+  }
+  const onAbort = () => end(signal.reason)
   signal.addEventListener('abort', onAbort, { once: true })
-  const cancelDeadline = deadlines.start(timeoutMs, () => {
-    timedOut = timeoutError(timeoutMs)
-    ended.abort(timedOut)
-  })
+  const cancelDeadline = deadlines.start(timeoutMs, () => end((timedOut = timeoutError(timeoutMs))))
   let keepListening = false
   breakers.begin(deployment.id)
   try {
-    // Raced: an attempt that ignores its signal must not delay the client.
-    const value = await raceSignal(attempt(deployment, ended.signal), ended.signal)
+    const value = await new Promise<T>((resolve, reject) => {
+      giveUp = reject
+      attempt(deployment, ended.signal).then(resolve, reject)
+    })
     breakers.succeeded(deployment.id)
     keepListening = streamed
     return value
@@ -273,7 +276,7 @@ function choose(
   let best: Deployment[] = []
   let bestRank = Number.POSITIVE_INFINITY
   for (const candidate of candidates) {
-    if (excluded.has(candidate.id)) continue
+    if (excluded?.has(candidate.id)) continue
     const admission = breakers.check(candidate.id)
     if (!admission.admitted) continue
     const rank = triesOf(candidate, attempts) * 2 + (admission.reluctant ? 1 : 0)

@@ -4,7 +4,7 @@ import { isBlank, shapeConversation, toolArguments, trimFinalTurn } from '../con
 import { resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
-import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
+import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -20,7 +20,7 @@ export function toMessagesRequest(
   options: { stream: boolean },
   settings: ProviderSettings,
 ): WireRequest {
-  const adjustments = createAdjustments()
+  const adjustments = new Adjustments()
   const body = toMessagesBody(call, options, settings, adjustments)
   return jsonRequest(`${apiRoot(settings)}/v1/messages`, body, {
     accept: options.stream ? 'text/event-stream' : 'application/json',

@@ -4,7 +4,7 @@ import { isBlank, shapeConversation, toolArguments, trimFinalTurn } from '../con
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
-import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
+import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -25,7 +25,7 @@ export function toConverseRequest(
   settings: ProviderSettings,
   root: string,
 ): WireRequest {
-  const adjustments = createAdjustments()
+  const adjustments = new Adjustments()
   const traits = resolveTraits('bedrock', call.model)
   const accepted = acceptCall(call, settings, traits, adjustments)
   const body = toBody(accepted, traits, settings, adjustments)

@@ -4,7 +4,7 @@ import { acceptCall } from '../accept-call.ts'
 import { isBlank } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
-import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
+import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 
@@ -23,7 +23,7 @@ export function toChatRequest(
   options: { stream: boolean },
   settings: ProviderSettings,
 ): WireRequest {
-  const adjustments = createAdjustments()
+  const adjustments = new Adjustments()
   const traits = resolveTraits('cohere', call.model)
   const body = toBody(acceptCall(call, settings, traits, adjustments), traits, settings, adjustments)
   // The API reference makes `stream` a required field of the request.

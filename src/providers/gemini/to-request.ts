@@ -3,7 +3,7 @@ import { acceptCall, openingText } from '../accept-call.ts'
 import { isBlank, nameOfAnsweredTool, shapeConversation, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
-import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
+import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import { type JsonObject, parseJsonObject } from '../wire-json.ts'
 import { mapThinking } from './map-thinking.ts'
@@ -23,7 +23,7 @@ export function toGenerateContentRequest(
   settings: ProviderSettings,
   modelUrl: string,
 ): WireRequest {
-  const adjustments = createAdjustments()
+  const adjustments = new Adjustments()
   const traits = resolveTraits(settings.format, call.model)
   const body = toBody(acceptCall(call, settings, traits, adjustments), traits, settings, adjustments)
   return jsonRequest(

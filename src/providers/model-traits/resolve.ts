@@ -17,8 +17,19 @@ export interface NamedModel {
 const resolved = new Map<string, ResolvedTraits>()
 const maximumResolved = 4_096
 
-/** What a model accepts at a host. */
+/** The last result for a model of the catalogue, which is the same object for each call. */
+const latest = new WeakMap<NamedModel, { host: HostName | undefined; traits: ResolvedTraits }>()
+
+/** What a model accepts at a host. `model` must not change afterwards. */
 export function resolveTraits(host: HostName | undefined, model: NamedModel): ResolvedTraits {
+  const last = latest.get(model)
+  if (last?.host === host && last) return last.traits
+  const traits = traitsOf(host, model)
+  latest.set(model, { host, traits })
+  return traits
+}
+
+function traitsOf(host: HostName | undefined, model: NamedModel): ResolvedTraits {
   const key = `${host}\n${model.baseModel}`
   let known = resolved.get(key)
   if (!known) {

@@ -4,7 +4,7 @@ import { acceptCall } from '../accept-call.ts'
 import { nameOfAnsweredTool, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderSettings } from '../port.ts'
-import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
+import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 import { contextSize } from './context-size.ts'
@@ -16,7 +16,7 @@ export function toOllamaRequest(
   settings: ProviderSettings,
   root: string,
 ): WireRequest {
-  const adjustments = createAdjustments()
+  const adjustments = new Adjustments()
   const traits = resolveTraits('ollama', call.model)
   const accepted = acceptCall(call, settings, traits, adjustments)
   return jsonRequest(`${root}/api/chat`, toBody(accepted, traits, options, settings, adjustments), {

@@ -18,7 +18,14 @@ export function createEndpoint(settings: ProviderSettings, flavour: Flavour): En
   const base = new URL(settings.baseUrl ?? flavour.baseUrl ?? missingBaseUrl(settings))
   let path = trimPath(base.pathname)
   if (path === '') path = flavour.versionPath
-  return (resource) => `${base.origin}${path}/${resource}${base.search}`
+  const { origin, search } = base
+  const known = new Map<string, string>()
+  // One string for each resource: what is looked up by address then hashes it once.
+  return (resource) => {
+    let address = known.get(resource)
+    if (address === undefined) known.set(resource, (address = `${origin}${path}/${resource}${search}`))
+    return address
+  }
 }
 
 /**

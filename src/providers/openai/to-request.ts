@@ -3,7 +3,7 @@ import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, shapeMessages } from '../accept-call.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
-import { type Adjustments, createAdjustments, mapSampling } from '../sampling.ts'
+import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
 import type { JsonObject } from '../wire-json.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -23,13 +23,13 @@ export interface RequestContext {
 /** Maps a call to a request to `POST …/chat/completions`. */
 export function toChatRequest(call: ProviderCall, options: { stream: boolean }, context: RequestContext): WireRequest {
   const { accepting, host, flavour, endpoint } = context
-  const adjustments = createAdjustments()
+  const adjustments = new Adjustments()
   const traits = resolveTraits(host, call.model)
   const accepted = acceptCall(call, accepting, traits, adjustments)
   const body = toChatBody(accepted, options, context, traits, adjustments)
   return jsonRequest(endpoint('chat/completions', call.model.id), body, {
     accept: options.stream ? 'text/event-stream' : 'application/json',
-    headers: flavour.requestIdField ? { [flavour.requestIdField]: call.requestId } : {},
+    ...(flavour.requestIdField !== undefined && { headers: { [flavour.requestIdField]: call.requestId } }),
     adjusted: adjustments.names(),
   })
 }
