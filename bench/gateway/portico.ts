@@ -21,6 +21,7 @@ export async function startBenchPortico(
           baseUrl: `${upstreamUrl}/v1`,
           apiKey: 'sk-bench',
           hosting: 'us',
+          limits: { maximumConnections: 20_000 },
         },
       ],
       models: [
@@ -44,6 +45,9 @@ export async function startBenchPortico(
     ...environment,
   })
   const makers = organisationMakers(running.url, createApiClient(running.url, operatorToken))
-  const { apiKey } = await makers.createOrganisation({ monthlyBudgetUsd: '100000' })
+  const { apiKey } = await makers.createOrganisation({
+    monthlyBudgetUsd: '100000',
+    limits: { concurrentCalls: 10_000 },
+  })
   return { url: running.url, apiKey, child: running.child, stop: () => running.kill('SIGTERM') }
 }

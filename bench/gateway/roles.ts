@@ -106,7 +106,7 @@ function streamPaced(
 
 /** As little as a proxy in Node can do: parse nothing, pass bytes both ways over kept connections. */
 function runProxy(upstreamUrl: string) {
-  const pool = new Pool(upstreamUrl, { connections: 64 })
+  const pool = new Pool(upstreamUrl, { connections: 10_000 })
   const server = createServer((incoming, response) => {
     pool.stream(
       {

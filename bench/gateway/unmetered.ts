@@ -14,7 +14,13 @@ export async function startUnmetered(upstreamUrl: string): Promise<string> {
   const clock = systemClock
   const organisation = makeOrganisation(
     createOrganisationId(),
-    { name: 'Bench', plan: 'enterprise', gatewayEnabled: true, gatewayOptIn: true },
+    {
+      name: 'Bench',
+      plan: 'enterprise',
+      gatewayEnabled: true,
+      gatewayOptIn: true,
+      limits: { concurrentCalls: 10_000 },
+    },
     clock.now(),
   )
   const metrics = createMetrics()
@@ -50,7 +56,13 @@ export async function startUnmetered(upstreamUrl: string): Promise<string> {
 }
 
 function oneModel(upstreamUrl: string): LiveCatalogue {
-  const provider = createProvider({ id: 'bench', format: 'openai', baseUrl: `${upstreamUrl}/v1`, apiKey: 'sk-bench' })
+  const provider = createProvider({
+    id: 'bench',
+    format: 'openai',
+    baseUrl: `${upstreamUrl}/v1`,
+    apiKey: 'sk-bench',
+    limits: { maximumConnections: 20_000 },
+  })
   const deployment: Deployment = {
     id: 'bench/bench-model',
     providerId: 'bench',

@@ -135,7 +135,6 @@ export const completionChunkSchema = z
   })
   .meta({ id: 'ChatCompletionChunk' })
 
-export type CompletionBody = z.infer<typeof completionSchema>
 export type CompletionUsageBody = z.infer<typeof usageSchema>
 
 export const modelSchema = z

@@ -9,7 +9,7 @@ export interface AnswerIdentity {
   model: string
 }
 
-/** The JSON of a `CompletionBody`. Put together from text: only what comes from outside needs `JSON.stringify`. */
+/** The JSON of `completionSchema`. Put together from text: only what comes from outside needs `JSON.stringify`. */
 export function renderCompletion(
   { text, refusal, citations, finishReason, usage }: WholeCompletion,
   { id, createdSeconds, model }: AnswerIdentity,
