@@ -32,7 +32,7 @@ export interface OpenedCall {
   readOn: ReadOn
   tokens: TokenCounting
   clock: Clock
-  /** Not of this call: lines name its request. Few calls write one, and a log of their own would cost all of them. */
+  /** Not of this call: lines name its request. Few calls write one, so none makes a log. */
   log: Log
 }
 
