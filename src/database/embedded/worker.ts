@@ -9,6 +9,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { pg_textsearch as textSearch } from '@electric-sql/pglite-pg_textsearch'
 import { vector } from '@electric-sql/pglite-pgvector'
 import { shortMessage } from '../database-error.ts'
+import { releaseUnusedFiles } from './bundled-files.ts'
 import { assertCommitsAreSynced, createDurableFileSystem, syncPath, syncTree } from './durable-file-system.ts'
 import type { FromWorker, ToWorker, WorkerTask } from './worker-messages.ts'
 
@@ -56,6 +57,7 @@ async function initialise(folder: string): Promise<void> {
 
 async function serve(folder: string): Promise<void> {
   const { instance, durable } = await openInstance(folder)
+  releaseUnusedFiles(instance)
   await assertCommitsAreSynced(instance, durable.syncCount)
   port.on('message', (message: ToWorker) => {
     if (message === 'close') return void close(instance)
