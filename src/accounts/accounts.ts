@@ -7,11 +7,10 @@ import { createAuthRows } from './auth-rows.store.ts'
 import { createInvitationStore } from './invitations.store.ts'
 import { createPeopleStore, type PeopleStore } from './people.store.ts'
 import type { Invitation, NewPerson, Page, Person, PersonRecord } from './person.ts'
-import { createIdentityProvider, type IdentityProviderSettings } from './identity-provider.ts'
 import { createPasswordResetStore } from './password-resets.store.ts'
 import { createPasswordResets } from './password-resets.ts'
 import { createSignIn } from './sign-in.ts'
-import type { SingleSignOnRules } from './single-sign-on.ts'
+import type { SingleSignOnSettings } from './single-sign-on.ts'
 import { createSingleSignOnStore } from './single-sign-on.store.ts'
 
 /** A link is valid for this time. */
@@ -32,12 +31,6 @@ export interface AccountsDependencies {
   fetch: typeof fetch
   clock: Clock
   log: Log
-}
-
-export interface SingleSignOnSettings extends IdentityProviderSettings, SingleSignOnRules {
-  /** Label on the sign-in page. */
-  readonly name: string
-  readonly sessionHours: number
 }
 
 export type Accounts = ReturnType<typeof createAccounts>
@@ -118,22 +111,13 @@ export function createAccounts(dependencies: AccountsDependencies) {
   }
 }
 
-function openSignIn(dependencies: AccountsDependencies, store: PeopleStore) {
-  const { database, secret, publicUrl, passwordSignIn, singleSignOn, clock, log } = dependencies
+function openSignIn({ singleSignOn, ...dependencies }: AccountsDependencies, store: PeopleStore) {
+  const { database } = dependencies
   return createSignIn({
+    ...dependencies,
     openRows: (findRecorded) => createAuthRows(database, findRecorded),
     store,
-    secret,
-    publicUrl,
-    passwordSignIn,
-    singleSignOn: singleSignOn && {
-      provider: createIdentityProvider(singleSignOn, dependencies),
-      rules: singleSignOn,
-      store: createSingleSignOnStore(database),
-      sessionHours: singleSignOn.sessionHours,
-    },
-    clock,
-    log,
+    singleSignOn: singleSignOn && { rules: singleSignOn, store: createSingleSignOnStore(database) },
   })
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type App, assertSameSite, type Routes } from '../http/index.ts'
 import type { Accounts } from './accounts.ts'
-import { authPath } from './sign-in.ts'
+import { authPath } from './sign-in-request.ts'
 
 /** More than every field of the sign-in endpoints together. */
 const maximumBodyBytes = 16 * 1024

@@ -1,44 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createHmac, timingSafeEqual } from 'node:crypto'
-import { parseCookies } from 'better-auth/cookies'
-import { betterAuth } from 'better-auth/minimal'
-import { twoFactor } from 'better-auth/plugins/two-factor'
 import type { AdminAction } from '../contract/admin-log.ts'
-import { passwordLength } from '../contract/people.ts'
-import { AppError, type Clock, createUuid, describeError, type Log, lookupHash } from '../kernel/index.ts'
+import { AppError, lookupHash } from '../kernel/index.ts'
 import type { AuthRows, RecordedWrite } from './auth-rows.store.ts'
-import { createAuthAdapter } from './auth-adapter.ts'
 import type { AttemptRule, PeopleStore } from './people.store.ts'
-import type { IdentityProvider } from './identity-provider.ts'
 import type { Person } from './person.ts'
-import {
-  type AdmissionDependencies,
-  createAdmission,
-  singleSignOnPlugin,
-  type SingleSignOnRules,
-} from './single-sign-on.ts'
-import { singleSignOnId } from './single-sign-on.store.ts'
+import type { SignInLibrary, SignInLibraryDependencies } from './sign-in-library.ts'
+import { type SignInRequest, signInPagePath } from './sign-in-request.ts'
 import { createSlots } from './slots.ts'
 
-export const authPath = '/api/auth'
-/** Set by the routes from the connection, never taken from a client. */
-export const clientAddressHeader = 'x-portico-client-address'
-
-/** A session ends after this time without a request to `get-session`. */
-const sessionSeconds = 7 * 24 * 3600
-const refreshAfterSeconds = 24 * 3600
 /** Wrong passwords for one email. Enough for typos; 40 guesses per hour do not find a password of 12 characters. */
 const perEmail: AttemptRule = { maximum: 10, windowMs: 15 * 60_000 }
 /** Requests of one network address. A proxy in front of the server counts as one address. */
 const perAddress: AttemptRule = { maximum: 1000, windowMs: 5 * 60_000 }
 /** A hash takes some 50 ms of one of the four threads that files and name lookups need too. */
 const passwordChecks = { concurrent: 2, waiting: 100 }
-
-/** Pages of the console. The library redirects browsers to them. */
-const consolePath = '/console'
-export const signInPagePath = '/console/sign-in'
-/** A page of the console to which single sign-on returns: no other site, no query. */
-const returnPath = /^\/console(?:\/[\w.~%-]{1,200}){0,8}$/
 
 const twoFactorSwitch = { table: 'people', column: 'two_factor_enabled' }
 
@@ -81,37 +56,12 @@ const endpoints: Record<string, { password: boolean; change?: LibraryChange }> =
   },
 }
 
-export interface SignInDependencies {
+export interface SignInDependencies extends Omit<SignInLibraryDependencies, 'rows' | 'requestId'> {
   /** The rows of the library. `findRecorded`: the write of the running request that makes its change. */
   openRows: (findRecorded: () => RecordedWrite | undefined) => AuthRows
   store: PeopleStore
-  /** Signs cookies and encrypts the secrets of second factors. */
-  secret: string
-  publicUrl: string | undefined
-  clock: Clock
-  log: Log
   /** False: only single sign-on. */
   passwordSignIn: boolean
-  singleSignOn: SingleSignOn | undefined
-}
-
-export interface SingleSignOn {
-  provider: IdentityProvider
-  rules: SingleSignOnRules
-  store: AdmissionDependencies['store']
-  sessionHours: number
-}
-
-export interface SignInRequest {
-  requestId: string
-  method: string
-  /** Below `/api/auth`, with the query. */
-  path: string
-  headers: Headers
-  body: unknown
-  /** Scheme and host under which the client reached the server; of a change, its checked `Origin`. */
-  origin: string
-  clientAddress: string
 }
 
 /** E-mail and password, second factor and sessions, by better-auth. */
@@ -120,13 +70,16 @@ export function createSignIn(dependencies: SignInDependencies) {
   /** The library passes no request to the provider's functions and to the storage. */
   const running = new AsyncLocalStorage<{ requestId: string; recorded: RecordedWrite | undefined }>()
   const rows = dependencies.openRows(() => running.getStore()?.recorded)
-  const auth = createAuth(dependencies, rows, () => running.getStore()?.requestId ?? null)
+  const requestId = () => running.getStore()?.requestId ?? null
+  let library: Promise<SignInLibrary> | undefined
+  // Loaded by the first request that needs it: its 300 modules take 6 MB, and 0.15 s of processor time of a start.
+  const useLibrary = () => (library ??= openLibrary({ ...dependencies, rows, requestId }))
   const passwords = createSlots(passwordChecks)
 
   /** The person of the session cookie, in one query: every request of the console needs it. */
   async function findPerson(headers: Headers): Promise<Person | undefined> {
-    const { authCookies } = await auth.$context
-    const token = readSignedCookie(headers.get('cookie') ?? '', authCookies.sessionToken.name, dependencies.secret)
+    const cookies = headers.get('cookie')
+    const token = cookies === null ? undefined : await (await useLibrary()).readSessionToken(cookies)
     // The library writes the end of a session with the time of the system.
     return token === undefined ? undefined : store.loadSessionPerson(lookupHash(token), Date.now())
   }
@@ -164,7 +117,8 @@ export function createSignIn(dependencies: SignInDependencies) {
       const person = endpoint.change && (await findPerson(request.headers))
       const recorded = person && recordedWrite(endpoint.change!, person, request.requestId, clock.now())
       const context = { requestId: request.requestId, recorded }
-      const respond = () => running.run(context, () => auth.handler(toRequest(request)))
+      const { respond: answer } = await useLibrary()
+      const respond = () => running.run(context, () => answer(request))
       const response = await (endpoint.password ? passwords.run(respond) : respond())
       if (path === callbackPath) return toPage(response)
       if (response.status >= 500 && response.status !== 503)
@@ -179,10 +133,19 @@ export function createSignIn(dependencies: SignInDependencies) {
     /** Throws `conflict` if people cannot sign in with a password. */
     async hashPassword(password: string): Promise<string> {
       if (!passwordSignIn) throw noPasswords()
-      const { password: hashing } = await auth.$context
-      return passwords.run(() => hashing.hash(password))
+      const { hashPassword } = await useLibrary()
+      return passwords.run(() => hashPassword(password))
     },
   }
+}
+
+/** Loads the parts of the library one after the other: all at once would block the event loop for 150 ms. */
+async function openLibrary(dependencies: SignInLibraryDependencies): Promise<SignInLibrary> {
+  await import('jose')
+  await import('better-auth/cookies')
+  await import('better-auth/api')
+  const { createSignInLibrary } = await import('./sign-in-library.ts')
+  return createSignInLibrary(dependencies)
 }
 
 function recordedWrite(
@@ -208,107 +171,4 @@ async function toPage(response: Response): Promise<Response> {
   const { code } = ((await response.json().catch(() => null)) ?? {}) as { code?: unknown }
   const error = typeof code === 'string' && /^[a-z_]{1,60}$/.test(code) ? code : 'internal_error'
   return new Response(null, { status: 302, headers: { location: `${signInPagePath}?error=${error}` } })
-}
-
-/** The value of a cookie that better-auth has signed; undefined without a valid signature. */
-function readSignedCookie(header: string, name: string, secret: string): string | undefined {
-  const signed = parseCookies(header).get(name) ?? ''
-  const end = signed.lastIndexOf('.')
-  if (end < 1) return undefined
-  const value = signed.slice(0, end)
-  const expected = createHmac('sha256', secret).update(value).digest()
-  const given = Buffer.from(signed.slice(end + 1), 'base64')
-  return given.length === expected.length && timingSafeEqual(given, expected) ? value : undefined
-}
-
-function createAuth(dependencies: SignInDependencies, rows: AuthRows, requestId: () => string | null) {
-  const { secret, publicUrl, singleSignOn, clock, log } = dependencies
-  const admit = singleSignOn && createAdmission({ ...singleSignOn, clock, requestId })
-  const finalMs = (singleSignOn?.sessionHours ?? 0) * 3600_000
-  return betterAuth({
-    appName: 'Portico',
-    ...(publicUrl === undefined ? {} : { baseURL: new URL(publicUrl).origin }),
-    basePath: authPath,
-    secret,
-    database: createAuthAdapter(rows),
-    emailAndPassword: {
-      enabled: true,
-      // Accounts come from set-up and invitations.
-      disableSignUp: true,
-      minPasswordLength: passwordLength.minimum,
-      maxPasswordLength: passwordLength.maximum,
-    },
-    session: {
-      expiresIn: sessionSeconds,
-      updateAge: refreshAfterSeconds,
-      additionalFields: { finalAt: { type: 'date', required: false, input: false, returned: false } },
-    },
-    // A session of single sign-on ends, so that the groups of the person are read again.
-    databaseHooks: {
-      session: {
-        create: {
-          before: async (session, context) => {
-            if (context?.path !== '/callback/:id') return
-            const finalAt = new Date(Date.now() + finalMs)
-            return { data: { ...session, expiresAt: finalAt, finalAt } }
-          },
-        },
-      },
-    },
-    account: { updateAccountOnSignIn: false, accountLinking: { enabled: false } },
-    onAPIError: { errorURL: signInPagePath },
-    verification: { storeIdentifier: 'hashed' },
-    plugins: [
-      twoFactor({ issuer: 'Portico' }),
-      ...(singleSignOn && admit ? [singleSignOnPlugin(singleSignOn.provider, admit)] : []),
-    ],
-    // Counted by `handle` in the database, for emails as well as addresses.
-    rateLimit: { enabled: false },
-    telemetry: { enabled: false },
-    // The routes have checked that the request comes from this origin.
-    trustedOrigins: (request) => (request ? [new URL(request.url).origin] : []),
-    advanced: {
-      cookiePrefix: 'portico',
-      useSecureCookies: publicUrl?.startsWith('https:') ?? false,
-      defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', path: '/' },
-      database: { generateId: () => createUuid() },
-      ipAddress: { ipAddressHeaders: [clientAddressHeader] },
-    },
-    logger: {
-      // Its warnings state refused sign-ins, which the request log has already.
-      level: 'error',
-      log: (_level, _message, ...details) =>
-        log.error({ error: details.map(describeError).join('; ') }, 'the sign-in library reports an error'),
-    },
-  })
-}
-
-/** Without headers of the client that the library does not need. */
-function toRequest({ method, path, headers, body, origin, clientAddress }: SignInRequest): Request {
-  const passed = new Headers({ [clientAddressHeader]: clientAddress })
-  for (const name of ['cookie', 'user-agent', 'accept', 'sec-fetch-site', 'sec-fetch-mode']) {
-    const value = headers.get(name)
-    if (value !== null) passed.set(name, value)
-  }
-  if (method === 'GET') return new Request(new URL(authPath + path, origin), { headers: passed })
-  passed.set('content-type', 'application/json')
-  passed.set('origin', origin)
-  const plainPath = path.split('?', 1)[0]!
-  const url = new URL(authPath + plainPath, origin)
-  return new Request(url, { method, headers: passed, body: JSON.stringify(withRules(plainPath, body)) })
-}
-
-/** What the library receives instead of the body of a client. */
-function withRules(path: string, body: unknown): unknown {
-  const given = (typeof body === 'object' ? body : null) as Record<string, unknown> | null
-  // A new password ends all other sessions.
-  if (path === '/change-password') return { ...given, revokeOtherSessions: true }
-  if (path !== '/sign-in/social') return body ?? {}
-  const wanted = String(given?.['returnTo'] ?? consolePath)
-  return {
-    provider: singleSignOnId,
-    callbackURL: returnPath.test(wanted) ? wanted : consolePath,
-    errorCallbackURL: signInPagePath,
-    disableRedirect: true,
-  }
 }

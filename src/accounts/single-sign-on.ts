@@ -3,7 +3,12 @@ import type { BetterAuthPlugin } from 'better-auth'
 import { APIError } from 'better-auth/api'
 import type { Clock } from '../kernel/index.ts'
 import { type GroupRole, rolesOfGroups } from './group-roles.ts'
-import { type IdentityProvider, SingleSignOnError, type SingleSignOnFailure } from './identity-provider.ts'
+import {
+  type IdentityProvider,
+  type IdentityProviderSettings,
+  SingleSignOnError,
+  type SingleSignOnFailure,
+} from './identity-provider.ts'
 import type { Identity } from './person.ts'
 import { type Admission, type createSingleSignOnStore, singleSignOnId } from './single-sign-on.store.ts'
 
@@ -12,6 +17,12 @@ export interface SingleSignOnRules {
   /** Empty: all. In lower case. */
   readonly allowedEmailDomains: readonly string[]
   readonly roles: readonly GroupRole[]
+}
+
+export interface SingleSignOnSettings extends IdentityProviderSettings, SingleSignOnRules {
+  /** Label on the sign-in page. */
+  readonly name: string
+  readonly sessionHours: number
 }
 
 export interface AdmissionDependencies {

@@ -1,5 +1,4 @@
-import { Sha256 } from '@aws-crypto/sha256-js'
-import { SignatureV4 } from '@smithy/signature-v4'
+import type { SignatureV4 } from '@smithy/signature-v4'
 import { AppError, raceSignal, userAgent } from '../../kernel/index.ts'
 import type { ProviderSettings } from '../port.ts'
 import { hashBody } from '../encode-body.ts'
@@ -37,18 +36,16 @@ export function createAuthorize(
   const load = settings.credentials
     ? fixedCredentials(settings.credentials)
     : (options.loadCredentials ?? createDefaultChain())
-  const signer = new SignatureV4({
-    service: 'bedrock',
-    region: requireRegion(settings),
-    credentials: load,
-    sha256: Sha256,
-  })
+  const region = requireRegion(settings)
+  let signer: Promise<SignatureV4> | undefined
 
   async function sign(request: EncodedRequest): Promise<Record<string, string>> {
     const headers = await toSignedHeaders(request)
     const url = new URL(request.url)
     const query = Object.fromEntries(url.searchParams)
-    const signed = await signer.sign(
+    const signed = await (
+      await (signer ??= createSigner(region, load))
+    ).sign(
       { method: request.method, protocol: url.protocol, hostname: url.hostname, path: url.pathname, query, headers },
       { signingDate: (options.now ?? (() => new Date()))() },
     )
@@ -57,6 +54,15 @@ export function createAuthorize(
   }
 
   return (request, signal) => raceSignal(sign(request).catch(rejectWithoutSecrets), signal)
+}
+
+/** Loaded on first use: providers other than AWS must not slow down the start. */
+async function createSigner(region: string, credentials: LoadAwsCredentials): Promise<SignatureV4> {
+  const [{ SignatureV4: Signer }, { Sha256 }] = await Promise.all([
+    import('@smithy/signature-v4'),
+    import('@aws-crypto/sha256-js'),
+  ])
+  return new Signer({ service: 'bedrock', region, credentials, sha256: Sha256 })
 }
 
 /**
@@ -88,7 +94,6 @@ function fixedCredentials(text: string): LoadAwsCredentials {
 function createDefaultChain(): LoadAwsCredentials {
   let chain: Promise<LoadAwsCredentials> | undefined
   return async () => {
-    // Loaded on first use: providers other than AWS must not slow down the start.
     chain ??= import('@aws-sdk/credential-provider-node').then(({ defaultProvider }) =>
       defaultProvider({ clientConfig: { customUserAgent: userAgent } }),
     )

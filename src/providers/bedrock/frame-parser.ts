@@ -1,5 +1,6 @@
-import { EventStreamCodec } from '@smithy/eventstream-codec'
-import { fromUtf8, toUtf8 } from '@smithy/util-utf8'
+import { createRequire } from 'node:module'
+import type * as EventStream from '@smithy/eventstream-codec'
+import type * as Utf8 from '@smithy/util-utf8'
 import { type JsonObject, parseJsonObject } from '../wire-json.ts'
 
 /** One frame of `application/vnd.amazon.eventstream`. */
@@ -15,8 +16,16 @@ const smallestFrameBytes = 16
 /** AWS sends frames of at most 16 MiB with 128 KiB of headers; a longer length is invalid. */
 const largestFrameBytes = 17 * 1024 * 1024
 
+/** Loaded by the first stream: providers other than AWS must not slow down the start. */
+function createCodec(): EventStream.EventStreamCodec {
+  const load = createRequire(import.meta.url)
+  const { EventStreamCodec } = load('@smithy/eventstream-codec') as typeof EventStream
+  const { fromUtf8, toUtf8 } = load('@smithy/util-utf8') as typeof Utf8
+  return new EventStreamCodec(toUtf8, fromUtf8)
+}
+
 export function createFrameParser() {
-  const codec = new EventStreamCodec(toUtf8, fromUtf8)
+  const codec = createCodec()
   /** Bytes of the incomplete frame, as received; joined once, when it is complete. */
   let pieces: Uint8Array[] = []
   let waitingBytes = 0
@@ -51,7 +60,7 @@ export function createFrameParser() {
   }
 }
 
-function readFrame(codec: EventStreamCodec, bytes: Uint8Array): EventFrame {
+function readFrame(codec: EventStream.EventStreamCodec, bytes: Uint8Array): EventFrame {
   const { headers, body } = codec.decode(bytes)
   const header = (name: string) => String(headers[name]?.value ?? '')
   const messageType = header(':message-type')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { Tokenizer } from '@huggingface/tokenizers'
+import type { Tokenizer } from '@huggingface/tokenizers'
 import { familyOfModel, type ModelFamily } from '../embedders/model-family.ts'
 import { downloadModel } from './onnx-download.ts'
 import { assertOnnxRuntime } from './onnx-runtime.ts'
@@ -172,6 +172,8 @@ export async function readMaximumTokens(folder: string): Promise<number> {
 /** The model's tokenizer, and the id that pads shorter texts of a batch. */
 export async function readTokenizer(folder: string): Promise<{ tokenizer: Tokenizer; padId: number }> {
   const config = (await readOptionalJson(folder, 'tokenizer_config.json')) ?? {}
+  // Loaded on first use: without a local model it must not slow down the start.
+  const { Tokenizer } = await import('@huggingface/tokenizers')
   const tokenizer = new Tokenizer(await readJson(folder, 'tokenizer.json'), config)
   const stated = config['pad_token'] as string | { content?: string } | undefined
   const padToken = (typeof stated === 'object' ? stated?.content : stated) ?? '[PAD]'

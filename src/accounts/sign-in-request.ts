@@ -1,0 +1,17 @@
+export const authPath = '/api/auth'
+
+/** Pages of the console. The sign-in library redirects browsers to them. */
+export const consolePath = '/console'
+export const signInPagePath = '/console/sign-in'
+
+export interface SignInRequest {
+  requestId: string
+  method: string
+  /** Below `/api/auth`, with the query. */
+  path: string
+  headers: Headers
+  body: unknown
+  /** Scheme and host under which the client reached the server; of a change, its checked `Origin`. */
+  origin: string
+  clientAddress: string
+}
