@@ -1,3 +1,5 @@
+import fs from 'node:fs'
+import path from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '../../database/index.ts'
@@ -211,7 +213,12 @@ describe('a disk that fails', () => {
     await Promise.all(holds.map((hold) => hold.durable))
     // Room for all that is open exists until the segment is used up; records are appended until then.
     isFull = true
-    const settlements = holds.map((hold) => hold.settle(answered(90, 40)))
+    const acknowledged: string[] = []
+    const settlements = holds.map(async (hold) => {
+      const receipt = await hold.settle(answered(90, 40))
+      acknowledged.push(receipt.requestId)
+      return receipt
+    })
     const more: Promise<unknown>[] = []
     while (ledger.isAccepting() && more.length < 200) {
       more.push(isRefused(holdOne().then((hold) => hold.durable)))
@@ -221,6 +228,10 @@ describe('a disk that fails', () => {
     const startedMs = performance.now()
     expect(await Promise.all(more)).toContain('overloaded')
     expect(performance.now() - startedMs).toBeLessThan(6_500)
+    const records = fs.readdirSync(stage.folder).map((name) => fs.readFileSync(path.join(stage.folder, name), 'utf8'))
+    const settled = records.flatMap((text) => text.split('\n')).filter((line) => line.includes('["settle"'))
+    expect(acknowledged.length).toBeLessThan(holds.length)
+    expect(acknowledged.filter((id) => !settled.some((line) => line.includes(id)))).toEqual([])
     isFull = false
     expect((await Promise.all(settlements)).map(({ ending }) => ending)).toEqual(holds.map(() => 'completed'))
     await expect.poll(() => ledger.isAccepting()).toBe(true)
