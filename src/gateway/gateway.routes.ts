@@ -186,7 +186,9 @@ function answerCompletions({ completions, clock, log }: CompletionDependencies) 
     try {
       for await (const events of streamed.events) {
         for (const event of events) text += renderer.event(event)
-        if (text !== '') await stream.write(text)
+        // The last text leaves with the end of the stream.
+        if (events.at(-1)?.type === 'finish') lastText = text
+        else if (text !== '') await stream.write(text)
         text = ''
       }
     } catch (thrown) {

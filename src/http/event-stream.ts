@@ -24,29 +24,44 @@ export function startEventStream(
     // nginx buffers streams by default.
     'x-accel-buffering': 'no',
   } as never)
+  // Node.js would send each chunk in four pieces. Framed here, all texts of one turn are one chunk, one string and one write.
+  const isChunked = raw.chunkedEncoding
+  raw.chunkedEncoding = false
+  const frame = (text: string) =>
+    isChunked && text !== '' ? `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n` : text
+  const framedEnd = isChunked ? '0\r\n\r\n' : ''
+  let waiting = ''
+  const flush = () => {
+    const text = waiting
+    waiting = ''
+    if (text !== '' && !raw.destroyed) raw.write(frame(text))
+  }
   // The first text of this turn leaves with the headers, in one write to the socket.
   const flushing = setImmediate(() => raw.flushHeaders())
   raw.socket?.setNoDelay(true)
   const beat = () => {
     // A slow reader needs no heartbeat, and a write would hide that it has stopped reading.
-    if (!raw.writableNeedDrain) raw.write(heartbeat)
+    if (!raw.writableNeedDrain) raw.write(frame(heartbeat ?? ''))
   }
   const timer = heartbeat === null ? undefined : setInterval(beat, heartbeatMs)
   timer?.unref()
   if (timer) raw.once('close', () => clearInterval(timer))
   return {
-    /** Writes text and waits for a slow client. Rejects when the client has disconnected. */
+    /** Writes text at the end of this turn and waits while the client is slow. Rejects when the client has disconnected. */
     write(text: string): Promise<void> | void {
       signal.throwIfAborted()
       clearImmediate(flushing)
       timer?.refresh()
-      if (!raw.write(text)) return drain(reply, signal)
+      if (waiting === '') process.nextTick(flush)
+      waiting += text
+      if (raw.writableNeedDrain) return drain(reply, signal)
     },
     /** Ends the stream with an optional last text, which is sent even after the signal has aborted. */
     end(lastText = ''): void {
       clearImmediate(flushing)
       clearInterval(timer)
-      if (!raw.destroyed) raw.end(lastText)
+      if (!raw.destroyed) raw.end(frame(waiting + lastText) + framedEnd)
+      waiting = ''
     },
   }
 }
