@@ -45,6 +45,30 @@ function createGated(maximumBatch = 3) {
 }
 
 describe('a queue of writes', () => {
+  test('writes what the answers of a batch cause in the same turn together', async () => {
+    const { queue, batches, gates } = createGated()
+    const callers = [1, 2, 3].map(async (name) => {
+      const first = makeWrite(name)
+      queue.add(first)
+      await first.answer
+      // Calls differ in what they do after an answer.
+      for (let steps = 0; steps < 5 * name; steps += 1) await Promise.resolve()
+      const second = makeWrite(10 * name)
+      queue.add(second)
+      await second.answer
+    })
+    await expect.poll(() => gates.length).toBe(1)
+    gates[0]!.resolve()
+    await expect.poll(() => gates.length).toBe(2)
+    gates[1]!.resolve()
+    await Promise.all(callers)
+    expect(batches).toEqual([
+      [1, 2, 3],
+      [10, 20, 30],
+    ])
+    queue.close()
+  })
+
   test('writes what gathered during a flush together, in order, up to the batch size', async () => {
     const { queue, batches, gates } = createGated()
     const first = makeWrite(1)

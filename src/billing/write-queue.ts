@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, type Clock } from '../kernel/index.ts'
 import { unavailable } from './ledger-writer.ts'
 
@@ -35,8 +36,8 @@ export interface WriteQueueOptions<Write> {
 }
 
 /**
- * The writes of the ledger in the order of their calls. A flush starts as soon as the previous one has ended, so a single write does
- * not wait and many writes share one commit. docs/performance.md has the rates of single commits and batches.
+ * The writes of the ledger in the order of their calls. A flush starts one turn of the event loop after the previous one has ended, so a
+ * single write does not wait and many writes share one commit. docs/performance.md has the rates of single commits and batches.
  */
 export class WriteQueue<Write extends QueuedWrite> {
   private readonly options: WriteQueueOptions<Write>
@@ -104,6 +105,8 @@ export class WriteQueue<Write extends QueuedWrite> {
         for (const write of this.inFlight) write.reject(error)
       }
       this.inFlight = []
+      // The answers of this batch cause many of the next writes, which then share one batch too.
+      await nextTurn()
     }
     this.running = undefined
   }
