@@ -5,15 +5,15 @@ import type { SpaceScope } from '../engine.ts'
 import { allVariants, chooseTerms, maximumRankedTerms, type QueryTerm, rankByBm25 } from '../lexical/bm25.ts'
 import type { CorpusSearch, ScoredChunk, VectorRequest } from './candidates.ts'
 
-/** Chunks whose terms are counted to choose among the terms of a long query. */
-const sampledChunks = 2_000
-
 export interface ScanContext {
   queryable: Queryable
   scope: SpaceScope
   space: Pick<SpaceState, 'chunks' | 'averageTerms'>
   options: QueryOptions
 }
+
+/** Chunks whose terms are counted to choose among the terms of a long query. */
+export const sampledChunks = 2_000
 
 /** Documents are selected by the id that clients use; chunks have the id of a row. */
 const isWanted = (table: string, parameter: string) =>

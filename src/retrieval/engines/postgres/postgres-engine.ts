@@ -4,12 +4,14 @@ import { type Log, silentLog } from '../../../kernel/index.ts'
 import { loadSpaceState } from '../../corpus/space-state.store.ts'
 import type { SearchEngine, SpaceScope, SpaceSearch } from '../../engine.ts'
 import { type CorpusSearch, findCandidates, type ScoredChunk, type VectorRequest } from '../candidates.ts'
-import { createExactScan, type ScanContext, scanTerms, selectTerms } from '../exact-scan.store.ts'
+import { createExactScan, sampledChunks, type ScanContext, scanTerms, selectTerms } from '../exact-scan.store.ts'
 import { searchBm25Index } from './bm25-index.store.ts'
 import { searchHnswIndex } from './hnsw-index.store.ts'
+import { chooseTerms, maximumRankedTerms, type QueryTerm } from '../../lexical/bm25.ts'
 import { maintainBm25Indexes } from './bm25-maintenance.store.ts'
 import { searchSegments } from './segment-search.store.ts'
 import { bm25IndexName, loadSpaceIndexes, vectorIndexName } from './space-indexes.store.ts'
+import { createTermSamples, type TermSamples } from './term-sample.store.ts'
 import { indexNewVectors, maintainVectors } from './vector-maintenance.store.ts'
 import { loadReadySegments, type ReadySegment } from './vector-segments.store.ts'
 
@@ -35,6 +37,7 @@ export function createPostgresEngine({ database, log = silentLog }: { database: 
       'pg_textsearch is not installed: lexical search scans all chunks of a Space, which is slow in a large one. Install the extension, add it to shared_preload_libraries, and restart Portico.',
     )
   }
+  const samples = createTermSamples()
   let newChunks = 0
   let onNewChunks = () => {}
   return {
@@ -42,7 +45,7 @@ export function createPostgresEngine({ database, log = silentLog }: { database: 
       ? 'BM25 (pg_textsearch) and HNSW indexes for large Spaces'
       : 'BM25 by exact scan (pg_textsearch is not installed) and HNSW indexes for large Spaces',
     staging: { ...staging, settings: bm25 ? bm25StagingSettings : {} },
-    openSpace: (scope, signal) => openSpace(database, scope, signal),
+    openSpace: (scope, signal) => openSpace({ database, samples }, scope, signal),
     // The database is the only copy: there is nothing to report to.
     async stage() {},
     publish(_run, chunks) {
@@ -69,14 +72,20 @@ export function createPostgresEngine({ database, log = silentLog }: { database: 
   }
 }
 
-async function openSpace(database: Database, scope: SpaceScope, signal: AbortSignal): Promise<SpaceSearch> {
+interface Parts {
+  database: Database
+  samples: TermSamples
+}
+
+async function openSpace(parts: Parts, scope: SpaceScope, signal: AbortSignal): Promise<SpaceSearch> {
+  const { database } = parts
   const [space, names, segments] = await Promise.all([
     loadSpaceState(database, scope, { signal }),
     loadSpaceIndexes(database, scope.spaceId, { signal }),
     loadReadySegments(database, scope.spaceId, { signal }),
   ])
   const context = { queryable: database, scope, space, options: { signal } }
-  const search = createIndexedSearch(database, context, { names, segments })
+  const search = createIndexedSearch(parts, context, { names, segments })
   return {
     ...space,
     isEmpty: space.chunks === 0,
@@ -92,7 +101,7 @@ interface SpaceIndexes {
 
 /** Uses the indexes that the Space has, and scans where there is none or where it returns too little. */
 function createIndexedSearch(
-  database: Database,
+  { database, samples }: Parts,
   context: ScanContext,
   { names, segments }: SpaceIndexes,
 ): CorpusSearch {
@@ -102,7 +111,7 @@ function createIndexedSearch(
   return {
     ...scan,
     async byTerms(all, limit) {
-      const terms = await selectTerms(context, all)
+      const terms = await chooseIndexTerms(all)
       const hasIndex = terms.length > 0 && names.has(bm25IndexName(scope.spaceId))
       return (hasIndex && (await searchBm25Index(context, terms, limit))) || scanTerms(context, terms, limit)
     },
@@ -115,6 +124,13 @@ function createIndexedSearch(
       }
       return scan.byVector(request)
     },
+  }
+
+  async function chooseIndexTerms(all: readonly QueryTerm[]): Promise<readonly QueryTerm[]> {
+    if (all.length <= maximumRankedTerms || space.chunks <= sampledChunks) return selectTerms(context, all)
+    const sample = await samples.load(database, scope, options.signal)
+    // A term that the sample lacks may occur in the rest.
+    return chooseTerms(all, (term) => sample.get(term) ?? 1, sampledChunks)
   }
 
   /** Null: all vectors of the Space are compared. */

@@ -6,6 +6,7 @@ const segment = (id: number, chunks: number): SegmentUsage => ({ id, chunks, row
 const usage = (given: Partial<VectorUsage>): VectorUsage => ({
   tailChunks: 0,
   tailIdleSeconds: 0,
+  idleSeconds: 0,
   segments: [],
   ...given,
 })
@@ -48,6 +49,38 @@ describe('segments', () => {
       kind: 'merge',
       segments: [1, 2, 3],
     })
+  })
+
+  it('are merged early in a Space where nothing is published, except next to a far larger one', () => {
+    const equal = Array.from({ length: 8 }, (_, id) => segment(id, 10_000 + id))
+    expect(planMerge(usage({ segments: equal, idleSeconds: 119 }), from)).toBeNull()
+    expect(planMerge(usage({ segments: equal, idleSeconds: 120 }), from)).toEqual({
+      kind: 'merge',
+      segments: equal.map(({ id }) => id),
+    })
+    const uneven = [segment(1, 90_000), segment(2, 5_000), segment(3, 6_000)]
+    expect(planMerge(usage({ segments: uneven, idleSeconds: 1e6 }), from)).toEqual({ kind: 'merge', segments: [2, 3] })
+    expect(planMerge(usage({ segments: [segment(1, 90_000), segment(4, 11_000)], idleSeconds: 1e6 }), from)).toBeNull()
+  })
+
+  it('stay few in a Space that gets some documents an hour, and each chunk is copied at most nine times', () => {
+    let segments: SegmentUsage[] = []
+    let copied = 0
+    let nextId = 1
+    const total = 1_000_000
+    for (let done = 0; done < total; done += 2_500) {
+      segments = [...segments, segment(nextId++, 2_500)]
+      for (;;) {
+        const action = planMerge(usage({ segments, idleSeconds: 3_600 }), from)
+        if (action?.kind !== 'merge') break
+        const merged = segments.filter(({ id }) => action.segments.includes(id))
+        const chunks = merged.reduce((sum, one) => sum + one.chunks, 0)
+        copied += chunks
+        segments = [...segments.filter((one) => !merged.includes(one)), segment(nextId++, chunks)]
+      }
+      expect(segments.filter(({ chunks }) => chunks < 120_000).length).toBeLessThan(7)
+    }
+    expect(copied / total).toBeLessThan(9)
   })
 
   it('stay few while a Space grows to three million chunks, and each chunk is copied at most four times', () => {

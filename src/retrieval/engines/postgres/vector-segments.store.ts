@@ -74,6 +74,7 @@ export async function loadUsage(
   return {
     tailChunks: byId.get(null)?.chunks ?? 0,
     tailIdleSeconds: byId.get(null)?.idleSeconds ?? 0,
+    idleSeconds: Math.min(...rows.map(({ idleSeconds }) => idleSeconds)),
     segments: segments.map(({ id, rows: stored }) => ({ id, rows: stored, chunks: byId.get(id)?.chunks ?? 0 })),
   }
 }
