@@ -20,7 +20,7 @@ const timeoutMs = 15_000
  * statements of a search together, and a fifth question of a conversation needs it each time.
  */
 export function createTermSamples(nowMs: () => number = () => performance.now()) {
-  // The one that was read longest ago first.
+  // Least recently used first.
   const samples = new Map<SpaceId, { sample: Promise<TermSample>; countedMs: number }>()
 
   function count(queryable: Queryable, scope: SpaceScope): Promise<TermSample> {
