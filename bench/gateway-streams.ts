@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Agent, type Dispatcher, request } from 'undici'
 import { startBenchPortico } from './gateway/portico.ts'
@@ -13,7 +14,8 @@ import { processorMs } from './runner/processor-time.ts'
  * chunks of a stream, processor time of each chunk, and resident memory with all streams open. Client and upstream are two further
  * processes on the same machine.
  *
- *   npm run bench:gateway-streams -- [--streams 512] [--chunks 100] [--every 20] [--targets proxy,no-ledger,local,database]
+ *   npm run bench:gateway-streams -- [--streams 512] [--chunks 100] [--every 20] [--open-within 0]
+ *     [--targets proxy,no-ledger,local,database]
  */
 
 const { values } = parseArgs({
@@ -22,11 +24,14 @@ const { values } = parseArgs({
     chunks: { type: 'string', default: '100' },
     /** Milliseconds between two chunks. */
     every: { type: 'string', default: '20' },
+    /** Milliseconds in which the streams are opened. Thousands at once overflow the queue of new connections (511 by default of Node.js). */
+    'open-within': { type: 'string', default: '0' },
     targets: { type: 'string', default: 'proxy,no-ledger,local' },
   },
 })
 const chunks = Number(values.chunks)
 const everyMs = Number(values.every)
+const openWithinMs = Number(values['open-within'])
 
 interface Target {
   name: string
@@ -76,7 +81,12 @@ async function measure(target: Target, streams: number): Promise<void> {
   const before = processorMs(target.pid) ?? Number.NaN
   let largestMb = 0
   const sampling = setInterval(() => (largestMb = Math.max(largestMb, residentMb(target.pid))), 200)
-  const times = await Promise.all(Array.from({ length: streams }, () => readStream(agent, target)))
+  const times = await Promise.all(
+    Array.from({ length: streams }, async (_, index) => {
+      await setTimeout((index / streams) * openWithinMs)
+      return readStream(agent, target)
+    }),
+  )
   clearInterval(sampling)
   const usPerChunk = (((processorMs(target.pid) ?? Number.NaN) - before) * 1000) / (streams * chunks)
   await agent.close()
