@@ -10,21 +10,14 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { createLedger } from '../src/billing/index.ts'
-import { organisationWith } from '../src/billing/testing/ledger-fixture.ts'
-import { usageRange } from '../src/billing/usage-range.ts'
-import type { UsageKey } from '../src/billing/usage.store.ts'
-import { createOrganisationsStore } from '../src/console/organisations.store.ts'
-import { consoleOrganisationsQuerySchema } from '../src/contract/console-organisations.ts'
-import { usageReportQuerySchema, usageRequestsQuerySchema } from '../src/contract/usage-reports.ts'
-import { maximumUsageRows, type UsageDimension } from '../src/contract/usage.ts'
 import { openDatabases } from '../src/database/index.ts'
-import { type OrganisationId, silentLog, systemClock } from '../src/kernel/index.ts'
-import type { Organisation } from '../src/organisations/index.ts'
+import { silentLog, systemClock } from '../src/kernel/index.ts'
 import { runOnServer, testServerUrl, urlOfDatabase } from '../test/harness/database-template.ts'
 import { countRowsRead } from './rows-read.ts'
 import { figureWriter } from './runner/figures.ts'
 import { runPaired } from './runner/paired.ts'
-import { fillUsage, sampleUser, usageOrganisation } from './usage-data.ts'
+import { fillUsage, usageOrganisation } from './usage-data.ts'
+import { type UsagePage, usagePages } from './usage-pages.ts'
 
 const { values } = parseArgs({
   options: {
@@ -87,54 +80,7 @@ async function createDatabase(url: string, name: string): Promise<void> {
 async function measure(): Promise<number> {
   const reads = countRowsRead(control)
   const ledger = await createLedger({ database: reads.database, clock: systemClock, log: silentLog })
-  const subject = (id: OrganisationId, timeZone: string): Organisation => organisationWith('1000', { id, timeZone })
-  const bigOne = subject(big, 'Europe/Berlin')
-  const small = subject(usageOrganisation(1), 'Asia/Kathmandu')
-  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
-  const report = (of: Organisation, query: Record<string, string>) => () =>
-    ledger.reports.load(of, of, usageReportQuerySchema.parse(query))
-  const requests = (query: Record<string, string>) => () =>
-    ledger.reports.loadRequests(bigOne, usageRequestsQuerySchema.parse({ from: day(398), ...query }))
-  const bigDays = usageRange(bigOne, Date.now(), day(397), day(0)).days
-  const usage = (by: UsageDimension[], after?: UsageKey) => () => {
-    const query = { organisationId: big, days: bigDays, timeZone: bigOne.timeZone, by, after, limit: maximumUsageRows }
-    return Promise.all([ledger.loadUsage(query), ledger.loadUsageTotals(query)])
-  }
-  const operatorList = () =>
-    createOrganisationsStore(reads.database).loadPage({
-      ...consoleOrganisationsQuerySchema.parse({ sort: 'spentPercent', direction: 'desc' }),
-      nowMs: Date.now(),
-    })
-  const pages: [string, () => Promise<unknown>][] = [
-    ['report: this period by model', report(bigOne, {})],
-    ['report: 30 days by Space', report(bigOne, { from: day(29), split: 'space' })],
-    ['report: 398 days by model', report(bigOne, { from: day(397) })],
-    ['report: 398 days by Space', report(bigOne, { from: day(397), split: 'space' })],
-    [
-      'report: 398 days by model, one Space',
-      report(bigOne, { from: day(397), spaceId: '00000000-0000-7000-9000-000000000003' }),
-    ],
-    ['report: 30 days by user', report(bigOne, { from: day(29), split: 'user' })],
-    ['report: 92 days by user', report(bigOne, { from: day(91), split: 'user' })],
-    ['report: 398 days by model, one user', report(bigOne, { from: day(397), tagKey: 'user', tagValue: sampleUser })],
-    ['report: 30 days by model, small organisation', report(small, { from: day(29) })],
-    [
-      'CSV: 92 days by user, all rows',
-      () => ledger.reports.loadCsv(bigOne, usageReportQuerySchema.parse({ from: day(91), split: 'user' }), () => null),
-    ],
-    ['requests: newest', requests({})],
-    ['requests: 200 days ago', requests({ to: day(200) })],
-    ['requests: one model', requests({ model: 'model-11' })],
-    ['requests: one Space', requests({ spaceId: '00000000-0000-7000-9000-000000000063' })],
-    ['requests: failed', requests({ ending: 'failed' })],
-    ['requests: one user', requests({ tagKey: 'user', tagValue: sampleUser })],
-    ['requests: nothing to find', requests({ model: 'model-1', surface: 'embeddings' })],
-    ['GET …/usage: 398 days by day, model, surface, Space', usage(['day', 'model', 'surface', 'space'])],
-    ['GET …/usage: its middle', usage(['day', 'model', 'surface', 'space'], [day(200), '', '', usageOrganisation(0)])],
-    ['GET …/usage: 398 days by day, Space', usage(['day', 'space'])],
-    ['GET …/usage: 398 days by Space', usage(['space'])],
-    ['operator: organisations by spending', operatorList],
-  ]
+  const pages = usagePages(reads.database, ledger)
   let slowest = 0
   console.log(
     `load ${os.loadavg()[0]!.toFixed(1)}; ${rounds} rounds\n${'page'.padEnd(56)} | p50 ms | p95 ms | CPU ms of this process | rows read`,
@@ -164,7 +110,7 @@ async function measure(): Promise<number> {
 }
 
 /** What a report would be without the sums. */
-async function compare(pages: readonly [string, () => Promise<unknown>][]): Promise<void> {
+async function compare(pages: readonly UsagePage[]): Promise<void> {
   for (const [name, since] of [
     ['report: 30 days by Space', 30],
     ['report: 398 days by model', 398],

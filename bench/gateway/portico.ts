@@ -44,10 +44,11 @@ export async function startBenchPortico(
     PORTICO_LEDGER_JOURNAL: journal,
     ...environment,
   })
-  const makers = organisationMakers(running.url, createApiClient(running.url, operatorToken))
+  const operator = createApiClient(running.url, operatorToken)
+  const makers = organisationMakers(running.url, operator)
   const { apiKey } = await makers.createOrganisation({
     monthlyBudgetUsd: '100000',
     limits: { concurrentCalls: 10_000 },
   })
-  return { url: running.url, apiKey, child: running.child, stop: () => running.kill('SIGTERM') }
+  return { url: running.url, apiKey, operator, child: running.child, stop: () => running.kill('SIGTERM') }
 }

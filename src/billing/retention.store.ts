@@ -5,7 +5,7 @@ import { isFailed } from './usage-tables.ts'
 /** Entries that one transaction removes. Few on the embedded engine, whose one connection is occupied meanwhile. */
 const entriesPerRound = { embedded: 200, postgres: 2_000 }
 /** Organisations that one transaction looks at. At least two: the last one is looked at again. */
-const organisationsPerRound = 500
+const organisationsPerRound = { embedded: 100, postgres: 500 }
 
 /** Organisations before this one have no entries left to remove. */
 export const firstOrganisation = '00000000-0000-0000-0000-000000000000'
@@ -32,19 +32,19 @@ interface StoredRound {
  */
 export function removeEntries(database: Database, before: Date, from: string): Promise<RemovalRound> {
   const limit = entriesPerRound[database.engine]
+  const most = organisationsPerRound[database.engine]
   const remove = async (transaction: Queryable): Promise<RemovalRound> => {
     if (!(await tryCountingLock(transaction))) return { removed: 0, next: from, locked: false }
     // Statistics can be from the time when the tables were small.
     await transaction.query(
       "select set_config('portico.removes_entries', 'on', true), set_config('enable_seqscan', 'off', true)",
     )
-    const [round] = await transaction.query<StoredRound>(removal, [from, organisationsPerRound, before, limit])
+    const [round] = await transaction.query<StoredRound>(removal, [from, most, before, limit])
     const { removed, organisations, reached, last } = round!
     if (removed > 0n) {
       await transaction.execute('update ledger_removal set removed_to = $1 where removed_to < $1', [before])
     }
-    const next =
-      Number(removed) === limit ? reached! : Number(organisations) === organisationsPerRound ? last! : undefined
+    const next = Number(removed) === limit ? reached! : Number(organisations) === most ? last! : undefined
     return { removed: Number(removed), next, locked: true }
   }
   return database.transaction(remove, { timeoutMs: countingTimeoutMs, background: true })
