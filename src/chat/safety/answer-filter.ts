@@ -365,9 +365,12 @@ class FilterScanner {
     const rest = this.buffer.slice(close + 1, close + 1 + maximumSyntaxLength)
     const [all, raw = ''] = /^[ \t]*\n?[ \t]*(<?[^\s>]*>?)/.exec(rest)!
     if (all.length === rest.length && rest.length < maximumSyntaxLength && !atEnd) return false
-    const verdict = this.policy.judge(decodeDestination(raw))
-    // The name of an image can be a number; see passBracket.
-    if (verdict === 'local' || (verdict === 'allowed' && !/^\d+$/.test(label.trim()))) return this.pass(1)
+    const target = decodeDestination(raw)
+    const verdict = this.policy.judge(target)
+    // The text of a link or an image within the address would be left of it, and could be an address. The name of an image can be a number; see
+    // passBracket.
+    const isKept = verdict === 'local' || (verdict === 'allowed' && !/^\d+$/.test(label.trim()))
+    if (isKept && !target.includes('[')) return this.pass(1)
     this.noteBackticks(close - this.at)
     return this.replace(close + 1 - this.at, `${this.filterText(label)}:`)
   }
