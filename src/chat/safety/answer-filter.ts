@@ -76,11 +76,14 @@ class FilterScanner {
   /** The last character that was passed. */
   private last = '\n'
   private blocks: BlockState = noBlocks
+  /** `atStart`: only white space was written since the head of the line. */
   private line: { fenced: boolean; atStart: boolean } | null
   /** Backticks without an equal run on their line: until the paragraph ends, clients may see code elsewhere than this scanner. */
   private openRun = false
   /** A tag was passed: until the next blank line, clients may read the text as HTML. */
   private afterTag = false
+  /** A fence was passed there: clients may disagree about every later one, so none counts. */
+  private unsureFences = false
   /** The rest of an address that was too long is dropped. */
   private dropping = false
   /** Text without one of these characters does not decide what is held back. */
@@ -122,16 +125,13 @@ class FilterScanner {
   }
 
   private pass(length: number): true {
-    const text = this.buffer.slice(this.at, this.at + length)
-    if (text !== '') this.last = text.at(-1)!
-    this.output += text
-    this.at += length
-    return true
+    return this.replace(length, this.buffer.slice(this.at, this.at + length))
   }
 
   /** Writes `text` instead of the next `length` units. */
   private replace(length: number, text: string): true {
     if (text !== '') this.last = text.at(-1)!
+    if (this.line?.atStart && text.trim() !== '') this.line.atStart = false
     this.output += text
     this.at += length
     return true
@@ -143,8 +143,6 @@ class FilterScanner {
     if (line === null) return this.beginLine(atEnd)
     if (line.fenced) return this.passLine()
     if (this.dropping) return this.dropAddress()
-    const { atStart } = line
-    line.atStart = false
     switch (this.buffer[this.at]) {
       case '\n':
         if (this.hasBlocks) this.line = null
@@ -155,14 +153,9 @@ class FilterScanner {
         return this.passEscape(atEnd)
       case '!':
         if (this.at + 1 === this.buffer.length && !atEnd) return false
-        return this.buffer[this.at + 1] === '['
-          ? this.passBracket({ atEnd, isImage: true, atStart: false })
-          : this.pass(1)
-      case '[': {
-        const isDecided = this.passBracket({ atEnd, isImage: false, atStart })
-        if (!isDecided) line.atStart = atStart
-        return isDecided
-      }
+        return this.buffer[this.at + 1] === '[' ? this.passBracket(atEnd, true) : this.pass(1)
+      case '[':
+        return this.passBracket(atEnd, false)
       case '<':
         return this.passAngleBracket(atEnd)
       case '&':
@@ -190,10 +183,14 @@ class FilterScanner {
     if (!head) return false
     if (text.trim() === '' && (newline !== -1 || atEnd)) this.afterTag = this.openRun = false
     // A fence in a block of HTML is none; indented code depends on the lines before it.
-    const fenced = (this.blocks.fence !== null || head.state.fence !== null) && head.code && !this.afterTag
-    this.blocks = this.afterTag ? { ...head.state, fence: null } : head.state
+    if (this.afterTag && head.state.fence !== null) this.unsureFences = true
+    const noFence = this.afterTag || this.unsureFences
+    const fenced = (this.blocks.fence !== null || head.state.fence !== null) && head.code && !noFence
+    this.blocks = noFence ? { ...head.state, fence: null } : head.state
+    this.line = null
+    if (!fenced) this.pass(head.code ? 0 : head.contentAt)
     this.line = { fenced, atStart: true }
-    return fenced ? true : this.pass(head.code ? 0 : head.contentAt)
+    return true
   }
 
   private passLine(): boolean {
@@ -228,7 +225,8 @@ class FilterScanner {
   private passEscape(atEnd: boolean): boolean {
     const next = this.buffer[this.at + 1]
     if (next === undefined) return atEnd ? this.pass(1) : false
-    // Clients read these two the same without the backslash; they could hide an address.
+    // Clients read these two the same without the backslash; they could hide an address. `]:` would be a definition.
+    if (next === ':' && this.last === ']') return this.pass(2)
     if (next === ':' || next === '/') return this.replace(1, '')
     // In HTML a backslash escapes nothing.
     if (next === '<' && this.afterTag) return this.pass(1)
@@ -258,7 +256,7 @@ class FilterScanner {
     }
     switch (bracket.type) {
       case 'text':
-        return this.pass(1)
+        return this.passLessThan(atEnd)
       case 'markup':
         return this.replace(1, '‹')
       case 'tag':
@@ -269,6 +267,17 @@ class FilterScanner {
         return typeof verdict === 'string' ? this.pass(bracket.length) : this.replace(bracket.length, verdict.shown)
       }
     }
+  }
+
+  /** A `<` that begins neither a tag nor an address. What follows is filtered, and `<name:` could begin an address then. */
+  private passLessThan(atEnd: boolean): boolean {
+    const window = this.buffer.slice(this.at, this.at + maximumSyntaxLength)
+    const name = /^<[^\s<>:]*/.exec(window)![0]
+    if (name.length === window.length && window.length < maximumSyntaxLength && !atEnd) {
+      this.awaited = /[\s<>:]/
+      return false
+    }
+    return /[:<]/.test(window[name.length] ?? '') ? this.replace(1, '‹') : this.pass(1)
   }
 
   /** An address of a scheme that has already been written, such as `ftp://`. */
@@ -318,7 +327,7 @@ class FilterScanner {
   }
 
   /** `[`, or `![` of an image. */
-  private passBracket({ atEnd, isImage, atStart }: { atEnd: boolean; isImage: boolean; atStart: boolean }): boolean {
+  private passBracket(atEnd: boolean, isImage: boolean): boolean {
     const { buffer } = this
     const open = this.at + (isImage ? 1 : 0)
     const close = closingBracket(buffer, open, atEnd)
@@ -336,11 +345,23 @@ class FilterScanner {
         return false
       }
       if (end > 0) return this.passLink({ label, end: open + end, destinationAt: close + 1, isImage })
+      const [all, raw = ''] = /^\s*(<?[^\s<>]*)/.exec(window.slice(close - open + 1))!
+      if (close + 1 + all.length === buffer.length && all.length < maximumAddressLength && !atEnd) {
+        this.awaited = /[\s<>]/
+        return false
+      }
+      // For clients that read a link over several lines: a space between its brackets makes it text.
+      if (this.policy.judge(decodeDestination(raw)) !== 'local' || !isPlainDestination(raw)) {
+        this.noteBackticks(close - this.at)
+        return this.replace(close + 1 - this.at, `[${this.filterText(label)}] (`)
+      }
     }
-    if (follower === ':' && atStart && !label.startsWith('^')) return this.passDefinition(label, close, atEnd)
+    const isDefinition = follower === ':' && this.line?.atStart === true && !label.startsWith('^')
+    if (isDefinition && !isImage) return this.passDefinition(label, close, atEnd)
     // A number is a citation: `Done![1]`. Definitions are removed, so that it names no image.
     if (!isImage || (/^\d+$/.test(label) && follower !== '[')) return this.pass(isImage ? 2 : 1)
-    return this.replace(2, '[')
+    // The rest is read next, where it may be a definition.
+    return this.replace(isDefinition ? 1 : 2, isDefinition ? '' : '[')
   }
 
   private passLink(link: { label: string; end: number; destinationAt: number; isImage: boolean }): boolean {
@@ -352,11 +373,11 @@ class FilterScanner {
     const text = /^[\d\s,;^-]+$/.test(label) ? `(${label})` : label
     const length = link.end - this.at
     this.noteBackticks(length)
-    if (verdict === 'local' || (verdict === 'allowed' && !link.isImage)) {
+    if ((verdict === 'local' || (verdict === 'allowed' && !link.isImage)) && isPlainDestination(raw)) {
       return this.replace(length, `${link.isImage ? '!' : ''}[${label}](${rest})`)
     }
     const citations = rest.match(citationPattern)?.join('') ?? ''
-    const shown = link.isImage || verdict === 'allowed' || verdict.shown === label.trim() ? '' : verdict.shown
+    const shown = link.isImage || typeof verdict === 'string' || verdict.shown === label.trim() ? '' : verdict.shown
     return this.replace(length, text + (shown === '' ? '' : ` (${shown})`) + citations)
   }
 
@@ -384,6 +405,18 @@ class FilterScanner {
     const scanner = new FilterScanner(this.policy, false)
     return scanner.push(text) + scanner.end()
   }
+}
+
+/** A destination that every client reads the same. Others may be read as text, with the address in it. */
+function isPlainDestination(raw: string): boolean {
+  if (/^<[^<>[\]\n]*>$/.test(raw)) return true
+  let depth = 0
+  for (const character of raw) {
+    if (character === '(') depth++
+    if (character === ')' && --depth < 0) return false
+    if ('<>[]\\'.includes(character)) return false
+  }
+  return depth === 0
 }
 
 /** The index after the run of exactly `length` backticks that closes the one at the beginning; -1: there is none; null: more text is needed. */
