@@ -63,7 +63,7 @@ export class SpaceCache {
     const { organisationId, spaceId } = scope
     const active = versions.find(({ state }) => state === 'active')
     if (!active || this.#spaces.has(spaceId) || !this.#mayHold(spaceId, bytes)) return null
-    if (mayEvict) this.#evictUntilFits(bytes, spaceId)
+    if (mayEvict) this.#evictUntilFits(bytes)
     else if (!this.#fits(bytes)) return null
     const space: CachedSpace = {
       organisationId,
@@ -131,11 +131,11 @@ export class SpaceCache {
     return [...this.#spaces.values()].reduce((sum, space) => sum + space.bytes, bytes) <= this.#maximumBytes
   }
 
-  /** Evicts least recently used Spaces, except `spaceId`, until `bytes` more fit. */
-  #evictUntilFits(bytes: number, spaceId: string): void {
-    for (const other of this.#spaces.keys()) {
+  /** Evicts least recently used Spaces until `bytes` more fit. */
+  #evictUntilFits(bytes: number): void {
+    for (const spaceId of this.#spaces.keys()) {
       if (this.#fits(bytes)) return
-      if (other !== spaceId) this.evict(other)
+      this.evict(spaceId)
     }
   }
 
@@ -145,8 +145,9 @@ export class SpaceCache {
         const space = this.#spaces.get(spaceId)
         if (!space) return
         space.bytes = bytes
-        this.#evictUntilFits(0, spaceId)
         if (!this.#mayHold(spaceId, bytes)) this.evict(spaceId)
+        // The report may come late: then another Space was used since, and this one goes.
+        this.#evictUntilFits(0)
       },
       onFailed: (spaceId, reason) => {
         this.#log.error({ spaceId, reason }, 'a Space in memory failed and is loaded again')
