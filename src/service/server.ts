@@ -14,6 +14,8 @@ import type { PartContext } from './foundation.ts'
 
 /** After the grace period of a stop: time for aborted calls to write their cost and to send their error. */
 const abortedCallsMs = 2_000
+/** Connections that wait until they are accepted, as far as the system allows (`net.core.somaxconn`); Node.js alone asks for 511. */
+const waitingConnections = 4_096
 
 interface ServerDependencies extends Pick<PartContext, 'config' | 'clock' | 'log'> {
   callers: Authenticators
@@ -60,7 +62,7 @@ export function openServer(dependencies: ServerDependencies) {
           beforeScrape: readGauges,
         })
       }
-      await app.listen({ port: server.port, host: server.host })
+      await app.listen({ port: server.port, host: server.host, backlog: waitingConnections })
     },
 
     url(): string {
