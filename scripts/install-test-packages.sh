@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs Debian packages that some suites use if they are present: Chromium for the browser tests, poppler for the pdf comparison,
-# PgBouncer for connections through a pooler, nginx and Caddy for the examples in deploy/, `script` for the start on a terminal.
+# PgBouncer for connections through a pooler, nginx, Caddy and Prometheus for the examples in deploy/, `script` for the start on a terminal.
 set -u
 missing=()
 [ -x /usr/bin/chromium ] || missing+=(chromium)
 [ -x /usr/sbin/pgbouncer ] || missing+=(pgbouncer)
 [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 [ -x /usr/bin/caddy ] || missing+=(caddy)
+[ -x /usr/bin/promtool ] || missing+=(prometheus)
 command -v script >/dev/null || missing+=(bsdutils)
 command -v pdftotext >/dev/null || missing+=(poppler-utils)
 [ "${#missing[@]}" -eq 0 ] && exit 0
