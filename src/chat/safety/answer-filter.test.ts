@@ -54,6 +54,10 @@ describe('links and images', () => {
     ['<img src="https://evil.example/?d=1">', '‹img src="evil.example">'],
     ['<a\nhref=x>', '‹a\nhref=x>'],
     ['<script>', '‹script>'],
+    ['<&#105;mg src=//evil.example/x>', '‹img src=//evil.example/x>'],
+    ['[text](\n//evil.example/x)', '[text] (\n//evil.example/x)'],
+    ['![r]: //evil.example/x', 'r: //evil.example/x'],
+    ['<www.evil.example/x:>', '‹evil.example:>'],
     ['[mail](mailto:a@evil.example?body=secret)', 'mail (a@evil.example)'],
   ])('%j loses its remote target', (given, expected) => {
     expect(filter(given)).toBe(expected)

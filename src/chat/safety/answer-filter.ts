@@ -272,6 +272,9 @@ class FilterScanner {
   /** A `<` that begins neither a tag nor an address. What follows is filtered, and `<name:` could begin an address then. */
   private passLessThan(atEnd: boolean): boolean {
     const window = this.buffer.slice(this.at, this.at + maximumSyntaxLength)
+    if (window.length === 1 && !atEnd) return false
+    // A character reference is replaced by its character, which could begin a tag. In HTML, a tag need not end.
+    if (window[1] === '&' || (this.afterTag && /^<[/A-Za-z!?]/.test(window))) return this.replace(1, '‹')
     const name = /^<[^\s<>:]*/.exec(window)![0]
     if (name.length === window.length && window.length < maximumSyntaxLength && !atEnd) {
       this.awaited = /[\s<>:]/
