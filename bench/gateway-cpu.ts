@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
 import type { CpuReading } from './gateway-cpu/cpu-probe.ts'
 import { printHotModules } from './gateway-cpu/hot-modules.ts'
+import { readCpu } from './gateway-cpu/read-cpu.ts'
 import { startBenchPortico } from './gateway/portico.ts'
 import { startRole } from './gateway/roles.ts'
 import { rotated } from './runner/figures.ts'
@@ -141,9 +142,9 @@ async function compare(work: Work, targets: readonly Target[]) {
   for (const target of targets) await load(target, { ...work, calls: work.calls * Number(values.warmup) })
   for (let round = 0; round < Number(values.rounds); round++) {
     for (const target of rotated(targets, round)) {
-      const before = await readCpu(target)
+      const before = await readCpu(target.child)
       await load(target, work)
-      const after = await readCpu(target)
+      const after = await readCpu(target.child)
       const perCall = (part: keyof CpuReading) => (after[part] - before[part]) / work.calls
       readings.get(target.name)!.push({ thread: perCall('thread'), process: perCall('process') })
     }
@@ -188,20 +189,4 @@ async function load(target: Target, work: Work): Promise<void> {
   }
   await Promise.all(Array.from({ length: work.connections }, client))
   await agent.close()
-}
-
-/** Asks the probe in the process. */
-function readCpu({ child }: Target): Promise<CpuReading> {
-  return new Promise((resolve) => {
-    let output = ''
-    const read = (chunk: Buffer) => {
-      output += chunk.toString()
-      const found = /^cpu (\{.*\})\n/m.exec(output)
-      if (!found) return
-      child.stderr!.off('data', read)
-      resolve(JSON.parse(found[1]!) as CpuReading)
-    }
-    child.stderr!.on('data', read)
-    child.kill('SIGUSR2')
-  })
 }

@@ -4,9 +4,10 @@ import { Agent, request } from 'undici'
 import type { Databases } from '../../src/database/index.ts'
 import { percentile } from '../../src/kernel/index.ts'
 import { startBenchPortico } from '../gateway/portico.ts'
-import type { CpuReading } from '../gateway-cpu/cpu-probe.ts'
+import { readCpu } from '../gateway-cpu/read-cpu.ts'
 import { rotated } from '../runner/figures.ts'
 import { processorMs } from '../runner/processor-time.ts'
+import { median } from '../runner/ratios.ts'
 import { usageOrganisation } from '../usage-data.ts'
 import type { GrowthPlace } from './place.ts'
 
@@ -162,23 +163,8 @@ async function load({ service, key }: Target, calls: number): Promise<number[]> 
 
 async function readProcessorMs(target: Target): Promise<number> {
   await readConnections(target)
-  return (await readServiceMs(target)) + [...target.connectionsMs.values()].reduce((sum, ms) => sum + ms, 0)
-}
-
-/** Asks the probe in the process of the service. */
-function readServiceMs({ service: { child } }: Target): Promise<number> {
-  return new Promise((resolve) => {
-    let output = ''
-    const read = (chunk: Buffer) => {
-      output += chunk.toString()
-      const found = /^cpu (\{.*\})\n/m.exec(output)
-      if (!found) return
-      child.stderr!.off('data', read)
-      resolve((JSON.parse(found[1]!) as CpuReading).process / 1000)
-    }
-    child.stderr!.on('data', read)
-    child.kill('SIGUSR2')
-  })
+  const { process: serviceUs } = await readCpu(target.service.child)
+  return serviceUs / 1000 + [...target.connectionsMs.values()].reduce((sum, ms) => sum + ms, 0)
 }
 
 /** Reads the processor time of the connections to this database: none where the server is on another machine. */
@@ -194,11 +180,7 @@ async function readConnections({ databases, connectionsMs }: Target): Promise<vo
 }
 
 function medians(costs: readonly CallCost[]): CallCost {
-  const middle = (of: (cost: CallCost) => number) =>
-    percentile(
-      costs.map(of).sort((a, b) => a - b),
-      0.5,
-    )!
+  const middle = (of: (cost: CallCost) => number) => median(costs.map(of))
   return {
     processorMs: middle((cost) => cost.processorMs),
     p50Ms: middle((cost) => cost.p50Ms),

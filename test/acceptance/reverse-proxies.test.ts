@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { Agent, fetch, FormData } from 'undici'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { expectStatus, startPortico, type TestOrganisation, type TestPortico } from '../harness/portico.ts'
+import { expectStatus, freePort, startPortico, type TestOrganisation, type TestPortico } from '../harness/portico.ts'
 import { stallingModel, startStallingUpstream } from '../harness/stalling-upstream.ts'
 import { testCertificate, testCertificateKey } from '../upstream/test-certificate.ts'
 
@@ -97,7 +96,9 @@ for (const [name, proxy] of Object.entries(proxies)) {
         const given = proxy.configure(folder, port, new URL(portico.url).port)
         const environment = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
         child = spawn(proxy.program, given, { stdio: 'ignore', env: environment })
-        await until(async () => (await call('/livez')).status === 200)
+        // The proxy does not listen at once.
+        const livez = () => call('/livez').then((response) => response.status, String)
+        await expect.poll(livez, { timeout: 20_000 }).toBe(200)
       })
       afterEach(async () => {
         const ended = once(child, 'exit')
@@ -131,9 +132,9 @@ for (const [name, proxy] of Object.entries(proxies)) {
         gone.abort()
         const requestId = response.headers.get('x-request-id')!
         // The receipt exists when the call has ended.
-        await until(async () => (await portico.operator('GET', `/api/usage/${requestId}`)).status === 200)
-        const { body } = await portico.operator('GET', `/api/usage/${requestId}`)
-        expect(body).toMatchObject({ ending: 'client_closed' })
+        const receipt = () => portico.operator('GET', `/api/usage/${requestId}`)
+        await expect.poll(async () => (await receipt()).status, { timeout: 20_000 }).toBe(200)
+        expect((await receipt()).body).toMatchObject({ ending: 'client_closed' })
       })
 
       test('uploads may be larger than the limits of a proxy, and the error about the size is that of Portico', async () => {
@@ -167,26 +168,4 @@ for (const [name, proxy] of Object.entries(proxies)) {
       })
     },
   )
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000
-  for (;;) {
-    const error = await isSo().then(
-      (so) => (so ? undefined : new Error('it never was so')),
-      (reason: unknown) => reason,
-    )
-    if (error === undefined) return
-    if (Date.now() > deadline) throw error
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

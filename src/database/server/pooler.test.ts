@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../../../test/harness/database.ts'
+import { freePort } from '../../../test/harness/portico.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
 import { openDatabases } from '../index.ts'
 
@@ -95,12 +95,3 @@ describe.skipIf(!isPossible)(
     })
   },
 )
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
