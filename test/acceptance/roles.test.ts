@@ -1,175 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Browser, createPerson, openBrowser } from '../harness/people.ts'
 import { expectStatus, startPortico, type TestOrganisation, type TestPortico, uploadForm } from '../harness/portico.ts'
+import { apiBodies, lowestRoles, operationsOf, type RoleObjects } from '../harness/route-table.ts'
 
-/**
- * Every route below /api with every kind of caller. The table names the lowest role that may call a route; a route that is missing
- * here fails the test.
- */
+/** Every route below /api with every kind of caller. */
 
-type Lowest = 'none' | 'visitor' | 'person' | 'member' | 'administrator' | 'operator'
-
-const table: Record<string, Lowest> = {
-  'GET /api/setup': 'none',
-  'POST /api/setup': 'operator',
-  'GET /api/me': 'person',
-  'PATCH /api/me': 'person',
-  'GET /api/me/sessions': 'person',
-  'DELETE /api/me/sessions/{id}': 'person',
-  'GET /api/people': 'operator',
-  'PATCH /api/people/{id}': 'operator',
-  'DELETE /api/people/{id}': 'operator',
-  'GET /api/console/people': 'operator',
-  'GET /api/console/organisations/{id}/members': 'administrator',
-  'POST /api/people/{id}/password-reset': 'operator',
-  'GET /api/password-resets/{token}': 'none',
-  'POST /api/password-resets/{token}': 'none',
-  'GET /api/operator-invitations': 'operator',
-  'POST /api/operator-invitations': 'operator',
-  'DELETE /api/operator-invitations/{id}': 'operator',
-  'GET /api/invitations/{token}': 'none',
-  'POST /api/invitations/{token}/accept': 'visitor',
-  'GET /api/organisations': 'person',
-  'POST /api/organisations': 'operator',
-  'GET /api/organisations/{id}': 'administrator',
-  'PATCH /api/organisations/{id}': 'administrator',
-  'DELETE /api/organisations/{id}': 'operator',
-  'POST /api/organisations/{id}/api-key': 'administrator',
-  'PUT /api/organisations/{id}/opt-in': 'administrator',
-  'POST /api/organisations/{id}/chat/completions': 'administrator',
-  'PUT /api/organisations/{id}/webhook': 'operator',
-  'DELETE /api/organisations/{id}/webhook': 'operator',
-  'PATCH /api/organisations/{id}/models': 'administrator',
-  'GET /api/console/organisations/{id}/developer-tools': 'administrator',
-  'GET /api/organisations/{id}/members': 'administrator',
-  'PATCH /api/organisations/{id}/members/{personId}': 'administrator',
-  'DELETE /api/organisations/{id}/members/{personId}': 'administrator',
-  'GET /api/organisations/{id}/invitations': 'administrator',
-  'POST /api/organisations/{id}/invitations': 'administrator',
-  'DELETE /api/organisations/{id}/invitations/{invitationId}': 'administrator',
-  'GET /api/organisations/{id}/admin-log': 'administrator',
-  'GET /api/organisations/{id}/usage': 'administrator',
-  'GET /api/console/organisations/{id}/usage': 'administrator',
-  'GET /api/console/organisations/{id}/usage/export': 'administrator',
-  'GET /api/console/organisations/{id}/usage/requests': 'administrator',
-  'GET /api/organisations/{id}/budget': 'administrator',
-  'GET /api/usage/{requestId}': 'administrator',
-  'GET /api/console/organisations/{id}/spaces': 'member',
-  'GET /api/console/organisations/{id}/space-models': 'member',
-  'GET /api/console/spaces/{id}': 'member',
-  'GET /api/console/spaces/{id}/publication': 'administrator',
-  'GET /api/spaces': 'person',
-  'POST /api/spaces': 'member',
-  'GET /api/spaces/{id}': 'member',
-  'PATCH /api/spaces/{id}': 'member',
-  'DELETE /api/spaces/{id}': 'member',
-  'POST /api/spaces/{id}/chat': 'member',
-  'POST /api/spaces/{id}/publish': 'administrator',
-  'POST /api/spaces/{id}/unpublish': 'administrator',
-  'POST /api/spaces/{id}/search': 'member',
-  'GET /api/spaces/{id}/golden-questions': 'member',
-  'POST /api/spaces/{id}/golden-questions': 'member',
-  'GET /api/spaces/{id}/golden-questions/candidates': 'administrator',
-  'GET /api/spaces/{id}/golden-questions/export': 'member',
-  'POST /api/spaces/{id}/golden-questions/import': 'member',
-  'GET /api/spaces/{id}/golden-questions/settings': 'member',
-  'PATCH /api/spaces/{id}/golden-questions/settings': 'administrator',
-  'GET /api/spaces/{id}/golden-questions/{questionId}': 'member',
-  'PATCH /api/spaces/{id}/golden-questions/{questionId}': 'member',
-  'DELETE /api/spaces/{id}/golden-questions/{questionId}': 'member',
-  'GET /api/spaces/{id}/conversations': 'administrator',
-  'GET /api/spaces/{id}/conversations/{conversationId}': 'administrator',
-  'DELETE /api/spaces/{id}/conversations/{conversationId}': 'administrator',
-  'GET /api/spaces/{id}/conversations/export': 'administrator',
-  'POST /api/spaces/{id}/conversations/erase': 'administrator',
-  'GET /api/spaces/{id}/golden-runs': 'member',
-  'POST /api/spaces/{id}/golden-runs': 'member',
-  'GET /api/spaces/{id}/golden-runs/{runId}': 'member',
-  'GET /api/spaces/{id}/golden-runs/{runId}/results': 'member',
-  'POST /api/spaces/{id}/golden-runs/{runId}/cancel': 'member',
-  'GET /api/spaces/{id}/publication-gate': 'member',
-  'GET /api/spaces/{id}/documents': 'member',
-  'GET /api/spaces/{id}/documents/events': 'member',
-  'POST /api/spaces/{id}/documents': 'member',
-  'POST /api/spaces/{id}/documents/delete': 'member',
-  'POST /api/spaces/{id}/documents/retry': 'member',
-  'POST /api/spaces/{id}/documents/metadata': 'member',
-  'GET /api/spaces/{id}/documents/operations/{operationId}': 'member',
-  'POST /api/spaces/{id}/documents/operations/{operationId}/stop': 'member',
-  'GET /api/documents/{id}': 'member',
-  'PATCH /api/documents/{id}': 'member',
-  'DELETE /api/documents/{id}': 'member',
-  'POST /api/documents/{id}/retry': 'member',
-  'GET /api/documents/{id}/chunks': 'member',
-  'GET /api/documents/{id}/content': 'member',
-  'GET /api/documents/{id}/text': 'member',
-  'GET /api/documents/{id}/view': 'member',
-  'GET /api/providers': 'operator',
-  'GET /api/providers/{id}': 'operator',
-  'PUT /api/providers/{id}': 'operator',
-  'PATCH /api/providers/{id}': 'operator',
-  'POST /api/providers/{id}/discover': 'operator',
-  'POST /api/providers/{id}/deployments': 'operator',
-  'DELETE /api/providers/{id}': 'operator',
-  'POST /api/providers/{id}/test': 'operator',
-  'GET /api/models': 'operator',
-  'GET /api/models/{id}': 'operator',
-  'PUT /api/models/{id}': 'operator',
-  'PATCH /api/models/{id}': 'operator',
-  'DELETE /api/models/{id}': 'operator',
-  'GET /api/deployments': 'operator',
-  'GET /api/deployments/{id}': 'operator',
-  'PUT /api/deployments/{id}': 'operator',
-  'PATCH /api/deployments/{id}': 'operator',
-  'DELETE /api/deployments/{id}': 'operator',
-  'GET /api/deployments/{id}/prices': 'operator',
-  'POST /api/deployments/{id}/prices': 'operator',
-  'DELETE /api/deployments/{id}/prices/{priceId}': 'operator',
-  'GET /api/console/providers': 'operator',
-  'GET /api/console/deployments': 'operator',
-  'GET /api/console/models': 'operator',
-  'GET /api/console/models/{id}': 'operator',
-  'GET /api/admin-log': 'operator',
-  'GET /api/console/system': 'operator',
-  'GET /api/console/organisations': 'operator',
-  'GET /api/console/organisations/{id}': 'operator',
-  'POST /api/operator-token/rotate': 'operator',
-  'GET /api/audit': 'operator',
-}
-
-/** Bodies that pass validation, so that the role decides; other routes get none or are decided before their body. */
-const bodies: Record<string, (ids: Ids) => unknown> = {
-  'POST /api/spaces': ({ organisationId }) => ({ organisationId, name: 'A Space', model: 'portico/offline' }),
-  'POST /api/spaces/{id}/search': () => ({ messages: [{ role: 'user', content: 'What?' }] }),
-  'PATCH /api/spaces/{id}': () => ({ name: 'Another name' }),
-  'POST /api/spaces/{id}/chat': () => ({ messages: [{ role: 'user', content: 'Hello' }] }),
-  'POST /api/spaces/{id}/golden-questions': () => ({ messages: [{ role: 'user', content: crypto.randomUUID() }] }),
-  'POST /api/spaces/{id}/golden-questions/import': () => ({ questions: [] }),
-  'PATCH /api/spaces/{id}/golden-questions/settings': () => ({ agentic: false }),
-  'PATCH /api/spaces/{id}/golden-questions/{questionId}': () => ({ mustAbstain: true }),
-  'POST /api/spaces/{id}/conversations/erase': () => ({ all: true }),
-  'POST /api/spaces/{id}/documents/delete': () => ({ ids: ['00000000-0000-4000-8000-000000000000'] }),
-  'POST /api/spaces/{id}/documents/retry': () => ({ filter: {} }),
-  'POST /api/spaces/{id}/documents/metadata': () => ({ filter: {}, set: { colour: 'red' } }),
-  'PATCH /api/documents/{id}': () => ({ name: 'Another name.txt' }),
-  'PATCH /api/organisations/{id}': () => ({ disabledModels: [] }),
-  'PATCH /api/organisations/{id}/models': () => ({ enable: ['portico/offline'] }),
-  'PUT /api/organisations/{id}/opt-in': () => ({ optIn: true }),
-  'POST /api/organisations/{id}/chat/completions': () => ({
-    model: 'portico/offline',
-    messages: [{ role: 'user', content: 'Hello' }],
-  }),
-  'PATCH /api/organisations/{id}/members/{personId}': () => ({ role: 'member' }),
-  'POST /api/organisations/{id}/invitations': () => ({ email: 'somebody@example.org', role: 'member' }),
-  'POST /api/invitations/{token}/accept': () => ({}),
-}
-
-interface Ids {
-  organisationId: string
-  spaceId: string
-  documentId: string
-  requestId: string
-}
+const table = Object.fromEntries(Object.entries(lowestRoles).filter(([route]) => route.includes(' /api/')))
 
 const order = ['stranger', 'member', 'administrator', 'operator'] as const
 type Caller = (typeof order)[number]
@@ -177,7 +13,7 @@ type Caller = (typeof order)[number]
 let portico: TestPortico
 let organisation: TestOrganisation
 let other: TestOrganisation
-let ids: Ids
+let ids: RoleObjects
 let callers: Record<Caller, Browser>
 
 beforeAll(async () => {
@@ -209,7 +45,7 @@ beforeAll(async () => {
 })
 afterAll(() => portico.stop())
 
-function addressOf(route: string, { organisationId, spaceId, documentId, requestId }: Ids): string {
+function addressOf(route: string, { organisationId, spaceId, documentId, requestId }: RoleObjects): string {
   const missing = '00000000-0000-4000-8000-000000000000'
   return route
     .split(' ')[1]!
@@ -221,7 +57,11 @@ function addressOf(route: string, { organisationId, spaceId, documentId, request
 }
 
 /** The status, and the code of an error. A stream of events is read up to its headers. */
-async function request(browser: Browser, route: string, given: Ids = ids): Promise<{ status: number; code: unknown }> {
+async function request(
+  browser: Browser,
+  route: string,
+  given: RoleObjects = ids,
+): Promise<{ status: number; code: unknown }> {
   const method = route.split(' ')[0]!
   const address = addressOf(route, given)
   if (route.endsWith('/events')) {
@@ -232,7 +72,7 @@ async function request(browser: Browser, route: string, given: Ids = ids): Promi
     stop.abort()
     return { status: response.status, code }
   }
-  const { status, body } = await browser.call(method, address, bodies[route]?.(given))
+  const { status, body } = await browser.call(method, address, apiBodies[route]?.(given))
   return { status, code: body?.error?.code }
 }
 
@@ -245,11 +85,8 @@ const destructive = /^DELETE|rotate|^POST \/api\/organisations$|^POST \/api\/set
 
 describe('the table of roles', () => {
   test('has every route of /api, and no other', async () => {
-    const { paths } = (await portico.operator('GET', '/openapi.json')).body
-    const routes = Object.entries(paths as Record<string, object>).flatMap(([path, methods]) =>
-      path.startsWith('/api/') ? Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`) : [],
-    )
-    expect(Object.keys(table).toSorted()).toEqual(routes.toSorted())
+    const routes = operationsOf((await portico.operator('GET', '/openapi.json')).body)
+    expect(Object.keys(table).toSorted()).toEqual(routes.filter((route) => route.includes(' /api/')).toSorted())
   })
 })
 
@@ -291,7 +128,7 @@ function keyHeaders(): Record<string, string>[] {
 describe.each(Object.keys(table))('%s', (route) => {
   test('accepts no API key, neither of the organisation nor of another one', async () => {
     const [method, address] = [route.split(' ')[0]!, addressOf(route, ids)]
-    const call = (headers = {}) => openBrowser(portico.url).call(method, address, bodies[route]?.(ids), headers)
+    const call = (headers = {}) => openBrowser(portico.url).call(method, address, apiBodies[route]?.(ids), headers)
     const visitor = await call()
     for (const headers of keyHeaders()) {
       const answer = await call(headers)
