@@ -252,6 +252,30 @@ const reranker = z.strictObject({
     .describe('Longest wait for the comparison; then the order of the search is used.'),
 })
 
+const database = z.strictObject({
+  maximumConnections: integer(2, 500)
+    .default(10)
+    .describe(
+      'Most connections of this process to a PostgreSQL server for the statements of requests and jobs, for each logical database.',
+    ),
+  connectionWaitMs: integer(100, 60_000)
+    .default(10_000)
+    .describe('Longest wait for a free connection; then a request is answered with 503.'),
+  statementTimeoutMs: integer(1_000, 600_000)
+    .default(30_000)
+    .describe(
+      'Longest duration of a statement of a request on a PostgreSQL server; then the request is answered with 503.',
+    ),
+  backgroundStatementTimeoutMs: integer(1_000, 3_600_000)
+    .default(120_000)
+    .describe('The same for statements of background work. Index builds and reports have separate limits.'),
+  lockTimeoutMs: integer(100, 600_000)
+    .default(10_000)
+    .describe(
+      'Longest wait of a statement for a lock on a PostgreSQL server. Migrations and index builds have separate limits.',
+    ),
+})
+
 export const configFileSchema = z.strictObject({
   server: server.prefault({}),
   accounts: accounts.prefault({}),
@@ -261,6 +285,7 @@ export const configFileSchema = z.strictObject({
     .min(1)
     .default('data')
     .describe('Folder of the embedded database, the blobs and the generated secret key.'),
+  database: database.prefault({}),
   demo: flag.default(true).describe('Make a demo organisation and Space at the first start.'),
   log: z
     .strictObject({

@@ -25,7 +25,9 @@ export interface Secrets {
   secretKey: string | undefined
   operatorToken: string | undefined
   databaseUrl: string | undefined
+  databaseDirectUrl: string | undefined
   corpusDatabaseUrl: string | undefined
+  corpusDatabaseDirectUrl: string | undefined
   openaiApiKey: string | undefined
   s3AccessKeyId: string | undefined
   s3SecretAccessKey: string | undefined
@@ -71,6 +73,11 @@ const environmentSettings: Record<string, string> = {
   PORTICO_METRICS_PORT: 'metrics.port',
   PORTICO_METRICS_HOST: 'metrics.host',
   PORTICO_DATA_DIR: 'dataFolder',
+  PORTICO_DATABASE_CONNECTIONS: 'database.maximumConnections',
+  PORTICO_DATABASE_CONNECTION_WAIT_MS: 'database.connectionWaitMs',
+  PORTICO_DATABASE_STATEMENT_TIMEOUT_MS: 'database.statementTimeoutMs',
+  PORTICO_DATABASE_BACKGROUND_TIMEOUT_MS: 'database.backgroundStatementTimeoutMs',
+  PORTICO_DATABASE_LOCK_TIMEOUT_MS: 'database.lockTimeoutMs',
   PORTICO_LOG_LEVEL: 'log.level',
   PORTICO_LOG_FORMAT: 'log.format',
   PORTICO_DEMO: 'demo',
@@ -99,7 +106,9 @@ const secretVariables = {
   secretKey: 'PORTICO_SECRET_KEY',
   operatorToken: 'PORTICO_OPERATOR_TOKEN',
   databaseUrl: 'DATABASE_URL',
+  databaseDirectUrl: 'DATABASE_DIRECT_URL',
   corpusDatabaseUrl: 'PORTICO_CORPUS_DATABASE_URL',
+  corpusDatabaseDirectUrl: 'PORTICO_CORPUS_DATABASE_DIRECT_URL',
   openaiApiKey: 'OPENAI_API_KEY',
   s3AccessKeyId: 'PORTICO_S3_ACCESS_KEY_ID',
   s3SecretAccessKey: 'PORTICO_S3_SECRET_ACCESS_KEY',
@@ -108,7 +117,7 @@ const secretVariables = {
 
 /** Read by the command line and by tests; they may be set in the same shell. */
 const otherVariables = ['PORTICO_CONFIG', 'PORTICO_URL', 'PORTICO_API_KEY', 'PORTICO_SPACE_ID', 'PORTICO_ENDPOINT_ID']
-const testVariables = ['PORTICO_SHARED_DATA', 'PORTICO_TEST_DATABASE_URL']
+const testVariables = ['PORTICO_SHARED_DATA', 'PORTICO_TEST_DATABASE_URL', 'PORTICO_TEST_POOLER']
 
 /** Default name of the file, looked for in the working directory. */
 const defaultFile = 'portico.yaml'
@@ -134,6 +143,7 @@ export function loadConfig(environment: Environment = process.env, workingFolder
     throw new ConfigError(
       'ledger.journal can be local only with the embedded database: instances that share a server must see the holds of each other.',
     )
+  assertDirectUrls(secrets)
   for (const provider of settings.providers) delete provider.apiKey
   return Object.freeze({
     settings: deepFreeze(settings),
@@ -234,6 +244,17 @@ function assertSignIn({ accounts, server }: ConfigFile, { ssoClientSecret }: Sec
   const { protocol, hostname } = new URL(singleSignOn.issuer)
   if (protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname))
     throw new ConfigError('accounts.singleSignOn.issuer must be an https address; http is accepted on this host only.')
+}
+
+/** A direct URL alone would be ignored. */
+function assertDirectUrls(secrets: Secrets) {
+  for (const name of ['databaseUrl', 'corpusDatabaseUrl'] as const) {
+    const direct = name === 'databaseUrl' ? 'databaseDirectUrl' : 'corpusDatabaseDirectUrl'
+    if (secrets[direct] === undefined || secrets[name] !== undefined) continue
+    throw new ConfigError(
+      `${secretVariables[direct]} is the server behind the pooler of ${secretVariables[name]}, which is not set.`,
+    )
+  }
 }
 
 /** Shorter tokens could be guessed. `openssl rand -hex 24` makes 48 characters. */

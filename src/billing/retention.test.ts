@@ -36,8 +36,8 @@ afterEach(async () => {
 })
 
 async function openAll() {
-  const { dataFolder, databaseUrl } = place
-  databases = await openDatabases({ dataFolder, databaseUrl, clock: systemClock, log: silentLog })
+  const { dataFolder, databaseUrl, databaseDirectUrl } = place
+  databases = await openDatabases({ dataFolder, databaseUrl, databaseDirectUrl, clock: systemClock, log: silentLog })
 }
 
 async function closeAll() {
@@ -209,7 +209,7 @@ async function killWithinRemoval(): Promise<void> {
   const script = path.join(import.meta.dirname, '../../test/harness/entry-removal-process.ts')
   const child = spawn(
     process.execPath,
-    [script, place.dataFolder, place.databaseUrl ?? '', new Date(keptFrom).toISOString()],
+    [script, place.dataFolder, place.databaseDirectUrl ?? place.databaseUrl ?? '', new Date(keptFrom).toISOString()],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const ended = once(child, 'exit')

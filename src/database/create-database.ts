@@ -6,6 +6,7 @@ import {
   createTurns,
   defaultStatementTimeoutMs,
   type RunOptions,
+  type ServerLimits,
   type SessionSource,
   type SqlResult,
   type SqlSession,
@@ -22,14 +23,20 @@ export interface DatabaseParts {
   engine: Database['engine']
   features: DatabaseFeatures
   source: SessionSource
+  /** Longest durations of statements without a specific limit. */
+  limits?: Pick<ServerLimits, 'statementTimeoutMs' | 'backgroundStatementTimeoutMs'> | undefined
 }
 
 /** Implements the port over a source of sessions, the same for both engines. */
-export function createDatabase({ name, engine, features, source }: DatabaseParts): Database {
+export function createDatabase({ name, engine, features, source, limits }: DatabaseParts): Database {
   // The transaction that the calling code is inside of. Another statement through the port would wait for that transaction
   // forever: it holds the only connection of the embedded engine, and perhaps the last one of a pool.
   const openTransaction: OpenTransaction = new AsyncLocalStorage()
   let closing: Promise<void> | undefined
+  const withDefaults: WithDefaults = ({ signal, prepared, background, ...options }) => {
+    const usualMs = background ? limits?.backgroundStatementTimeoutMs : limits?.statementTimeoutMs
+    return { timeoutMs: options.timeoutMs ?? usualMs ?? defaultStatementTimeoutMs, signal, prepared }
+  }
 
   async function withSession<T>(options: QueryOptions, use: (session: SqlSession) => Promise<T>): Promise<T> {
     if (openTransaction.getStore()?.open) {
@@ -64,7 +71,9 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
     async transaction(work, options = {}) {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await withSession(options, (session) => runTransaction(session, work, options, openTransaction))
+          return await withSession(options, (session) =>
+            runTransaction(session, work, { options, withDefaults, openTransaction }),
+          )
         } catch (error) {
           if (!isRetryable(error) || attempt >= maximumTransactionAttempts) throw error
           // Random, so that two transactions that conflicted do not conflict again.
@@ -79,20 +88,26 @@ export function createDatabase({ name, engine, features, source }: DatabaseParts
 }
 
 type OpenTransaction = AsyncLocalStorage<{ open: boolean }>
+type WithDefaults = (options: QueryOptions) => RunOptions
+
+interface TransactionContext {
+  options: QueryOptions
+  withDefaults: WithDefaults
+  openTransaction: OpenTransaction
+}
 
 /** One attempt: begin, `work`, commit; a rollback where any of these fails. */
 async function runTransaction<T>(
   session: SqlSession,
   work: (transaction: Queryable) => Promise<T>,
-  options: QueryOptions,
-  openTransaction: OpenTransaction,
+  { options, withDefaults, openTransaction }: TransactionContext,
 ): Promise<T> {
   const state = { open: true }
   const deadline = transactionDeadline()
   try {
     // `begin` is in the try block: where its wait was aborted, it may still take effect and must be rolled back.
     await session.run('begin', [], withDefaults(options))
-    const handle = queryableOn(session, state, options)
+    const handle = queryableOn(session, state, (own) => withDefaults({ ...options, ...own }))
     const value = await Promise.race([openTransaction.run(state, () => work(handle)), deadline.passed])
     state.open = false
     const commit = await session.run('commit', [], withDefaults({}))
@@ -112,12 +127,12 @@ async function runTransaction<T>(
   }
 }
 
-function queryableOn(session: SqlSession, state: { open: boolean }, defaults: QueryOptions): Queryable {
+function queryableOn(session: SqlSession, state: { open: boolean }, withDefaults: WithDefaults): Queryable {
   const inTurn = createTurns()
   function run(statement: string, parameters: readonly SqlValue[], options: QueryOptions): Promise<SqlResult> {
     return inTurn(() => {
       if (!state.open) throw new DatabaseError(sqlState.transactionFailed, 'the transaction has already ended')
-      return session.run(statement, parameters, withDefaults({ ...defaults, ...options }))
+      return session.run(statement, parameters, withDefaults(options))
     })
   }
   return {
@@ -142,9 +157,4 @@ function transactionDeadline(): { passed: Promise<never>; clear(): void } {
   )
   promise.catch(() => {})
   return { passed: promise, clear: () => clearTimeout(timer) }
-}
-
-function withDefaults(options: QueryOptions): RunOptions {
-  const { timeoutMs = defaultStatementTimeoutMs, signal, prepared } = options
-  return { timeoutMs, signal, prepared }
 }

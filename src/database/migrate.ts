@@ -46,7 +46,7 @@ export function readMigrations(name: LogicalDatabase, folder: string = migration
 /** Runs the scripts that have not run yet, each in a separate transaction. Several instances may start at the same time. */
 export async function migrate({ name, source, log, folder }: MigrateOptions): Promise<void> {
   const migrations = readMigrations(name, folder)
-  const session = await source.acquire()
+  const session = await source.acquire({ direct: true })
   const run = (statement: string, parameters: readonly string[] | null = []) =>
     session.run(statement, parameters, { timeoutMs: migrationTimeoutMs })
   try {

@@ -5,6 +5,7 @@ import { initialiseIfMissing, openEmbedded } from './embedded/open-embedded.ts'
 import { findTemplate } from './embedded/template.ts'
 import type { Database, Databases, LogicalDatabase } from './port.ts'
 import { openServer } from './server/open-server.ts'
+import type { ServerLimits } from './session.ts'
 
 export interface OpenDatabasesOptions {
   /** The service's data folder; the embedded databases are in its folder `database`. */
@@ -13,8 +14,11 @@ export interface OpenDatabasesOptions {
   databaseUrl?: string | undefined
   /** A separate server for the corpus. */
   corpusDatabaseUrl?: string | undefined
-  /** Connections to each server and logical database; default 10. */
-  maximumConnections?: number | undefined
+  /** The servers themselves, where the URLs above lead to a pooler in transaction mode. */
+  databaseDirectUrl?: string | undefined
+  corpusDatabaseDirectUrl?: string | undefined
+  /** For servers; the embedded engine has one connection. */
+  limits?: Partial<ServerLimits> | undefined
   clock: Clock
   log: Log
   /** Default: the project's scripts. */
@@ -30,6 +34,10 @@ export async function openDatabases(options: OpenDatabasesOptions): Promise<Data
     control: options.databaseUrl,
     corpus: options.corpusDatabaseUrl ?? options.databaseUrl,
   }
+  const directUrls: typeof urls = {
+    control: options.databaseDirectUrl,
+    corpus: options.corpusDatabaseUrl === undefined ? options.databaseDirectUrl : options.corpusDatabaseDirectUrl,
+  }
   const embeddedFolder = embeddedFolderOf(dataFolder)
   const unlock = urls.control && urls.corpus ? () => {} : lockFolder(embeddedFolder)
 
@@ -38,7 +46,7 @@ export async function openDatabases(options: OpenDatabasesOptions): Promise<Data
     if (url === undefined) {
       return openEmbedded({ name, folder: path.join(embeddedFolder, name), clock, log, migrationsFolder })
     }
-    return openServer({ name, url, maximumConnections: options.maximumConnections, log, migrationsFolder })
+    return openServer({ name, url, directUrl: directUrls[name], limits: options.limits, log, migrationsFolder })
   }
 
   try {

@@ -26,6 +26,11 @@ export interface QueryOptions {
   /** No request waits for it: on the embedded engine's one connection it lets other statements run first. */
   background?: boolean
   /**
+   * The statement cannot run in a transaction, such as `create index concurrently`: behind a pooler in transaction mode it goes to the server
+   * itself. Not for transactions.
+   */
+  direct?: boolean
+  /**
    * The embedded engine plans the statement once for each connection, which else takes most of the time of a lookup by key. For statements
    * of a hot path, with a constant text and one good plan whatever the parameters. A server ignores it: planning is fast there.
    */

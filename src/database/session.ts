@@ -5,6 +5,16 @@ import { toParameter, valueTypes } from './values.ts'
 
 /** Longest duration of a statement without a specific limit. */
 export const defaultStatementTimeoutMs = 30_000
+/** Bounds on the use of a database server; the defaults of the configuration. */
+export const defaultLimits = {
+  maximumConnections: 10,
+  connectionWaitMs: 10_000,
+  statementTimeoutMs: defaultStatementTimeoutMs,
+  backgroundStatementTimeoutMs: 120_000,
+  lockTimeoutMs: 10_000,
+}
+export type ServerLimits = typeof defaultLimits
+
 /** Most statements and transactions that wait for a connection; further ones are rejected. */
 export const maximumWaiting = 10_000
 
@@ -33,7 +43,7 @@ export interface SqlSession {
 
 /** Provides sessions: on the one connection of the embedded engine, or from the pool of a server. */
 export interface SessionSource {
-  acquire(options?: Pick<QueryOptions, 'signal' | 'background'>): Promise<SqlSession>
+  acquire(options?: Pick<QueryOptions, 'signal' | 'background' | 'direct'>): Promise<SqlSession>
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
   onReconnect(callback: () => void): void
   close(): Promise<void>
@@ -45,6 +55,10 @@ export function connectionLost(detail: string): DatabaseError {
 
 export function pastDeadline(timeoutMs: number): DatabaseError {
   return new DatabaseError(sqlState.cancelled, `the statement ran longer than ${timeoutMs} ms and was ended`)
+}
+
+export function noFreeConnection(waitMs: number): DatabaseError {
+  return new DatabaseError(sqlState.tooManyWaiting, `no database connection became free within ${waitMs} ms`)
 }
 
 export function tooManyWaiting(): DatabaseError {
@@ -76,19 +90,29 @@ export async function runOnClient(
   parameters: readonly SqlValue[] | null,
   { prepared = false }: { prepared?: boolean | undefined } = {},
 ): Promise<SqlResult> {
-  const query: ExtendedQuery = { text: statement, types: valueTypes }
+  const query = queryOf(statement, parameters)
   if (prepared) query.name = nameOf(statement)
+  try {
+    return resultOf((await client.query(query)) as pg.QueryResult | pg.QueryResult[])
+  } catch (error) {
+    throw toDatabaseError(error)
+  }
+}
+
+/** The driver's form of a statement; `parameters` null: a script of several. */
+export function queryOf(statement: string, parameters: readonly SqlValue[] | null): ExtendedQuery {
+  const query: ExtendedQuery = { text: statement, types: valueTypes }
   if (parameters !== null) {
     query.values = parameters.map(toParameter)
     query.queryMode = 'extended'
   }
-  try {
-    const result = (await client.query(query)) as pg.QueryResult | pg.QueryResult[]
-    const last = Array.isArray(result) ? result.at(-1) : result
-    return { rows: last?.rows ?? [], count: last?.rowCount ?? 0, command: last?.command ?? '' }
-  } catch (error) {
-    throw toDatabaseError(error)
-  }
+  return query
+}
+
+/** The result of the last statement. */
+export function resultOf(result: pg.QueryResult | pg.QueryResult[]): SqlResult {
+  const last = Array.isArray(result) ? result.at(-1) : result
+  return { rows: last?.rows ?? [], count: last?.rowCount ?? 0, command: last?.command ?? '' }
 }
 
 /** Runs calls one after the other, in the order of the calls. */

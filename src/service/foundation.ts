@@ -27,7 +27,10 @@ export async function openFoundation({ config, log, clock, onStop }: PartContext
   const databases = await openDatabases({
     dataFolder: settings.dataFolder,
     databaseUrl: secrets.databaseUrl,
+    databaseDirectUrl: secrets.databaseDirectUrl,
     corpusDatabaseUrl: secrets.corpusDatabaseUrl,
+    corpusDatabaseDirectUrl: secrets.corpusDatabaseDirectUrl,
+    limits: settings.database,
     clock,
     log,
   })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DocumentOperationBody } from '../../src/contract/document-progress.ts'
 import { openDatabases } from '../../src/database/index.ts'
 import { type DocumentId, silentLog, systemClock } from '../../src/kernel/index.ts'
-import { freshDatabasePlace } from '../harness/database.ts'
+import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
 import { insertDocumentRows } from '../harness/document-rows.ts'
 import {
   createApiClient,
@@ -189,7 +189,7 @@ test('an operation whose process is killed continues after the next start', { ti
       PORTICO_DEMO: 'false',
       PORTICO_OPERATOR_TOKEN: token,
       PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
-      ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+      ...databaseVariables(place),
     })
   let running = await launch()
   const call = (method: string, path: string, body?: unknown) => createApiClient(running.url, token)(method, path, body)

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { freshDatabasePlace } from '../harness/database.ts'
+import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
 import {
   createApiClient,
   expectStatus,
@@ -23,7 +23,7 @@ it(
         PORTICO_DEMO: 'false',
         PORTICO_OPERATOR_TOKEN: operatorToken,
         PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
-        ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+        ...databaseVariables(place),
       })
     let portico = await start()
     const makers = organisationMakers(portico.url, createApiClient(portico.url, operatorToken))

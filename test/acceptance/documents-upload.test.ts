@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFolderBlobStore } from '../../src/documents/index.ts'
 import { isAppError } from '../../src/kernel/index.ts'
-import { freshDatabasePlace } from '../harness/database.ts'
+import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
 import {
   createApiClient,
   organisationMakers,
@@ -252,7 +252,7 @@ describe.skipIf(process.platform !== 'linux')('100 MiB', () => {
       PORTICO_DATA_DIR: place.dataFolder,
       PORTICO_DEMO: 'false',
       PORTICO_OPERATOR_TOKEN: 'operator-token-of-this-test',
-      ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+      ...databaseVariables(place),
     })
     try {
       const makers = organisationMakers(process.url, createApiClient(process.url, 'operator-token-of-this-test'))

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { freshDatabasePlace, makeTestFolder, testServerUrl } from '../harness/database.ts'
+import { databaseVariables, freshDatabasePlace, makeTestFolder, testServerUrl } from '../harness/database.ts'
 import { runOnServer, urlOfDatabase } from '../harness/database-template.ts'
 import { createApiClient, expectStatus, removeFolder, spawnPortico } from '../harness/portico.ts'
 
@@ -57,7 +57,7 @@ test('a first start killed at each critical moment is finished by a later start:
   const environment = {
     PORTICO_DATA_DIR: place.dataFolder,
     PORTICO_SECRET_KEY: secretKey,
-    ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+    ...databaseVariables(place),
   }
   const printed: string[] = []
   // The third start prints the token and commits it; after that the first print is the demo.

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { buildDocx, buildTextPdf, docxParagraph } from '../../src/ingestion/testing/build-documents.ts'
-import { freshDatabasePlace } from '../harness/database.ts'
+import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
 import {
   type ApiClient,
   createApiClient,
@@ -40,7 +40,7 @@ it('documents uploaded in parallel during ten kills end as ready or failed, with
       PORTICO_DEMO: 'false',
       PORTICO_OPERATOR_TOKEN: operatorToken,
       PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
-      ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+      ...databaseVariables(place),
     })
   let portico = await start()
   const tenant = await makeTenant(portico)

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { freshDatabasePlace } from '../harness/database.ts'
+import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
 import { removeFolder } from '../harness/portico.ts'
 
 /** The real `npm start` on a pseudo-terminal (`script` of util-linux), as a newcomer sees it. */
@@ -36,7 +36,7 @@ it.runIf(spawnSync('script', ['--version']).status === 0)(
           PORT: '0',
           PORTICO_METRICS_PORT: '0',
           PORTICO_DATA_DIR: place.dataFolder,
-          ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+          ...databaseVariables(place),
         },
         stdio: 'ignore',
       },

@@ -4,7 +4,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { freshDatabasePlace } from '../harness/database.ts'
+import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
 import { removeFolder } from '../harness/portico.ts'
 
 /** The real `npm start`, stopped as shells, containers and service managers stop it, and the choice of the runtime. */
@@ -146,7 +146,7 @@ async function startWithNpm(prefix: string[] = []) {
       PORTICO_DATA_DIR: place.dataFolder,
       PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
       PORTICO_DEMO: 'false',
-      ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+      ...databaseVariables(place),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

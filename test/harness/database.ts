@@ -45,6 +45,8 @@ export interface DatabasePlace {
   dataFolder: string
   /** Undefined on the embedded engine. */
   databaseUrl: string | undefined
+  /** Of the server itself, if `databaseUrl` is that of PgBouncer. */
+  databaseDirectUrl?: string | undefined
   remove(): Promise<void>
 }
 
@@ -61,13 +63,25 @@ export async function freshDatabasePlace(): Promise<DatabasePlace> {
     throw new Error('run the tests through vitest: its global setup makes the template database')
   const name = `portico_test_${randomBytes(6).toString('hex')}`
   await runOnServer(url, `create database ${name} template ${template}`)
+  const directUrl = urlOfDatabase(url, name)
+  const poolerUrl = process.env['PORTICO_TEST_POOLER_URL']
   return {
     dataFolder,
-    databaseUrl: urlOfDatabase(url, name),
+    ...(poolerUrl === undefined
+      ? { databaseUrl: directUrl }
+      : { databaseUrl: urlOfDatabase(poolerUrl, name), databaseDirectUrl: directUrl }),
     async remove() {
       await runOnServer(url, `drop database if exists ${name} with (force)`)
       await removeFolder(dataFolder)
     },
+  }
+}
+
+/** The environment variables of a service with its data there. */
+export function databaseVariables({ databaseUrl, databaseDirectUrl }: DatabasePlace): Record<string, string> {
+  return {
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+    ...(databaseDirectUrl === undefined ? {} : { DATABASE_DIRECT_URL: databaseDirectUrl }),
   }
 }
 

@@ -3,14 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import { type Clock, type Log, silentLog } from '../../src/kernel/index.ts'
 import { createService, type Service } from '../../src/service.ts'
-import { type DatabasePlace, freshDatabasePlace } from './database.ts'
+import { type DatabasePlace, databaseVariables, freshDatabasePlace } from './database.ts'
 import { noteRoutes } from './seen-routes.ts'
+
+export { freePort } from './free-port.ts'
 
 /** Access to a running Portico: base address, operator token, and organisations created through the API. */
 export interface TestPortico {
@@ -124,7 +125,7 @@ function configuration(
       PORTICO_OPERATOR_TOKEN: operatorToken,
       PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
       ...ledgerSetting(place.databaseUrl),
-      ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+      ...databaseVariables(place),
       ...environment,
     },
     folder,
@@ -174,15 +175,6 @@ export function expectStatus(answer: ApiAnswer, status: number): ApiAnswer['body
   if (answer.status !== status)
     throw new Error(`expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`)
   return answer.body
-}
-
-/** A port of the loopback interface that is free now, for a service whose address another one must know before it starts. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 /** A file for a multipart upload. */

@@ -7,18 +7,20 @@ import { quoteName } from '../quote-name.ts'
 import { type EngineFeatures, loadFeatures } from '../features.ts'
 import { migrate } from '../migrate.ts'
 import type { Database, LogicalDatabase } from '../port.ts'
-import { assertOwnSession } from './pooler.ts'
+import { defaultLimits, type ServerLimits } from '../session.ts'
+import { assertOwnSession, assertSameDatabase } from './pooler.ts'
 import { createServerSource } from './server-source.ts'
 
 export interface ServerOptions {
   name: LogicalDatabase
   url: string
-  maximumConnections?: number | undefined
+  /** The server itself, where `url` leads to a pooler in transaction mode: for LISTEN, migrations and statements outside of transactions. */
+  directUrl?: string | undefined
+  limits?: Partial<ServerLimits> | undefined
   log: Log
   migrationsFolder?: string | undefined
 }
 
-const defaultMaximumConnections = 10
 // A server that starts at the same time (compose) or is in a failover may need these attempts.
 const connectAttempts = 10
 const connectRetryMs = 500
@@ -28,22 +30,24 @@ const preparationLockKey = 7_041_994_202n
 
 /** Opens one logical database on a PostgreSQL server: creates its schema and extensions, and runs its migrations. */
 export async function openServer(options: ServerOptions): Promise<Database> {
-  const { name, url, log, migrationsFolder } = options
+  const { name, url, directUrl, log, migrationsFolder } = options
+  const limits = { ...defaultLimits, ...options.limits }
   const schema = `portico_${name}`
-  const extensionSchemas = await prepareServer(url, schema, name, log)
+  const extensionSchemas = await prepareServer(options, schema)
   const source = createServerSource({
     name,
     url,
+    directUrl,
     // The schemas of the extensions, so that their types are found by plain names.
     searchPath: [...new Set([schema, ...extensionSchemas])].map(quoteName).join(', '),
-    maximumConnections: options.maximumConnections ?? defaultMaximumConnections,
+    limits,
     log,
   })
   try {
     const features = await loadFeatures(source)
     if (name === 'corpus') warnOfOldPgvector(features, log)
     await migrate({ name, source, log, folder: migrationsFolder })
-    return createDatabase({ name, engine: 'postgres', features, source })
+    return createDatabase({ name, engine: 'postgres', features, source, limits })
   } catch (error) {
     await source.close()
     throw error
@@ -51,10 +55,15 @@ export async function openServer(options: ServerOptions): Promise<Database> {
 }
 
 /** Creates the schema and, where it is allowed to, the extensions. Resolves to the schemas of the extensions. */
-async function prepareServer(url: string, schema: string, name: LogicalDatabase, log: Log): Promise<string[]> {
-  const client = await connectWithRetries(url, name, log)
+async function prepareServer({ name, url, directUrl, log }: ServerOptions, schema: string): Promise<string[]> {
+  const client = await connectWithRetries(directUrl ?? url, name, log)
+  let pooled: pg.Client | undefined
   try {
-    await assertOwnSession(client, url, name)
+    await assertOwnSession(client, directUrl ?? url, name)
+    if (directUrl !== undefined) {
+      pooled = await connectWithRetries(url, name, log)
+      await assertSameDatabase(pooled, client, name)
+    }
     await createSchema(client, schema, name)
     if (name === 'corpus') {
       await createExtension(client, 'vector', log)
@@ -73,7 +82,7 @@ async function prepareServer(url: string, schema: string, name: LogicalDatabase,
   } catch (error) {
     throw error instanceof DatabaseStartError ? error : toDatabaseError(error)
   } finally {
-    await client.end()
+    await Promise.all([client.end(), pooled?.end()])
   }
 }
 

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import pg from 'pg'
 import { DatabaseStartError, sqlState } from '../database-error.ts'
 import type { LogicalDatabase } from '../port.ts'
@@ -9,7 +10,8 @@ const probeTimeoutMs = 2_000
 
 /**
  * Throws where a connection pooler assigns the server's connections per transaction (PgBouncer's pool_mode = transaction): session
- * settings such as search_path, and LISTEN, would apply to the next user of the connection. A pooler in session mode is supported.
+ * settings such as search_path, and LISTEN, would apply to the next user of the connection. A pooler in session mode is supported, and
+ * one in transaction mode together with a direct URL.
  */
 export async function assertOwnSession(client: pg.Client, url: string, name: LogicalDatabase): Promise<void> {
   const processId = await processIdOf(client)
@@ -45,9 +47,72 @@ export async function processIdOf(client: pg.ClientBase): Promise<number> {
   return rows[0]!.pid
 }
 
+/** Throws where the URL leads to a pooler in statement mode, or to another database than the direct URL. */
+export async function assertSameDatabase(pooled: pg.Client, direct: pg.Client, name: LogicalDatabase): Promise<void> {
+  try {
+    await pooled.query('begin')
+    await pooled.query('commit')
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== sqlState.protocolViolation) throw error
+    throw new DatabaseStartError(
+      `the URL of the ${name} database leads to a connection pooler in statement mode, which has no transactions: set pool_mode = transaction`,
+    )
+  }
+  if ((await identityOf(pooled)) === (await identityOf(direct))) return
+  throw new DatabaseStartError(
+    `the URL of the ${name} database and ${directVariable[name]} lead to different databases: the direct URL must be that of the server behind the pooler`,
+  )
+}
+
+async function identityOf(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ identity: string }>(
+    `select pg_postmaster_start_time() || ' ' || oid as identity from pg_database where datname = current_database()`,
+  )
+  return rows[0]!.identity
+}
+
+/** The parts of the driver's client and connection that its types do not have. */
+interface CancelConnection extends EventEmitter {
+  connect(port: number, host: string): void
+  requestSsl(): void
+  cancel(processId: number, secretKey: unknown): void
+  stream: { destroy(): void }
+}
+interface CancellableClient {
+  host: string
+  port: number
+  ssl: false | object
+  processID: number
+  secretKey: unknown
+}
+
+/**
+ * Cancels the client's statement with the protocol's message: only the pooler has the number of the server process, and it does not assign the
+ * connection to another client meanwhile.
+ */
+export async function cancelThroughPooler(client: pg.PoolClient, timeoutMs: number): Promise<void> {
+  const { host, port, ssl, processID, secretKey } = client as unknown as CancellableClient
+  const connection = new pg.Connection({ ssl } as pg.ConnectionConfig) as unknown as CancelConnection
+  const cancel = () => connection.cancel(processID, secretKey)
+  connection.once('connect', () => (ssl ? connection.requestSsl() : cancel()))
+  connection.once('sslconnect', cancel)
+  const ended = new Promise<void>((resolve, reject) => {
+    connection.once('end', resolve)
+    connection.on('error', reject)
+  })
+  const timer = setTimeout(() => connection.stream.destroy(), timeoutMs)
+  connection.connect(port, host)
+  await ended.finally(() => clearTimeout(timer))
+}
+
+const directVariable: Record<LogicalDatabase, string> = {
+  control: 'DATABASE_DIRECT_URL',
+  corpus: 'PORTICO_CORPUS_DATABASE_DIRECT_URL (or DATABASE_DIRECT_URL, if both databases are on one server)',
+}
+
 function refusal(name: LogicalDatabase): DatabaseStartError {
   return new DatabaseStartError(
-    `the URL of the ${name} database leads to a connection pooler in transaction mode (such as PgBouncer's pool_mode = transaction). ` +
-      'Portico needs sessions, for LISTEN and for its settings: use the address of PostgreSQL itself, or set pool_mode = session',
+    `the URL of the ${name} database leads to a connection pooler in transaction mode (such as PgBouncer's pool_mode = transaction), and the ` +
+      `address of the server itself is missing: set ${directVariable[name]}, which is used for LISTEN and migrations`,
   )
 }

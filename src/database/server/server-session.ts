@@ -1,16 +1,9 @@
 import pg from 'pg'
 import { type Log, raceSignal } from '../../kernel/index.ts'
 import { DatabaseError, shortMessage, sqlState, toDatabaseError } from '../database-error.ts'
-import {
-  createTurns,
-  defaultStatementTimeoutMs,
-  pastDeadline,
-  runOnClient,
-  type RunOptions,
-  type SqlResult,
-  type SqlSession,
-} from '../session.ts'
-import { processIdOf } from './pooler.ts'
+import { createTurns, pastDeadline, runOnClient, type RunOptions, type SqlResult, type SqlSession } from '../session.ts'
+import { type LocalSettings, runWithLocalSettings } from './local-settings.ts'
+import { cancelThroughPooler, processIdOf } from './pooler.ts'
 
 // An unreachable server is noticed after this time; the ledger rejects calls after 5 s.
 export const connectTimeoutMs = 3_000
@@ -27,9 +20,22 @@ export async function rememberProcessId(client: pg.ClientBase): Promise<void> {
   processIds.set(client, await processIdOf(client))
 }
 
-/** One connection of the pool, from checkout to release. `config` opens the extra connection that cancels a statement. */
-export function createServerSession(client: pg.PoolClient, config: pg.ClientConfig, log: Log): SqlSession {
+export interface ServerSessionOptions {
+  client: pg.PoolClient
+  /** Opens the extra connection that cancels a statement. */
+  config: pg.ClientConfig
+  /** Behind a pooler in transaction mode. */
+  localSettings?: LocalSettings | undefined
+  /** The statement_timeout of a new connection. */
+  firstTimeoutMs: number
+  log: Log
+}
+
+/** One connection of the pool, from checkout to release. */
+export function createServerSession({ client, config, localSettings, ...options }: ServerSessionOptions): SqlSession {
+  const { log, firstTimeoutMs } = options
   const inTurn = createTurns()
+  const runOn = localSettings ? createPooledRun(client, localSettings) : createOwnRun(client, firstTimeoutMs)
   let running: Promise<unknown> = Promise.resolve()
   let broken = false
 
@@ -46,8 +52,7 @@ export function createServerSession(client: pg.PoolClient, config: pg.ClientConf
       closeConnection()
     }, timeoutMs + graceMs)
     try {
-      await setStatementTimeout(client, timeoutMs)
-      return await runOnClient(client, statement, parameters)
+      return await runOn(statement, parameters, timeoutMs)
     } catch (error) {
       const failure = toDatabaseError(error)
       // After a failed rollback the state of the connection is unknown.
@@ -63,7 +68,10 @@ export function createServerSession(client: pg.PoolClient, config: pg.ClientConf
     let cancelled: Promise<void> | undefined
     let closeTimer: NodeJS.Timeout | undefined
     const onAbort = () => {
-      cancelled = cancelStatement(config, client, log)
+      const cancelling = localSettings ? cancelThroughPooler(client, connectTimeoutMs) : cancelStatement(config, client)
+      cancelled = cancelling.catch((error: unknown) =>
+        log.warn({ reason: shortMessage(error) }, 'a statement could not be cancelled'),
+      )
       // A server that hangs does not handle the cancellation; the connection must not stay in use until the statement's limit.
       closeTimer = setTimeout(closeConnection, graceMs)
     }
@@ -94,21 +102,49 @@ export function createServerSession(client: pg.PoolClient, config: pg.ClientConf
   }
 }
 
-async function setStatementTimeout(client: pg.PoolClient, timeoutMs: number): Promise<void> {
-  if ((timeouts.get(client) ?? defaultStatementTimeoutMs) === timeoutMs) return
-  await runOnClient(client, `set statement_timeout = ${Math.ceil(timeoutMs)}`, [])
-  timeouts.set(client, timeoutMs)
+type Run = (statement: string, parameters: Parameters<SqlSession['run']>[1], timeoutMs: number) => Promise<SqlResult>
+
+/** Runs statements on a connection that keeps its settings. */
+function createOwnRun(client: pg.PoolClient, firstTimeoutMs: number): Run {
+  return async (statement, parameters, timeoutMs) => {
+    // After a failed statement a transaction accepts nothing but its rollback.
+    const isChanged = statement !== 'rollback' && (timeouts.get(client) ?? firstTimeoutMs) !== timeoutMs
+    if (isChanged) {
+      await runOnClient(client, `set statement_timeout = ${Math.ceil(timeoutMs)}`, [])
+      timeouts.set(client, timeoutMs)
+    }
+    return runOnClient(client, statement, parameters)
+  }
+}
+
+/** Runs statements on a connection that another client may get after each transaction. */
+function createPooledRun(client: pg.PoolClient, localSettings: LocalSettings): Run {
+  let transactionTimeoutMs: number | undefined
+  return async (statement, parameters, timeoutMs) => {
+    if (statement === 'begin') {
+      transactionTimeoutMs = timeoutMs
+      return runOnClient(client, `begin; ${localSettings.ofTransaction(timeoutMs)}`, null)
+    }
+    if (transactionTimeoutMs === undefined) {
+      return runWithLocalSettings(client, localSettings.ofStatement(timeoutMs), statement, parameters)
+    }
+    const isEnd = statement === 'commit' || statement === 'rollback'
+    if (isEnd) transactionTimeoutMs = undefined
+    else if (timeoutMs !== transactionTimeoutMs) {
+      await runOnClient(client, `set local statement_timeout = ${Math.ceil(timeoutMs)}`, [])
+      transactionTimeoutMs = timeoutMs
+    }
+    return runOnClient(client, statement, parameters)
+  }
 }
 
 /** Ends, over another connection, the statement that `client` is running. */
-async function cancelStatement(config: pg.ClientConfig, client: pg.PoolClient, log: Log): Promise<void> {
+async function cancelStatement(config: pg.ClientConfig, client: pg.PoolClient): Promise<void> {
   const other = new pg.Client({ ...config, query_timeout: connectTimeoutMs })
   other.on('error', () => {})
   try {
     await other.connect()
     await other.query('select pg_cancel_backend($1)', [processIds.get(client)])
-  } catch (error) {
-    log.warn({ reason: shortMessage(error) }, 'a statement could not be cancelled')
   } finally {
     await other.end().catch(() => {})
   }

@@ -1,36 +1,95 @@
 import pg from 'pg'
 import { type Log, raceSignal } from '../../kernel/index.ts'
 import { shortMessage, toDatabaseError } from '../database-error.ts'
-import { defaultStatementTimeoutMs, maximumWaiting, type SessionSource, tooManyWaiting } from '../session.ts'
+import { maximumWaiting, noFreeConnection, type ServerLimits, type SessionSource, tooManyWaiting } from '../session.ts'
 import { createListener } from './listener.ts'
+import type { LocalSettings } from './local-settings.ts'
 import { connectTimeoutMs, createServerSession, rememberProcessId } from './server-session.ts'
 
 export interface ServerSourceOptions {
   name: string
   url: string
+  /** Of the server itself, where `url` leads to a pooler in transaction mode. */
+  directUrl?: string | undefined
   /** Quoted names, comma separated. */
   searchPath: string
-  maximumConnections: number
+  limits: ServerLimits
   log: Log
 }
 
-/** Longest wait for a free connection of the pool. */
-const checkoutTimeoutMs = 10_000
 // A transaction whose process hangs must not hold its locks forever.
 const idleInTransactionTimeoutMs = 60_000
+// For statements that cannot run in a transaction, and for migrations.
+const maximumDirectConnections = 2
 // Without an answer for 10 s + 3 × 5 s the connection is closed: a host that loses its power does not close it.
 const keepAliveIdleMs = 10_000
 
 /** A pool of connections to one server, each with the same settings as the embedded engine. */
 export function createServerSource(options: ServerSourceOptions): SessionSource {
-  const { name, url, log } = options
-  const config: pg.ClientConfig = {
+  const { name, url, directUrl, limits, log } = options
+  const settings = settingsOf(options.searchPath, limits)
+  const config = configOf(url, name)
+  const directConfig = directUrl === undefined ? config : configOf(directUrl, name)
+  const isPooled = directUrl !== undefined
+  const pool = createPool(config, limits.maximumConnections, isPooled ? undefined : settings, options)
+  // A concurrent index build waits for the transactions of others, however long they take; migrations have a separate limit.
+  const directSettings = { ...settings, lock_timeout: '0' }
+  const directPool = createPool(directConfig, maximumDirectConnections, directSettings, options)
+  const listener = createListener({ name, config: directConfig, log })
+  const withTimeout = (timeoutMs: number) => ({ ...settings, statement_timeout: String(Math.ceil(timeoutMs)) })
+  const localSettings: LocalSettings = {
+    ofStatement: (timeoutMs) => setConfig(withTimeout(timeoutMs), true),
+    ofTransaction: (timeoutMs) => setLocal(withTimeout(timeoutMs)),
+  }
+  return {
+    async acquire({ signal, direct = false } = {}) {
+      signal?.throwIfAborted()
+      const chosen = direct ? directPool : pool
+      if (chosen.waitingCount >= maximumWaiting) throw tooManyWaiting()
+      const connecting = chosen.connect()
+      try {
+        const client = await raceSignal(connecting, signal)
+        const isLocal = isPooled && !direct
+        return createServerSession({
+          client,
+          config: isLocal ? config : directConfig,
+          localSettings: isLocal ? localSettings : undefined,
+          firstTimeoutMs: limits.statementTimeoutMs,
+          log,
+        })
+      } catch (error) {
+        if (!signal?.aborted) {
+          throw isCheckoutTimeout(error) ? noFreeConnection(limits.connectionWaitMs) : toDatabaseError(error)
+        }
+        connecting.then((client) => client.release()).catch(() => {})
+        throw error
+      }
+    },
+    listen: listener.listen,
+    onReconnect: listener.onReconnect,
+    async close() {
+      await Promise.all([listener.close(), pool.end(), directPool.end()])
+    },
+  }
+}
+
+function configOf(url: string, name: string): pg.ClientConfig {
+  return {
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     application_name: `portico ${name}`,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveIdleMs,
   }
+}
+
+/** Each connection is opened with `settings`; undefined: each transaction makes them. */
+function createPool(
+  config: pg.ClientConfig,
+  maximumConnections: number,
+  settings: Record<string, string> | undefined,
+  { name, limits, log }: ServerSourceOptions,
+): pg.Pool {
   // pg-pool has one limit for connecting and for the wait in its queue; `config` limits connecting alone.
   class PoolClient extends pg.Client {
     constructor() {
@@ -41,49 +100,62 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
   const onConnect = (client: pg.ClientBase) => {
     // pg-pool handles errors of idle clients only; without this handler the loss of a connection in use ends the process.
     client.on('error', (error) => log.warn({ database: name, reason: shortMessage(error) }, 'a connection was lost'))
-    return setUp(client, options.searchPath) as unknown as void
+    if (settings) return setUp(client, settings) as unknown as void
   }
   const pool = new pg.Pool({
     Client: PoolClient as typeof pg.Client,
-    max: options.maximumConnections,
-    connectionTimeoutMillis: checkoutTimeoutMs,
+    max: maximumConnections,
+    connectionTimeoutMillis: limits.connectionWaitMs,
     idleTimeoutMillis: 30_000,
     onConnect,
   })
   // The client's handler has logged it.
   pool.on('error', () => {})
-  const listener = createListener({ name, config, log })
+  return pool
+}
+
+/** pg-pool has no code for it. */
+function isCheckoutTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
+}
+
+/** What statements rely on. */
+function settingsOf(searchPath: string, limits: ServerLimits): Record<string, string> {
   return {
-    async acquire({ signal } = {}) {
-      signal?.throwIfAborted()
-      if (pool.waitingCount >= maximumWaiting) throw tooManyWaiting()
-      const connecting = pool.connect()
-      try {
-        return createServerSession(await raceSignal(connecting, signal), config, log)
-      } catch (error) {
-        if (!signal?.aborted) throw toDatabaseError(error)
-        connecting.then((client) => client.release()).catch(() => {})
-        throw error
-      }
-    },
-    listen: listener.listen,
-    onReconnect: listener.onReconnect,
-    async close() {
-      await Promise.all([listener.close(), pool.end()])
-    },
+    search_path: searchPath,
+    timezone: 'UTC',
+    statement_timeout: String(limits.statementTimeoutMs),
+    lock_timeout: String(limits.lockTimeoutMs),
+    idle_in_transaction_session_timeout: String(idleInTransactionTimeoutMs),
+    default_text_search_config: 'pg_catalog.simple',
   }
 }
 
-async function setUp(client: pg.ClientBase, searchPath: string): Promise<void> {
+/** The statement that makes the settings, for the transaction or for the session. */
+function setConfig(settings: Record<string, string>, isLocal: boolean): string {
+  const calls = Object.entries(settings).map(
+    ([name, value]) => `set_config('${name}', ${pg.escapeLiteral(value)}, ${isLocal})`,
+  )
+  return `select ${calls.join(', ')}`
+}
+
+/** The same for a transaction, without a query: `set transaction isolation level` may follow. */
+function setLocal({ search_path, ...others }: Record<string, string>): string {
+  const each = Object.entries(others).map(([name, value]) => `set local ${name} = ${pg.escapeLiteral(value)}`)
+  return [`set local search_path = ${search_path}`, ...each].join('; ')
+}
+
+async function setUp(client: pg.ClientBase, settings: Record<string, string>): Promise<void> {
   await rememberProcessId(client)
   await client.query(
-    `set search_path = ${searchPath};
-     set timezone = 'UTC';
-     set statement_timeout = ${defaultStatementTimeoutMs};
-     set idle_in_transaction_session_timeout = ${idleInTransactionTimeoutMs};
-     set tcp_keepalives_idle = ${keepAliveIdleMs / 1000};
-     set tcp_keepalives_interval = 5;
-     set tcp_keepalives_count = 3;
-     set default_text_search_config = 'pg_catalog.simple'`,
+    setConfig(
+      {
+        ...settings,
+        tcp_keepalives_idle: String(keepAliveIdleMs / 1000),
+        tcp_keepalives_interval: '5',
+        tcp_keepalives_count: '3',
+      },
+      false,
+    ),
   )
 }

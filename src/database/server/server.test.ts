@@ -42,7 +42,39 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     await place.remove()
   })
 
-  const open = () => openDatabases({ ...place, clock: systemClock, log: silentLog })
+  const open = (limits = {}) => openDatabases({ ...place, limits, clock: systemClock, log: silentLog })
+
+  test('a statement ends at the limit of requests, of background work or of locks, or at its specific limit', async () => {
+    const bounded = await open({ statementTimeoutMs: 300, backgroundStatementTimeoutMs: 900, lockTimeoutMs: 200 })
+    const { control } = bounded
+    const sleep = (seconds: number, options = {}) => control.query(`select pg_sleep(${seconds})`, [], options)
+    await expect(sleep(20)).rejects.toMatchObject({ code: '57014', isUnavailable: true })
+    await sleep(0.5, { background: true })
+    await expect(sleep(20, { background: true })).rejects.toMatchObject({ code: '57014' })
+    await sleep(1, { timeoutMs: 5_000 })
+    await sleep(0.5, { background: true })
+    await expect(sleep(0.5)).rejects.toMatchObject({ code: '57014' })
+    await control.execute('create table locked (id int)')
+    await one.control.transaction(async (transaction) => {
+      await transaction.execute('lock table locked in access exclusive mode')
+      await expect(control.query('select from locked')).rejects.toMatchObject({ code: '55P03', isUnavailable: true })
+    })
+    await bounded.close()
+  })
+
+  test('a statement that gets no connection in time is rejected as one that may succeed later', async () => {
+    const bounded = await open({ maximumConnections: 1, connectionWaitMs: 1_000 })
+    await bounded.control.query('select 1')
+    const holding = bounded.control.query('select pg_sleep(3)')
+    await expect(bounded.control.query('select 1')).rejects.toMatchObject({
+      code: '53300',
+      isUnavailable: true,
+      message: 'no database connection became free within 1000 ms',
+    })
+    await holding
+    expect(await bounded.control.query('select 1 as one')).toEqual([{ one: 1 }])
+    await bounded.close()
+  })
 
   test('control and corpus have separate schemas', async () => {
     expect(await one.control.query('select current_schema()::text as name')).toEqual([{ name: 'portico_control' }])

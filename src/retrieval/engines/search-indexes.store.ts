@@ -21,7 +21,7 @@ export async function loadSearchIndexes(database: Database): Promise<TableIndex[
 }
 
 export async function dropSearchIndex(database: Database, name: string): Promise<void> {
-  await database.execute(`drop index ${concurrently(database)} if exists ${name}`)
+  await database.execute(`drop index ${concurrently(database)} if exists ${name}`, [], { direct: true })
 }
 
 /** On a server, searches and writes continue while an index is built or dropped. */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type DatabasePlace, freshDatabasePlace } from '../database.ts'
+import { type DatabasePlace, databaseVariables, freshDatabasePlace } from '../database.ts'
 import { createApiClient, expectStatus, organisationMakers, type PorticoProcess, spawnPortico } from '../portico.ts'
 import { type PlannedProvider, providerSettings } from './planned-provider.ts'
 import type { Caller } from './recorded-call.ts'
@@ -69,7 +69,7 @@ export async function openVictim(provider: PlannedProvider, options: VictimOptio
     PORTICO_OPERATOR_TOKEN: operatorToken,
     PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
     NODE_COMPILE_CACHE: compileCache,
-    ...(place.databaseUrl === undefined ? {} : { DATABASE_URL: place.databaseUrl }),
+    ...databaseVariables(place),
     ...options.environment,
   }
   let running: PorticoProcess | undefined = await spawnPortico(environment)

@@ -26,7 +26,7 @@ export async function maintainBm25Indexes(
   )
   const kept = new Set<string>()
   const mergesLater = database.features.bm25 && (await canMergeLater(database))
-  const options = { timeoutMs: buildTimeoutMs, ...(signal ? { signal } : {}) }
+  const options = { timeoutMs: buildTimeoutMs, direct: true, ...(signal ? { signal } : {}) }
   for (const { spaceId, chunks } of database.features.bm25 ? await loadSizes(database) : []) {
     const name = bm25IndexName(spaceId)
     const index = existing.get(name)
