@@ -53,6 +53,11 @@ const server = z.strictObject({
     .default(60_000)
     .describe('A client that reads nothing of its answer for this time is disconnected. The generated text is billed.'),
   shutdownGraceMs: integer(0, 3_600_000).default(30_000).describe('How long streams may finish after SIGTERM.'),
+  shutdownDelayMs: integer(0, 600_000)
+    .default(0)
+    .describe(
+      'How long requests are still accepted after SIGTERM, while /readyz is 503: time for load balancers to choose another instance.',
+    ),
   trustProxy: list(
     z.string().refine(isNetwork, { error: 'must be an IP address or a network such as 10.0.0.0/8' }),
     100,

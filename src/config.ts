@@ -57,6 +57,7 @@ const environmentSettings: Record<string, string> = {
   PORTICO_PUBLIC_URL: 'server.publicUrl',
   PORTICO_MAXIMUM_JSON_BYTES: 'server.maximumJsonBytes',
   PORTICO_MAXIMUM_JSON_BYTES_IN_FLIGHT: 'server.maximumJsonBytesInFlight',
+  PORTICO_SHUTDOWN_DELAY_MS: 'server.shutdownDelayMs',
   PORTICO_SHUTDOWN_GRACE_MS: 'server.shutdownGraceMs',
   PORTICO_STALLED_CLIENT_MS: 'server.stalledClientMs',
   PORTICO_TRUST_PROXY: 'server.trustProxy',

@@ -45,7 +45,7 @@ async function run() {
 
   let service: Service | undefined
   let stoppingSinceMs: number | undefined
-  const stop = (signal: string) => {
+  const stop = (signal: string, isUrgent = false) => {
     if (stoppingSinceMs !== undefined) {
       if (performance.now() - stoppingSinceMs < sameSignalMs) return
       log.warn({ signal }, 'stopping at once')
@@ -55,7 +55,7 @@ async function run() {
     // No request is served yet, and the next start repairs an interrupted one.
     if (service === undefined) process.exit(1)
     log.info({ signal }, 'stopping: streams finish, jobs return to the queue')
-    service.stop().then(
+    service.stop({ isUrgent }).then(
       () => process.exit(),
       (error: unknown) => {
         log.error({ error: describeError(error) }, 'the service did not stop cleanly')
@@ -70,7 +70,7 @@ async function run() {
     log.error({ error: describeError(error), stack }, 'uncaught exception: stopping, since the state is unknown')
     process.exitCode = 1
     // A second exception does not shorten the stop. A stop that hangs is ended by the timer.
-    if (stoppingSinceMs === undefined) stop('uncaughtException')
+    if (stoppingSinceMs === undefined) stop('uncaughtException', true)
     setTimeout(() => process.exit(1), config.settings.server.shutdownGraceMs + forcedExitMs).unref()
   })
 

@@ -68,10 +68,14 @@ export async function createService({ config, log, clock = systemClock }: Servic
       ].join('\n')
     },
 
-    /** Streams finish within the grace period, jobs return to the queue, every part closes in reverse order. Idempotent. */
-    async stop(): Promise<void> {
+    /**
+     * Requests are served for `shutdownDelayMs` unless the stop is urgent, streams finish within the grace period, jobs return to the
+     * queue, every part closes in reverse order. Idempotent.
+     */
+    async stop({ isUrgent = false } = {}): Promise<void> {
       if (stopping) return
       stopping = true
+      if (!isUrgent) await server.drain()
       ingestion.beginStop()
       watch.close()
       await server.close()

@@ -48,6 +48,7 @@ export async function startUnmetered(upstreamUrl: string): Promise<string> {
     maximumJsonBytesInFlight: 256 * 1024 * 1024,
     stalledClientMs: 60_000,
     isStopping: () => false,
+    isRefusing: () => false,
     publicUrl: undefined,
     version: 'bench',
     routes: [gatewayRoutes({ completions, catalogue, clock, log })],

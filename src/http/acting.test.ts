@@ -93,6 +93,7 @@ function openServer(groups: Routes[]): App {
     assertGatewayAccess() {},
     stalledClientMs: 60_000,
     isStopping: () => false,
+    isRefusing: () => false,
     publicUrl: undefined,
     version: 'test',
   })

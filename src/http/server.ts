@@ -42,8 +42,10 @@ export interface ServerOptions {
   stalledClientMs: number
   /** Most bytes of the JSON bodies of all requests in flight. */
   maximumJsonBytesInFlight: number
-  /** True while the service stops: new requests and /readyz get 503. */
+  /** True from the beginning of a stop: each response closes its connection, so that clients and proxies open the next one elsewhere. */
   isStopping: () => boolean
+  /** True when the time to drain is over: new requests get 503. */
+  isRefusing: () => boolean
   /** Aborts when the grace period of a stop is over; running requests then end with the reason of the signal. */
   shutdown?: AbortSignal
   publicUrl: string | undefined
@@ -214,11 +216,11 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
       if (!reply.raw.writableFinished)
         gone.abort(new AppError('client_closed', 'The client has closed the connection.'))
       // The response of a stream announced keep-alive. Without this, a stop would wait until the client closes the connection.
-      if (options.isStopping()) setImmediate(() => app.server.closeIdleConnections())
+      if (options.isRefusing()) setImmediate(() => app.server.closeIdleConnections())
     })
     const { auth } = request.routeOptions.config
-    if (options.isStopping() && auth !== 'none') {
-      reply.header('connection', 'close')
+    if (options.isStopping()) reply.header('connection', 'close')
+    if (options.isRefusing() && auth !== 'none') {
       throw new AppError('shutting_down', 'The service is stopping. Try again in a moment.', { retryAfterSeconds: 2 })
     }
     if (auth === 'organisation') {
@@ -232,6 +234,8 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
     done()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
+    // The stop may have begun after the request.
+    if (options.isStopping()) reply.header('connection', 'close')
     // For complete responses; streams set their timeout in drain. Node clears it when the response is sent.
     reply.raw.setTimeout(options.stalledClientMs, () => reply.raw.destroy())
     done()

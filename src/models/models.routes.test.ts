@@ -85,6 +85,7 @@ beforeAll(async () => {
     assertGatewayAccess() {},
     stalledClientMs: 60_000,
     isStopping: () => false,
+    isRefusing: () => false,
     publicUrl: undefined,
     version: 'test',
   })

@@ -1,5 +1,5 @@
-import type { AddressInfo } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
+import { type AddressInfo, Server } from 'node:net'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import {
   type Authenticators,
   createServer,
@@ -14,6 +14,14 @@ import type { PartContext } from './foundation.ts'
 
 /** After the grace period of a stop: time for aborted calls to write their cost and to send their error. */
 const abortedCallsMs = 2_000
+/**
+ * After the port is closed: longest time in which open connections are still served. Proxies that are refused a new connection stop
+ * using the old ones, so that none is closed at the moment when a request arrives on it.
+ */
+const lastRequestsMs = 1_000
+/** A turn of the event loop below this time has accepted every waiting connection; so many turns are tried. */
+const quietTurnMs = 0.2
+const quietTurns = 500
 /** Connections that wait until they are accepted, as far as the system allows (`net.core.somaxconn`); Node.js alone asks for 511. */
 const waitingConnections = 4_096
 
@@ -31,6 +39,7 @@ export function openServer(dependencies: ServerDependencies) {
   const { config, callers, routes, metrics, readGauges, isStopping, clock, log } = dependencies
   const { server, metrics: metricsSettings } = config.settings
   const shutdown = new AbortController()
+  let refusing = false
   const app = createServer({
     authenticators: callers,
     limiter: createOrganisationLimiter({ clock }),
@@ -41,6 +50,7 @@ export function openServer(dependencies: ServerDependencies) {
     stalledClientMs: server.stalledClientMs,
     maximumJsonBytesInFlight: server.maximumJsonBytesInFlight,
     isStopping,
+    isRefusing: () => refusing,
     shutdown: shutdown.signal,
     publicUrl: server.publicUrl,
     trustProxy: server.trustProxy,
@@ -71,8 +81,22 @@ export function openServer(dependencies: ServerDependencies) {
     },
     metricsUrl: () => metricsServer && `http://${metricsSettings.host}:${metricsServer.port}/metrics`,
 
-    /** Call it once `isStopping` is true, so that new requests get 503. Running answers get the grace period, then they are ended. */
+    /**
+     * Call it once `isStopping` is true, so that /readyz is 503. Accepts connections for `shutdownDelayMs`, then closes the port. Open
+     * connections are served a moment longer.
+     */
+    async drain(): Promise<void> {
+      if (server.shutdownDelayMs === 0) return
+      await wait(server.shutdownDelayMs)
+      await quietTurn()
+      // Not the method of HTTP servers, which closes idle connections as well: a request may be on its way on one.
+      const closed = new Promise((resolve) => Server.prototype.close.call(app.server, resolve))
+      await Promise.race([closed, wait(Math.min(lastRequestsMs, server.shutdownDelayMs), undefined, { ref: false })])
+    },
+
+    /** New requests get 503. Running answers get the grace period, then they are ended. */
     async close(): Promise<void> {
+      refusing = true
       const closed = app.close()
       const isClosedWithin = (ms: number) => Promise.race([closed.then(() => true), wait(ms, false, { ref: false })])
       if (!(await isClosedWithin(server.shutdownGraceMs))) {
@@ -82,5 +106,17 @@ export function openServer(dependencies: ServerDependencies) {
       await closed
     },
     closeMetrics: () => metricsServer?.close(),
+  }
+}
+
+/**
+ * Resolves right after a short turn of the event loop. The system resets connections that wait to be accepted when the port closes; a
+ * turn accepts all of them, so that only those of the last fraction of a millisecond can be lost.
+ */
+async function quietTurn(): Promise<void> {
+  for (let turn = 0; turn < quietTurns; turn++) {
+    const beganMs = performance.now()
+    await nextTurn()
+    if (performance.now() - beganMs < quietTurnMs) return
   }
 }

@@ -7,12 +7,17 @@ import { startUpstream } from '../upstream/upstream.ts'
 
 /** A stop with calls in flight: calls within the grace period are finished, the others end with an error and are billed. */
 
-async function start(graceMs: number, upstreamUrl: string, place: Awaited<ReturnType<typeof freshDatabasePlace>>) {
+async function start(
+  graceMs: number,
+  upstreamUrl: string,
+  place: Awaited<ReturnType<typeof freshDatabasePlace>>,
+  server: Record<string, number> = {},
+) {
   const deployments = [{ provider: 'main', prices: stagePrices }]
   return startPortico({
     place,
     settings: {
-      server: { shutdownGraceMs: graceMs },
+      server: { shutdownGraceMs: graceMs, ...server },
       ollama: { detect: false },
       providers: [{ id: 'main', baseUrl: upstreamUrl, apiKey: 'key', hosting: 'us' }],
       models: [{ id: 'model', contextTokens: 8000, maxOutputTokens: 1000, deployments }],
@@ -90,6 +95,30 @@ it('finishes a call within the grace period and accepts no new call: no connecti
     expect(answer.choices[0].message.content).toBe('Finished.')
     await stopped
     expect(upstream.requests).toHaveLength(1)
+  } finally {
+    await upstream.close()
+    await place.remove()
+  }
+})
+
+it('still accepts calls for the shutdown delay, while /readyz is 503, and closes their connections', async () => {
+  const upstream = await startUpstream(() => chatAnswer('Served.'))
+  const place = await freshDatabasePlace()
+  try {
+    const portico = await start(20_000, upstream.url, place, { shutdownDelayMs: 2_000 })
+    const organisation = await portico.createOrganisation()
+    const stopped = portico.service.stop()
+    const ready = await fetch(`${portico.url}/readyz`)
+    expect([ready.status, ready.headers.get('connection')]).toEqual([503, 'close'])
+    await ready.text()
+    const call = await organisation.client('POST', '/v1/gateway/chat/completions', {
+      model: 'model',
+      messages: question,
+    })
+    expect(expectStatus(call, 200).choices[0].message.content).toBe('Served.')
+    expect(call.headers.get('connection')).toBe('close')
+    await stopped
+    await expect(fetch(`${portico.url}/livez`)).rejects.toThrow()
   } finally {
     await upstream.close()
     await place.remove()
