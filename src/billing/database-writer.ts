@@ -106,6 +106,11 @@ export class DatabaseWriter implements LedgerWriter {
     return undefined
   }
 
+  /** Nothing is durable before the database has it. */
+  isBehind(): boolean {
+    return false
+  }
+
   /** `accepting` is the whole bound: the database is as fast as the writes. */
   admission(): undefined {
     return undefined

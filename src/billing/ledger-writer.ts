@@ -21,6 +21,8 @@ export interface LedgerWriter {
   accepting(): boolean
   /** What a new call waits for, so that writes do not outrun the database; undefined: nothing. Rejects with 503. */
   admission(): Promise<void> | undefined
+  /** Durable writes wait for the database: those that may be left out should be. */
+  isBehind(): boolean
   /** Reports whether the database answered another part of the ledger. Without writes, the writer cannot notice that it is back. */
   noteDatabase(answers: boolean): void
   /** Resolves when nothing waits, or after `abandon`. */

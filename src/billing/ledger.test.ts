@@ -279,6 +279,30 @@ describe('crash', () => {
     await expectSound(ledger)
   })
 
+  test('the output of many streams is written in turns', async () => {
+    // Without timers, whose rounds would come in between.
+    const ledger = await openLedger({ clock: { ...systemClock, every: () => () => {} } })
+    const organisation = organisationWith('10000')
+    const holds = await Promise.all(
+      Array.from({ length: 600 }, () => ledger.hold(callOf(organisation, { stream: true }))),
+    )
+    await Promise.all(holds.map((hold) => hold.durable))
+    const countWritten = async () => {
+      const rows = await databases.control.query<{ count: bigint }>(
+        'select count(*) from ledger_holds where organisation_id = $1 and output_tokens > 0',
+        [organisation.id],
+      )
+      return Number(rows[0]!.count)
+    }
+    for (const hold of holds) hold.grant(10)
+    await ledger.writeProgress()
+    expect(await countWritten()).toBe(512)
+    await ledger.writeProgress()
+    expect(await countWritten()).toBe(600)
+    await Promise.all(holds.map((hold) => hold.settle(answered(80, 10))))
+    await expectSound(ledger)
+  })
+
   test('entries cannot be changed or deleted', async () => {
     const ledger = await openLedger()
     const call = callOf(organisationWith('1'))

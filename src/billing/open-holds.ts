@@ -11,6 +11,8 @@ import { noteRefusal, type ReservationDeps, reserveFor } from './reservation.ts'
 
 /** Longest wait of a call for this process to start again as a new instance. */
 const renewalTimeoutMs = 4_000
+/** Most streams whose output is written in one round, so that no hold or settlement waits long for these writes. */
+const streamsPerRound = 512
 
 export interface OpenHoldsDeps {
   reservation: ReservationDeps
@@ -30,6 +32,8 @@ export class OpenHolds {
   /** Ids of open holds and of those that are still looking for room. */
   private readonly ids = new Set<RequestId>()
   private isRefusing = false
+  /** The holds that were open when the last turn of all began, and whose output has not been written in it. */
+  private waitingForTurn: OpenHold[] = []
 
   constructor(deps: OpenHoldsDeps) {
     this.deps = deps
@@ -94,10 +98,14 @@ export class OpenHolds {
     }
   }
 
-  /** Writes the output known by now of every running stream. */
+  /** Writes the output known by now of running streams: of all, or of many thousands in turns. Not while the database is behind. */
   async writeProgress(): Promise<void> {
+    if (this.deps.writer.isBehind()) return
+    if (this.waitingForTurn.length === 0) this.waitingForTurn = [...this.holds.values()]
     const writes: Promise<void>[] = []
-    for (const hold of this.holds.values()) {
+    while (writes.length < streamsPerRound) {
+      const hold = this.waitingForTurn.pop()
+      if (!hold) break
       const progress = hold.takeProgress()
       if (progress) writes.push(this.deps.writer.change(hold.instanceId, { ...progress, amountPicoUsd: null }))
     }

@@ -158,6 +158,10 @@ export class JournalWriter implements LedgerWriter {
     return this.admitted.promise
   }
 
+  isBehind(): boolean {
+    return this.projector.lag >= this.maximumLag / 8
+  }
+
   noteDatabase(answers: boolean): void {
     this.isDatabaseFailing = !answers
   }
