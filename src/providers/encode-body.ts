@@ -6,6 +6,7 @@ export type EncodedBody = string | readonly Buffer[]
 
 /** A body with more text than this is encoded in slices of about 2 ms. */
 const sliceUnits = 256 * 1024
+const sliceBytes = 512 * 1024
 
 /**
  * `JSON.stringify` that does not block the event loop: a prompt of 33 MiB would block it for 100 to 700 ms. Values are what adapters build:
@@ -17,15 +18,19 @@ export function encodeBody(value: unknown): EncodedBody | Promise<EncodedBody> {
 
 async function encodeInSlices(value: unknown): Promise<EncodedBody> {
   const slices: Buffer[] = []
-  let text = ''
+  let slice = Buffer.allocUnsafeSlow(sliceBytes)
+  let used = 0
   for (const piece of jsonPieces(value)) {
-    text += piece
-    if (text.length < sliceUnits) continue
-    slices.push(Buffer.from(text))
-    text = ''
-    await setImmediate()
+    // At most three bytes of UTF-8 for a unit of UTF-16.
+    if (used + 3 * piece.length > slice.length) {
+      if (used > 0) slices.push(slice.subarray(0, used))
+      slice = Buffer.allocUnsafeSlow(Math.max(sliceBytes, 3 * piece.length))
+      used = 0
+      await setImmediate()
+    }
+    used += slice.write(piece, used)
   }
-  slices.push(Buffer.from(text))
+  slices.push(slice.subarray(0, used))
   return slices
 }
 
