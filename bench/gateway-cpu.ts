@@ -16,7 +16,7 @@ import { median } from './runner/ratios.ts'
 /**
  * Processor time of one call, in microseconds, as a ratio to a bare Node proxy: of the main thread and of the whole process. It
  * depends less on other programs than rates do. The targets take turns; the median of all rounds and the least are printed. "no-ledger" is the
- * gateway with a ledger that records nothing.
+ * gateway with a ledger that records nothing; "idle" is the time for each call in which the main thread had nothing to do.
  *
  *   npm run bench:gateway-cpu -- --calls 500 --rounds 9 --connections 16 --targets no-ledger,local,database
  *
@@ -146,7 +146,7 @@ async function compare(work: Work, targets: readonly Target[]) {
       await load(target, work)
       const after = await readCpu(target.child)
       const perCall = (part: keyof CpuReading) => (after[part] - before[part]) / work.calls
-      readings.get(target.name)!.push({ thread: perCall('thread'), process: perCall('process') })
+      readings.get(target.name)!.push({ thread: perCall('thread'), process: perCall('process'), idle: perCall('idle') })
     }
   }
   console.log(
@@ -162,7 +162,8 @@ async function compare(work: Work, targets: readonly Target[]) {
       const ratios = `${(median(figures) / median(ofBare)).toFixed(2)} × (${(least / Math.min(...ofBare)).toFixed(2)} ×)`
       return `${part}: ${median(figures).toFixed(0)} (least ${least.toFixed(0)})`.padEnd(30) + ratios.padEnd(18)
     })
-    console.log(`  ${name.padEnd(10)} ${columns.join('  ')}`)
+    const idle = median(own.map((reading) => reading.idle)).toFixed(0)
+    console.log(`  ${name.padEnd(10)} ${columns.join('  ')}  idle: ${idle}`)
   }
   if (values.profile === undefined) return
   for (const { name } of targets) {

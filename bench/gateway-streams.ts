@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -7,11 +7,12 @@ import { Agent, type Dispatcher, request } from 'undici'
 import { startBenchPortico } from './gateway/portico.ts'
 import { startRole } from './gateway/roles.ts'
 import { processorMs } from './runner/processor-time.ts'
+import { readResidentMemory, type ResidentMemory } from './service-process/resident-memory.ts'
 
 /**
  * Many open streams: each chunk has a number, so that a lost or repeated one fails the bench. Printed for the bare Node proxy, the gateway
  * without a ledger and the whole service: how much longer the streams took than the upstream's pace, the longest wait between two
- * chunks of a stream, processor time of each chunk, and resident memory with all streams open. Client and upstream are two further
+ * chunks of a stream, processor time of each chunk, and the largest resident memory by kind. Client and upstream are two further
  * processes on the same machine.
  *
  *   npm run bench:gateway-streams -- [--streams 512] [--chunks 100] [--every 20] [--open-within 0]
@@ -32,6 +33,9 @@ const { values } = parseArgs({
 const chunks = Number(values.chunks)
 const everyMs = Number(values.every)
 const openWithinMs = Number(values['open-within'])
+
+/** Each reading takes the kernel some milliseconds. */
+const sampleEveryMs = 500
 
 interface Target {
   name: string
@@ -79,8 +83,11 @@ async function measure(target: Target, streams: number): Promise<void> {
   // Compiled and connected before the measured streams.
   await Promise.all(Array.from({ length: 16 }, () => readStream(agent, target)))
   const before = processorMs(target.pid) ?? Number.NaN
-  let largestMb = 0
-  const sampling = setInterval(() => (largestMb = Math.max(largestMb, residentMb(target.pid))), 200)
+  let largest = readResidentMemory(target.pid)
+  const sampling = setInterval(() => {
+    const reading = readResidentMemory(target.pid)
+    if (reading.total > largest.total) largest = reading
+  }, sampleEveryMs)
   const times = await Promise.all(
     Array.from({ length: streams }, async (_, index) => {
       await setTimeout((index / streams) * openWithinMs)
@@ -99,7 +106,7 @@ async function measure(target: Target, streams: number): Promise<void> {
       `first text p50 ${at(first, 0.5).toFixed(0)} p99 ${at(first, 0.99).toFixed(0)} ms   ` +
       `whole p50 ${(at(last, 0.5) / (chunks * everyMs)).toFixed(2)} × the upstream's pace   ` +
       `longest gap p50 ${at(gap, 0.5).toFixed(0)} p99 ${at(gap, 0.99).toFixed(0)} ms   ` +
-      `${usPerChunk.toFixed(0)} µs processor a chunk   ${largestMb.toFixed(0)} MB`,
+      `${usPerChunk.toFixed(0)} µs processor a chunk   ${megabytes(largest.total)} MB (${describeParts(largest)})`,
   )
 }
 
@@ -142,8 +149,13 @@ async function readStream(agent: Dispatcher, { name, url, key }: Target): Promis
   return times
 }
 
-/** Of one process, in MB (10^6 bytes). */
-function residentMb(pid: number): number {
-  const found = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  return (Number(found?.[1] ?? 0) * 1024) / 1e6
+function describeParts(memory: ResidentMemory): string {
+  return Object.entries(memory)
+    .filter(([name]) => name !== 'total')
+    .map(([name, bytes]) => `${name} ${megabytes(bytes)}`)
+    .join(', ')
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(0)
 }

@@ -12,6 +12,8 @@ export interface CpuReading {
   /** Microseconds. */
   thread: number
   process: number
+  /** Time in which the main thread had nothing to do: it waited for disk, network or another thread. */
+  idle: number
 }
 
 const profile = process.env.BENCH_PROFILE
@@ -25,7 +27,11 @@ if (isMainThread) {
   let isProfiling = false
   process.on('SIGUSR2', () => {
     const total = ({ user, system }: NodeJS.CpuUsage) => user + system
-    const reading: CpuReading = { thread: total(process.threadCpuUsage()), process: total(process.cpuUsage()) }
+    const reading: CpuReading = {
+      thread: total(process.threadCpuUsage()),
+      process: total(process.cpuUsage()),
+      idle: performance.eventLoopUtilization().idle * 1000,
+    }
     if (session && profile !== undefined) {
       if (isProfiling) {
         session.post('Profiler.stop', (error, result) => {

@@ -24,7 +24,7 @@ export function startRole(
 ): Promise<Role> {
   const { upstream, environment, project = path.join(import.meta.dirname, '../..') } = options
   const child = spawn(
-    process.execPath,
+    path.join(project, 'bin/run'),
     [
       path.join(project, 'bench/gateway/roles.ts'),
       '--role',
