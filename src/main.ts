@@ -1,14 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { JournalError } from './billing/index.ts'
+import { JournalError } from './billing/journal/journal-error.ts'
 import { ConfigError, loadConfig } from './config.ts'
 import { DatabaseStartError, findLostConnection } from './database/index.ts'
-import { runFirstStart } from './first-start.ts'
-import { collectGarbage, describeError } from './kernel/index.ts'
+import { collectGarbage, describeError, systemClock } from './kernel/index.ts'
 import { createLog } from './process-log.ts'
-import { createService, type Service, type ServiceOptions } from './service.ts'
+import type { Service } from './service.ts'
+import { openStorage, type StorageOptions } from './service/storage.ts'
 import { onStopRequest } from './stop-requests.ts'
 
-/** The process: reads the configuration, starts the service, and stops it on a signal. */
+/**
+ * The process: reads the configuration, starts the service, and stops it on a signal. It imports little before it opens the databases,
+ * so that their threads work while the other modules are loaded.
+ */
 
 class PrintError extends Error {}
 
@@ -31,7 +34,6 @@ const startRetryMs = 1_000
 /** After the start: its garbage (50 MB) is collected, when the first requests of waiting clients are answered. */
 const collectAfterMs = 1_000
 
-performance.mark('modules loaded')
 try {
   await run()
 } catch (error) {
@@ -74,11 +76,12 @@ async function run() {
     setTimeout(() => process.exit(1), config.settings.server.shutdownGraceMs + forcedExitMs).unref()
   })
 
-  service = await openService({ config, log })
+  service = await openService({ config, log, clock: systemClock })
   const { url } = await service.start()
   setTimeout(collectGarbage, collectAfterMs).unref()
   console.log(service.describe())
   try {
+    const { runFirstStart } = await import('./first-start.ts')
     await runFirstStart(service, { url, print })
   } catch (error) {
     // A stop closes the databases meanwhile; the next start creates what is missing.
@@ -90,10 +93,16 @@ async function run() {
  * Creates the service. A start whose database connections are lost begins again from the beginning: every part of a start may be
  * repeated. Throws DatabaseStartError with the remedy after the last attempt.
  */
-async function openService(options: ServiceOptions): Promise<Service> {
+async function openService(options: StorageOptions): Promise<Service> {
+  performance.mark('configuration read')
   for (let attempt = 1; ; attempt++) {
     try {
-      return await createService(options)
+      const storage = openStorage(options)
+      // It may fail while the modules are loaded; createService waits for it.
+      storage.catch(() => {})
+      const { createService } = await import('./service.ts')
+      performance.mark('modules loaded')
+      return await createService({ ...options, storage })
     } catch (error) {
       const lost = findLostConnection(error)
       if (!lost) throw error

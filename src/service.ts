@@ -1,6 +1,5 @@
 import type { Config } from './config.ts'
 import { type Clock, type Log, systemClock } from './kernel/index.ts'
-import { createRecentEvents, type RecentEvents } from './console/index.ts'
 import { openAccess } from './service/access.ts'
 import { createAnswers } from './service/answers.ts'
 import { openConsole } from './service/console.ts'
@@ -17,23 +16,26 @@ import { createScrape } from './service/scrape.ts'
 import { openSearch } from './service/search.ts'
 import { openServer } from './service/server.ts'
 import { openSpaces } from './service/spaces.ts'
+import { openStorage, type Storage } from './service/storage.ts'
 
 export interface ServiceOptions {
   config: Config
   log: Log
   /** Tests pass their own. */
   clock?: Clock | undefined
+  /** What the caller opens with the same options, since before it loaded this module. */
+  storage?: Promise<Storage> | undefined
 }
 
 export type Service = Awaited<ReturnType<typeof createService>>
 
 /** Opens every part of Portico from the configuration. `stop` closes them in reverse order. */
-export async function createService({ config, log, clock = systemClock }: ServiceOptions) {
+export async function createService({ config, log, clock = systemClock, storage }: ServiceOptions) {
   await using building = new AsyncDisposableStack()
   const onStop = (close: () => unknown) => building.defer(async () => void (await close()))
   let stopping = false
-  const events = createRecentEvents(() => clock.now())
-  const parts = await openParts({ config, log: events.record(log), clock, onStop }, events, () => stopping)
+  const opening = await (storage ?? openStorage({ config, log, clock }))
+  const parts = await openParts({ config, log: opening.log, clock, onStop }, opening, () => stopping)
   const { control, blobs, index, embedder, reranker, ingestion, watch, server, golden, answers, spaces } = parts
   const opened = building.move()
 
@@ -90,11 +92,11 @@ export async function createService({ config, log, clock = systemClock }: Servic
  * Opens the parts in the order of their dependencies and passes each one what it needs, by name. The marks are for `npm run
  * bench:start`, and for `performance` in a debugger.
  */
-async function openParts(context: PartContext, events: RecentEvents, isStopping: () => boolean) {
+async function openParts(context: PartContext, storage: Storage, isStopping: () => boolean) {
   const { config, clock, log } = context
-  const foundation = await openFoundation(context)
+  const foundation = await openFoundation(storage, context)
   const { control, corpus, changeFeed, metrics, tokens, secretBox, pseudonyms, accountsSecret } = foundation
-  performance.mark('databases opened')
+  performance.mark('change feed')
   const access = await openAccess({ control, changeFeed, secretBox, accountsSecret, ...context })
   const { organisations, operatorTokens, accounts } = access
   performance.mark('organisations and accounts')
@@ -116,7 +118,7 @@ async function openParts(context: PartContext, events: RecentEvents, isStopping:
   const files = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
   const ingestion = openIngestion({ control, corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
   performance.mark('documents, Spaces, search')
-  const shown = { control, corpus, organisations, ledger, blobs, index, ...search, ingestion, events }
+  const shown = { control, corpus, organisations, ledger, blobs, index, ...search, ingestion, events: storage.events }
   const pages = openConsole({ ...shown, ...context })
   const routes = createRoutes({
     ...access,

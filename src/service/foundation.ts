@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import type { Config } from '../config.ts'
-import { createChangeFeed, openDatabases } from '../database/index.ts'
+import { createChangeFeed } from '../database/index.ts'
 import { createMetrics } from '../http/index.ts'
 import { type Clock, createPseudonyms, createSecretBox, type Log } from '../kernel/index.ts'
 import { createTokenCounting } from '../tokens/index.ts'
-import { openSecretKey } from './resources.ts'
+import type { Storage } from './storage.ts'
 
 /** Registers a function that a stop calls. A stop calls them in reverse order. */
 export type OnStop = (close: () => unknown) => void
@@ -17,24 +17,12 @@ export interface PartContext {
   onStop: OnStop
 }
 
-/** Both databases with all migrations, the change feed, token counting, metrics and the encryption of secrets. */
-export async function openFoundation({ config, log, clock, onStop }: PartContext) {
-  const { settings, secrets } = config
-  const secretKey = await openSecretKey(config)
+/** The change feed, token counting, metrics and the encryption of secrets, next to both databases. */
+export async function openFoundation({ databases, secretKey }: Storage, { log, clock, onStop }: PartContext) {
+  onStop(() => databases.close())
   const secretBox = createSecretBox(secretKey)
   const pseudonyms = createPseudonyms(secretKey)
   const accountsSecret = createHmac('sha256', secretKey).update('portico accounts v1').digest('base64url')
-  const databases = await openDatabases({
-    dataFolder: settings.dataFolder,
-    databaseUrl: secrets.databaseUrl,
-    databaseDirectUrl: secrets.databaseDirectUrl,
-    corpusDatabaseUrl: secrets.corpusDatabaseUrl,
-    corpusDatabaseDirectUrl: secrets.corpusDatabaseDirectUrl,
-    limits: settings.database,
-    clock,
-    log,
-  })
-  onStop(() => databases.close())
   const { control, corpus } = databases
   const changeFeed = createChangeFeed({ database: control, clock, log })
   await changeFeed.start()

@@ -6,7 +6,8 @@ import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../config.ts'
-import { openBlobStore, openSecretKey } from './resources.ts'
+import { openBlobStore } from './resources.ts'
+import { openSecretKey } from './secret-key.ts'
 
 /** Reads the file in a loop until it exists, and posts its first content. */
 const pollingReader = `

@@ -1,0 +1,43 @@
+import type { Config } from '../config.ts'
+import { createRecentEvents, type RecentEvents } from '../console/recent-events.ts'
+import { type Databases, openDatabases } from '../database/index.ts'
+import type { Clock, Log } from '../kernel/index.ts'
+import { openSecretKey } from './secret-key.ts'
+
+/**
+ * What a start opens first. This module imports little: the threads of the embedded databases work while the process loads the modules
+ * of the other parts, which takes about as long.
+ */
+export interface Storage {
+  databases: Databases
+  secretKey: string
+  events: RecentEvents
+  /** Keeps warnings and errors in `events`. */
+  log: Log
+}
+
+export interface StorageOptions {
+  config: Config
+  log: Log
+  clock: Clock
+}
+
+/** The secret key and both databases with all migrations. */
+export async function openStorage({ config, log: processLog, clock }: StorageOptions): Promise<Storage> {
+  const { settings, secrets } = config
+  const events = createRecentEvents(() => clock.now())
+  const log = events.record(processLog)
+  const secretKey = await openSecretKey(config)
+  const databases = await openDatabases({
+    dataFolder: settings.dataFolder,
+    databaseUrl: secrets.databaseUrl,
+    databaseDirectUrl: secrets.databaseDirectUrl,
+    corpusDatabaseUrl: secrets.corpusDatabaseUrl,
+    corpusDatabaseDirectUrl: secrets.corpusDatabaseDirectUrl,
+    limits: settings.database,
+    clock,
+    log,
+  })
+  performance.mark('databases opened')
+  return { databases, secretKey, events, log }
+}
