@@ -6,9 +6,9 @@ import vm from 'node:vm'
  * and gives memory back to the operating system only after it: when V8 finds the thread idle some seconds later.
  */
 export function collectGarbage(): void {
-  // The function exists only in contexts that are made after the flag was set.
+  // The function exists only in contexts that are made after the flag was set. The flag is the process's: it stays set, because another
+  // thread may be between these two lines.
   v8.setFlagsFromString('--expose-gc')
   const collect = vm.runInNewContext('gc') as () => void
-  v8.setFlagsFromString('--no-expose-gc')
   collect()
 }

@@ -8,6 +8,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { pg_textsearch as textSearch } from '@electric-sql/pglite-pg_textsearch'
 import { vector } from '@electric-sql/pglite-pgvector'
+import { collectGarbage } from '../../kernel/collect-garbage.ts'
 import { shortMessage } from '../database-error.ts'
 import { releaseUnusedFiles } from './bundled-files.ts'
 import { assertCommitsAreSynced, createDurableFileSystem, syncPath, syncTree } from './durable-file-system.ts'
@@ -16,6 +17,8 @@ import type { FromWorker, ToWorker, WorkerTask } from './worker-messages.ts'
 const port = parentPort!
 const task = workerData as WorkerTask
 let isUnsynced = false
+/** After the start: its buffers, such as the bytes of the program of PostgreSQL (9 MB), are freed. */
+const collectAfterMs = 2_000
 
 async function openInstance(folder: string) {
   const durable = createDurableFileSystem(folder, (error) => {
@@ -73,6 +76,7 @@ async function serve(folder: string): Promise<void> {
       }, fail)
   })
   send({ kind: 'ready' })
+  setTimeout(collectGarbage, collectAfterMs).unref()
 }
 
 function join(chunks: Uint8Array[]): Uint8Array {
