@@ -1,5 +1,5 @@
 export { freshness, noteFreshness } from './freshness.ts'
-export { JournalError, type JournalFiles } from './journal/index.ts'
+export type { JournalFiles } from './journal/index.ts'
 export { createLedger, type LedgerObserver, type LedgerService } from './ledger.ts'
 export { addToOutbox } from './outbox.store.ts'
 export * from './port.ts'

@@ -1,4 +1,3 @@
-export { JournalError } from './journal-error.ts'
 export type { JournalFiles } from './journal-files.ts'
 export { JournalWriter } from './journal-writer.ts'
 export { openJournal, removeJournal } from './open-journal.ts'
