@@ -11,8 +11,8 @@ import { toAscii } from './service-bundle/to-ascii.ts'
 const root = path.resolve(import.meta.dirname, '..')
 
 /**
- * Not in the bundle. Most of them are loaded on first use, from their packages; pages of the API and PGlite read files of their
- * own packages.
+ * Not in the bundle. Most of them are loaded on first use, from their packages; the page of the API and PGlite read files
+ * of their packages.
  */
 const external = [
   /^@aws-/,
