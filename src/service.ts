@@ -98,12 +98,12 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
   const { control, corpus, changeFeed, metrics, tokens, secretBox, pseudonyms, accountsSecret } = foundation
   performance.mark('change feed')
   const access = await openAccess({ control, changeFeed, secretBox, accountsSecret, ...context })
-  const { organisations, operatorTokens, accounts } = access
+  const { organisations, operatorTokens, accounts, limiter } = access
   performance.mark('organisations and accounts')
   const models = await openModels({ control, changeFeed, organisations, secretBox, metrics, tokens, ...context })
   const { catalogue, router, operatorCatalogue, catalogueViews } = models
   performance.mark('catalogue')
-  const called = { control, organisations, catalogue, router, metrics, tokens, pseudonyms }
+  const called = { control, organisations, catalogue, router, metrics, tokens, pseudonyms, limiter }
   const gateway = await openGateway({ ...called, ...context })
   const { ledger, completions } = gateway
   performance.mark('ledger and gateway')
@@ -145,7 +145,7 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
   })
   const readGauges = createScrape({ control, corpus, catalogue, router, metrics, clock, log })
   const callers = { organisations, operatorTokens, people: accounts }
-  const server = openServer({ config, callers, routes, metrics, readGauges, isStopping, clock, log })
+  const server = openServer({ config, callers, limiter, routes, metrics, readGauges, isStopping, log })
   performance.mark('routes and pages')
 
   return {

@@ -24,6 +24,7 @@ export async function startUnmetered(upstreamUrl: string): Promise<string> {
     clock.now(),
   )
   const metrics = createMetrics()
+  const limiter = createOrganisationLimiter({ clock })
   const catalogue = oneModel(upstreamUrl)
   const completions = createCompletions({
     catalogue,
@@ -31,6 +32,7 @@ export async function startUnmetered(upstreamUrl: string): Promise<string> {
     ledger: unmeteredLedger(),
     tokens: createTokenCounting({ log }),
     pseudonyms: createPseudonyms('b'.repeat(32)),
+    limiter,
     clock,
     log,
   })
@@ -40,7 +42,7 @@ export async function startUnmetered(upstreamUrl: string): Promise<string> {
       operatorTokens: { authenticate: () => false },
       people: { authenticate: async () => undefined },
     },
-    limiter: createOrganisationLimiter({ clock }),
+    limiter,
     assertGatewayAccess,
     metrics,
     log,

@@ -16,6 +16,7 @@ export interface OrganisationOptions {
   endsAt?: string
   concurrentCalls?: number
   requestsPerMinute?: string
+  tokensPerMinute?: string
   concurrentUploads?: number
 }
 
@@ -28,6 +29,7 @@ export function withFields(command: CliCommand): CliCommand {
     .option('--anchor-day <day>', 'day of the month, 1 to 28, on which the budget renews', parseWhole)
     .option('--concurrent-calls <count>', 'completions and chats at the same time', parseWhole)
     .option('--requests-per-minute <count>', 'completions and chats a minute, or none')
+    .option('--tokens-per-minute <count>', 'tokens of prompts and answers a minute, or none')
     .option('--concurrent-uploads <count>', 'uploads at the same time', parseWhole)
     .option('--subscription <status>', 'active or cancelled (at once, or at --ends-at)')
     .option('--starts-at <time>', 'first moment of the subscription, ISO 8601')
@@ -35,10 +37,11 @@ export function withFields(command: CliCommand): CliCommand {
 }
 
 export function toBody(options: OrganisationOptions): Record<string, unknown> {
-  const { subscription: status, startsAt, endsAt, concurrentCalls, requestsPerMinute, concurrentUploads } = options
+  const { subscription: status, startsAt, endsAt, concurrentCalls, concurrentUploads } = options
   const limits = {
     concurrentCalls,
-    requestsPerMinute: requestsPerMinute === undefined ? undefined : parseWholeOrNone(requestsPerMinute),
+    requestsPerMinute: parseWholeOrNone('--requests-per-minute', options.requestsPerMinute),
+    tokensPerMinute: parseWholeOrNone('--tokens-per-minute', options.tokensPerMinute),
     concurrentUploads,
   }
   const hasSubscription = [status, startsAt, endsAt].some((value) => value !== undefined)
@@ -53,9 +56,10 @@ export function toBody(options: OrganisationOptions): Record<string, unknown> {
   }
 }
 
-function parseWholeOrNone(text: string): number | null {
+function parseWholeOrNone(option: string, text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined
   if (text === 'none') return null
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError('--requests-per-minute must be a whole number or none.')
+  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`${option} must be a whole number or none.`)
   return Number(text)
 }
 
@@ -75,6 +79,7 @@ export function printOrganisation(output: Output, organisation: OrganisationBody
     ['budget renews on day', `${organisation.periodAnchorDay} (${organisation.timeZone})`],
     ['concurrent calls', organisation.limits.concurrentCalls],
     ['requests a minute', organisation.limits.requestsPerMinute ?? 'no limit'],
+    ['tokens a minute', organisation.limits.tokensPerMinute ?? 'no limit'],
     ['concurrent uploads', organisation.limits.concurrentUploads],
     ['disabled models', organisation.disabledModels.join(', ') || 'none'],
     ['webhook', organisation.webhookUrl ?? 'none'],

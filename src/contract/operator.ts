@@ -26,6 +26,10 @@ const subscription = z
 const limits = {
   concurrentCalls: z.int().describe('Concurrent completions and chats. Default 256.'),
   requestsPerMinute: z.int().nullable().describe('Completions and chats per minute. Default null: no limit.'),
+  tokensPerMinute: z
+    .int()
+    .nullable()
+    .describe('Tokens of the prompts and answers of completions and chats per minute. Default null: no limit.'),
   concurrentUploads: z.int().describe('Concurrent uploads. Default 16.'),
 }
 

@@ -480,6 +480,7 @@ create table organisations (
   requests_per_minute integer,
   max_concurrent_uploads integer default 16 not null,
   usage_tags boolean default true not null,
+  tokens_per_minute integer,
   constraint organisations_pkey PRIMARY KEY (id),
   constraint organisations_check CHECK (((webhook_url IS NULL) = (webhook_secret_sealed IS NULL))),
   constraint organisations_markup_basis_points_check CHECK ((markup_basis_points >= 0)),
@@ -490,7 +491,8 @@ create table organisations (
   constraint organisations_period_anchor_day_check CHECK (((period_anchor_day >= 1) AND (period_anchor_day <= 28))),
   constraint organisations_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'team'::text, 'enterprise'::text]))),
   constraint organisations_requests_per_minute_check CHECK (((requests_per_minute >= 1) AND (requests_per_minute <= 10000000))),
-  constraint organisations_subscription_status_check CHECK ((subscription_status = ANY (ARRAY['active'::text, 'cancelled'::text])))
+  constraint organisations_subscription_status_check CHECK ((subscription_status = ANY (ARRAY['active'::text, 'cancelled'::text]))),
+  constraint organisations_tokens_per_minute_check CHECK (((tokens_per_minute >= 1) AND (tokens_per_minute <= 1000000000)))
 );
 CREATE INDEX organisations_newest_first ON organisations USING btree (created_at DESC, id DESC);
 

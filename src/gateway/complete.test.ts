@@ -4,7 +4,7 @@ import type { Hold, Ledger, Outcome, Receipt } from '../billing/index.ts'
 import { AppError, type Clock, createPseudonyms, createRequestId, silentLog, systemClock } from '../kernel/index.ts'
 import type { Catalogue, Deployment } from '../models/index.ts'
 import { createRouter } from '../routing/index.ts'
-import type { Organisation } from '../organisations/index.ts'
+import { createOrganisationLimiter, type Organisation } from '../organisations/index.ts'
 import { type Provider, type ProviderAnswer, ProviderError, type ProviderEvent } from '../providers/index.ts'
 import { createTokenCounting } from '../tokens/index.ts'
 import { createCompletions } from './complete.ts'
@@ -51,6 +51,7 @@ function arrange(
     router: createRouter({ clock, random: () => 0.5, log: silentLog }),
     ledger: { hold: async () => hold } as unknown as Ledger,
     tokens: createTokenCounting({ log: silentLog }),
+    limiter: createOrganisationLimiter({ clock }),
     pseudonyms: createPseudonyms('k'.repeat(32)),
     clock,
     log: silentLog,
@@ -58,7 +59,11 @@ function arrange(
   const client = new AbortController()
   const call = (stream: boolean) => ({
     requestId: createRequestId(),
-    organisation: { subscription: { status: 'active', startsAt: 0, endsAt: null } } as Organisation,
+    organisation: {
+      id: 'organisation',
+      subscription: { status: 'active', startsAt: 0, endsAt: null },
+      limits: { tokensPerMinute: null },
+    } as Organisation,
     surface: 'gateway' as const,
     spaceId: null,
     model: 'model',
@@ -346,6 +351,7 @@ describe('a client that leaves while its answer is generated', () => {
 const sameOrganisation = {
   id: 'one',
   subscription: { status: 'active', startsAt: 0, endsAt: null },
+  limits: { tokensPerMinute: null },
 } as unknown as Organisation
 
 describe('a hold that cannot be written', () => {

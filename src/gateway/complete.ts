@@ -10,7 +10,7 @@ import {
 } from '../kernel/index.ts'
 import type { Catalogue, Deployment, ResolvedModel } from '../models/index.ts'
 import type { Router } from '../routing/index.ts'
-import { assertSubscription } from '../organisations/index.ts'
+import { assertSubscription, type TokenLimiter } from '../organisations/index.ts'
 import type { Provider, ProviderAnswer, ProviderCall } from '../providers/index.ts'
 import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
 import { estimatePrompt } from './estimate-prompt.ts'
@@ -43,6 +43,8 @@ export interface CompletionsDependencies {
   router: Router
   ledger: Ledger
   tokens: TokenCounting
+  /** Tokens per minute of the organisations. */
+  limiter: TokenLimiter
   /** Providers receive no user names. */
   pseudonyms: Pseudonyms
   clock: Clock
@@ -140,9 +142,10 @@ export function noteRefused(
 }
 
 async function open(
-  { catalogue, router, ledger, tokens, pseudonyms, clock, log, readOn }: CompletionsDependencies & { readOn: ReadOn },
+  dependencies: CompletionsDependencies & { readOn: ReadOn },
   call: CompletionCall,
 ): Promise<OpenedCall> {
+  const { catalogue, router, ledger, tokens, limiter, pseudonyms, clock, log, readOn } = dependencies
   const now = clock.now()
   const openedMs = clock.monotonicMs()
   const resolved = catalogue.resolve(call.organisation, call.model, now)
@@ -150,14 +153,20 @@ async function open(
   assertSubscription(call.organisation, now)
   const maximumTokens = resolved.model.maxOutputTokens
   const prompt = call.promptEstimate ?? (await estimatePrompt(call.request))
-  const hold = await ledger.hold({
-    ...holdFor(call, resolved, prompt),
-    outputCapTokens: call.request.maxOutputTokens ?? null,
-    // A hold grows with visible output. Hidden reasoning is invisible until it is billed, so the hold covers all of it.
-    stream: call.stream && !resolved.deployments.some((deployment) => deployment.wire.reasoning),
-    whenExhausted: call.whenExhausted,
-    tags: tagsOf(call),
-  })
+  const taken = limiter.takeTokens(call.organisation, prompt.estimate, { refuse: call.surface === 'gateway' })
+  const hold = await ledger
+    .hold({
+      ...holdFor(call, resolved, prompt),
+      outputCapTokens: call.request.maxOutputTokens ?? null,
+      // A hold grows with visible output. Hidden reasoning is invisible until it is billed, so the hold covers all of it.
+      stream: call.stream && !resolved.deployments.some((deployment) => deployment.wire.reasoning),
+      whenExhausted: call.whenExhausted,
+      tags: tagsOf(call),
+    })
+    .catch((error: unknown) => {
+      taken.correct(0)
+      throw error
+    })
   const work = new AbortController()
   // Nothing may be shown without the hold, so the provider's call ends. The rejection is also handled where `durable` is awaited.
   hold.durable.catch((error: unknown) => work.abort(error))
@@ -171,6 +180,7 @@ async function open(
     provider: catalogue.provider,
     router,
     hold,
+    taken,
     openedMs,
     work,
     working: null,

@@ -13,6 +13,7 @@ import {
   type App,
   describeRoutes,
   headerList,
+  rateLimitHeaders,
   type Routes,
   renderErrorBody,
   startEventStream,
@@ -208,8 +209,9 @@ function gate(request: { organisation: Parameters<typeof assertGatewayAccess>[0]
   done()
 }
 
-function addAnswerHeaders(reply: FastifyReply, { deploymentId, hosting, adjusted }: CompletionInfo): void {
+function addAnswerHeaders(reply: FastifyReply, { deploymentId, hosting, adjusted, rate }: CompletionInfo): void {
   reply.header('x-portico-deployment', deploymentId)
   reply.header('x-portico-hosting', hosting)
+  if (rate) reply.headers(rateLimitHeaders(rate))
   if (adjusted.length > 0) reply.header('x-adjusted-params', headerList(adjusted))
 }

@@ -13,7 +13,7 @@ import { toClientError } from '../routing/index.ts'
 import { type CompletionsDependencies, noteRefused } from './complete.ts'
 import { assertRecorded, toAppError } from './opened-call.ts'
 
-export type MeteredDependencies = Omit<CompletionsDependencies, 'pseudonyms'>
+export type MeteredDependencies = Omit<CompletionsDependencies, 'pseudonyms' | 'limiter'>
 
 /** A call for search (embeddings, reranking): complete when the provider answers, and billed by what was sent. */
 export interface MeteredCall<Answer extends Part, Part> {

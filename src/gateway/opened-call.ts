@@ -1,4 +1,5 @@
 import type { Hold, Outcome, Receipt } from '../billing/index.ts'
+import type { TakenTokens } from '../organisations/index.ts'
 import { AppError, type Clock, isAppError, type Log, type TokenCounts } from '../kernel/index.ts'
 import type { Catalogue, Deployment } from '../models/index.ts'
 import { type Router, toClientError } from '../routing/index.ts'
@@ -16,6 +17,8 @@ export interface OpenedCall {
   provider: Catalogue['provider']
   router: Pick<Router, 'reportBrokenStream' | 'reportAnswer'>
   hold: Hold
+  /** Of the organisation's tokens per minute; corrected where the call is settled. */
+  taken: TakenTokens
   /**
    * Ends the provider's call. It is not the client's signal: after the client has left, the gateway reads on for a while what the
    * provider bills.
@@ -64,10 +67,11 @@ export async function atWork<T>(
 }
 
 export function settleAnswered(
-  { hold }: OpenedCall,
+  { hold, taken }: OpenedCall,
   deployment: Deployment,
   outcome: AnsweredOutcome,
 ): Promise<Receipt> {
+  taken.correct(outcome.usage.promptTokens + outcome.usage.completionTokens)
   return hold.settle({
     kind: 'answered',
     deploymentId: deployment.id,
@@ -89,7 +93,8 @@ export async function settleLater(opened: OpenedCall, deployment: Deployment, ou
 }
 
 /** Nothing is billed. */
-export async function settleUnanswered({ call, hold, log }: OpenedCall, reason: string): Promise<void> {
+export async function settleUnanswered({ call, hold, taken, log }: OpenedCall, reason: string): Promise<void> {
+  taken.correct(0)
   await hold.settle({ kind: 'unanswered', reason }).catch((error: unknown) => {
     log.error({ requestId: call.requestId, error: String(error) }, 'a failed call could not be settled; recovery will')
   })
@@ -148,6 +153,7 @@ export function describe(opened: OpenedCall, deployment: Deployment, adjusted: s
     deploymentId: deployment.id,
     hosting: deployment.hosting,
     adjusted: opened.hold.capReduced ? [...adjusted, 'max_completion_tokens'] : adjusted,
+    rate: opened.taken.rate,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { KeptRoom, Receipt, Surface } from '../billing/index.ts'
-import type { RequestId, SpaceId } from '../kernel/index.ts'
+import type { RateLimitState, RequestId, SpaceId } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
 import type {
@@ -38,6 +38,8 @@ export interface CompletionInfo {
   deploymentId: string
   hosting: string
   adjusted: string[]
+  /** State of the organisation's tokens per minute; null without a limit. */
+  rate: RateLimitState | null
 }
 
 /** The events of the provider, and one last event with the cost. `replay` is for the loop of Space chat and never shown to clients. */

@@ -87,7 +87,7 @@ function openServer(groups: Routes[]): App {
         if (isFull) throw new AppError('rate_limit_exceeded', 'Too many calls at once.')
         entered.push({ id, kind })
         running++
-        return { leave: () => running--, rate: { limit: 9, remaining: 8, resetSeconds: 7 } }
+        return { leave: () => running--, rates: [{ unit: 'requests', limit: 9, remaining: 8, resetSeconds: 7 }] }
       },
     },
     assertGatewayAccess() {},

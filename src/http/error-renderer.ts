@@ -73,12 +73,12 @@ export function errorHeaders(error: AppError): Record<string, string> {
   }
 }
 
-/** The rate limit headers of the compatible API. */
-export function rateLimitHeaders({ limit, remaining, resetSeconds }: RateLimitState): Record<string, string> {
+/** The rate limit headers of the compatible API: one triple for requests, one for tokens. */
+export function rateLimitHeaders({ unit, limit, remaining, resetSeconds }: RateLimitState): Record<string, string> {
   return {
-    'x-ratelimit-limit-requests': String(limit),
-    'x-ratelimit-remaining-requests': String(remaining),
-    'x-ratelimit-reset-requests': `${resetSeconds}s`,
+    [`x-ratelimit-limit-${unit}`]: String(limit),
+    [`x-ratelimit-remaining-${unit}`]: String(remaining),
+    [`x-ratelimit-reset-${unit}`]: `${resetSeconds}s`,
   }
 }
 

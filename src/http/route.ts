@@ -33,8 +33,8 @@ export type LimitedKind = 'call' | 'upload'
 
 /** Counts the requests that each organisation has running. */
 export interface RequestLimiter {
-  /** Throws `rate_limit_exceeded`. `leave` is called once, when the request has ended. `rate` is null without a rate limit. */
-  enter(caller: Caller, kind: LimitedKind): { leave(): void; rate: RateLimitState | null }
+  /** Throws `rate_limit_exceeded`. `leave` is called once, when the request has ended. `rates` has the limits per minute. */
+  enter(caller: Caller, kind: LimitedKind): { leave(): void; rates: readonly RateLimitState[] }
 }
 
 /** A signed-in person. */

@@ -264,9 +264,9 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
 function enterLimits(limiter: RequestLimiter, request: FastifyRequest, reply: FastifyReply): void {
   const { limited } = request.routeOptions.config
   if (limited === undefined) return
-  const { leave, rate } = limiter.enter(request.organisation, limited)
+  const { leave, rates } = limiter.enter(request.organisation, limited)
   request.leaveLimits = leave
-  if (rate) reply.headers(rateLimitHeaders(rate))
+  for (const rate of rates) reply.headers(rateLimitHeaders(rate))
 }
 
 /** The error of each failed request, for its log line. */

@@ -46,6 +46,8 @@ export type ErrorCode =
   | 'internal_error'
 
 export interface RateLimitState {
+  /** Of which limit: it names the `x-ratelimit-*` headers. */
+  unit: 'requests' | 'tokens'
   limit: number
   remaining: number
   /** Until all of the limit is free again. */

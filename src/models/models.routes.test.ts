@@ -81,7 +81,7 @@ beforeAll(async () => {
     routes: [modelRoutes({ catalogue: instances[0]!.operator })],
     maximumJsonBytesInFlight: 1024 * 1024,
     maximumJsonBytes: 1024 * 1024,
-    limiter: { enter: () => ({ leave() {}, rate: null }) },
+    limiter: { enter: () => ({ leave() {}, rates: [] }) },
     assertGatewayAccess() {},
     stalledClientMs: 60_000,
     isStopping: () => false,

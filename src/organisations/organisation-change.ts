@@ -86,6 +86,7 @@ export function switchModels(
 const maximumLimits: Record<keyof OrganisationLimits, number> = {
   concurrentCalls: 100_000,
   requestsPerMinute: 10_000_000,
+  tokensPerMinute: 1_000_000_000,
   concurrentUploads: 1_000,
 }
 
@@ -94,7 +95,7 @@ function changeLimits(current: OrganisationLimits, change: Partial<OrganisationL
   const next: OrganisationLimits = { ...current, ...given }
   for (const [name, maximum] of Object.entries(maximumLimits) as [keyof OrganisationLimits, number][]) {
     const value = next[name]
-    if (value === null && name === 'requestsPerMinute') continue
+    if (value === null && (name === 'requestsPerMinute' || name === 'tokensPerMinute')) continue
     if (value === null || !Number.isInteger(value) || value < 1 || value > maximum) {
       const param = `limits.${name}`
       throw new AppError('invalid_request', `${param} must be a whole number from 1 to ${maximum}.`, { param })

@@ -24,6 +24,7 @@ export interface OrganisationRow {
   disabled_models: string[]
   max_concurrent_calls: number
   requests_per_minute: number | null
+  tokens_per_minute: number | null
   max_concurrent_uploads: number
   usage_tags: boolean
   webhook_url: string | null
@@ -60,6 +61,7 @@ export function toOrganisation(row: OrganisationRow): Organisation {
     limits: Object.freeze({
       concurrentCalls: row.max_concurrent_calls,
       requestsPerMinute: row.requests_per_minute,
+      tokensPerMinute: row.tokens_per_minute,
       concurrentUploads: row.max_concurrent_uploads,
     }),
     recordUsageTags: row.usage_tags,
@@ -87,7 +89,7 @@ export function toRecord(row: RecordRow): OrganisationRecord {
   }
 }
 
-/** In the order of `insertRow` and `updateRow`: $1 id, $2 name … $16 concurrent uploads, $17 usage tags. */
+/** In the order of `insertRow` and `updateRow`: $1 id, $2 name … $17 usage tags, $18 tokens per minute. */
 function settableValues(organisation: Organisation) {
   const { subscription } = organisation
   return [
@@ -108,6 +110,7 @@ function settableValues(organisation: Organisation) {
     organisation.limits.requestsPerMinute,
     organisation.limits.concurrentUploads,
     organisation.recordUsageTags,
+    organisation.limits.tokensPerMinute,
   ]
 }
 
@@ -115,8 +118,9 @@ export async function insertRow(transaction: Queryable, organisation: Organisati
   await transaction.execute(
     `INSERT INTO organisations (id, name, plan, subscription_status, subscription_starts_at, subscription_ends_at,
        gateway_enabled, gateway_opt_in, monthly_budget_pico_usd, markup_basis_points, time_zone, period_anchor_day,
-       disabled_models, max_concurrent_calls, requests_per_minute, max_concurrent_uploads, usage_tags, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text[], $14, $15, $16, $17, $18, $18)`,
+       disabled_models, max_concurrent_calls, requests_per_minute, max_concurrent_uploads, usage_tags, tokens_per_minute,
+       created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text[], $14, $15, $16, $17, $18, $19, $19)`,
     [...settableValues(organisation), new Date(organisation.createdAt)],
   )
 }
@@ -126,7 +130,8 @@ export async function updateRow(transaction: Queryable, organisation: Organisati
     `UPDATE organisations SET name = $2, plan = $3, subscription_status = $4, subscription_starts_at = $5,
        subscription_ends_at = $6, gateway_enabled = $7, gateway_opt_in = $8, monthly_budget_pico_usd = $9,
        markup_basis_points = $10, time_zone = $11, period_anchor_day = $12, disabled_models = $13::text[],
-       max_concurrent_calls = $14, requests_per_minute = $15, max_concurrent_uploads = $16, usage_tags = $17, updated_at = $18
+       max_concurrent_calls = $14, requests_per_minute = $15, max_concurrent_uploads = $16, usage_tags = $17,
+       tokens_per_minute = $18, updated_at = $19
      WHERE id = $1`,
     [...settableValues(organisation), new Date(nowMs)],
   )

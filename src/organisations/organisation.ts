@@ -16,6 +16,8 @@ export interface OrganisationLimits {
   readonly concurrentCalls: number
   /** Completions and chats that start within a minute; null: no limit. */
   readonly requestsPerMinute: number | null
+  /** Tokens of the prompts and answers of completions and chats within a minute; null: no limit. */
+  readonly tokensPerMinute: number | null
   readonly concurrentUploads: number
 }
 
@@ -23,6 +25,7 @@ export interface OrganisationLimits {
 export const defaultOrganisationLimits: OrganisationLimits = {
   concurrentCalls: 256,
   requestsPerMinute: null,
+  tokensPerMinute: null,
   concurrentUploads: 16,
 }
 

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import type { SecretBox } from '../kernel/index.ts'
 import { createAdminLog, createOperatorTokenStore, createOperatorTokens } from '../operators/index.ts'
-import { createOrganisationStore, createOrganisations } from '../organisations/index.ts'
+import { createOrganisationLimiter, createOrganisationStore, createOrganisations } from '../organisations/index.ts'
 import { createConnectionPool } from '../providers/index.ts'
 import type { PartContext } from './foundation.ts'
 import { readCertificates } from './resources.ts'
@@ -44,7 +44,8 @@ export async function openAccess(dependencies: AccessDependencies) {
   })
   onStop(() => accounts.close())
   const adminLog = createAdminLog({ database: control })
-  return { organisationStore, organisations, operatorTokens, accounts, adminLog }
+  const limiter = createOrganisationLimiter({ clock })
+  return { organisationStore, organisations, limiter, operatorTokens, accounts, adminLog }
 }
 
 function toSignInSettings({ settings, secrets }: Config) {

@@ -5,7 +5,7 @@ import { createCompletions, createEmbeddings, createReranking } from '../gateway
 import type { Metrics } from '../http/index.ts'
 import type { Pseudonyms } from '../kernel/index.ts'
 import type { Catalogue } from '../models/index.ts'
-import type { Organisations } from '../organisations/index.ts'
+import type { Organisations, TokenLimiter } from '../organisations/index.ts'
 import type { Router } from '../routing/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import type { PartContext } from './foundation.ts'
@@ -19,12 +19,13 @@ interface GatewayDependencies extends PartContext {
   metrics: Metrics
   tokens: TokenCounting
   pseudonyms: Pseudonyms
+  limiter: TokenLimiter
 }
 
 /** Completions, embeddings and reranking, and the ledger that records every call of them. */
 export async function openGateway(dependencies: GatewayDependencies) {
-  const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, config, clock, log, onStop } =
-    dependencies
+  const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, limiter } = dependencies
+  const { config, clock, log, onStop } = dependencies
   const ledger = await createLedger({
     database: control,
     clock,
@@ -48,7 +49,7 @@ export async function openGateway(dependencies: GatewayDependencies) {
     },
   })
   onStop(() => ledger.close())
-  const calls = { catalogue, router, ledger, tokens, pseudonyms, clock, log }
+  const calls = { catalogue, router, ledger, tokens, pseudonyms, limiter, clock, log }
   const completions = createCompletions(calls)
   onStop(() => completions.close())
   return { ledger, completions, embeddings: createEmbeddings(calls), reranking: createReranking(calls) }

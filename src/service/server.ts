@@ -5,11 +5,12 @@ import {
   createServer,
   type Metrics,
   type MetricsServer,
+  type RequestLimiter,
   type Routes,
   startMetricsServer,
 } from '../http/index.ts'
 import { AppError, version } from '../kernel/index.ts'
-import { assertGatewayAccess, createOrganisationLimiter } from '../organisations/index.ts'
+import { assertGatewayAccess } from '../organisations/index.ts'
 import type { PartContext } from './foundation.ts'
 
 /** After the grace period of a stop: time for aborted calls to write their cost and to send their error. */
@@ -25,8 +26,9 @@ const quietTurns = 500
 /** Connections that wait until they are accepted, as far as the system allows (`net.core.somaxconn`); Node.js alone asks for 511. */
 const waitingConnections = 4_096
 
-interface ServerDependencies extends Pick<PartContext, 'config' | 'clock' | 'log'> {
+interface ServerDependencies extends Pick<PartContext, 'config' | 'log'> {
   callers: Authenticators
+  limiter: RequestLimiter
   routes: Routes[]
   metrics: Metrics
   /** Updates the gauges that are read from a database. Must not reject. */
@@ -36,13 +38,13 @@ interface ServerDependencies extends Pick<PartContext, 'config' | 'clock' | 'log
 
 /** The HTTP server with every route, and the port that Prometheus reads. */
 export function openServer(dependencies: ServerDependencies) {
-  const { config, callers, routes, metrics, readGauges, isStopping, clock, log } = dependencies
+  const { config, callers, routes, metrics, readGauges, isStopping, limiter, log } = dependencies
   const { server, metrics: metricsSettings } = config.settings
   const shutdown = new AbortController()
   let refusing = false
   const app = createServer({
     authenticators: callers,
-    limiter: createOrganisationLimiter({ clock }),
+    limiter,
     assertGatewayAccess,
     metrics,
     log,

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GatewayStage, question, stagePrices, startGatewayStage } from '../harness/gateway-stage.ts'
 import { expectStatus, type TestOrganisation } from '../harness/portico.ts'
-import { chatAnswer, chatStream, chatStreamBody } from '../upstream/replies.ts'
+import { chatAnswer, chatStream, chatStreamBody, errorAnswer } from '../upstream/replies.ts'
 
 /** No behaviour of one organisation's clients or providers starves another organisation. */
 
@@ -78,7 +78,7 @@ describe('an organisation whose calls stall at a provider', () => {
 
 describe('the limits of an organisation', () => {
   it('refuse calls and uploads above them with rate limit headers', async () => {
-    const limits = { concurrentCalls: 1, requestsPerMinute: 2, concurrentUploads: 1 }
+    const limits = { concurrentCalls: 1, requestsPerMinute: 2, tokensPerMinute: 100_000, concurrentUploads: 1 }
     const limited = await stage.portico.createOrganisation({ limits })
     expect(expectStatus(await stage.portico.operator('GET', `/api/organisations/${limited.id}`), 200)).toMatchObject({
       limits,
@@ -92,6 +92,46 @@ describe('the limits of an organisation', () => {
     expect(expectStatus(refused, 429).error).toMatchObject({ type: 'rate_limit_error', code: 'rate_limit_exceeded' })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(refused.headers.get('x-ratelimit-remaining-requests')).toBe('0')
+  })
+
+  it('count the tokens of prompts and answers within a minute', async () => {
+    const limits = { tokensPerMinute: 1_000 }
+    const limited = await stage.portico.createOrganisation({ limits, monthlyBudgetUsd: '1000' })
+    stage.play('answers', chatAnswer('Here you are.', { usage: { prompt_tokens: 300, completion_tokens: 500 } }))
+    const first = await stage.complete('answers', {}, limited)
+    expectStatus(first, 200)
+    expect(first.headers.get('x-ratelimit-limit-tokens')).toBe('1000')
+    expect(Number(first.headers.get('x-ratelimit-remaining-tokens'))).toBeGreaterThan(900)
+    expect(first.headers.get('x-ratelimit-reset-tokens')).toMatch(/^\d+s$/)
+    expect(first.headers.has('x-ratelimit-limit-requests')).toBe(false)
+
+    const second = await stage.complete('answers', {}, limited)
+    expectStatus(second, 200)
+    expect(Number(second.headers.get('x-ratelimit-remaining-tokens'))).toBeLessThan(300)
+    // The answers have used 1,600 tokens, so the third call waits for the tokens of most of a minute.
+    const refused = await stage.complete('answers', {}, limited)
+    expect(expectStatus(refused, 429).error).toMatchObject({
+      type: 'rate_limit_error',
+      code: 'rate_limit_exceeded',
+      message: 'This organisation may use 1000 tokens a minute. Try again after the time in `retry-after`.',
+    })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(20)
+    expect(refused.headers.get('x-ratelimit-remaining-tokens')).toBe('0')
+
+    // A call that fails is not billed and uses no tokens.
+    const other = await stage.portico.createOrganisation({ limits, monthlyBudgetUsd: '1000' })
+    const long = [{ role: 'user', content: 'word '.repeat(700) }]
+    stage.play('answers', errorAnswer(400))
+    expectStatus(await stage.complete('answers', { messages: long }, other), 400)
+    stage.play('answers', chatAnswer('Here you are.'))
+    expectStatus(await stage.complete('answers', { messages: long }, other), 200)
+    const tooLong = await stage.complete(
+      'answers',
+      { messages: [{ role: 'user', content: 'word '.repeat(3_000) }] },
+      other,
+    )
+    expect(expectStatus(tooLong, 429).error).toMatchObject({ param: 'messages' })
+    await stage.expectClean(other)
   })
 
   it('count running calls, including streams, until they end', async () => {

@@ -36,7 +36,7 @@ export function organisationWith(budgetUsd: string, changes: Partial<Organisatio
     timeZone: 'Europe/Berlin',
     periodAnchorDay: 1,
     disabledModels: [],
-    limits: { concurrentCalls: 256, requestsPerMinute: null, concurrentUploads: 16 },
+    limits: { concurrentCalls: 256, requestsPerMinute: null, tokensPerMinute: null, concurrentUploads: 16 },
     recordUsageTags: true,
     webhookUrl: null,
     createdAt: 0,

@@ -17,7 +17,7 @@ export function testOrganisation(fields: Partial<Organisation> = {}): Organisati
     timeZone: 'UTC',
     periodAnchorDay: 1,
     disabledModels: [],
-    limits: { concurrentCalls: 256, requestsPerMinute: null, concurrentUploads: 16 },
+    limits: { concurrentCalls: 256, requestsPerMinute: null, tokensPerMinute: null, concurrentUploads: 16 },
     recordUsageTags: true,
     webhookUrl: null,
     createdAt: 0,

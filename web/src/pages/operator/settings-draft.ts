@@ -16,6 +16,8 @@ export interface Draft {
   concurrentCalls: string
   /** Empty: no limit. */
   requestsPerMinute: string
+  /** Empty: no limit. */
+  tokensPerMinute: string
   concurrentUploads: string
   disabledModels: string[]
 }
@@ -33,6 +35,7 @@ export const fieldNames = [
   'periodAnchorDay',
   'limits.concurrentCalls',
   'limits.requestsPerMinute',
+  'limits.tokensPerMinute',
   'limits.concurrentUploads',
   'disabledModels',
 ] as const
@@ -51,6 +54,7 @@ export function draftOf({ subscription, limits, ...organisation }: OrganisationB
     periodAnchorDay: String(organisation.periodAnchorDay),
     concurrentCalls: String(limits.concurrentCalls),
     requestsPerMinute: limits.requestsPerMinute === null ? '' : String(limits.requestsPerMinute),
+    tokensPerMinute: limits.tokensPerMinute === null ? '' : String(limits.tokensPerMinute),
     concurrentUploads: String(limits.concurrentUploads),
     disabledModels: organisation.disabledModels,
   }
@@ -70,9 +74,9 @@ export function changesOf(stored: Draft, draft: Draft): Record<string, unknown> 
     ...(differs('endsAt') ? { endsAt: fromLocalInput(draft.endsAt) } : {}),
   }
   const limits = Object.fromEntries(
-    (['concurrentCalls', 'requestsPerMinute', 'concurrentUploads'] as const)
+    (['concurrentCalls', 'requestsPerMinute', 'tokensPerMinute', 'concurrentUploads'] as const)
       .filter(differs)
-      .map((name) => [name, name === 'requestsPerMinute' && draft[name] === '' ? null : numberOf(draft[name])]),
+      .map((name) => [name, name.endsWith('PerMinute') && draft[name] === '' ? null : numberOf(draft[name])]),
   )
   const changes = {
     ...Object.fromEntries(plain),

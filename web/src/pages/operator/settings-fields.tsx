@@ -136,6 +136,12 @@ export function LimitFields(props: FieldsProps) {
           {...textProps(props, 'requestsPerMinute', 'limits.requestsPerMinute')}
         />
         <TextInput
+          label={t('fields.tokensPerMinute')}
+          placeholder={t('fields.noLimit')}
+          inputMode="numeric"
+          {...textProps(props, 'tokensPerMinute', 'limits.tokensPerMinute')}
+        />
+        <TextInput
           label={t('fields.concurrentUploads')}
           inputMode="numeric"
           {...textProps(props, 'concurrentUploads', 'limits.concurrentUploads')}
