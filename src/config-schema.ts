@@ -52,6 +52,31 @@ const server = z.strictObject({
   stalledClientMs: integer(100, 3_600_000)
     .default(60_000)
     .describe('A client that reads nothing of its answer for this time is disconnected. The generated text is billed.'),
+  slowHeadersMs: integer(100, 600_000)
+    .default(30_000)
+    .describe('Longest time for the headers of a request, also of the first one of a connection.'),
+  slowBodyMs: integer(100, 600_000)
+    .default(30_000)
+    .describe('Time for the body of a request. Each 8 KiB that have arrived add a second; all of it has 10 minutes.'),
+  maximumConnections: integer(1, 1_000_000)
+    .default(10_000)
+    .describe('Open connections. From nine tenths on idle ones are closed, and above it new ones.'),
+  maximumRunningRequests: integer(2, 1_000_000)
+    .default(8_192)
+    .describe(
+      'Requests of organisations that run at the same time on this instance, streams included; one organisation may run half. ' +
+        'Further ones get 503, or 429.',
+    ),
+  maximumEventLoopDelayMs: integer(10, 60_000)
+    .default(500)
+    .describe(
+      'If the event loop is late by this time, measured over a second, organisations with many requests get 503.',
+    ),
+  maximumMemoryPercent: integer(1, 100)
+    .default(90)
+    .describe(
+      'If the process uses more of the memory of its container or machine, or of its heap, further requests of organisations get 503.',
+    ),
   shutdownGraceMs: integer(0, 3_600_000).default(30_000).describe('How long streams may finish after SIGTERM.'),
   shutdownDelayMs: integer(0, 600_000)
     .default(0)

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { createOverloadMetrics } from './overload-metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 
 /** All metrics in one registry; rooms receive the functions that they need as arguments. */
@@ -11,6 +12,7 @@ export function createMetrics() {
   return {
     registry,
     http: createRequestMetrics(registers),
+    overload: createOverloadMetrics(registers),
     ...createBillingMetrics(registers),
     ...createProviderMetrics(registers),
     ...createDocumentMetrics(registers),

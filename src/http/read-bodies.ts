@@ -11,6 +11,7 @@ import {
 } from '../kernel/index.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { BodyThread } from './body-thread.ts'
+import type { SlowBodies } from './slow-bodies.ts'
 
 /** Larger bodies are parsed in a thread. A body of this size takes less than 10 ms. */
 const inlineBytes = 64 * 1024
@@ -36,9 +37,11 @@ const plainReader = {
  */
 export function createBodies({
   budget,
+  slowBodies,
   threads,
 }: {
   budget: BodyBudget
+  slowBodies: SlowBodies
   threads: { large: BodyThread; huge: BodyThread }
 }) {
   const read = (request: FastifyRequest, bytes: Buffer, reader: BodyReader, format: BodyFormat) => {
@@ -50,7 +53,7 @@ export function createBodies({
     /** The parser of `application/json`. */
     async parseJson(request: FastifyRequest, payload: Readable): Promise<unknown> {
       const { config, schema } = request.routeOptions
-      const bytes = await receive(request, payload, budget)
+      const bytes = await receive(request, payload, budget, slowBodies)
       if (bytes.length === 0) {
         // Some clients send a content-type without a body, for example with DELETE.
         if (!schema?.body) return undefined
@@ -62,14 +65,19 @@ export function createBodies({
     async parseCsv(request: FastifyRequest, payload: Readable): Promise<unknown> {
       const { body: reader } = request.routeOptions.config
       assertReadsCsv(reader)
-      return read(request, await receive(request, payload, budget), reader, 'csv')
+      return read(request, await receive(request, payload, budget, slowBodies), reader, 'csv')
     },
   }
 }
 
 const ownerOf = ({ organisation }: FastifyRequest) => organisation?.id ?? 'operator'
 
-async function receive(request: FastifyRequest, payload: Readable, budget: BodyBudget): Promise<Buffer> {
+async function receive(
+  request: FastifyRequest,
+  payload: Readable,
+  budget: BodyBudget,
+  slowBodies: SlowBodies,
+): Promise<Buffer> {
   const maximumBytes = request.routeOptions.bodyLimit
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > maximumBytes) throw tooLarge(maximumBytes)
@@ -82,7 +90,9 @@ async function receive(request: FastifyRequest, payload: Readable, budget: BodyB
     let isSettled = false
     const fail = (error: unknown) => {
       isSettled = true
+      slowBodies.unwatch(request.raw)
       payload.off('data', take)
+      chunks.length = 0
       reject(error as Error)
     }
     const take = (chunk: Buffer) => {
@@ -92,13 +102,14 @@ async function receive(request: FastifyRequest, payload: Readable, budget: BodyB
         account.take(chunk.length)
         chunks.push(chunk)
       } catch (error) {
-        chunks.length = 0
         fail(error)
       }
     }
     payload.on('data', take)
+    slowBodies.watch(request.raw, fail)
     payload.once('end', () => {
       isSettled = true
+      slowBodies.unwatch(request.raw)
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length))
     })
     payload.once('error', fail)

@@ -102,6 +102,10 @@ declare module 'fastify' {
     bodyAccount: BodyAccount | undefined
     /** Ends the request's count in the limits of its organisation. */
     leaveLimits: (() => void) | undefined
+    /** Ends the request's count in the limit of the process. */
+    leaveAdmission: (() => void) | undefined
+    /** Ends the work of the request with this error. */
+    cancel: (error: AppError) => void
   }
 }
 

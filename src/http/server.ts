@@ -4,10 +4,12 @@ import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } fr
 import type { z } from 'zod'
 import { readValue } from '../contract/validation.ts'
 import { AppError, createRequestId, type Log } from '../kernel/index.ts'
+import type { Admission } from './admission.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
 import { authenticateRole, authoriseOrganisation, findActingOrganisation } from './authorisation.ts'
 import { createBodyBudget } from './body-budget.ts'
 import { createBodyThread } from './body-thread.ts'
+import { limitConnections } from './connection-limit.ts'
 import { discardBody } from './discard-body.ts'
 import { errorHeaders, rateLimitHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
 import { createBodies } from './read-bodies.ts'
@@ -25,11 +27,14 @@ import type {
   Routes,
 } from './route.ts'
 import { addSecurityHeaders } from './security-headers.ts'
+import { createSlowBodies, type SlowBodies } from './slow-bodies.ts'
 import { createUnknownRoutes, type UnknownRoutes } from './unknown-routes.ts'
 
 export interface ServerOptions {
   authenticators: Authenticators
   limiter: RequestLimiter
+  /** Of the requests of organisations; absent: all. */
+  admission?: Admission
   /** Throws if the organisation may not use the gateway. */
   assertGatewayAccess: (caller: Caller) => void
   metrics: Metrics
@@ -40,6 +45,11 @@ export interface ServerOptions {
   maximumJsonBytes: number
   /** A client that reads nothing of its response for this time is disconnected. */
   stalledClientMs: number
+  /** Longest time for the headers of a request, also of the first one of a connection. */
+  slowHeadersMs?: number
+  /** Time for a body, and a second more for each 8 KiB that has arrived. */
+  slowBodyMs?: number
+  maximumConnections?: number
   /** Most bytes of the JSON bodies of all requests in flight. */
   maximumJsonBytesInFlight: number
   /** True from the beginning of a stop: each response closes its connection, so that clients and proxies open the next one elsewhere. */
@@ -54,8 +64,10 @@ export interface ServerOptions {
   version: string
 }
 
-/** Longest time for the headers of a request; bounds slow-loris clients. */
-const headersTimeoutMs = 30_000
+const defaultSlowMs = 30_000
+const defaultMaximumConnections = 10_000
+/** Node.js looks for slow headers so often, at most. Its default of 30 s would double their time. */
+const longestCheckMs = 5_000
 /** Longest time for a whole request including its body: 100 MiB at 1.4 Mbit/s. */
 const requestTimeoutMs = 600_000
 /** Longer than the usual idle time of load balancers (60 s), so that they close first. */
@@ -67,6 +79,7 @@ const maximumPathParameterLength = 64 * 1024
 
 /** The HTTP server with the hooks of all routes, then the routes. It does not listen yet. */
 export function createServer(options: ServerOptions): App {
+  const { slowHeadersMs = defaultSlowMs, maximumConnections = defaultMaximumConnections } = options
   const app: App = fastify({
     logger: false,
     trustProxy: options.trustProxy?.length ? [...options.trustProxy] : false,
@@ -78,13 +91,14 @@ export function createServer(options: ServerOptions): App {
     return503OnClosing: false,
     exposeHeadRoutes: false,
     // assertReadable rejects a missing host header with an error body.
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, connectionsCheckingInterval: Math.min(slowHeadersMs / 2, longestCheckMs) },
     routerOptions: { maxParamLength: maximumPathParameterLength },
     frameworkErrors: (error, request, reply) => sendError(options, error, request, reply),
     clientErrorHandler: (error, socket) => answerParserError(error as { code?: string }, socket as Socket, options.log),
   }).withTypeProvider() as unknown as App
   answerOddRequests(app.server, options.log)
-  app.server.headersTimeout = headersTimeoutMs
+  app.server.headersTimeout = slowHeadersMs
+  observeLoad(app, options, maximumConnections)
   app.setValidatorCompiler(({ schema, httpPart, method }) => createValidator(schema as z.ZodType, httpPart, method))
   // Responses are built from typed values. Validating them would slow the hot path down and could only turn a response into a 500.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
@@ -97,11 +111,14 @@ export function createServer(options: ServerOptions): App {
   app.decorateRequest('clientSignal', null as never)
   app.decorateRequest('bodyAccount', undefined)
   app.decorateRequest('leaveLimits', undefined)
+  app.decorateRequest('leaveAdmission', undefined)
+  app.decorateRequest('cancel', null as never)
 
+  const slowBodies = createSlowBodies(options.slowBodyMs ?? defaultSlowMs)
   const unknownRoutes = createUnknownRoutes(options.authenticators, options.assertGatewayAccess)
   app.addHook('onRoute', ({ method, url }) => unknownRoutes.add(method, url))
-  addHooks(app, options, unknownRoutes)
-  addBodies(app, options)
+  addHooks(app, options, { unknownRoutes, slowBodies })
+  addBodies(app, options, slowBodies)
   describeApi(app, options)
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
@@ -109,7 +126,7 @@ export function createServer(options: ServerOptions): App {
     scope.addHook('onRoute', (route) => {
       const auth = route.config?.auth
       if (auth === undefined) throw new Error(`no auth on ${route.url}`)
-      if (typeof auth === 'object') addRole(route, auth, options)
+      if (typeof auth === 'object') addRole(route, auth, options, slowBodies)
       if (route.config?.limited && auth !== 'organisation' && !isActing(auth))
         throw new Error(`limited without an organisation on ${route.url}`)
     })
@@ -128,8 +145,13 @@ export function createServer(options: ServerOptions): App {
   return app
 }
 
+function observeLoad(app: App, { metrics, admission }: ServerOptions, maximumConnections: number) {
+  const { open } = limitConnections(app.server, maximumConnections, () => metrics.overload.refusedConnections.inc())
+  metrics.overload.observe({ running: () => admission?.running() ?? 0, connections: open })
+}
+
 /** The hooks of a route for people and the operator token. Other routes do not pay for them. */
-function addRole(route: RouteOptions, auth: RoleAuthentication, options: ServerOptions) {
+function addRole(route: RouteOptions, auth: RoleAuthentication, options: ServerOptions, slowBodies: SlowBodies) {
   route.onRequest = [
     async (request: FastifyRequest, reply: FastifyReply) => {
       await authenticateRole(request, auth, options)
@@ -141,7 +163,7 @@ function addRole(route: RouteOptions, auth: RoleAuthentication, options: ServerO
         request.organisation = await findActingOrganisation(request, auth, options.authenticators)
         // A client that has left in the meantime has no `close` event left that would end its count.
         request.clientSignal.throwIfAborted()
-        enterLimits(options.limiter, request, reply)
+        enterLimits(options, slowBodies, request, reply)
       }
       assertReadable(request)
     },
@@ -154,13 +176,14 @@ function addRole(route: RouteOptions, auth: RoleAuthentication, options: ServerO
 const isActing = (auth: RouteAuthentication): auth is OrganisationAuthentication =>
   typeof auth === 'object' && 'organisation' in auth && auth.acting === true
 
-function addBodies(app: App, options: ServerOptions) {
+function addBodies(app: App, options: ServerOptions, slowBodies: SlowBodies) {
   const threads = { large: createBodyThread(), huge: createBodyThread() }
   const bodies = createBodies({
     budget: createBodyBudget(
       // One organisation may use half, and a body of the largest size must fit.
       Math.max(options.maximumJsonBytesInFlight, 2 * options.maximumJsonBytes),
     ),
+    slowBodies,
     threads,
   })
   app.removeContentTypeParser('application/json')
@@ -194,7 +217,11 @@ function createValidator(schema: z.ZodType, httpPart: string | undefined, method
   }
 }
 
-function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes) {
+function addHooks(
+  app: App,
+  options: ServerOptions,
+  { unknownRoutes, slowBodies }: { unknownRoutes: UnknownRoutes; slowBodies: SlowBodies },
+) {
   const { metrics, authenticators } = options
   const inFlight = new Set<AbortController>()
   options.shutdown?.addEventListener('abort', () => {
@@ -207,11 +234,14 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
     addSecurityHeaders(request, reply)
     const gone = new AbortController()
     request.clientSignal = gone.signal
+    request.cancel = (error) => gone.abort(error)
     inFlight.add(gone)
     reply.raw.once('close', () => {
       metrics.http.ended()
       inFlight.delete(gone)
       request.leaveLimits?.()
+      request.leaveAdmission?.()
+      slowBodies.unwatch(request.raw)
       request.bodyAccount?.close()
       if (!reply.raw.writableFinished)
         gone.abort(new AppError('client_closed', 'The client has closed the connection.'))
@@ -225,7 +255,7 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
     }
     if (auth === 'organisation') {
       request.organisation = authenticateOrganisation(request, authenticators)
-      enterLimits(options.limiter, request, reply)
+      enterLimits(options, slowBodies, request, reply)
     }
     // Before the body is read, so that the body of an unknown route is not parsed.
     if (request.is404) unknownRoutes.refuse(request, reply)
@@ -260,10 +290,18 @@ function addHooks(app: App, options: ServerOptions, unknownRoutes: UnknownRoutes
   })
 }
 
-/** Counts the request until its response is closed. Throws if the organisation is at its limit. */
-function enterLimits(limiter: RequestLimiter, request: FastifyRequest, reply: FastifyReply): void {
+/** Counts the request until its response is closed. Throws if the process or the organisation is at its limit. */
+function enterLimits(
+  { admission, limiter }: ServerOptions,
+  slowBodies: SlowBodies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  request.leaveAdmission = admission?.enter(request.organisation.id)
   const { limited } = request.routeOptions.config
   if (limited === undefined) return
+  // Where the body is JSON, its reader watches it.
+  if (limited === 'upload') slowBodies.watch(request.raw, request.cancel)
   const { leave, rates } = limiter.enter(request.organisation, limited)
   request.leaveLimits = leave
   for (const rate of rates) reply.headers(rateLimitHeaders(rate))

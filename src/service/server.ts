@@ -2,6 +2,8 @@ import { type AddressInfo, Server } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import {
   type Authenticators,
+  createAdmission,
+  createOverloadMonitor,
   createServer,
   type Metrics,
   type MetricsServer,
@@ -42,7 +44,12 @@ export function openServer(dependencies: ServerDependencies) {
   const { server, metrics: metricsSettings } = config.settings
   const shutdown = new AbortController()
   let refusing = false
+  const { admission, monitor } = openAdmission(dependencies)
   const app = createServer({
+    admission,
+    slowHeadersMs: server.slowHeadersMs,
+    slowBodyMs: server.slowBodyMs,
+    maximumConnections: server.maximumConnections,
     authenticators: callers,
     limiter,
     assertGatewayAccess,
@@ -106,9 +113,21 @@ export function openServer(dependencies: ServerDependencies) {
         if (!(await isClosedWithin(abortedCallsMs))) app.server.closeAllConnections()
       }
       await closed
+      monitor.close()
     },
     closeMetrics: () => metricsServer?.close(),
   }
+}
+
+function openAdmission({ config, metrics, log }: ServerDependencies) {
+  const { maximumEventLoopDelayMs, maximumMemoryPercent, maximumRunningRequests } = config.settings.server
+  const monitor = createOverloadMonitor({ maximumEventLoopDelayMs, maximumMemoryPercent, log })
+  const admission = createAdmission({
+    maximumRunning: maximumRunningRequests,
+    pressure: monitor.pressure,
+    refused: (reason) => metrics.overload.refused.inc({ reason }),
+  })
+  return { admission, monitor }
 }
 
 /**

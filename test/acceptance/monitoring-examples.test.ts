@@ -91,6 +91,15 @@ describe.skipIf(!isInstalled)(suite, () => {
       calm: { 'portico_nodejs_eventloop_lag_p99_seconds{instance="a"}': '0.1x60' },
       labels: { instance: 'a', severity: 'warning' },
     },
+    PorticoOverloaded: {
+      raise: { 'portico_overload_refusals_total{instance="a",reason="memory"}': '0+1x60' },
+      calm: {
+        'portico_overload_refusals_total{instance="a",reason="share"}': '0+1x60',
+        'portico_overload_refusals_total{instance="a",reason="running"}': '7x60',
+        'portico_http_connections_refused_total{instance="a"}': '7x60',
+      },
+      labels: { instance: 'a', severity: 'warning' },
+    },
     PorticoJobsWait: {
       raise: { 'portico_jobs{instance="a",kind="ingest",state="ready"}': '200+1x60' },
       calm: {

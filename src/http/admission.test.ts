@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { createAdmission, type RefusalReason, runningUnderPressure } from './admission.ts'
+import type { Pressure } from './overload-monitor.ts'
+
+function arrange(maximumRunning: number) {
+  const state: { pressure: Pressure | null } = { pressure: null }
+  const refused: RefusalReason[] = []
+  const admission = createAdmission({
+    maximumRunning,
+    pressure: () => state.pressure,
+    refused: (reason) => refused.push(reason),
+  })
+  const enter = (owner: string, count = 1) => Array.from({ length: count }, () => admission.enter(owner))
+  return { state, refused, admission, enter }
+}
+
+const overloaded = expect.objectContaining({ code: 'overloaded', retryAfterSeconds: 2 })
+
+describe('the admission of requests', () => {
+  it('runs at most the configured number, of one organisation at most half', () => {
+    const { admission, enter, refused } = arrange(4)
+    const [leave] = enter('one', 2)
+    expect(() => admission.enter('one')).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }))
+    enter('two', 2)
+    expect(() => admission.enter('three')).toThrow(overloaded)
+    leave!()
+    leave!()
+    expect(admission.running()).toBe(3)
+    enter('three')
+    expect(() => admission.enter('three')).toThrow(overloaded)
+    expect(refused).toEqual(['share', 'running', 'running'])
+  })
+
+  it('rejects everything above a small number while memory is short', () => {
+    const { admission, enter, state, refused } = arrange(1_000)
+    state.pressure = 'memory'
+    const leaves = enter('one', runningUnderPressure)
+    expect(() => admission.enter('two')).toThrow(overloaded)
+    expect(refused).toEqual(['memory'])
+    leaves[0]!()
+    enter('two')
+    state.pressure = null
+    enter('one')
+  })
+
+  it('rejects those who run most while the event loop is late, and admits others', () => {
+    const { admission, enter, state, refused } = arrange(1_000)
+    enter('flood', 100)
+    enter('small')
+    state.pressure = 'event_loop'
+    expect(() => admission.enter('flood')).toThrow(overloaded)
+    enter('small')
+    enter('new')
+    expect(refused).toEqual(['event_loop'])
+  })
+
+  it('rejects all while the event loop is late because of equal organisations', () => {
+    const { admission, enter, state } = arrange(1_000)
+    const owners = Array.from({ length: 20 }, (_, index) => `owner ${index}`)
+    for (const owner of owners) enter(owner, 2)
+    state.pressure = 'event_loop'
+    for (const owner of owners) expect(() => admission.enter(owner)).toThrow(overloaded)
+  })
+})

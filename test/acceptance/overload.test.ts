@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type GatewayStage, stagePrices, startGatewayStage } from '../harness/gateway-stage.ts'
+import { type ApiAnswer, expectStatus, type TestOrganisation } from '../harness/portico.ts'
+import { chatAnswer } from '../upstream/replies.ts'
+
+/** Above its bounds the service rejects new work quickly, finishes what it has admitted, and stays reachable for its operator. */
+
+/** Generous for a busy machine: a rejection needs no other work. */
+const quickMs = 5_000
+
+const settings = (server: object) => (baseUrl: string) => ({
+  server,
+  providers: [{ id: 'shared', baseUrl, apiKey: 'key-shared', hosting: 'us', limits: { maximumConnections: 100 } }],
+  models: [{ id: 'waits', deployments: [{ provider: 'shared', prices: stagePrices }] }],
+})
+
+/** Starts calls whose answers the upstream holds until `release`. */
+function startCalls(stage: GatewayStage, from: TestOrganisation[], each: number) {
+  const gate = Promise.withResolvers<void>()
+  const reply = chatAnswer('Here you are.')
+  stage.play('waits', { ...reply, holdAt: { bytes: 10, until: gate.promise } })
+  const refused: { answer: ApiAnswer; durationMs: number }[] = []
+  const calls = from.flatMap((organisation) =>
+    Array.from({ length: each }, async () => {
+      const startMs = performance.now()
+      const answer = await stage.complete('waits', {}, organisation)
+      if (answer.status !== 200) refused.push({ answer, durationMs: performance.now() - startMs })
+      return answer
+    }),
+  )
+  return { calls, refused, release: () => gate.resolve() }
+}
+
+async function readMetric(stage: GatewayStage, line: string): Promise<number> {
+  const text = await (await fetch(stage.portico.metricsUrl)).text()
+  const found = text.split('\n').find((one) => one.startsWith(`${line} `))
+  return Number(found?.split(' ').at(-1) ?? 0)
+}
+
+async function expectOperable({ portico }: GatewayStage) {
+  expect((await fetch(`${portico.url}/livez`)).status).toBe(200)
+  expect((await fetch(`${portico.url}/readyz`)).status).toBe(200)
+  expectStatus(await portico.operator('GET', '/api/organisations'), 200)
+}
+
+describe('more requests than the process may run', () => {
+  let stage: GatewayStage
+  beforeAll(async () => {
+    stage = await startGatewayStage({ settings: settings({ maximumRunningRequests: 8 }) })
+  })
+  afterAll(() => stage?.stop())
+
+  it('are rejected at once; those that were admitted finish, and the operator is served', async () => {
+    const from = [
+      stage.organisation,
+      await stage.portico.createOrganisation(),
+      await stage.portico.createOrganisation(),
+    ]
+    const { calls, refused, release } = startCalls(stage, from, 10)
+    await expect.poll(() => refused.length, { timeout: 30_000 }).toBe(22)
+    for (const { answer, durationMs } of refused) {
+      expect(durationMs).toBeLessThan(quickMs)
+      expect([429, 503]).toContain(answer.status)
+      expect(answer.body.error.code).toBe(answer.status === 503 ? 'overloaded' : 'rate_limit_exceeded')
+      expect(answer.headers.get('retry-after')).toBe('2')
+    }
+    expect(refused.some(({ answer }) => answer.status === 503)).toBe(true)
+    await expectOperable(stage)
+    expect(await readMetric(stage, 'portico_running_requests')).toBe(8)
+    expect(await readMetric(stage, 'portico_overload_refusals_total{reason="running"}')).toBeGreaterThan(0)
+    // Not only completions: every request with the key of an organisation.
+    expectStatus(await from[2]!.client('GET', '/v1/gateway/models'), 503)
+
+    release()
+    const statuses = (await Promise.all(calls)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(8)
+    await expect.poll(() => readMetric(stage, 'portico_running_requests')).toBe(0)
+    for (const organisation of from) {
+      expectStatus(await stage.complete('waits', {}, organisation), 200)
+      await stage.expectClean(organisation)
+    }
+  })
+
+  it('of one organisation are at most half of it', async () => {
+    const { calls, refused, release } = startCalls(stage, [stage.organisation], 6)
+    await expect.poll(() => refused.length).toBe(2)
+    for (const { answer } of refused) expectStatus(answer, 429)
+    const other = await stage.portico.createOrganisation()
+    expectStatus(await other.client('GET', '/v1/gateway/models'), 200)
+    release()
+    await Promise.all(calls)
+  })
+})
+
+describe('a process whose memory is short', () => {
+  let stage: GatewayStage
+  beforeAll(async () => {
+    // The heap of this process, which also runs the test, is always larger.
+    stage = await startGatewayStage({ settings: settings({ maximumMemoryPercent: 1 }) })
+  })
+  afterAll(() => stage?.stop())
+
+  it('runs a few requests, rejects further ones, and serves its operator', async () => {
+    const from = [stage.organisation, await stage.portico.createOrganisation()]
+    const { calls, refused, release } = startCalls(stage, from, 10)
+    await expect.poll(() => refused.length, { timeout: 30_000 }).toBe(4)
+    for (const { answer } of refused) expect(expectStatus(answer, 503).error.code).toBe('overloaded')
+    await expectOperable(stage)
+    expect(await readMetric(stage, 'portico_overload_refusals_total{reason="memory"}')).toBeGreaterThan(0)
+    release()
+    const statuses = (await Promise.all(calls)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(16)
+  })
+})
