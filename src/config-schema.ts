@@ -327,7 +327,17 @@ export const configFileSchema = z.strictObject({
     })
     .prefault({}),
   network: z
-    .strictObject({ caFile: z.string().optional().describe('PEM file of further certificate authorities.') })
+    .strictObject({
+      caFile: z.string().optional().describe('PEM file of further certificate authorities.'),
+      webhookNetworks: list(
+        z.string().refine(isNetwork, { error: 'must be an IP address or a network such as 10.0.0.0/8' }),
+        100,
+      )
+        .default([])
+        .describe(
+          'Private addresses and networks that webhooks may reach. Without it they reach the public internet only.',
+        ),
+    })
     .prefault({}),
   ollama: z
     .strictObject({

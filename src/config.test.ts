@@ -32,6 +32,9 @@ describe('the configuration', () => {
   it.each([
     [{ PORTICO_LOG_FORMAT: 'yaml' }, /^PORTICO_LOG_FORMAT must be/],
     [{ PORT: 'eighty' }, /^PORT must be/],
+    [{ PORTICO_OLLAMA_URL: 'http://169.254.169.254/' }, /^ollama\.url names a link-local or metadata address/],
+    [{ PORTICO_S3_ENDPOINT: 'http://2852039166/' }, /^documents\.blobs\.endpoint names a link-local/],
+    [{ PORTICO_WEBHOOK_NETWORKS: '10.0.0.0/33' }, /^PORTICO_WEBHOOK_NETWORKS must be an IP address or a network/],
     [{ PORT: '70000' }, /^PORT must be/],
     [{ PORTICO_OPERATOR_TOKEN: 'x'.repeat(23) }, /PORTICO_OPERATOR_TOKEN must have at least 24 characters/],
     [{ PORTICO_OPERATOR_TOKEN: `${'x'.repeat(20)} ${'x'.repeat(20)}` }, /PORTICO_OPERATOR_TOKEN must have visible/],

@@ -4,6 +4,7 @@ import { parse as parseYaml } from 'yaml'
 import { type ConfigFile, configFileSchema } from './config-schema.ts'
 import { headerValueRule, isHeaderValue, isKey, keyRule } from './contract/secret-text.ts'
 import { describeIssue, sentence } from './contract/validation.ts'
+import { notMetadata } from './kernel/index.ts'
 
 /**
  * The only reader of the environment and of the configuration file. Three steps: raw text → checked file schema → one frozen
@@ -106,6 +107,7 @@ const environmentSettings: Record<string, string> = {
   PORTICO_LEDGER_KEEP_ENTRIES_DAYS: 'ledger.keepEntriesDays',
   PORTICO_SEARCH_MEMORY_MEGABYTES: 'search.memoryMegabytes',
   PORTICO_CA_FILE: 'network.caFile',
+  PORTICO_WEBHOOK_NETWORKS: 'network.webhookNetworks',
 }
 
 /** Each may also come from a file named by the same variable with `_FILE` (Docker and Kubernetes secrets). */
@@ -146,6 +148,7 @@ export function loadConfig(environment: Environment = process.env, workingFolder
   const settings = { ...parsed.data, dataFolder: path.resolve(workingFolder, parsed.data.dataFolder) }
   const secrets = readSecrets(environment, settings, workingFolder)
   assertSignIn(settings, secrets)
+  assertNoMetadataAddress(settings)
   if (settings.ledger.journal === 'local' && secrets.databaseUrl !== undefined)
     throw new ConfigError(
       'ledger.journal can be local only with the embedded database: instances that share a server must see the holds of each other.',
@@ -261,6 +264,23 @@ function assertDirectUrls(secrets: Secrets) {
     throw new ConfigError(
       `${secretVariables[direct]} is the server behind the pooler of ${secretVariables[name]}, which is not set.`,
     )
+  }
+}
+
+/** A metadata service gives out the credentials of this machine; answers and errors of a provider are visible to its users. */
+function assertNoMetadataAddress({ providers, ollama, documents, accounts }: ConfigFile) {
+  const addresses: [string, string | undefined][] = [
+    ...providers.map((provider, index): [string, string | undefined] => [
+      `providers.${index}.baseUrl`,
+      provider.baseUrl,
+    ]),
+    ['ollama.url', ollama.url],
+    ['documents.blobs.endpoint', documents.blobs.endpoint],
+    ['accounts.singleSignOn.issuer', accounts.singleSignOn?.issuer],
+  ]
+  for (const [setting, address] of addresses) {
+    const refusal = address && notMetadata.hostRefusal(new URL(address).hostname)
+    if (refusal) throw new ConfigError(`${setting} names ${refusal}, which Portico does not connect to.`)
   }
 }
 

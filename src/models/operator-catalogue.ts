@@ -13,7 +13,7 @@ import type {
   ProviderTest,
   PutProvider,
 } from '../contract/models.ts'
-import { AppError, type ChangeSource, type Clock, type RequestId } from '../kernel/index.ts'
+import { AppError, notMetadata, type ChangeSource, type Clock, type RequestId } from '../kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
 import { discoverModels, planDeployments } from './add-models.ts'
 import type { BuiltModel } from './build-catalogue.ts'
@@ -61,6 +61,7 @@ function providerMethods(dependencies: OperatorCatalogueDependencies) {
       const { enabled, apiKey, headers, credentials, format, ...rest } = body
       if (id === builtInProvider)
         throw new AppError('conflict', 'The built-in provider cannot be replaced; disable its model instead.')
+      assertNoMetadataAddress(body.baseUrl)
       if (format === undefined) findProvider(catalogue, id)
       const declaration = format === undefined ? null : { format, ...rest }
       await store.putProvider(id, { enabled, declaration, secrets: { apiKey, headers, credentials } }, actor)
@@ -74,6 +75,7 @@ function providerMethods(dependencies: OperatorCatalogueDependencies) {
       if (id === builtInProvider && Object.keys(patch).some((name) => name !== 'enabled'))
         throw new AppError('conflict', 'The built-in provider has no settings.')
       findProvider(catalogue, id)
+      assertNoMetadataAddress(patch.baseUrl)
       await store.patchProvider(id, patch, actor)
       await applyChange(
         dependencies,
@@ -228,6 +230,18 @@ async function applyChange(
 ): Promise<void> {
   await changes.caughtUp()
   deploymentHealth.reset(deploymentIds)
+}
+
+/** The error messages of a provider reach its operator, and its answers reach clients. */
+function assertNoMetadataAddress(baseUrl: string | null | undefined): void {
+  if (baseUrl && notMetadata.hostRefusal(new URL(baseUrl).hostname))
+    throw new AppError(
+      'invalid_request',
+      'baseUrl must not be a link-local address or a metadata service of a cloud.',
+      {
+        param: 'baseUrl',
+      },
+    )
 }
 
 function assertRemoved(removed: boolean, what: string, id: string): void {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createFakeClock, type FakeClock } from '../../test/harness/fake-clock.ts'
 import { createChangeFeed, recordChange } from '../database/index.ts'
-import { createSecretBox, type Log, silentLog, systemClock } from '../kernel/index.ts'
+import { createSecretBox, type Log, silentLog, systemClock, publicNetworks } from '../kernel/index.ts'
 import { createOrganisationStore, type KeyUse } from './organisations.store.ts'
 import { createOrganisations } from './organisations.ts'
 
@@ -24,6 +24,7 @@ async function startInstance(clock: FakeClock, log: Log = silentLog) {
   const writes: KeyUse[][] = []
   let fails = false
   const organisations = await createOrganisations({
+    webhookRule: publicNetworks(),
     store: {
       ...store,
       async noteKeyUses(uses) {

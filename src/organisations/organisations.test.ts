@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { timePromise } from '../../test/harness/timing.ts'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createChangeFeed, recordChange } from '../database/index.ts'
-import { createSecretBox, silentLog, systemClock } from '../kernel/index.ts'
+import { createSecretBox, silentLog, systemClock, publicNetworks } from '../kernel/index.ts'
 import { createAdminLog } from '../operators/index.ts'
 import { createOrganisationStore } from './organisations.store.ts'
 import { createOrganisations } from './organisations.ts'
@@ -23,6 +23,7 @@ async function startInstance() {
   const changeFeed = createChangeFeed({ database, clock: systemClock, log: silentLog })
   await changeFeed.start()
   const organisations = await createOrganisations({
+    webhookRule: publicNetworks(),
     store: createOrganisationStore(database, recordChange),
     changeFeed,
     clock: systemClock,

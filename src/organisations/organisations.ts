@@ -9,6 +9,7 @@ import {
   isWellFormed,
   type Log,
   lookupHash,
+  type NetworkRule,
   type SecretBox,
   storedLookupHash,
 } from '../kernel/index.ts'
@@ -83,6 +84,8 @@ export interface OrganisationsDependencies {
   clock: Clock
   log: Log
   secretBox: SecretBox
+  /** Addresses that webhooks may have. */
+  webhookRule: NetworkRule
 }
 
 /** Loads all organisations into memory and reloads those that change. The change feed must be started. */
@@ -162,13 +165,13 @@ export async function createOrganisations(dependencies: OrganisationsDependencie
 }
 
 function createWebhookChanges(
-  { store, secretBox, clock }: OrganisationsDependencies,
+  { store, secretBox, webhookRule, clock }: OrganisationsDependencies,
   finishChange: (id: string, found: boolean) => Promise<void>,
 ): Pick<Organisations, 'setWebhook' | 'removeWebhook' | 'loadWebhookSecret'> {
   const contextOf = (id: string) => `webhook:${id}`
   return {
     async setWebhook(id, { url, secret = createWebhookSecret() }, actor) {
-      const webhook = { url: checkWebhookUrl(url), secretSealed: secretBox.seal(secret, contextOf(id)) }
+      const webhook = { url: checkWebhookUrl(url, webhookRule), secretSealed: secretBox.seal(secret, contextOf(id)) }
       await finishChange(id, await store.setWebhook(id, webhook, actor, clock.now()))
       return { url: webhook.url, secret }
     },
@@ -236,12 +239,19 @@ function createWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64url')}`
 }
 
-function checkWebhookUrl(text: string): string {
+function checkWebhookUrl(text: string, rule: NetworkRule): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['https:', 'http:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
     throw new AppError('invalid_request', 'url must be an http or https address without a user name and password.', {
       param: 'url',
     })
+  }
+  if (rule.hostRefusal(url.hostname)) {
+    throw new AppError(
+      'invalid_request',
+      'url must be on the public internet or in a network of the setting network.webhookNetworks.',
+      { param: 'url' },
+    )
   }
   return url.href
 }

@@ -1,6 +1,10 @@
+import { lookup as resolveName } from 'node:dns'
+import type { LookupFunction } from 'node:net'
 import { getCACertificates } from 'node:tls'
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici'
+import { type NetworkRule, notMetadata } from '../kernel/index.ts'
 import { type ConnectionShares, createConnectionShares } from './connection-shares.ts'
+import { guardedConnect, guardedLookup } from './guarded-connect.ts'
 import type { ProviderSettings } from './port.ts'
 
 /** Proxies from the environment; empty or missing: none. */
@@ -16,6 +20,10 @@ export interface PoolOptions {
   proxies?: ProxySettings | undefined
   /** PEM certificates that are trusted in addition to the system's. */
   certificateAuthority?: string | undefined
+  /** Addresses that may be connected to; by default all but the metadata services of clouds. */
+  rule?: NetworkRule | undefined
+  /** Tests pass their own. */
+  lookup?: LookupFunction | undefined
 }
 
 /** Bounds of one provider's pool if its settings have none. */
@@ -48,15 +56,17 @@ export interface ConnectionPool {
   close(): Promise<void>
 }
 
-export function createConnectionPool({ limits, proxies, certificateAuthority }: PoolOptions): ConnectionPool {
+export function createConnectionPool(options: PoolOptions): ConnectionPool {
+  const { limits } = options
   const maximumConnections = limits?.maximumConnections ?? defaultLimits.maximumConnections
-  const dispatcher = createDispatcher({ limits, proxies, certificateAuthority }, maximumConnections)
+  const dispatcher = createDispatcher(options, maximumConnections)
   const { enter, view } = createConnectionShares(maximumConnections)
   return { dispatcher, enter, view, close: () => dispatcher.destroy() }
 }
 
 function createDispatcher(options: PoolOptions, connections: number): Dispatcher {
-  const { limits, proxies, certificateAuthority } = options
+  const { limits, proxies, certificateAuthority, rule = notMetadata } = options
+  const lookup = options.lookup ?? (resolveName as LookupFunction)
   const trust = certificateAuthority === undefined ? {} : { ca: withDefaultAuthorities(certificateAuthority) }
   const connect = {
     timeout: limits?.connectTimeoutMs ?? defaultLimits.connectTimeoutMs,
@@ -71,13 +81,14 @@ function createDispatcher(options: PoolOptions, connections: number): Dispatcher
     keepAliveTimeout: keepAliveMs,
     headersTimeout: limits?.headersTimeoutMs ?? defaultLimits.headersTimeoutMs,
     bodyTimeout: limits?.idleTimeoutMs ?? defaultLimits.idleTimeoutMs,
-    connect,
+    connect: guardedConnect({ ...connect, rule, lookup }),
   }
   if (!proxies?.httpProxy && !proxies?.httpsProxy) return new Agent(common)
   return new EnvHttpProxyAgent({
     ...common,
+    // The proxy resolves the names of targets, and must refuse metadata services itself.
     requestTls: connect,
-    proxyTls: connect,
+    proxyTls: { ...connect, lookup: guardedLookup(notMetadata, lookup) },
     // Never undefined: otherwise the agent reads the environment, and only config.ts may.
     httpProxy: proxies.httpProxy ?? '',
     httpsProxy: proxies.httpsProxy ?? '',

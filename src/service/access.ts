@@ -2,7 +2,7 @@ import { fetch as undiciFetch } from 'undici'
 import { createAccounts } from '../accounts/index.ts'
 import type { Config } from '../config.ts'
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
-import type { SecretBox } from '../kernel/index.ts'
+import { publicNetworks, type SecretBox } from '../kernel/index.ts'
 import { createAdminLog, createOperatorTokenStore, createOperatorTokens } from '../operators/index.ts'
 import { createOrganisationLimiter, createOrganisationStore, createOrganisations } from '../organisations/index.ts'
 import { createConnectionPool } from '../providers/index.ts'
@@ -24,7 +24,14 @@ interface AccessDependencies extends PartContext {
 export async function openAccess(dependencies: AccessDependencies) {
   const { config, control, changeFeed, secretBox, accountsSecret, clock, log, onStop } = dependencies
   const organisationStore = createOrganisationStore(control, recordChange)
-  const organisations = await createOrganisations({ store: organisationStore, changeFeed, clock, log, secretBox })
+  const organisations = await createOrganisations({
+    store: organisationStore,
+    changeFeed,
+    clock,
+    log,
+    secretBox,
+    webhookRule: publicNetworks(config.settings.network.webhookNetworks),
+  })
   onStop(() => organisations.close())
   const operatorTokens = await createOperatorTokens({
     store: createOperatorTokenStore(control, recordChange),

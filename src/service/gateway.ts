@@ -1,15 +1,18 @@
 import path from 'node:path'
+import { fetch as undiciFetch } from 'undici'
 import { createLedger } from '../billing/index.ts'
 import type { Database } from '../database/index.ts'
 import { createCompletions, createEmbeddings, createReranking } from '../gateway/index.ts'
 import type { Metrics } from '../http/index.ts'
-import type { Pseudonyms } from '../kernel/index.ts'
+import { type Pseudonyms, publicNetworks } from '../kernel/index.ts'
 import type { Catalogue } from '../models/index.ts'
 import type { Organisations, TokenLimiter } from '../organisations/index.ts'
+import { createConnectionPool } from '../providers/index.ts'
 import type { Router } from '../routing/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import type { PartContext } from './foundation.ts'
 import { observeLedger } from './ledger-metrics.ts'
+import { readCertificates } from './resources.ts'
 
 interface GatewayDependencies extends PartContext {
   control: Database
@@ -40,7 +43,7 @@ export async function openGateway(dependencies: GatewayDependencies) {
       },
     }),
     webhooks: {
-      fetch,
+      fetch: openWebhookFetch(dependencies),
       async target(id) {
         const url = organisations.get(id)?.webhookUrl
         const secret = url ? await organisations.loadWebhookSecret(id) : null
@@ -53,4 +56,18 @@ export async function openGateway(dependencies: GatewayDependencies) {
   const completions = createCompletions(calls)
   onStop(() => completions.close())
   return { ledger, completions, embeddings: createEmbeddings(calls), reranking: createReranking(calls) }
+}
+
+/** Connecting to the receiver of a webhook; one attempt has 10 seconds in all. */
+const webhookConnectMs = 5_000
+
+/** `fetch` that reaches the public internet and the networks of `network.webhookNetworks`, without a proxy. */
+function openWebhookFetch({ config, onStop }: PartContext): typeof fetch {
+  const { dispatcher, close } = createConnectionPool({
+    limits: { connectTimeoutMs: webhookConnectMs },
+    certificateAuthority: readCertificates(config),
+    rule: publicNetworks(config.settings.network.webhookNetworks),
+  })
+  onStop(close)
+  return ((address: string, init: object) => undiciFetch(address, { ...init, dispatcher })) as unknown as typeof fetch
 }

@@ -3,7 +3,14 @@ import { timePromise } from '../../test/harness/timing.ts'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import { createChangeFeed, recordChange } from '../database/index.ts'
-import { type Clock, type OrganisationId, createSecretBox, silentLog, systemClock } from '../kernel/index.ts'
+import {
+  type Clock,
+  type OrganisationId,
+  createSecretBox,
+  silentLog,
+  systemClock,
+  publicNetworks,
+} from '../kernel/index.ts'
 import { createAdminLog } from '../operators/index.ts'
 import { createOrganisationStore, createOrganisations } from '../organisations/index.ts'
 import { createSpaceRemovalStore } from './space-removals.store.ts'
@@ -33,6 +40,7 @@ async function startInstance({
   const changeFeed = createChangeFeed({ database, clock: systemClock, log: silentLog })
   await changeFeed.start()
   const organisations = await createOrganisations({
+    webhookRule: publicNetworks(),
     store: createOrganisationStore(database, recordChange),
     changeFeed,
     clock,
