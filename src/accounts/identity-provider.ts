@@ -75,8 +75,9 @@ function createDiscovery({ issuer }: IdentityProviderSettings, { fetch, clock, l
     if (discovery.issuer !== issuer)
       throw new SingleSignOnError('provider_unavailable', `the provider states the issuer ${discovery.issuer}`)
     // Only the endpoints of an issuer without TLS, which is on this host, may be without TLS.
-    for (const endpoint of [discovery.authorization_endpoint, discovery.token_endpoint, discovery.jwks_uri])
-      if (issuer.startsWith('https:') && !endpoint.startsWith('https:'))
+    const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } = discovery
+    for (const endpoint of [authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint])
+      if (endpoint !== undefined && issuer.startsWith('https:') && !endpoint.startsWith('https:'))
         throw new SingleSignOnError('provider_unavailable', `the endpoint ${endpoint} is not an https address`)
     const keys = createRemoteJWKSet(new URL(discovery.jwks_uri), {
       [customFetch]: fetch as never,
