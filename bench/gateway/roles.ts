@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { Pool } from 'undici'
+import { waitingConnections } from './waiting-connections.ts'
 
 /**
  * The processes next to the measured ones, and the gateway without a ledger. Each prints its address.
@@ -127,7 +128,7 @@ function runProxy(upstreamUrl: string) {
 }
 
 function listen(server: ReturnType<typeof createServer>) {
-  server.listen(0, '127.0.0.1', () => {
+  server.listen({ port: 0, host: '127.0.0.1', backlog: waitingConnections }, () => {
     console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   })
 }

@@ -7,6 +7,7 @@ import { assertGatewayAccess, createOrganisationLimiter, makeOrganisation } from
 import { createProvider } from '../../src/providers/index.ts'
 import { createRouter } from '../../src/routing/index.ts'
 import { createTokenCounting } from '../../src/tokens/index.ts'
+import { waitingConnections } from './waiting-connections.ts'
 
 /** The gateway as it is, with a ledger that records nothing and a catalogue of one model: what a call costs without accounting. */
 export async function startUnmetered(upstreamUrl: string): Promise<string> {
@@ -55,7 +56,7 @@ export async function startUnmetered(upstreamUrl: string): Promise<string> {
     version: 'bench',
     routes: [gatewayRoutes({ completions, catalogue, clock, log })],
   })
-  return app.listen({ port: 0, host: '127.0.0.1' })
+  return app.listen({ port: 0, host: '127.0.0.1', backlog: waitingConnections })
 }
 
 function oneModel(upstreamUrl: string): LiveCatalogue {
