@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { databaseFingerprint, templatesFolder } from '../src/database/embedded/template.ts'
 import { openDatabases } from '../src/database/index.ts'
-import { migrationsFolder } from '../src/database/migrate.ts'
+import { migrationsFolder } from '../src/database/migrations.ts'
 import { describeError, silentLog, systemClock } from '../src/kernel/index.ts'
 
 /**

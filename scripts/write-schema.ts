@@ -6,7 +6,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { openDatabases } from '../src/database/index.ts'
-import { migrationsFolder } from '../src/database/migrate.ts'
+import { migrationsFolder } from '../src/database/migrations.ts'
 import { silentLog, systemClock } from '../src/kernel/index.ts'
 import { describeSchemas } from './describe-schema.ts'
 

@@ -36,6 +36,7 @@ export const sqlState = {
   deadlock: '40P01',
   transactionFailed: '25P02',
   tooManyWaiting: '53300',
+  lockNotAvailable: '55P03',
   cancelled: '57014',
   ioError: '58030',
   internal: 'XX000',

@@ -630,6 +630,7 @@ create table portico_migrations (
   name text not null,
   checksum text not null,
   applied_at timestamp with time zone default now() not null,
+  needs_version text,
   constraint portico_migrations_pkey PRIMARY KEY (name)
 );
 
@@ -1107,6 +1108,7 @@ create table portico_migrations (
   name text not null,
   checksum text not null,
   applied_at timestamp with time zone default now() not null,
+  needs_version text,
   constraint portico_migrations_pkey PRIMARY KEY (name)
 );
 

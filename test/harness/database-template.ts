@@ -5,7 +5,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { databaseFingerprint } from '../../src/database/embedded/template.ts'
 import { openDatabases } from '../../src/database/index.ts'
-import { migrationsFolder } from '../../src/database/migrate.ts'
+import { migrationsFolder } from '../../src/database/migrations.ts'
 import { silentLog, systemClock } from '../../src/kernel/index.ts'
 
 /**

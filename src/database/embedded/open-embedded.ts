@@ -52,7 +52,7 @@ export async function openEmbedded({ name, folder, clock, log, migrationsFolder 
   })
   try {
     const features = await loadFeatures(source)
-    await migrate({ name, source, log, folder: migrationsFolder })
+    await migrate({ name, engine: 'embedded', source, log, folder: migrationsFolder })
     let stopMaintenance = () => {}
     const database = createDatabase({
       name,

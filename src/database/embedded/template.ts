@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import path from 'node:path'
-import { migrationsFolder } from '../migrate.ts'
+import { migrationsFolder } from '../migrations.ts'
 import type { LogicalDatabase } from '../port.ts'
 
 /**

@@ -9,6 +9,7 @@ import { migrate } from '../migrate.ts'
 import type { Database, LogicalDatabase } from '../port.ts'
 import { defaultLimits, type ServerLimits } from '../session.ts'
 import { assertOwnSession, assertSameDatabase } from './pooler.ts'
+import { isOlder } from '../versions.ts'
 import { createServerSource } from './server-source.ts'
 
 export interface ServerOptions {
@@ -46,7 +47,7 @@ export async function openServer(options: ServerOptions): Promise<Database> {
   try {
     const features = await loadFeatures(source)
     if (name === 'corpus') warnOfOldPgvector(features, log)
-    await migrate({ name, source, log, folder: migrationsFolder })
+    await migrate({ name, engine: 'postgres', source, log, folder: migrationsFolder })
     return createDatabase({ name, engine: 'postgres', features, source, limits })
   } catch (error) {
     await source.close()
@@ -146,14 +147,4 @@ async function createExtension(client: pg.Client, extension: string, log: Log): 
 function warnOfOldPgvector({ pgvectorVersion }: EngineFeatures, log: Log): void {
   if (pgvectorVersion === null || !isOlder(pgvectorVersion, [0, 8, 4])) return
   log.warn({ pgvector: pgvectorVersion }, 'this pgvector has known index bugs: update the extension to 0.8.4 or later')
-}
-
-/** Compares dotted versions number by number. */
-export function isOlder(version: string, than: readonly number[]): boolean {
-  const parts = version.split('.').map(Number)
-  for (const [index, bound] of than.entries()) {
-    const part = parts[index] ?? 0
-    if (part !== bound) return part < bound
-  }
-  return false
 }

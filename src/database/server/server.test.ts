@@ -3,7 +3,7 @@ import { timePromise } from '../../../test/harness/timing.ts'
 import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../../../test/harness/database.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
 import { createChangeFeed, type Databases, openDatabases, recordChange } from '../index.ts'
-import { isOlder } from './open-server.ts'
+import { isOlder } from '../versions.ts'
 
 test('versions are compared number by number', () => {
   expect(isOlder('0.8.3', [0, 8, 4])).toBe(true)
