@@ -10,7 +10,8 @@
 #
 #   PORTICO_TEST_DATABASE_URL="$(scripts/postgres-for-tests.sh start)" npm test
 #
-# FOLDER (default ${TMPDIR:-/tmp}/portico-postgres) contains a separate small Debian, independent of the system's packages and
+# PORTICO_POSTGRES_VERSION=17 or =18 chooses the major version; otherwise it is the newest that Debian has with pgvector.
+# FOLDER (default ${TMPDIR:-/tmp}/portico-postgres, followed by - and the chosen version) contains a separate small Debian, independent of the system's packages and
 # libraries. The script needs root and a Debian package mirror; without them it prints the reason and exits with 3. Any other
 # PostgreSQL 15 or later with pgvector can be used as well: set PORTICO_TEST_DATABASE_URL.
 set -euo pipefail
@@ -23,7 +24,8 @@ if [[ $command == own-* ]]; then
   [[ $name =~ ^[a-z0-9-]+$ ]] || exit 2
   shift
 fi
-folder=${2:-${TMPDIR:-/tmp}/portico-postgres}
+version=${PORTICO_POSTGRES_VERSION:-}
+folder=${2:-${TMPDIR:-/tmp}/portico-postgres${version:+-$version}}
 cluster=/var/lib/portico/${name:-cluster} # inside the folder's own root
 port_file=$folder/.port${name:+-$name}
 
@@ -49,6 +51,7 @@ install_server() {
   log=$(mktemp)
   for entry in "${releases[@]}"; do
     read -r release packages <<<"$entry"
+    [[ -z $version || $packages == postgresql-"$version"-* ]] || continue
     report "installing $packages from Debian $release into $folder"
     rm -rf --one-file-system "$folder"
     mkdir -p "$folder"
