@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander'
+import { addBackupCommands } from './commands/backups.ts'
 import { addChatCommand } from './commands/chat.ts'
 import { addDeploymentCommands } from './commands/deployments.ts'
 import { addDocumentCommands } from './commands/documents.ts'
@@ -48,6 +49,7 @@ function createProgram(cliProcess: CliProcess): Command {
     addDeploymentCommands,
     addUsageCommands,
     addServiceCommands,
+    addBackupCommands,
   ]) {
     add(program)
   }

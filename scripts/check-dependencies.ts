@@ -16,6 +16,7 @@ const allowedRooms: AllowedRooms = {
   accounts: ['contract', 'database', 'http', 'operators', 'organisations'],
   organisations: ['contract', 'database', 'http', 'operators'],
   billing: ['contract', 'database', 'http', 'organisations'],
+  backup: ['contract', 'database', 'http', 'operators'],
   tokens: [],
   language: [],
   evidence: ['language'],

@@ -7,6 +7,7 @@
 #   scripts/postgres-for-tests.sh own-start NAME    starts another server from the same installation, with fsync on; prints its URL
 #   scripts/postgres-for-tests.sh own-crash NAME    stops that one as in a crash and starts it again on the same port
 #   scripts/postgres-for-tests.sh own-remove NAME   stops that one and deletes its data
+#   scripts/postgres-for-tests.sh tool NAME ARGS…   runs psql, pg_dump or pg_restore of that installation; files by standard input and output
 #
 #   PORTICO_TEST_DATABASE_URL="$(scripts/postgres-for-tests.sh start)" npm test
 #
@@ -23,6 +24,12 @@ if [[ $command == own-* ]]; then
   name=${2:?a name}
   [[ $name =~ ^[a-z0-9-]+$ ]] || exit 2
   shift
+fi
+if [[ $command == tool ]]; then
+  folder=${TMPDIR:-/tmp}/portico-postgres
+  tool=${2:?a name}
+  shift 2
+  exec chroot "$folder" /usr/bin/env -i PATH=/usr/bin:/bin LC_ALL=C.UTF-8 sh -c 'exec /usr/lib/postgresql/*/bin/"$0" "$@"' "$tool" "$@"
 fi
 version=${PORTICO_POSTGRES_VERSION:-}
 folder=${2:-${TMPDIR:-/tmp}/portico-postgres${version:+-$version}}
@@ -115,5 +122,5 @@ case $command in
   own-start) own_start ;;
   own-crash) stop_now && launch ;;
   own-remove) stop_now && rm -rf --one-file-system "$folder$cluster" "$port_file" ;;
-  *) report 'usage: scripts/postgres-for-tests.sh start|stop [FOLDER] | own-start|own-crash|own-remove NAME'; exit 2 ;;
+  *) report 'usage: scripts/postgres-for-tests.sh start|stop [FOLDER] | own-start|own-crash|own-remove NAME | tool NAME ARGS'; exit 2 ;;
 esac

@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import { type Clock, type Log, systemClock } from './kernel/index.ts'
 import { openAccess } from './service/access.ts'
+import { openBackups } from './service/backups.ts'
 import { createAnswers } from './service/answers.ts'
 import { openConsole } from './service/console.ts'
 import { openDocuments } from './service/documents.ts'
@@ -107,19 +108,19 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
   const gateway = await openGateway({ ...called, ...context })
   const { ledger, completions } = gateway
   performance.mark('ledger and gateway')
-  const { index, jobs, blobs, documentStore } = await openFiles({ corpus, ...context })
+  const stored = await openFiles({ corpus, ...context })
+  const { index, jobs, blobs, documentStore } = stored
   const golden = openGoldenQuestions({ control, corpus, organisations, jobs, metrics, ...context })
   const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ledger, ...golden, ...context }
   const { spaceStore, spaces, insights, ...recorded } = await openSpaces(storedSpaces)
   const searched = { corpus, blobs, index, organisations, catalogue, metrics, tokens, ...gateway, ...context }
   const search = await openSearch(searched)
-  const { embedder } = search
   const answers = createAnswers({ ledger, completions, ...search, tokens, organisations, catalogue, clock })
   const files = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
-  const ingestion = openIngestion({ control, corpus, documentStore, blobs, index, jobs, embedder, metrics, ...context })
+  const ingestion = openIngestion({ control, corpus, ...stored, metrics, ...search, ...context })
   performance.mark('documents, Spaces, search')
   const shown = { control, corpus, organisations, ledger, blobs, index, ...search, ingestion, events: storage.events }
-  const pages = openConsole({ ...shown, ...context })
+  const pages = { ...openConsole({ ...shown, ...context }), ...openBackups({ ...shown, ...foundation, ...context }) }
   const routes = createRoutes({
     ...access,
     catalogue,

@@ -181,7 +181,7 @@ function runtimeEdges(modules: readonly Module[]): Map<string, string[]> {
 
 /** Composition is above all rooms: it may import every room, and no room imports it. */
 function isComposition(file: string): boolean {
-  return /^src\/(?:(?:main|bundle|process|first-start|process-log|service)\.ts$|(?:first-start|process-log|service)\/)/.test(
+  return /^src\/(?:(?:main|bundle|process|first-start|offline|process-log|service)\.ts$|(?:first-start|offline|process-log|service)\/)/.test(
     file,
   )
 }

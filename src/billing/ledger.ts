@@ -4,7 +4,7 @@ import type { Organisation } from '../organisations/index.ts'
 import { type AuditReport, runAudit } from './audit.ts'
 import { DatabaseWriter } from './database-writer.ts'
 import { closeInstance } from './instance.store.ts'
-import { type JournalFiles, JournalWriter, openJournal, removeJournal } from './journal/index.ts'
+import { type JournalCopy, type JournalFiles, JournalWriter, openJournal, removeJournal } from './journal/index.ts'
 import { FencedError, loadHeld, loadPeriodStates } from './lease.store.ts'
 import { unbilledPicoUsd } from './lease.ts'
 import { Leases } from './leases.ts'
@@ -92,6 +92,11 @@ export interface LedgerService extends Ledger {
   writeProgress(): Promise<void>
   /** This process among the ledger's instances. */
   instanceId(): InstanceId
+  /**
+   * What is durable in the journal now, for a copy. While no statement runs on the database, both are from one moment. Empty without a
+   * journal. The caller closes the descriptors.
+   */
+  openJournalCopies(): JournalCopy[]
 }
 
 /**
@@ -165,6 +170,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     },
     writeProgress: () => holds.writeProgress(),
     instanceId: () => instance.id,
+    openJournalCopies: () => (writer instanceof JournalWriter ? writer.openJournalCopies() : []),
     close() {
       if (!closing) {
         holds.refuse()

@@ -8,6 +8,7 @@ import { queryInteger } from './query-integer.ts'
 export const adminActions = [
   'api_key.created',
   'api_key.rotated',
+  'backup.created',
   'conversations.exported',
   'conversations.removed',
   'deployment.created',

@@ -25,10 +25,11 @@ export interface DatabaseParts {
   source: SessionSource
   /** Longest durations of statements without a specific limit. */
   limits?: Pick<ServerLimits, 'statementTimeoutMs' | 'backgroundStatementTimeoutMs'> | undefined
+  startCopy?: Database['startCopy']
 }
 
 /** Implements the port over a source of sessions, the same for both engines. */
-export function createDatabase({ name, engine, features, source, limits }: DatabaseParts): Database {
+export function createDatabase({ name, engine, features, source, limits, startCopy }: DatabaseParts): Database {
   // The transaction that the calling code is inside of. Another statement through the port would wait for that transaction
   // forever: it holds the only connection of the embedded engine, and perhaps the last one of a pool.
   const openTransaction: OpenTransaction = new AsyncLocalStorage()
@@ -83,6 +84,7 @@ export function createDatabase({ name, engine, features, source, limits }: Datab
     },
     listen: (channel, onNotification) => source.listen(channel, onNotification),
     onReconnect: (callback) => source.onReconnect(callback),
+    ...(startCopy && { startCopy }),
     close: () => (closing ??= source.close()),
   }
 }

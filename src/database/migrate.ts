@@ -36,6 +36,11 @@ interface AppliedMigration {
   needsVersion: string | null
 }
 
+/** Names of the migrations of this version, oldest first. */
+export function knownMigrations(name: LogicalDatabase): string[] {
+  return readMigrations(name).map((migration) => migration.name)
+}
+
 /** Runs the scripts that have not run yet, each in a separate transaction. Several instances may start at the same time. */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const { name, source, log, folder } = options

@@ -68,8 +68,40 @@ export interface Database extends Queryable {
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>
   /** Calls `callback` after a lost LISTEN connection was replaced: notifications may have been missed. */
   onReconnect(callback: () => void): void
+  /** Begins a copy of the files of an embedded database, which stays in use. One at a time; a server has none. */
+  startCopy?(): Promise<DatabaseCopy>
   /** Waits for running statements, then closes. Can be called repeatedly. */
   close(): Promise<void>
+}
+
+/** A copy of an embedded database under way: read `entries`, then `pause` and `end`, read the log, then `close`. */
+export interface DatabaseCopy {
+  readonly folder: string
+  /** Names of its migrations, oldest first. */
+  readonly schema: readonly string[]
+  /** Files may change, shrink and vanish while they are read; the log repairs them. */
+  entries(): AsyncIterable<CopiedEntry>
+  /** Waits for the running statement or transaction. No other one runs until `release`, which must be called soon. */
+  pause(signal: AbortSignal): Promise<PausedDatabase>
+  /** Ends the copy where that has not happened. The log may be removed from then on. */
+  close(): Promise<void>
+}
+
+export interface CopiedEntry {
+  /** Relative to the folder, with `/`. */
+  path: string
+  kind: 'file' | 'folder'
+}
+
+export interface PausedDatabase {
+  /** Ends the copy at this moment: it has every earlier commit and no later one. */
+  end(): Promise<{
+    /** Small files as of this moment. */
+    contents: { path: string; bytes: Uint8Array }[]
+    /** Files of the log, which do not change any more and exist until `close`. */
+    log: string[]
+  }>
+  release(): void
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Database } from '../database/index.ts'
-import { createDocumentStore } from '../documents/index.ts'
+import { createDocumentStore, withHeldRemovals } from '../documents/index.ts'
 import { createJobQueue } from '../jobs/index.ts'
 import type { Log } from '../kernel/index.ts'
 import { createMemoryEngine, createPostgresEngine, createSearchIndex, type SearchEngine } from '../retrieval/index.ts'
@@ -12,7 +12,7 @@ export async function openFiles({ config, corpus, clock, log, onStop }: PartCont
   const index = createSearchIndex({ database: corpus, engine: createEngine(config, corpus, log) })
   onStop(() => index.close())
   const jobs = createJobQueue({ database: corpus, clock, log })
-  const blobs = await openBlobStore(config)
+  const blobs = withHeldRemovals(await openBlobStore(config), log)
   onStop(() => blobs.close())
   const documentStore = createDocumentStore({ database: corpus, jobs, removeFromIndex: index.deleteDocument })
   return { index, jobs, blobs, documentStore }

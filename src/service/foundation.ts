@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { createChangeFeed } from '../database/index.ts'
+import { secretKeyCheck } from '../backup/index.ts'
 import { createMetrics } from '../http/index.ts'
 import { type Clock, createPseudonyms, createSecretBox, type Log } from '../kernel/index.ts'
 import { createTokenCounting } from '../tokens/index.ts'
@@ -29,5 +30,15 @@ export async function openFoundation({ databases, secretKey }: Storage, { log, c
   onStop(() => changeFeed.close())
   const tokens = createTokenCounting({ log })
   onStop(() => tokens.close())
-  return { control, corpus, changeFeed, tokens, metrics: createMetrics(), secretBox, pseudonyms, accountsSecret }
+  return {
+    control,
+    corpus,
+    changeFeed,
+    tokens,
+    metrics: createMetrics(),
+    secretBox,
+    pseudonyms,
+    accountsSecret,
+    keyCheck: secretKeyCheck(secretKey),
+  }
 }

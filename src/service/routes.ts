@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { type Accounts, authRoutes, memberRoutes, passwordResetRoutes, peopleRoutes } from '../accounts/index.ts'
+import { backupRoutes, type BackupRoutesDependencies } from '../backup/index.ts'
 import { type LedgerService, usageRoutes } from '../billing/index.ts'
 import { type AnswerDependencies, type BeginRecord, chatRoutes, spaceSearchRoutes } from '../chat/index.ts'
 import {
@@ -81,6 +82,7 @@ export interface RouteDependencies {
   beginRecord: BeginRecord
   systemReport: SystemReport
   organisationLists: OrganisationLists
+  backups: BackupRoutesDependencies
   metrics: Metrics
   isReady: () => Promise<boolean>
   publicUrl: string | undefined
@@ -144,6 +146,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     operationsRoutes({ isReady }),
     staticRoutes({ folder: consoleFolder }),
     ...operatorPages(dependencies),
+    backupRoutes(dependencies.backups),
     operatorRoutes({ adminLog, operatorTokens, hasOrganisation: (id) => organisations.get(id) !== undefined }),
     auditRoutes({
       checks: [

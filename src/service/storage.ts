@@ -1,6 +1,7 @@
+import { isUnfinishedRestore } from '../backup/unfinished-restore.ts'
 import type { Config } from '../config.ts'
 import { createRecentEvents, type RecentEvents } from '../console/recent-events.ts'
-import { type Databases, openDatabases } from '../database/index.ts'
+import { type Databases, DatabaseStartError, openDatabases } from '../database/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
 import { openSecretKey } from './secret-key.ts'
 
@@ -27,6 +28,12 @@ export async function openStorage({ config, log: processLog, clock }: StorageOpt
   const { settings, secrets } = config
   const events = createRecentEvents(() => clock.now())
   const log = events.record(processLog)
+  // Before a secret key is made in the folder.
+  if (isUnfinishedRestore(settings.dataFolder)) {
+    throw new DatabaseStartError(
+      `a restore into ${settings.dataFolder} did not end: run portico restore again, or choose another data folder`,
+    )
+  }
   const secretKey = await openSecretKey(config)
   const databases = await openDatabases({
     dataFolder: settings.dataFolder,

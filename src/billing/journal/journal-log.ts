@@ -1,4 +1,5 @@
 import fs from 'node:fs'
+import path from 'node:path'
 import { largestFrame, writeFrame } from './frame.ts'
 import type { JournalFiles } from './journal-files.ts'
 import { type Segment, segmentFile, spareFile } from './segments.ts'
@@ -16,6 +17,13 @@ export interface JournalLogOptions {
   /** Read and applied segments of the last run. */
   applied: readonly Segment[]
   segmentBytes?: number | undefined
+}
+
+/** A segment to be copied. */
+export interface JournalCopy {
+  name: string
+  bytes: number
+  descriptor: number
 }
 
 interface OpenSegment extends Segment {
@@ -104,6 +112,18 @@ export class JournalLog {
     segment.position += size
     this.sequence += lines.length
     return firstSequence
+  }
+
+  /**
+   * The segments as they are now: `bytes` are on the disk and never change. Each has a descriptor, which the caller closes, because a
+   * segment may be removed meanwhile.
+   */
+  openCopies(): JournalCopy[] {
+    return this.segments.map(({ file, position }) => ({
+      name: path.basename(file),
+      bytes: position,
+      descriptor: fs.openSync(file, 'r'),
+    }))
   }
 
   /** Removes the segments whose records are all applied to the database, durably. */

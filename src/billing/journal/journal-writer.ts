@@ -13,7 +13,7 @@ import { type Entry, type HoldChange, type HoldRow, loadEntries } from '../ledge
 import { type LedgerWriter, resultOf, type SettleResult, unavailable } from '../ledger-writer.ts'
 import type { Receipt } from '../port.ts'
 import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from '../write-queue.ts'
-import type { JournalLog } from './journal-log.ts'
+import type { JournalCopy, JournalLog } from './journal-log.ts'
 import { Projector } from './projector.ts'
 import { encodeRecord, type JournalRecord } from './records.ts'
 
@@ -129,6 +129,10 @@ export class JournalWriter implements LedgerWriter {
     await withDeadline(writeDeadlineMs, () => this.projector.reach(sequence)).catch((error: unknown) => {
       throw unavailable(error)
     })
+  }
+
+  openJournalCopies(): JournalCopy[] {
+    return this.deps.journal.openCopies()
   }
 
   find(requestId: string): Receipt | undefined {

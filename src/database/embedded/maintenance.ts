@@ -27,6 +27,8 @@ export interface MaintenanceOptions {
 export interface Maintenance {
   /** Runs a checkpoint and a vacuum where they are due. */
   run(): Promise<void>
+  /** Begins no checkpoint until `release`. */
+  holdCheckpoints(): { release(): void }
   stop(): void
 }
 
@@ -35,8 +37,10 @@ export function startMaintenance({ database, clock, log, load }: MaintenanceOpti
   let checkpointLsn: string | undefined
   let checkpointAtMs = clock.monotonicMs()
   let running = false
+  let holds = 0
 
   async function checkpointIfDue() {
+    if (holds > 0) return
     const [position] = await database.query<{ lsn: string; bytes: string }>(
       `select pg_current_wal_lsn()::text as lsn,
               pg_wal_lsn_diff(pg_current_wal_lsn(), coalesce($1::pg_lsn, pg_current_wal_lsn()))::text as bytes`,
@@ -50,6 +54,7 @@ export function startMaintenance({ database, clock, log, load }: MaintenanceOpti
     const bytes = Number(position.bytes)
     const isOld = clock.monotonicMs() - checkpointAtMs >= checkpointAfterMs
     if (bytes < checkpointAfterBytes && !(isOld && bytes > 0)) return
+    if (holds > 0) return
     await database.execute('checkpoint', [], { timeoutMs: maintenanceTimeoutMs })
     checkpointLsn = position.lsn
     checkpointAtMs = clock.monotonicMs()
@@ -81,5 +86,16 @@ export function startMaintenance({ database, clock, log, load }: MaintenanceOpti
     }
   }
 
-  return { run, stop: clock.every(tickMs, () => void run()) }
+  function holdCheckpoints() {
+    let released = false
+    holds++
+    return {
+      release() {
+        if (!released) holds--
+        released = true
+      },
+    }
+  }
+
+  return { run, holdCheckpoints, stop: clock.every(tickMs, () => void run()) }
 }

@@ -6,7 +6,8 @@ import { migrate } from '../migrate.ts'
 import type { Database, LogicalDatabase } from '../port.ts'
 import { copyDatabase } from './copy-database.ts'
 import { createEmbeddedSource } from './embedded-source.ts'
-import { startMaintenance } from './maintenance.ts'
+import { type Maintenance, startMaintenance } from './maintenance.ts'
+import { startOnlineCopy } from './online-copy.ts'
 import { isDatabase } from './template.ts'
 import { initialiseFolder } from './worker-connection.ts'
 
@@ -53,7 +54,7 @@ export async function openEmbedded({ name, folder, clock, log, migrationsFolder 
   try {
     const features = await loadFeatures(source)
     await migrate({ name, engine: 'embedded', source, log, folder: migrationsFolder })
-    let stopMaintenance = () => {}
+    let maintenance: Maintenance | undefined
     const database = createDatabase({
       name,
       engine: 'embedded',
@@ -61,12 +62,13 @@ export async function openEmbedded({ name, folder, clock, log, migrationsFolder 
       source: {
         ...source,
         close() {
-          stopMaintenance()
+          maintenance?.stop()
           return source.close()
         },
       },
+      startCopy: () => startOnlineCopy({ folder, source, holdCheckpoints: () => maintenance!.holdCheckpoints() }),
     })
-    stopMaintenance = startMaintenance({ database, clock, log, load: source.load }).stop
+    maintenance = startMaintenance({ database, clock, log, load: source.load })
     return database
   } catch (error) {
     await source.close()

@@ -4,6 +4,7 @@ import type { AdminAction } from '@contract/admin-log.ts'
 const known: Record<AdminAction, true> = {
   'api_key.created': true,
   'api_key.rotated': true,
+  'backup.created': true,
   'conversations.exported': true,
   'conversations.removed': true,
   'deployment.created': true,

@@ -1,0 +1,8 @@
+export { createBackupRecord } from './backup-record.store.ts'
+export { backupRoutes, type BackupRoutesDependencies } from './backup.routes.ts'
+export { backUpFolder } from './folder-backup.ts'
+export { secretKeyCheck } from './layout.ts'
+export { createLiveBackup } from './live-backup.ts'
+export { BackupError } from './read-archive.ts'
+export { checkArchive, restore } from './restore.ts'
+export { isUnfinishedRestore } from './unfinished-restore.ts'
