@@ -52,11 +52,10 @@ const removeTemplate = await prepareTemplate()
 const databases = { database: await openTestDatabases(), local: await openTestDatabases() }
 const folder = fs.mkdtempSync(path.join(values.folder, 'portico-bench-ledger-'))
 const common = { clock: systemClock, log: silentLog }
-const local = { ...databases.local.control, engine: 'embedded' as const }
 const journal = { mode: 'local' as const, folder: path.join(folder, 'journal') }
 const ledgers = {
   database: await createLedger({ ...common, database: databases.database.control }),
-  local: await createLedger({ ...common, database: local, journal }),
+  local: await createLedger({ ...common, database: databases.local.control, journal }),
 }
 const organisations = Array.from({ length: organisationCount }, () => organisationWith('1000000'))
 const { engine, features } = databases.database.control

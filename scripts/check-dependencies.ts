@@ -15,7 +15,7 @@ const allowedRooms: AllowedRooms = {
   operators: ['contract', 'database', 'http'],
   accounts: ['contract', 'database', 'http', 'operators', 'organisations'],
   organisations: ['contract', 'database', 'http', 'operators'],
-  billing: ['contract', 'database', 'http', 'organisations'],
+  billing: ['contract', 'database', 'http', 'operators', 'organisations'],
   backup: ['contract', 'database', 'http', 'operators'],
   tokens: [],
   language: [],

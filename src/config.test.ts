@@ -40,10 +40,6 @@ describe('the configuration', () => {
     [{ PORTICO_OPERATOR_TOKEN: `${'x'.repeat(20)} ${'x'.repeat(20)}` }, /PORTICO_OPERATOR_TOKEN must have visible/],
     [{ OPENAI_API_KEY: 'sk-a\nx-forged: 1' }, /OPENAI_API_KEY must have visible ASCII/],
     [{ OPENAI_API_KEY: 'sk-a\u007f' }, /OPENAI_API_KEY must have visible ASCII/],
-    [
-      { PORTICO_LEDGER_JOURNAL: 'local', DATABASE_URL: 'postgres://localhost/x' },
-      /^ledger.journal can be local only with the embedded/,
-    ],
     [{ PORTICO_LEDGER_KEEP_ENTRIES_DAYS: '61' }, /^PORTICO_LEDGER_KEEP_ENTRIES_DAYS must be at least 62\./],
     [{ PORTICO_DATADIR: 'x' }, /PORTICO_DATADIR is not a setting.*PORTICO_DATA_DIR/],
     [{ PORTICO_SECRET_KEY: 'short' }, /PORTICO_SECRET_KEY must have at least 32 bytes/],

@@ -104,6 +104,7 @@ const environmentSettings: Record<string, string> = {
   PORTICO_RERANKER_FOLDER: 'reranker.folder',
   PORTICO_INGESTION_WORKERS: 'ingestion.workers',
   PORTICO_LEDGER_JOURNAL: 'ledger.journal',
+  PORTICO_LEDGER_JOURNAL_FOLDER: 'ledger.journalFolder',
   PORTICO_LEDGER_KEEP_ENTRIES_DAYS: 'ledger.keepEntriesDays',
   PORTICO_SEARCH_MEMORY_MEGABYTES: 'search.memoryMegabytes',
   PORTICO_CA_FILE: 'network.caFile',
@@ -149,10 +150,6 @@ export function loadConfig(environment: Environment = process.env, workingFolder
   const secrets = readSecrets(environment, settings, workingFolder)
   assertSignIn(settings, secrets)
   assertNoMetadataAddress(settings)
-  if (settings.ledger.journal === 'local' && secrets.databaseUrl !== undefined)
-    throw new ConfigError(
-      'ledger.journal can be local only with the embedded database: instances that share a server must see the holds of each other.',
-    )
   assertDirectUrls(secrets)
   for (const provider of settings.providers) delete provider.apiKey
   return Object.freeze({

@@ -1,11 +1,12 @@
 import type { AuditBody } from '../../src/contract/audit.ts'
+import type { LedgerJournalBody } from '../../src/contract/ledger-journals.ts'
 import type { AdminLogEntryBody } from '../../src/contract/admin-log.ts'
 import { type CliCommand, assertConfirmed, parseWhole } from '../define.ts'
 import { FailedError } from '../errors.ts'
 import { findOrganisationId } from '../find-organisation.ts'
 import { loadNewest } from '../paging.ts'
 
-/** `portico audit`, `portico log` and `portico token` */
+/** `portico audit`, `portico log`, `portico ledger` and `portico token` */
 export function addServiceCommands(program: CliCommand): void {
   program
     .command('audit')
@@ -47,6 +48,7 @@ export function addServiceCommands(program: CliCommand): void {
         ),
       )
     })
+  addLedgerCommands(program)
   program
     .command('token')
     .description('The operator token.')
@@ -61,6 +63,42 @@ export function addServiceCommands(program: CliCommand): void {
         output.line('The operator token, shown only once:')
         output.line(`export PORTICO_OPERATOR_TOKEN=${made.token}`)
       })
+    })
+}
+
+/** `portico ledger` */
+function addLedgerCommands(program: CliCommand): void {
+  const ledger = program.command('ledger').description('Local journals of the ledger in front of a server.')
+  ledger
+    .command('journals')
+    .description('Local journals of instances that run, or that ended without applying theirs.')
+    .examples('portico ledger journals', 'portico ledger journals --json')
+    .run(async ({ output, operator }) => {
+      const journals = await operator().get<{ items: LedgerJournalBody[] }>('/api/ledger/journals')
+      output.result(journals, () =>
+        output.table(
+          ['JOURNAL', 'PLACE', 'STATE', 'HEARTBEAT', 'HOLDS', 'RESERVED'],
+          journals.items.map(({ journalId, place, silent, heartbeatAt, openHolds, reservedUsd }) => [
+            journalId,
+            place,
+            silent ? 'silent' : 'running',
+            heartbeatAt,
+            String(openHolds),
+            reservedUsd,
+          ]),
+          'No instance has a local journal.',
+        ),
+      )
+    })
+  ledger
+    .command('release <journal>')
+    .description('Accept the loss of a journal whose disk is gone: calls that only it has stay unbilled.')
+    .option('--yes', 'confirm (required)')
+    .examples('portico ledger release JOURNAL_ID --yes')
+    .run(async ({ output, operator }, options: { yes?: boolean }, journalId: string) => {
+      assertConfirmed(options.yes, 'Calls that only this journal has stay unbilled for ever.')
+      await operator().send('POST', `/api/ledger/journals/${encodeURIComponent(journalId)}/release`)
+      output.result({ journalId }, () => output.line('Released. Its open holds are settled as after a crash.'))
     })
 }
 

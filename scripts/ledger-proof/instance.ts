@@ -22,8 +22,8 @@ export interface InstanceOptions {
   now(): number
   chance: Chance
   holdWaitMs: number
-  /** The folder of its journal; undefined: without one. Other instances must be dead. */
-  journalFolder?: string | undefined
+  /** Its journal, or the folder in which an earlier process may have left one. */
+  journal?: { mode: 'local' | 'database'; folder: string } | undefined
 }
 
 /** Small, so that a run fills, applies and reuses many. */
@@ -34,7 +34,7 @@ export async function startInstance({
   now,
   chance,
   holdWaitMs,
-  journalFolder,
+  journal,
 }: InstanceOptions): Promise<Instance> {
   let killed = false
   const timers: (() => void)[] = []
@@ -43,8 +43,11 @@ export async function startInstance({
   /** A statement of a killed process: half of those in flight reach the database, none gets a reply. */
   async function guard<Result>(run: () => Promise<Result>): Promise<Result> {
     if (killed) return never()
-    const result = await run()
-    return killed ? never() : result
+    const [settled] = await Promise.allSettled([run()])
+    // Neither a result nor an error arrives at a killed process.
+    if (killed) return never()
+    if (settled.status === 'rejected') throw settled.reason
+    return settled.value
   }
 
   const mortal: Database = {
@@ -95,7 +98,6 @@ export async function startInstance({
     remove: (file) => change(() => journalFiles.remove(file)),
     syncFolder: () => change(() => Promise.resolve()),
   }
-  const journal = journalFolder === undefined ? undefined : { mode: 'local' as const, folder: journalFolder }
   const ledger = await createLedger({
     database: mortal,
     clock,

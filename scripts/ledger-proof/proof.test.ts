@@ -21,16 +21,18 @@ afterEach(async () => {
   fs.rmSync(folder, { recursive: true, force: true })
 })
 
-describe.each(['database', 'local'] as const)('writes durable in: %s', (mode) => {
-  const journalFolder = () => (mode === 'local' ? path.join(folder, 'journal') : undefined)
+describe.each(['database', 'local', 'local, several instances'] as const)('writes durable in: %s', (mode) => {
+  const journalFolder = () => (mode === 'database' ? undefined : path.join(folder, 'journal'))
+  const databaseOf = ({ control }: TestDatabases): TestDatabases['control'] =>
+    mode === 'database' ? control : { ...control, engine: mode === 'local' ? 'embedded' : 'postgres' }
 
   test(`every decision of the ledger matches the model (seed ${seed})`, async () => {
-    const { control } = databases
+    const control = databaseOf(databases)
     await expect(runModel(control, createChance(seed), 150, journalFolder())).resolves.toEqual({ decisions: 150 })
   }, 60_000)
 
   test(`crashes, silences and clock jumps leave no unbilled answer, no double bill, no leaked hold and no overrun (seed ${seed})`, async () => {
-    const { control } = databases
+    const control = databaseOf(databases)
     const { calls, lastInstance } = await simulate(control, createChance(seed + 1), 400, journalFolder())
     await control.execute(
       "update ledger_instances set heartbeat_at = heartbeat_at - interval '1 hour' where instance_id <> $1",

@@ -43,8 +43,9 @@ const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Pacific/Apia']
 const dayMs = 86_400_000
 
 /**
- * Seeded random events over the real SQL: calls, streams, crashes, silences, clock jumps and changed budgets. With a journal one
- * instance at a time uses database and folder; without one, several share the database.
+ * Seeded random events over the real SQL: calls, streams, crashes, silences, clock jumps and changed budgets. With a journal and the
+ * embedded engine one instance at a time uses database and folder. On a server several share the database, each with a folder: then
+ * a start chooses whether it writes to a journal, and some killed instances stay away for a while.
  */
 export async function simulate(
   database: Database,
@@ -52,13 +53,19 @@ export async function simulate(
   steps: number,
   journalFolder?: string,
 ): Promise<Simulation> {
-  // Instances share one database like a server: the start of one does not prove that the others are dead. With a journal it does.
-  const shared: Database = { ...database, engine: journalFolder === undefined ? 'postgres' : 'embedded' }
+  // Instances share one database like a server: the start of one does not prove that the others are dead.
+  const isAlone = journalFolder !== undefined && database.engine === 'embedded'
+  const shared: Database = { ...database, engine: isAlone ? 'embedded' : 'postgres' }
   const counts: Counts = { calls: 0, kills: 0, silences: 0, clockJumps: 0, budgetChanges: 0 }
   const calls: SimulatedCall[] = []
   const inFlight = new Set<Promise<void>>()
   const running = new Map<SimulatedCall, Instance>()
   const enders = new Map<SimulatedCall, () => void>()
+  const folders = new Map<Instance, string>()
+  const withJournal = new Set<Instance>()
+  /** Folders of killed instances that start again later. */
+  const away: string[] = []
+  let folderCount = 0
   /** Ledger ids of instances that were made to appear dead: one that was busy then is settled by a later recovery. */
   const silenced = new Set<string>()
   let offsetMs = 0
@@ -70,9 +77,8 @@ export async function simulate(
       markupBasisPoints: chance.pick([0, 1000, 3333]),
     }),
   )
-  const start = () => startInstance({ database: shared, now, chance, holdWaitMs: 50, journalFolder })
   const instances: Instance[] = [await start()]
-  if (journalFolder === undefined) instances.push(await start())
+  if (!isAlone) instances.push(await start())
 
   for (let step = 0; step < steps; step += 1) {
     const dice = chance.next()
@@ -84,14 +90,25 @@ export async function simulate(
     } else if (dice < 0.93) changeBudget()
     else if (dice < 0.95) jumpClock()
     else if (dice < 0.96) await killOne()
-    else if (dice < 0.97 && journalFolder === undefined) await silenceOne()
+    else if (dice < 0.97 && !isAlone) await silenceOne()
     else await chance.pick(instances).ledger.maintain()
     // Lets a random number of statements complete between two steps.
     for (let turns = chance.integer(0, 3); turns > 0; turns -= 1) await new Promise((resolve) => setImmediate(resolve))
   }
   await Promise.all(inFlight)
+  for (const folder of away.splice(0)) instances.push(await start(folder || undefined))
   for (const instance of instances.slice(1)) await instance.ledger.close()
   return { calls, counts, lastInstance: instances[0]! }
+
+  async function start(given?: string): Promise<Instance> {
+    if (journalFolder === undefined) return startInstance({ database: shared, now, chance, holdWaitMs: 50 })
+    const folder = isAlone ? journalFolder : (given ?? `${journalFolder}-${(folderCount += 1)}`)
+    const mode = isAlone || chance.happens(0.7) ? 'local' : 'database'
+    const started = await startInstance({ database: shared, now, chance, holdWaitMs: 50, journal: { mode, folder } })
+    folders.set(started, folder)
+    if (mode === 'local') withJournal.add(started)
+    return started
+  }
 
   function beginCall(): () => Promise<void> {
     const instance = chance.pick(instances)
@@ -210,19 +227,28 @@ export async function simulate(
     endInterrupted(victim)
     await ended
     counts.kills += 1
-    instances[place] = await start()
     await expire(dead)
+    if (!isAlone && instances.length > 1 && chance.happens(0.4)) {
+      // Others run on; with a journal they must not settle its holds.
+      instances.splice(place, 1)
+      away.push(folders.get(victim) ?? '')
+      await chance.pick(instances).ledger.maintain()
+      return
+    }
+    instances[place] = await start(folders.get(victim))
     await chance.pick(instances).ledger.maintain()
   }
 
   /** A slow process is presumed dead, another one settles its calls, and the slow process continues. */
   async function silenceOne(): Promise<void> {
-    if (instances.length < maximumInstances) instances.push(await start())
+    if (instances.length < maximumInstances) instances.push(await start(away.shift() || undefined))
     const silent = chance.pick(instances)
     const other = instances.find((instance) => instance !== silent)!
-    // Before the silence: after it any instance may settle these calls, and running calls may end at once.
-    for (const [call, instance] of running) if (instance === silent) call.interrupted = true
-    silenced.add(silent.ledger.instanceId())
+    if (!withJournal.has(silent)) {
+      // Before the silence: after it any instance may settle these calls, and running calls may end at once.
+      for (const [call, instance] of running) if (instance === silent) call.interrupted = true
+      silenced.add(silent.ledger.instanceId())
+    }
     await expire(silent.ledger.instanceId())
     counts.silences += 1
     await other.ledger.maintain()

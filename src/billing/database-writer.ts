@@ -111,6 +111,12 @@ export class DatabaseWriter implements LedgerWriter {
     return false
   }
 
+  /** The database is one: it has what it has granted. */
+  noteGrowths(): void {}
+
+  /** Every write finds out by itself. */
+  lose(): void {}
+
   /** `accepting` is the whole bound: the database is as fast as the writes. */
   admission(): undefined {
     return undefined

@@ -1,5 +1,6 @@
 export { freshness, noteFreshness } from './freshness.ts'
 export type { JournalFiles } from './journal/index.ts'
+export { journalRoutes } from './journals.routes.ts'
 export { createLedger, type LedgerObserver, type LedgerService } from './ledger.ts'
 export { addToOutbox } from './outbox.store.ts'
 export * from './port.ts'

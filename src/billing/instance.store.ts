@@ -1,32 +1,54 @@
 import type { InstanceId } from '../kernel/index.ts'
 import type { Queryable } from '../database/index.ts'
+import { FencedError } from './lease.store.ts'
 
 /** The ledger's table of running processes. Times come from the database's clock, because clocks of instances differ. */
+
+/** The local journal of an instance on a server. */
+export interface HeldJournal {
+  journalId: string
+  /** This process. Another holder has taken the journal over; none: it was released. */
+  holder: string
+}
 
 export async function registerInstance(
   database: Queryable,
   instanceId: InstanceId,
+  journal: HeldJournal | undefined,
   signal?: AbortSignal,
 ): Promise<void> {
   await database.execute(
-    'insert into ledger_instances (instance_id) values ($1) on conflict do nothing',
-    [instanceId],
+    `insert into ledger_instances (instance_id, journal_id, journal_holder)
+     select $1::uuid, $2::uuid, $3::uuid
+     where $2::uuid is null or exists (
+       select from ledger_journals where journal_id = $2 and holder = $3 and closed_at is null)
+     on conflict do nothing`,
+    [instanceId, journal?.journalId ?? null, journal?.holder ?? null],
     { ...(signal && { signal }) },
   )
 }
 
-/** False: the row is gone because another instance presumed this one dead. */
+/** False: the row is gone because another instance presumed this one dead, or its journal has another holder. */
 export async function writeHeartbeat(
   database: Queryable,
   instanceId: InstanceId,
+  journal: HeldJournal | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
+  // One row, so that a transaction that takes the journal at the same time is seen.
   const touched = await database.execute(
-    'update ledger_instances set heartbeat_at = clock_timestamp() where instance_id = $1',
-    [instanceId],
+    `update ledger_instances set heartbeat_at = clock_timestamp()
+     where instance_id = $1 and journal_holder is not distinct from $2::uuid`,
+    [instanceId, journal?.holder ?? null],
     { signal },
   )
   return touched === 1
+}
+
+export interface DeadInstance {
+  instanceId: InstanceId
+  /** Its journal may have records that only its next start can apply: until then, or until a release, nobody settles its holds. */
+  journalId: string | null
 }
 
 /** Other instances whose heartbeat is older than `expiryMs`; null: all others. */
@@ -34,29 +56,33 @@ export async function loadDeadInstances(
   database: Queryable,
   self: InstanceId | null,
   expiryMs: number | null,
-): Promise<InstanceId[]> {
-  const rows = await database.query<{ instance_id: string }>(
-    `select instance_id from ledger_instances
+): Promise<DeadInstance[]> {
+  return database.query<DeadInstance>(
+    `select instance_id as "instanceId", case when journal_holder is not null then journal_id end as "journalId"
+     from ledger_instances
      where instance_id is distinct from $1::uuid
        and ($2::int8 is null or heartbeat_at < clock_timestamp() - $2::int8 * interval '1 millisecond')
      order by started_at`,
     [self, expiryMs],
   )
-  return rows.map((row) => row.instance_id as InstanceId)
 }
 
-/** True when the row still exists, is still expired, and is now locked by this transaction. */
+/**
+ * True when the row still exists, is still expired, and is now locked by this transaction. An instance whose journal has a holder is
+ * locked only for that holder.
+ */
 export async function lockInstance(
   transaction: Queryable,
   instanceId: InstanceId,
   expiryMs: number | null,
+  journal: HeldJournal | undefined,
 ): Promise<boolean> {
   const rows = await transaction.query(
     `select 1 from ledger_instances
-     where instance_id = $1
+     where instance_id = $1 and journal_holder is not distinct from $3::uuid
        and ($2::int8 is null or heartbeat_at < clock_timestamp() - $2::int8 * interval '1 millisecond')
      for update skip locked`,
-    [instanceId, expiryMs],
+    [instanceId, expiryMs, journal?.holder ?? null],
   )
   return rows.length === 1
 }
@@ -71,8 +97,15 @@ export async function loadLeaseRoom(transaction: Queryable, instanceId: Instance
   return new Map(rows.map((row) => [row.key, row.room]))
 }
 
-/** Moves the bills of its leases to the periods' counters, frees the rest, and removes the instance. It has no open holds. */
-export async function closeInstance(transaction: Queryable, instanceId: InstanceId): Promise<void> {
+/**
+ * Moves the bills of its leases to the periods' counters, frees the rest, and removes the instance. It has no open holds, and
+ * everything in its journal is applied or was given up: the journal is closed.
+ */
+export async function closeInstance(
+  transaction: Queryable,
+  instanceId: InstanceId,
+  journal: HeldJournal | undefined,
+): Promise<void> {
   await transaction.execute(
     `with closed as (
        delete from ledger_leases where instance_id = $1 returning organisation_id, period, granted_pico_usd, settled_pico_usd)
@@ -82,5 +115,17 @@ export async function closeInstance(transaction: Queryable, instanceId: Instance
      from closed where p.organisation_id = closed.organisation_id and p.period = closed.period`,
     [instanceId],
   )
-  await transaction.execute('delete from ledger_instances where instance_id = $1', [instanceId])
+  // A trigger protects instances with a journal.
+  if (journal) await transaction.query("select set_config('portico.ledger_journal', $1, true)", [journal.journalId])
+  const [gone] = await transaction.query<{ journalId: string | null }>(
+    `delete from ledger_instances where instance_id = $1 and journal_holder is not distinct from $2::uuid
+     returning journal_id as "journalId"`,
+    [instanceId, journal?.holder ?? null],
+  )
+  if (!gone && journal) throw new FencedError(instanceId)
+  if (!gone || gone.journalId === null) return
+  await transaction.execute(
+    'update ledger_journals set closed_at = clock_timestamp(), holder = null where journal_id = $1',
+    [gone.journalId],
+  )
 }

@@ -1,5 +1,6 @@
 import { type InstanceId, type OrganisationId, withDeadline } from '../kernel/index.ts'
 import type { Database, Queryable } from '../database/index.ts'
+import type { HeldJournal } from './instance.store.ts'
 import { type Period, periodAfter } from './periods.ts'
 
 /** The instance's row is gone: another instance presumed it dead, settled its holds and freed its leases. */
@@ -64,6 +65,8 @@ export interface PeriodState {
 export interface LeaseState extends PeriodState {
   /** This instance's lease after the change; 0 when it has none. */
   grantedPicoUsd: bigint
+  /** How often leases of this instance have grown; null: it has no local journal in front of a server. */
+  growths: number | null
 }
 
 /** The period of a moment; inserts it if it is new. See periodAfter for changes of zone and anchor day. */
@@ -119,6 +122,7 @@ function periodOf(row: StoredPeriod): Period {
 
 export interface LeaseRequest {
   instanceId: InstanceId
+  journal: HeldJournal | undefined
   organisationId: OrganisationId
   period: string
   budgetPicoUsd: bigint
@@ -131,7 +135,9 @@ export interface LeaseRequest {
  */
 export async function extendLease(database: Database, request: LeaseRequest): Promise<LeaseState> {
   return boundedTransaction(database, async (transaction) => {
-    await assertAlive(transaction, request.instanceId)
+    // Before the other locks: the projection of the journal locks it first, too.
+    if (request.journal) await countGrowth(transaction, request.instanceId, request.journal)
+    await assertAlive(transaction, request)
     const key = [request.organisationId, request.period] as const
     const [row] = await transaction.query<{ committed: bigint; instances: bigint }>(
       `select committed_pico_usd as committed, (select count(*) from ledger_instances) as instances
@@ -175,7 +181,7 @@ export async function returnLease(
   request: Omit<LeaseRequest, 'neededPicoUsd'> & { returnedPicoUsd: bigint; close: boolean },
 ): Promise<LeaseState> {
   return boundedTransaction(database, async (transaction) => {
-    await assertAlive(transaction, request.instanceId)
+    await assertAlive(transaction, request)
     const key = [request.organisationId, request.period] as const
     await transaction.query('select from ledger_periods where organisation_id = $1 and period = $2 for update', [
       ...key,
@@ -207,12 +213,9 @@ export async function returnLease(
 }
 
 /** The current lease in the database, after every earlier operation on it. Throws FencedError. */
-export async function loadLease(
-  database: Database,
-  key: Pick<LeaseRequest, 'organisationId' | 'period' | 'instanceId'>,
-): Promise<LeaseState> {
+export async function loadLease(database: Database, key: LeaseKey): Promise<LeaseState> {
   return boundedTransaction(database, async (transaction) => {
-    await assertAlive(transaction, key.instanceId)
+    await assertAlive(transaction, key)
     // The lock waits for an operation whose commit is still under way.
     await transaction.query('select from ledger_periods where organisation_id = $1 and period = $2 for update', [
       key.organisationId,
@@ -228,27 +231,42 @@ export async function notify(database: Queryable, notice: LeaseNotice, signal?: 
   })
 }
 
-async function assertAlive(transaction: Queryable, instanceId: InstanceId): Promise<void> {
-  const rows = await transaction.query('select 1 from ledger_instances where instance_id = $1 for share', [instanceId])
+type LeaseKey = Pick<LeaseRequest, 'organisationId' | 'period' | 'instanceId' | 'journal'>
+
+async function assertAlive(transaction: Queryable, { instanceId, journal }: LeaseKey): Promise<void> {
+  const rows = await transaction.query(
+    'select 1 from ledger_instances where instance_id = $1 and journal_holder is not distinct from $2::uuid for share',
+    [instanceId, journal?.holder ?? null],
+  )
   if (rows.length === 0) throw new FencedError(instanceId)
+}
+
+/** A database that has lost the growth of a lease must not take bills of it: it shows by this number. */
+async function countGrowth(transaction: Queryable, instanceId: InstanceId, journal: HeldJournal): Promise<void> {
+  const counted = await transaction.execute(
+    'update ledger_journals set lease_growths = lease_growths + 1 where journal_id = $1 and holder = $2 and closed_at is null',
+    [journal.journalId, journal.holder],
+  )
+  if (counted === 0) throw new FencedError(instanceId)
 }
 
 async function readLease(
   transaction: Queryable,
-  { organisationId, period, instanceId }: Pick<LeaseRequest, 'organisationId' | 'period' | 'instanceId'>,
+  { organisationId, period, instanceId, journal }: LeaseKey,
 ): Promise<LeaseState> {
-  const [row] = await transaction.query<LeaseState>(
+  const [row] = await transaction.query<Omit<LeaseState, 'growths'> & { growths: bigint | null }>(
     `select p.committed_pico_usd as "committedPicoUsd",
        p.settled_pico_usd + coalesce(sum(l.settled_pico_usd), 0)::int8 as "settledPicoUsd",
        coalesce(sum(l.granted_pico_usd - l.settled_pico_usd) filter (where l.instance_id <> $3), 0)::int8 as "othersLeasedPicoUsd",
-       coalesce(sum(l.granted_pico_usd) filter (where l.instance_id = $3), 0)::int8 as "grantedPicoUsd"
+       coalesce(sum(l.granted_pico_usd) filter (where l.instance_id = $3), 0)::int8 as "grantedPicoUsd",
+       (select lease_growths from ledger_journals where journal_id = $4) as growths
      from ledger_periods p left join ledger_leases l on l.organisation_id = p.organisation_id and l.period = p.period
      where p.organisation_id = $1 and p.period = $2
      group by p.organisation_id, p.period`,
-    [organisationId, period, instanceId],
+    [organisationId, period, instanceId, journal?.journalId ?? null],
   )
   if (!row) throw new Error(`the period ${period} was never opened`)
-  return row
+  return { ...row, growths: row.growths === null ? null : Number(row.growths) }
 }
 
 /** The current state of several periods, in the order of the request. */

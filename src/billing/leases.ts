@@ -8,6 +8,7 @@ import {
 } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
 import type { Organisation } from '../organisations/index.ts'
+import type { HeldJournal } from './instance.store.ts'
 import {
   type Lease,
   applyLeaseState,
@@ -22,6 +23,7 @@ import {
   FencedError,
   leaseChannel,
   type LeaseNotice,
+  type LeaseState,
   loadLease,
   loadPeriodStates,
   notify,
@@ -43,6 +45,8 @@ export interface LeasesDeps {
   log: Log
   writer: LedgerWriter
   instanceId(): InstanceId
+  /** Of this process, in front of a server. */
+  journal?: HeldJournal | undefined
 }
 
 /** The leases of one instance: loaded on demand, kept in memory, changed in the database first. */
@@ -126,12 +130,12 @@ export class Leases {
       if (freePicoUsd(lease) >= neededPicoUsd || unleasedPicoUsd(lease) === 0n) return
       lease.uncertain = { closedPicoUsd: 0n }
       const state = await extendLease(this.deps.database, {
-        ...keyOf(lease),
+        ...this.keyOf(lease),
         budgetPicoUsd: lease.budgetPicoUsd,
         neededPicoUsd: neededPicoUsd - freePicoUsd(lease),
       })
       lease.uncertain = null
-      if (this.isLive(lease)) applyLeaseState(lease, state)
+      if (this.isLive(lease)) this.apply(lease, state)
     })
   }
 
@@ -200,11 +204,17 @@ export class Leases {
   /** After an operation whose outcome is unknown: loads the state from the database. */
   private async reconcile(lease: Lease): Promise<void> {
     const { closedPicoUsd } = lease.uncertain!
-    const state = await loadLease(this.deps.database, keyOf(lease))
+    const state = await loadLease(this.deps.database, this.keyOf(lease))
     if (!this.isLive(lease)) return
     lease.uncertain = null
     // Closed after all: the bill is in the period's counter.
     if (state.grantedPicoUsd === 0n) lease.settledPicoUsd -= closedPicoUsd
+    this.apply(lease, state)
+  }
+
+  /** The journal learns of a growth before any hold can rely on it. */
+  private apply(lease: Lease, state: LeaseState): void {
+    if (state.growths !== null) this.deps.writer.noteGrowths(state.growths)
     applyLeaseState(lease, state)
   }
 
@@ -227,7 +237,7 @@ export class Leases {
       const settledBefore = lease.settledPicoUsd
       if (close) lease.uncertain = { closedPicoUsd: settledBefore }
       const state = await returnLease(this.deps.database, {
-        ...keyOf(lease),
+        ...this.keyOf(lease),
         budgetPicoUsd: lease.budgetPicoUsd,
         returnedPicoUsd: returned > 0n ? returned : 0n,
         close,
@@ -236,7 +246,7 @@ export class Leases {
       if (!this.isLive(lease)) return
       // Closed: the bill has moved to the period's counter and the next lease starts from nothing.
       if (close && state.grantedPicoUsd === 0n) lease.settledPicoUsd -= settledBefore
-      applyLeaseState(lease, state)
+      this.apply(lease, state)
     })
   }
 
@@ -268,6 +278,10 @@ export class Leases {
     else for (const lease of leases) this.background(this.giveBack(lease, {}))
   }
 
+  private keyOf({ instanceId, organisationId, period }: Lease) {
+    return { instanceId, organisationId, period: period.name, journal: this.deps.journal }
+  }
+
   private forget(lease: Lease): void {
     const rest = (this.byOrganisation.get(lease.organisationId) ?? []).filter((other) => other !== lease)
     if (rest.length > 0) this.byOrganisation.set(lease.organisationId, rest)
@@ -277,8 +291,4 @@ export class Leases {
 
 function isUnused(lease: Lease): boolean {
   return lease.openHolds === 0 && lease.undecided === 0
-}
-
-function keyOf({ instanceId, organisationId, period }: Lease) {
-  return { instanceId, organisationId, period: period.name }
 }

@@ -7,11 +7,17 @@ import {
   withDeadline,
 } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
-import { registerInstance, writeHeartbeat } from './instance.store.ts'
+import { type HeldJournal, registerInstance, writeHeartbeat } from './instance.store.ts'
 
 /** Longest wait for one heartbeat; well below the expiry of an instance, so that a hanging connection does not cost the leases. */
 const heartbeatTimeoutMs = 3_000
 const registerAgainMs = 1_000
+/**
+ * With a journal nothing is acknowledged later than this after the last heartbeat: well before others may presume this process dead,
+ * and the operator may release its journal.
+ */
+const confirmedForMs = 7_000
+const confirmAgainMs = 250
 
 export interface LedgerInstanceDeps {
   database: Database
@@ -23,6 +29,9 @@ export interface LedgerInstanceDeps {
   onRenewed(): void
   /** Whether the database has answered a heartbeat. */
   noteDatabase(answers: boolean): void
+  /** Of this process, in front of a server. It belongs to the first id: the process ends when it loses it. */
+  journal?: HeldJournal | undefined
+  onJournalLost?(error: Error): void
 }
 
 /** This process among the ledger's instances. It gets a new id when another instance has presumed it dead. */
@@ -31,17 +40,24 @@ export class LedgerInstance {
   private readonly deps: LedgerInstanceDeps
   private readonly stopped = new AbortController()
   private renewal: Promise<void> | undefined
+  private confirmation: Promise<void> | undefined
+  /** When the last heartbeat that the database took was sent. */
+  private confirmed = { monotonicMs: -Infinity, wallMs: -Infinity }
+  private loss: Error | undefined
 
   constructor(deps: LedgerInstanceDeps) {
     this.deps = deps
   }
 
-  register(): Promise<void> {
-    return registerInstance(this.deps.database, this.id)
+  async register(): Promise<void> {
+    const sent = this.now()
+    await registerInstance(this.deps.database, this.id, this.deps.journal)
+    this.confirmed = sent
   }
 
   /** Presumed dead by another instance: start again as a new one, without leases. Open holds have been settled there. */
   renew(fenced: InstanceId): Promise<void> {
+    if (this.deps.journal) return Promise.reject(this.loseJournal(fenced))
     if (fenced !== this.id) return this.renewal ?? Promise.resolve()
     this.renewal ??= this.registerAgain(fenced).finally(() => {
       this.renewal = undefined
@@ -51,15 +67,60 @@ export class LedgerInstance {
 
   /** Also notices that the database is back when no call writes to it. */
   async beat(): Promise<void> {
-    const { database, noteDatabase } = this.deps
+    const { database, journal, noteDatabase } = this.deps
     try {
-      const alive = await withDeadline(heartbeatTimeoutMs, (signal) => writeHeartbeat(database, this.id, signal))
-      if (alive) noteDatabase(true)
-      else await this.renew(this.id)
+      const sent = this.now()
+      const alive = await withDeadline(heartbeatTimeoutMs, (signal) =>
+        writeHeartbeat(database, this.id, journal, signal),
+      )
+      if (alive) {
+        this.confirmed = sent
+        noteDatabase(true)
+      } else await this.renew(this.id)
     } catch (error) {
       noteDatabase(false)
       throw error
     }
+  }
+
+  /** Resolves when nobody else can have taken the journal of this process; undefined: nobody can. Rejects when another process or a release has. */
+  confirm(): Promise<void> | undefined {
+    if (this.loss) return Promise.reject(this.loss)
+    const { monotonicMs, wallMs } = this.now()
+    // The wall clock also counts the time that a machine was suspended. A jump of it costs one heartbeat.
+    const ageMs = Math.max(monotonicMs - this.confirmed.monotonicMs, Math.abs(wallMs - this.confirmed.wallMs))
+    if (ageMs < confirmedForMs) return undefined
+    this.confirmation ??= this.confirmByHeartbeat().finally(() => {
+      this.confirmation = undefined
+    })
+    return this.confirmation
+  }
+
+  private async confirmByHeartbeat(): Promise<void> {
+    for (;;) {
+      try {
+        await this.beat()
+        return
+      } catch (error) {
+        if (this.loss || this.stopped.signal.aborted) throw error
+        await this.deps.clock.sleep(confirmAgainMs, this.stopped.signal)
+      }
+    }
+  }
+
+  private now() {
+    const { clock } = this.deps
+    return { monotonicMs: clock.monotonicMs(), wallMs: clock.now() }
+  }
+
+  private loseJournal(fenced: InstanceId): Error {
+    if (this.loss) return this.loss
+    this.loss = new Error(
+      `the journal ${this.deps.journal!.journalId} of this process was released, or another process has taken it over`,
+    )
+    this.deps.onFenced(fenced)
+    this.deps.onJournalLost?.(this.loss)
+    return this.loss
   }
 
   /** Ends a renewal that waits for the database. */
@@ -74,7 +135,7 @@ export class LedgerInstance {
     const next = createInstanceId()
     while (!this.stopped.signal.aborted) {
       try {
-        await withDeadline(heartbeatTimeoutMs, (signal) => registerInstance(database, next, signal))
+        await withDeadline(heartbeatTimeoutMs, (signal) => registerInstance(database, next, undefined, signal))
         break
       } catch (error) {
         log.error({ error: describeError(error) }, 'the ledger cannot register this instance')

@@ -1,17 +1,17 @@
-import { type Clock, describeError, type InstanceId, type Log, type OrganisationId } from '../kernel/index.ts'
+import { AppError, type Clock, describeError, type InstanceId, type Log, type OrganisationId } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
+import type { Actor } from '../operators/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { type AuditReport, runAudit } from './audit.ts'
-import { DatabaseWriter } from './database-writer.ts'
-import { closeInstance } from './instance.store.ts'
-import { type JournalCopy, type JournalFiles, JournalWriter, openJournal, removeJournal } from './journal/index.ts'
+import { closeInstance, type DeadInstance } from './instance.store.ts'
+import { type JournalCopy, JournalWriter, loadOpenJournals, type OpenJournal, releaseJournal } from './journal/index.ts'
 import { FencedError, loadHeld, loadPeriodStates } from './lease.store.ts'
 import { unbilledPicoUsd } from './lease.ts'
 import { Leases } from './leases.ts'
 import { LedgerInstance } from './ledger-instance.ts'
-import type { LedgerWriter } from './ledger-writer.ts'
 import { loadReceipt } from './ledger.store.ts'
 import { OpenHolds } from './open-holds.ts'
+import { type JournalOptions, type PreparedWriter, prepareWriter } from './prepare-writer.ts'
 import type { BudgetState, Ledger, Receipt } from './port.ts'
 import { recoverDeadInstances } from './recovery.ts'
 import { defaultHoldWaitMs } from './reservation.ts'
@@ -39,6 +39,8 @@ export interface LedgerObserver {
   settled?(receipt: Receipt): void
   recovered?(holds: number): void
   thresholdReached?(event: { organisationId: OrganisationId; period: string; percent: number }): void
+  /** A silent instance has a local journal: nobody but its next start settles its holds, unless the journal is released. */
+  waiting?(instanceId: InstanceId, journalId: string): void
   /** Old entries were removed. */
   removed?(entries: number): void
 }
@@ -60,19 +62,6 @@ export interface LedgerDeps {
   }
 }
 
-export interface JournalOptions {
-  /** `local`: in a journal in this folder first. `database`: what an earlier process left in the folder is applied, and it is removed. */
-  mode: 'database' | 'local'
-  /** Its parent exists. Only for a database that no other process uses. */
-  folder: string
-  /** For tests. */
-  files?: JournalFiles
-  segmentBytes?: number
-  projectionDelayMs?: number
-  maximumLag?: number
-  onFatal?(error: Error): void
-}
-
 export interface LedgerService extends Ledger {
   /** Resolves when every call that was settled before is in the ledger's tables. Rejects with 503 when that takes too long. */
   flush(): Promise<void>
@@ -90,6 +79,10 @@ export interface LedgerService extends Ledger {
   maintain(): Promise<void>
   /** Writes the progress of running streams, as the timer does every 250 ms. */
   writeProgress(): Promise<void>
+  /** Local journals in front of a server, of processes that run or have ended without applying theirs. */
+  loadJournals(): Promise<OpenJournal[]>
+  /** Accepts the loss of what is in a journal only. Throws `conflict` while its process is alive, `not_found`. */
+  releaseJournal(journalId: string, actor: Actor): Promise<void>
   /** This process among the ledger's instances. */
   instanceId(): InstanceId
   /**
@@ -171,6 +164,8 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     writeProgress: () => holds.writeProgress(),
     instanceId: () => instance.id,
     openJournalCopies: () => (writer instanceof JournalWriter ? writer.openJournalCopies() : []),
+    loadJournals: () => loadOpenJournals(database, instanceExpiryMs),
+    releaseJournal: (journalId, actor) => release(deps, journalId, actor),
     close() {
       if (!closing) {
         holds.refuse()
@@ -184,11 +179,28 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
 type LedgerParts = Awaited<ReturnType<typeof openParts>>
 
 async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
-  const { database, clock, log } = deps
+  const { database } = deps
   // The embedded database's folder is locked by its one owner: every other instance in the table is dead.
   const expiryMs = database.engine === 'embedded' ? null : instanceExpiryMs
   // First of all: recovery settles what the journal leaves open.
-  const openWriter = await prepareWriter(deps)
+  const onRecovered = (count: number) => observer.recovered?.(count)
+  const prepared = await prepareWriter({ ...deps, expiryMs, onRecovered })
+  try {
+    return await openPreparedParts(deps, observer, prepared, expiryMs)
+  } catch (error) {
+    await prepared.close(false)
+    throw error
+  }
+}
+
+async function openPreparedParts(
+  deps: LedgerDeps,
+  observer: LedgerObserver,
+  prepared: PreparedWriter,
+  expiryMs: number | null,
+) {
+  const { database, clock, log } = deps
+  const { journal } = prepared
   await recover(deps, null, expiryMs)
   const instance = new LedgerInstance({
     database,
@@ -200,12 +212,14 @@ async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
       writer.noteDatabase(true)
     },
     noteDatabase: (answers) => writer.noteDatabase(answers),
+    journal,
+    onJournalLost: (error) => writer.lose(error),
   })
   await instance.register()
   const instanceId = () => instance.id
   const onFenced = (fenced: InstanceId) => instance.renew(fenced)
-  const writer = openWriter({ instanceId, onFenced })
-  const leases = new Leases({ database, clock, log, writer, instanceId })
+  const writer = prepared.open({ instanceId, onFenced, confirm: () => instance.confirm() })
+  const leases = new Leases({ database, clock, log, writer, instanceId, journal })
   await leases.listen()
   const reservation = { leases, clock, holdWaitMs: deps.holdWaitMs ?? defaultHoldWaitMs }
   const holds = new OpenHolds({ reservation, writer, log, observer, onFenced })
@@ -220,35 +234,31 @@ async function openParts(deps: LedgerDeps, observer: LedgerObserver) {
   const { keepEntriesDays } = deps
   const onRemoved = (entries: number) => observer.removed?.(entries)
   const retention = new Retention({ database, clock, log, keepEntriesDays, onRemoved })
-  return { instance, writer, leases, holds, thresholds, counting, retention, expiryMs }
-}
-
-/** Applies what an earlier process left in a journal. */
-async function prepareWriter({ database, clock, log, journal: options }: LedgerDeps) {
-  type Identity = ConstructorParameters<typeof DatabaseWriter>[0]
-  const common = { database, clock, log }
-  if (options?.mode !== 'local') {
-    if (options) await removeJournal({ ...common, ...options })
-    return (identity: Pick<Identity, 'instanceId' | 'onFenced'>): LedgerWriter =>
-      new DatabaseWriter({ ...common, ...identity })
-  }
-  const opened = await openJournal({ ...common, ...options })
-  const { projectionDelayMs, maximumLag, onFatal = endProcess } = options
-  return ({ instanceId }: Pick<Identity, 'instanceId'>): LedgerWriter =>
-    new JournalWriter({ ...common, ...opened, instanceId, projectionDelayMs, maximumLag, onFatal })
-}
-
-/** Uncaught on purpose: the process ends with exit code 1, and the next start reads what is on the disk. */
-function endProcess(error: Error): void {
-  setImmediate(() => {
-    throw error
-  })
+  return { prepared, instance, writer, leases, holds, thresholds, counting, retention, expiryMs }
 }
 
 async function recover(deps: LedgerDeps, self: InstanceId | null, expiryMs: number | null): Promise<void> {
   const { database, clock, log, observer } = deps
-  const holds = await recoverDeadInstances({ database, clock, log, self, expiryMs })
+  const onWaiting = ({ instanceId, journalId }: DeadInstance) => observer?.waiting?.(instanceId, journalId!)
+  const holds = await recoverDeadInstances({ database, clock, log, self, expiryMs, onWaiting })
   if (holds > 0) observer?.recovered?.(holds)
+}
+
+async function release({ database, clock }: LedgerDeps, journalId: string, actor: Actor): Promise<void> {
+  const place = { journalId, expiryMs: instanceExpiryMs }
+  const result = await releaseJournal(database, place, { actor, atMs: clock.now() })
+  if (result === 'alive') {
+    throw new AppError(
+      'conflict',
+      'The process of this journal is alive, or was 10 seconds ago. Stop it first: then its journal is applied, and nothing is lost.',
+    )
+  }
+  if (result === 'unknown') {
+    throw new AppError(
+      'not_found',
+      'There is no open journal with this id. It was applied or released, or never existed.',
+    )
+  }
 }
 
 async function loadBudget(
@@ -274,7 +284,7 @@ async function loadBudget(
 /** Settles open holds by policy, gives the leases back and removes the instance. */
 async function close(
   { database, log }: LedgerDeps,
-  { instance, writer, leases, holds, thresholds, counting }: LedgerParts,
+  { prepared, instance, writer, leases, holds, thresholds, counting }: LedgerParts,
   stopTimers: (() => Promise<void>)[],
 ): Promise<void> {
   for (const stop of stopTimers) await stop()
@@ -284,16 +294,21 @@ async function close(
   await writer.drained()
   await counting.close()
   instance.stop()
+  let isSettled = false
   try {
     await thresholds.check(leases.all())
     await leases.close()
     // Holds that could not be settled stay for the next start; so does the instance that they and records of a journal belong to.
     await writer.barrier()
-    if (holds.size === 0) await database.transaction((transaction) => closeInstance(transaction, instance.id))
+    if (holds.size === 0) {
+      await database.transaction((transaction) => closeInstance(transaction, instance.id, prepared.journal))
+      isSettled = true
+    }
   } catch (error) {
     log.error({ error: describeError(error) }, 'the ledger could not give its leases back; the next start will')
   }
   await writer.close()
+  await prepared.close(isSettled)
 }
 
 /** Runs a task every so often, never twice at a time. The returned function stops it and waits for a running one. */

@@ -2,7 +2,14 @@ import { type Clock, describeError, type InstanceId, type Log } from '../kernel/
 import type { Database, Queryable } from '../database/index.ts'
 import { boundedTransaction } from './lease.store.ts'
 import { type Entry, type HoldRow, loadHoldsOf, writeBatch } from './ledger.store.ts'
-import { closeInstance, loadDeadInstances, loadLeaseRoom, lockInstance } from './instance.store.ts'
+import {
+  closeInstance,
+  type DeadInstance,
+  type HeldJournal,
+  loadDeadInstances,
+  loadLeaseRoom,
+  lockInstance,
+} from './instance.store.ts'
 import type { Receipt } from './port.ts'
 import { costOf, displayedBaseCost } from './prices.ts'
 
@@ -22,12 +29,18 @@ export async function recoverDeadInstances(deps: {
   log: Log
   self: InstanceId | null
   expiryMs: number | null
+  /** Called for each silent instance whose holds must wait for its journal. */
+  onWaiting?(waiting: DeadInstance): void
 }): Promise<number> {
-  const { database, clock, log, self, expiryMs } = deps
+  const { database, clock, log, self, expiryMs, onWaiting } = deps
   let recovered = 0
-  for (const dead of await loadDeadInstances(database, self, expiryMs)) {
+  for (const { instanceId: dead, journalId } of await loadDeadInstances(database, self, expiryMs)) {
+    if (journalId !== null) {
+      onWaiting?.({ instanceId: dead, journalId })
+      continue
+    }
     try {
-      const holds = await recoverInstance(database, dead, expiryMs, clock.now())
+      const holds = await recoverInstance(database, dead, { expiryMs, nowMs: clock.now() })
       recovered += holds
       log.warn({ instanceId: dead, holds }, 'settled what a dead instance left open')
     } catch (error) {
@@ -37,17 +50,17 @@ export async function recoverDeadInstances(deps: {
   return recovered
 }
 
-function recoverInstance(
+/** Settles one dead instance. `journal`: this process has taken it over and applied all of its records. Returns the number of holds. */
+export function recoverInstance(
   database: Database,
   dead: InstanceId,
-  expiryMs: number | null,
-  nowMs: number,
+  { expiryMs, nowMs, journal }: { expiryMs: number | null; nowMs: number; journal?: HeldJournal },
 ): Promise<number> {
   return boundedTransaction(database, recover, recoveryTimeoutMs)
 
   async function recover(transaction: Queryable): Promise<number> {
     // The lock excludes other recoveries, and the instance itself if it is alive after all.
-    if (!(await lockInstance(transaction, dead, expiryMs))) return 0
+    if (!(await lockInstance(transaction, dead, expiryMs, journal))) return 0
     const room = await loadLeaseRoom(transaction, dead)
     let count = 0
     for (;;) {
@@ -61,7 +74,7 @@ function recoverInstance(
       await writeBatch(transaction, dead, { opens: [], changes: [], settlements })
       count += holds.length
     }
-    await closeInstance(transaction, dead)
+    await closeInstance(transaction, dead, journal)
     return count
   }
 }

@@ -31,6 +31,7 @@ export const adminActions = [
   'golden_settings.updated',
   'invitation.created',
   'invitation.removed',
+  'ledger_journal.released',
   'member.added',
   'member.removed',
   'member.updated',

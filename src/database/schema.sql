@@ -350,6 +350,8 @@ create table ledger_instances (
   instance_id uuid not null,
   started_at timestamp with time zone default clock_timestamp() not null,
   heartbeat_at timestamp with time zone default clock_timestamp() not null,
+  journal_id uuid,
+  journal_holder uuid,
   constraint ledger_instances_pkey PRIMARY KEY (instance_id)
 );
 
@@ -366,6 +368,11 @@ create table ledger_journals (
   journal_id uuid not null,
   applied_sequence bigint default 0 not null,
   created_at timestamp with time zone default clock_timestamp() not null,
+  holder uuid,
+  place text,
+  lease_growths bigint default 0 not null,
+  closed_at timestamp with time zone,
+  released_at timestamp with time zone,
   constraint ledger_journals_pkey PRIMARY KEY (journal_id)
 );
 

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { fetch as undiciFetch } from 'undici'
 import { createLedger } from '../billing/index.ts'
-import type { Database } from '../database/index.ts'
+import { type Database, lockFolder } from '../database/index.ts'
 import { createCompletions, createEmbeddings, createReranking } from '../gateway/index.ts'
 import type { Metrics } from '../http/index.ts'
 import { type Pseudonyms, publicNetworks } from '../kernel/index.ts'
@@ -33,15 +33,9 @@ export async function openGateway(dependencies: GatewayDependencies) {
     database: control,
     clock,
     log,
-    observer: observeLedger(metrics),
+    observer: observeLedger(metrics, log),
     keepEntriesDays: config.settings.ledger.keepEntriesDays,
-    // A server's ledger has other instances, which must see every hold of this one: `auto` is without a journal there.
-    ...(control.engine === 'embedded' && {
-      journal: {
-        mode: config.settings.ledger.journal === 'database' ? 'database' : 'local',
-        folder: path.join(config.settings.dataFolder, 'ledger-journal'),
-      },
-    }),
+    journal: journalOptions(control, config),
     webhooks: {
       fetch: openWebhookFetch(dependencies),
       async target(id) {
@@ -70,4 +64,21 @@ function openWebhookFetch({ config, onStop }: PartContext): typeof fetch {
   })
   onStop(close)
   return ((address: string, init: object) => undiciFetch(address, { ...init, dispatcher })) as unknown as typeof fetch
+}
+
+/** `auto` is without a journal on a server, which others may replicate: a lost disk of this machine then loses no bill. */
+function journalOptions(control: Database, { settings }: PartContext['config']) {
+  const { journal, journalFolder } = settings.ledger
+  if (control.engine === 'embedded') {
+    return {
+      mode: journal === 'database' ? ('database' as const) : ('local' as const),
+      folder: path.join(settings.dataFolder, 'ledger-journal'),
+    }
+  }
+  return {
+    mode: journal === 'local' ? ('local' as const) : ('database' as const),
+    // Not the folder of a journal of an embedded database that the installation had before.
+    folder: path.resolve(settings.dataFolder, journalFolder ?? 'server-journal'),
+    lock: (folder: string) => lockFolder(folder, 'ledger.journalFolder'),
+  }
 }

@@ -1,11 +1,13 @@
 import type { LedgerObserver } from '../billing/index.ts'
 import type { Metrics } from '../http/index.ts'
+import type { Log } from '../kernel/index.ts'
 
 /** Floats are exact enough for plots. */
 export const picoUsdPerUsd = 1e12
 
 /** Counts usage and cost for plots, as floats; the ledger is exact. */
-export function observeLedger(metrics: Metrics): LedgerObserver {
+export function observeLedger(metrics: Metrics, log: Log): LedgerObserver {
+  const waiting = new Set<string>()
   return {
     settled({ surface, usage, billedPicoUsd, writtenOffPicoUsd }) {
       metrics.completionTokens.inc({ surface, class: 'prompt' }, usage.promptTokens)
@@ -13,6 +15,14 @@ export function observeLedger(metrics: Metrics): LedgerObserver {
       metrics.completionTokens.inc({ surface, class: 'completion' }, usage.completionTokens)
       metrics.billedUsd.inc({ surface }, Number(billedPicoUsd) / picoUsdPerUsd)
       metrics.writtenOffUsd.inc(Number(writtenOffPicoUsd) / picoUsdPerUsd)
+    },
+    waiting(instanceId, journalId) {
+      if (waiting.has(journalId)) return
+      waiting.add(journalId)
+      log.error(
+        { instanceId, journalId },
+        'an instance with a local journal is silent: its money stays reserved until it starts again, or until portico ledger release',
+      )
     },
     removed: (entries) => metrics.removedEntries.inc(entries),
     thresholdReached: ({ percent }) => metrics.budgetThresholds.inc({ threshold: String(percent) }),

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { type Accounts, authRoutes, memberRoutes, passwordResetRoutes, peopleRoutes } from '../accounts/index.ts'
 import { backupRoutes, type BackupRoutesDependencies } from '../backup/index.ts'
-import { type LedgerService, usageRoutes } from '../billing/index.ts'
+import { journalRoutes, type LedgerService, usageRoutes } from '../billing/index.ts'
 import { type AnswerDependencies, type BeginRecord, chatRoutes, spaceSearchRoutes } from '../chat/index.ts'
 import {
   developerToolsViewRoutes,
@@ -135,6 +135,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     modelRoutes({ catalogue: operatorCatalogue }),
     modelViewRoutes({ views: catalogueViews }),
     usageRoutes({ ledger, organisations, clock }),
+    journalRoutes({ ledger }),
     usageViewRoutes({
       reports: ledger.reports,
       insights,

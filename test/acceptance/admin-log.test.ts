@@ -4,6 +4,7 @@ import {
   adminChanges,
   changesNothing,
   conversationChanges,
+  ledgerChanges,
   documentChanges,
   type Ids,
   organisation,
@@ -73,6 +74,7 @@ describe('the table of changes', () => {
       ...changesNothing,
       ...documentChanges,
       ...conversationChanges,
+      ...ledgerChanges,
       'POST /api/setup',
     ]
     expect(routes.filter((route) => !known.includes(route))).toEqual([])

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testServerUrl } from '../harness/database.ts'
 import { type Comparison, compareLedger } from '../harness/ledger-crash/compare-ledger.ts'
 import { startLoad } from '../harness/ledger-crash/crash-load.ts'
 import { blindSpots, overrunOf, spendAll } from '../harness/ledger-crash/final-checks.ts'
@@ -13,8 +12,8 @@ import { seededRandom } from '../harness/recorded-wire.ts'
 /** The ledger under kill -9: the real process, killed under load, compared with the records of its clients. */
 
 const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 50)
-/** Where writes become durable: in both ways, or as the whole run. A server's ledger has no local journal. */
-const chosen = testServerUrl() === undefined ? process.env['PORTICO_TEST_LEDGER_JOURNAL'] : 'database'
+/** Where writes become durable: in both ways, or as the whole run. */
+const chosen = process.env['PORTICO_TEST_LEDGER_JOURNAL']
 const modes = chosen === undefined ? ['database', 'local'] : [chosen, chosen]
 /** Independent services in parallel, because a restart mostly waits for one core: one for each mode. */
 const lanes = modes.length

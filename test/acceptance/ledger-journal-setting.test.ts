@@ -4,56 +4,54 @@ import { expect, it } from 'vitest'
 import { freshDatabasePlace, testServerUrl } from '../harness/database.ts'
 import { createApiClient, expectStatus, organisationMakers, spawnPortico } from '../harness/portico.ts'
 
-it.skipIf(testServerUrl() !== undefined)(
-  'the setting of the journal may change with any start, also after a kill, and every bill stays',
-  async () => {
-    const place = await freshDatabasePlace()
-    const operatorToken = 'operator-token-of-the-journal-tests'
-    const environment = {
-      PORTICO_DATA_DIR: place.dataFolder,
-      PORTICO_DEMO: 'false',
-      PORTICO_OPERATOR_TOKEN: operatorToken,
+it('the setting of the journal may change with any start, also after a kill, and every bill stays', async () => {
+  const place = await freshDatabasePlace()
+  const operatorToken = 'operator-token-of-the-journal-tests'
+  const environment = {
+    PORTICO_DATA_DIR: place.dataFolder,
+    PORTICO_DEMO: 'false',
+    PORTICO_OPERATOR_TOKEN: operatorToken,
+    ...(place.databaseUrl !== undefined && { DATABASE_URL: place.databaseUrl }),
+  }
+  const folder = path.join(place.dataFolder, testServerUrl() === undefined ? 'ledger-journal' : 'server-journal')
+  const hasJournal = () => fs.existsSync(folder) && fs.readdirSync(folder).some((name) => name.endsWith('.segment'))
+  const receipts: string[] = []
+  let apiKey: string | undefined
+  let organisationId: string | undefined
+  for (const [journal, signal] of [
+    ['database', 'SIGTERM'],
+    ['local', 'SIGKILL'],
+    ['database', 'SIGKILL'],
+    ['local', 'SIGTERM'],
+    ['database', 'SIGTERM'],
+  ] as const) {
+    const portico = await spawnPortico({ ...environment, PORTICO_LEDGER_JOURNAL: journal })
+    const operator = createApiClient(portico.url, operatorToken)
+    if (apiKey === undefined) {
+      const made = await organisationMakers(portico.url, operator).createOrganisation({ monthlyBudgetUsd: '10' })
+      apiKey = made.apiKey
+      organisationId = made.id
     }
-    const folder = path.join(place.dataFolder, 'ledger-journal')
-    const receipts: string[] = []
-    let apiKey: string | undefined
-    let organisationId: string | undefined
-    for (const [journal, signal] of [
-      ['database', 'SIGTERM'],
-      ['local', 'SIGKILL'],
-      ['database', 'SIGKILL'],
-      ['local', 'SIGTERM'],
-      ['database', 'SIGTERM'],
-    ] as const) {
-      const portico = await spawnPortico({ ...environment, PORTICO_LEDGER_JOURNAL: journal })
-      const operator = createApiClient(portico.url, operatorToken)
-      if (apiKey === undefined) {
-        const made = await organisationMakers(portico.url, operator).createOrganisation({ monthlyBudgetUsd: '10' })
-        apiKey = made.apiKey
-        organisationId = made.id
-      }
-      const answer = await createApiClient(portico.url, apiKey)('POST', '/v1/gateway/chat/completions', {
-        model: 'portico/offline',
-        messages: [{ role: 'user', content: 'Hello' }],
-      })
-      expect(answer.status).toBe(200)
-      receipts.push(answer.headers.get('x-request-id')!)
-      for (const id of receipts) {
-        expect(expectStatus(await operator('GET', `/api/usage/${id}`), 200)).toMatchObject({ ending: 'completed' })
-      }
-      const usage = expectStatus(await operator('GET', `/api/organisations/${organisationId}/usage`), 200)
-      expect(usage.totals.requests).toBe(receipts.length)
-      expect(expectStatus(await operator('GET', '/api/audit'), 200)).toMatchObject({ ok: true })
-      expect(fs.existsSync(folder)).toBe(journal === 'local')
-      const last = await createApiClient(portico.url, apiKey)('POST', '/v1/gateway/chat/completions', {
-        model: 'portico/offline',
-        messages: [{ role: 'user', content: 'Hello' }],
-      })
-      // In the journal only, where there is one.
-      receipts.push(last.headers.get('x-request-id')!)
-      await portico.kill(signal)
+    const answer = await createApiClient(portico.url, apiKey)('POST', '/v1/gateway/chat/completions', {
+      model: 'portico/offline',
+      messages: [{ role: 'user', content: 'Hello' }],
+    })
+    expect(answer.status).toBe(200)
+    receipts.push(answer.headers.get('x-request-id')!)
+    for (const id of receipts) {
+      expect(expectStatus(await operator('GET', `/api/usage/${id}`), 200)).toMatchObject({ ending: 'completed' })
     }
-    await place.remove()
-  },
-  240_000,
-)
+    const usage = expectStatus(await operator('GET', `/api/organisations/${organisationId}/usage`), 200)
+    expect(usage.totals.requests).toBe(receipts.length)
+    expect(expectStatus(await operator('GET', '/api/audit'), 200)).toMatchObject({ ok: true })
+    expect(hasJournal()).toBe(journal === 'local')
+    const last = await createApiClient(portico.url, apiKey)('POST', '/v1/gateway/chat/completions', {
+      model: 'portico/offline',
+      messages: [{ role: 'user', content: 'Hello' }],
+    })
+    // In the journal only, where there is one.
+    receipts.push(last.headers.get('x-request-id')!)
+    await portico.kill(signal)
+  }
+  await place.remove()
+}, 240_000)

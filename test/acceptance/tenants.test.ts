@@ -17,7 +17,7 @@ import { createTenant, type Tenant, type TenantIds } from '../harness/tenant.ts'
  * answer contains their data, and no row changes. A new route fails until it is in the table of roles and its ids are known here.
  */
 
-type Installation = { providerId: string; modelId: string; deploymentId: string; priceId: string }
+type Installation = { providerId: string; modelId: string; deploymentId: string; priceId: string; journalId: string }
 type Ids = TenantIds & Installation
 
 /** Routes without an id of another organisation: each caller with the credential gets its own data. */
@@ -108,7 +108,15 @@ async function createInstallation(): Promise<Installation> {
   expectStatus(await operator('PUT', '/api/deployments/walked-deployment', deployment), 200)
   const prices = { input: '1', output: '1' }
   const price = expectStatus(await operator('POST', '/api/deployments/walked-deployment/prices', prices), 201)
-  return { providerId: 'walked', modelId: 'walked-model', deploymentId: 'walked-deployment', priceId: price.id }
+  // Nothing on the embedded engine has one.
+  const journalId = '7fb8a9de-6f4e-4a0c-9c62-0e5a1a1d7b11'
+  return {
+    providerId: 'walked',
+    modelId: 'walked-model',
+    deploymentId: 'walked-deployment',
+    priceId: price.id,
+    journalId,
+  }
 }
 
 /** All rows of both databases that belong to the tenant or to the installation. */

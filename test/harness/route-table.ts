@@ -144,6 +144,8 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'POST /api/operator-token/rotate': 'operator',
   'POST /api/backup': 'operator',
   'GET /api/audit': 'operator',
+  'GET /api/ledger/journals': 'operator',
+  'POST /api/ledger/journals/{journalId}/release': 'operator',
 }
 
 /** Bodies that pass validation, so that the role decides; other routes get none or are decided before their body. */

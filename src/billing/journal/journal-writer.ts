@@ -4,6 +4,7 @@ import {
   describeError,
   type InstanceId,
   type Log,
+  raceSignal,
   type RequestId,
   withDeadline,
 } from '../../kernel/index.ts'
@@ -15,7 +16,7 @@ import type { Receipt } from '../port.ts'
 import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from '../write-queue.ts'
 import type { JournalCopy, JournalLog } from './journal-log.ts'
 import { Projector } from './projector.ts'
-import { encodeRecord, type JournalRecord } from './records.ts'
+import { encodeRecord, type JournalRecord, noRequest } from './records.ts'
 
 /** Most records in one flush. */
 const maximumBatch = 512
@@ -44,6 +45,8 @@ type Write = QueuedWrite &
     | { kind: 'barrier'; resolve(sequence: number): void }
   )
 const entered: SettleResult = { kind: 'entered' }
+/** Of a record for which nobody waits. A journal that cannot take it ends the process. */
+const unheard = { resolve() {}, reject() {} }
 
 type RecordWrite = Extract<Write, { kind: 'record' }>
 
@@ -53,8 +56,11 @@ export interface JournalWriterDeps {
   log: Log
   journal: JournalLog
   journalId: string
+  holder: string
   /** The instance to write for; changes when this one was fenced. */
   instanceId(): InstanceId
+  /** Resolves when this process certainly holds the journal; undefined: it does. Rejects when it does not any more. */
+  confirm?(): Promise<void> | undefined
   /** The journal or its projection cannot continue: the process must end, and the next start reads what is on the disk. */
   onFatal(error: Error): void
   /** Longest wait of a record for others to share a statement of the projection. */
@@ -64,7 +70,7 @@ export interface JournalWriterDeps {
 
 /**
  * The writer with a journal: a write is durable when its frame is synced in the local journal. The database receives it later, in
- * batches. For one process per database only: nobody else may settle the holds of this one while their records are on the way.
+ * batches. Nobody else settles the holds of this process while their records may be on the way.
  */
 export class JournalWriter implements LedgerWriter {
   private readonly deps: JournalWriterDeps
@@ -76,6 +82,8 @@ export class JournalWriter implements LedgerWriter {
   /** Receipts that the database does not have yet. */
   private readonly unapplied = new Map<string, Receipt>()
   private admitted: { promise: Promise<void>; admit(): void; refuse(): void } | undefined
+  /** Of the leases of this process, as far as the journal knows. */
+  private growths = 0
   private isDatabaseFailing = false
   private isFull = false
   private failure: Error | undefined
@@ -83,7 +91,7 @@ export class JournalWriter implements LedgerWriter {
   private readonly maximumLag: number
 
   constructor(deps: JournalWriterDeps) {
-    const { database, clock, log, journal, journalId } = deps
+    const { database, clock, log, journal, journalId, holder } = deps
     this.deps = deps
     this.maximumLag = deps.maximumLag ?? defaultMaximumLag
     this.maximumFrameBytes = journal.segmentBytes / segmentShare
@@ -97,6 +105,7 @@ export class JournalWriter implements LedgerWriter {
       clock,
       log,
       journalId,
+      holder,
       appliedSequence: journal.lastSequence,
       delayMs: deps.projectionDelayMs,
       onApplied: (records, sequence) => this.forget(records, sequence),
@@ -122,7 +131,27 @@ export class JournalWriter implements LedgerWriter {
     return new Promise((resolve, reject) => this.add(record, entry, resolve, reject))
   }
 
+  noteGrowths(growths: number): void {
+    if (growths <= this.growths) return
+    this.growths = growths
+    const record: JournalRecord = { kind: 'growth', instance: this.deps.instanceId(), requestId: noRequest, growths }
+    // Without a wait: it is before every record that relies on it.
+    this.queue.add({
+      kind: 'record',
+      record,
+      line: encodeRecord(record),
+      entry: undefined,
+      ...unheard,
+      ...queued(false),
+    })
+  }
+
+  lose(error: Error): void {
+    this.fail(error)
+  }
+
   async barrier(): Promise<void> {
+    if (this.failure) throw unavailable(this.failure)
     const sequence = await new Promise<number>((resolve, reject) =>
       this.queue.add({ kind: 'barrier', resolve, reject, ...queued(true) }),
     )
@@ -224,6 +253,9 @@ export class JournalWriter implements LedgerWriter {
     // Before any reply, so that a receipt is found as soon as its call is over.
     for (const { entry } of accepted) if (entry) this.unapplied.set(entry.receipt.requestId, entry.receipt)
     this.projector.add(accepted.map(({ record }) => record))
+    // A process that was silent may have lost its journal meanwhile: then nothing of it may be acknowledged.
+    const confirming = this.deps.confirm?.()
+    if (confirming) await raceSignal(confirming, this.stop.signal)
     for (const write of accepted) write.resolve(entered)
   }
 
@@ -257,6 +289,8 @@ export class JournalWriter implements LedgerWriter {
         this.openIds.delete(requestId)
         if (entry) void this.lookUp(write, entry)
         else write.reject(unavailable())
+      } else if (record.kind === 'growth') {
+        accepted.push(write)
       } else if (record.kind === 'open') {
         if (this.openIds.has(requestId) || this.unapplied.has(requestId)) {
           write.reject(new AppError('conflict', `The request id ${requestId} was used before.`))

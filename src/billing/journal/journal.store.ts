@@ -8,28 +8,33 @@ export interface StoredJournal {
   appliedSequence: number
 }
 
-/** The journal whose projection this database is. */
+/** The journal whose projection this embedded database is. */
 export async function loadJournal(database: Queryable): Promise<StoredJournal | undefined> {
   const [row] = await database.query<{ journal_id: string; applied_sequence: bigint }>(
-    'select journal_id, applied_sequence from ledger_journals',
+    'select journal_id, applied_sequence from ledger_journals where place is null',
   )
   return row && { journalId: row.journal_id, appliedSequence: Number(row.applied_sequence) }
 }
 
-/** Starts a new journal in place of the former one; null: without a journal. */
-export function replaceJournal(database: Database, journalId: string | null): Promise<void> {
+/** Lets only this holder apply records from now on. For an embedded database, which no other process uses. */
+export async function takeJournal(database: Database, journalId: string, holder: string): Promise<void> {
+  await database.execute('update ledger_journals set holder = $2 where journal_id = $1', [journalId, holder])
+}
+
+/** Starts a new journal of an embedded database in place of the former one; null: without a journal. */
+export function replaceJournal(database: Database, journalId: string | null, holder: string | null): Promise<void> {
   return database.transaction(async (transaction) => {
-    await transaction.execute('delete from ledger_journals')
+    await transaction.execute('delete from ledger_journals where place is null')
     if (journalId !== null) {
-      await transaction.execute('insert into ledger_journals (journal_id) values ($1)', [journalId])
+      await transaction.execute('insert into ledger_journals (journal_id, holder) values ($1, $2)', [journalId, holder])
     }
   })
 }
 
 export interface ApplyResult {
-  /** False: nothing was done, because `first` does not follow the last applied record. */
+  /** False: nothing was done, because `first` does not follow the last applied record, or the journal is not ours. */
   applied: boolean
-  /** The last applied record now; null: the database has another journal. */
+  /** The last applied record now; null: the journal is unknown, closed or of another holder, or the database is older. */
   atSequence: number | null
   /** Records that the tables did not take; they are in ledger_journal_rejects. */
   rejected: number
@@ -38,13 +43,14 @@ export interface ApplyResult {
 /** Applies consecutive records of one instance in one transaction with their sequence. Repeating it is harmless. */
 export async function applyRecords(
   database: Queryable,
-  place: { journalId: string; first: number; last: number; instance: InstanceId },
+  place: { journalId: string; holder: string; growths: number; first: number; last: number; instance: InstanceId },
   batch: EncodedBatch,
   options: { signal: AbortSignal; timeoutMs: number },
 ): Promise<ApplyResult> {
   const [row] = await database.query<{ applied: boolean; at_sequence: bigint | null; rejected: number }>(
-    'select applied, at_sequence, rejected from ledger_apply_journal($1, $2, $3, $4, $5::json, $6::jsonb, $7::json)',
-    [place.journalId, place.first, place.last, place.instance, ...encodeBatch(batch)],
+    `select applied, at_sequence, rejected
+     from ledger_apply_journal($1, $2, $3, $4, $5, $6, $7::json, $8::jsonb, $9::json)`,
+    [place.journalId, place.holder, place.growths, place.first, place.last, place.instance, ...encodeBatch(batch)],
     options,
   )
   const { applied, at_sequence: at, rejected } = row!
@@ -54,13 +60,14 @@ export async function applyRecords(
 /** Moves past one record that the tables reject, and keeps it for the operator. Repeating it is harmless. */
 export function rejectRecord(
   database: Database,
-  { journalId, sequence }: { journalId: string; sequence: number },
+  { journalId, holder, sequence }: { journalId: string; holder: string; sequence: number },
   record: { requestId: string; text: string; reason: string },
 ): Promise<void> {
   return database.transaction(async (transaction) => {
     const moved = await transaction.execute(
-      'update ledger_journals set applied_sequence = $2 where journal_id = $1 and applied_sequence = $2 - 1',
-      [journalId, sequence],
+      `update ledger_journals set applied_sequence = $2
+       where journal_id = $1 and holder = $3 and closed_at is null and applied_sequence = $2 - 1`,
+      [journalId, sequence, holder],
     )
     if (moved === 0) return
     await transaction.execute(

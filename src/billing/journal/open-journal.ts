@@ -4,10 +4,9 @@ import type { Database } from '../../database/index.ts'
 import { JournalError } from './journal-error.ts'
 import { type JournalFiles, journalFiles } from './journal-files.ts'
 import { JournalLog } from './journal-log.ts'
-import { findUnknownInstances, loadJournal, replaceJournal, type StoredJournal } from './journal.store.ts'
-import { Projector } from './projector.ts'
-import { decodeRecord, type JournalRecord } from './records.ts'
-import { isEmpty, openSegmentFolder, readSegments, type Segment } from './segments.ts'
+import { loadJournal, replaceJournal, takeJournal } from './journal.store.ts'
+import { replay } from './replay.ts'
+import { isEmpty, openSegmentFolder } from './segments.ts'
 
 export interface JournalPlace {
   database: Database
@@ -22,29 +21,34 @@ export interface JournalPlace {
 export interface OpenedJournal {
   journal: JournalLog
   journalId: string
+  /** Only it may apply records of the journal. */
+  holder: string
 }
 
 /**
- * Applies to the database what the last process left in the journal, then starts a new segment. Throws JournalError where records
+ * For an embedded database. Applies to it what the last process left in the journal, then starts a new segment. Throws JournalError where records
  * are damaged or missing, or where journal and database are not of one copy.
  */
 export async function openJournal(place: JournalPlace): Promise<OpenedJournal> {
   const { database, folder, log, files = journalFiles, segmentBytes } = place
   const segments = await openSegmentFolder(files, folder)
   const stored = await loadJournal(database)
+  const holder = createUuid()
   if (stored && segments.length > 0) {
-    const lastSequence = await replay(place, stored, segments)
-    const options = { folder, files, journalId: stored.journalId, lastSequence, applied: segments, segmentBytes }
-    return { journal: await JournalLog.open(options), journalId: stored.journalId }
+    const { journalId } = stored
+    await takeJournal(database, journalId, holder)
+    const lastSequence = await replay(place, { ...stored, holder, leaseGrowths: 0 }, segments)
+    const options = { folder, files, journalId, lastSequence, applied: segments, segmentBytes }
+    return { journal: await JournalLog.open(options), journalId, holder }
   }
   if (!(await isEmpty(files, segments))) throw unknownJournal(folder)
   if (stored && stored.appliedSequence > 0) {
     log.error({ folder }, 'the journal of the ledger is gone: what was not in the database yet stays unbilled')
   }
   const journalId = createUuid()
-  await replaceJournal(database, journalId)
+  await replaceJournal(database, journalId, holder)
   const options = { folder, files, journalId, lastSequence: 0, applied: segments, segmentBytes }
-  return { journal: await JournalLog.open(options), journalId }
+  return { journal: await JournalLog.open(options), journalId, holder }
 }
 
 /** For a ledger without a journal: applies what an earlier process with one has left, and removes it. */
@@ -53,65 +57,15 @@ export async function removeJournal(place: JournalPlace): Promise<void> {
   const stored = await loadJournal(database)
   if (fs.existsSync(folder)) {
     const segments = await openSegmentFolder(files, folder)
-    if (stored && segments.length > 0) await replay(place, stored, segments)
-    else if (!(await isEmpty(files, segments))) throw unknownJournal(folder)
+    if (stored && segments.length > 0) {
+      const holder = createUuid()
+      await takeJournal(database, stored.journalId, holder)
+      await replay(place, { ...stored, holder, leaseGrowths: 0 }, segments)
+    } else if (!(await isEmpty(files, segments))) throw unknownJournal(folder)
     for (const { file } of segments) await files.remove(file)
     await fs.promises.rmdir(folder)
   }
-  if (stored) await replaceJournal(database, null)
-}
-
-/**
- * Resolves to the last record, which is applied then like all others. Segments that are wholly applied are not read. Of a damaged
- * journal the records before the damage are applied before it throws: every beginning of a journal fits the leases.
- */
-async function replay(place: JournalPlace, stored: StoredJournal, segments: readonly Segment[]): Promise<number> {
-  const { folder, log, files = journalFiles } = place
-  const { journalId, appliedSequence } = stored
-  const records: JournalRecord[] = []
-  const waiting = segments.filter((_, place) => (segments[place + 1]?.firstSequence ?? Infinity) > appliedSequence + 1)
-  const contents = await readSegments(files, waiting, journalId, (frame) => {
-    if (frame.lastSequence <= appliedSequence) return
-    const behind = Math.max(0, appliedSequence + 1 - frame.firstSequence)
-    for (const line of frame.lines().slice(behind)) records.push(decodeRecord(line))
-  })
-  const { firstSequence, lastSequence, isCutOff, damage } = contents
-  const found = `the journal in ${folder} has records ${firstSequence} to ${lastSequence}, and the control database has applied them up to ${appliedSequence}`
-  if (firstSequence > appliedSequence + 1) throw new JournalError(`${found}: the database is older than the journal`)
-  if (lastSequence < appliedSequence) throw damage ?? new JournalError(`${found}: the end of the journal is missing`)
-  if (isCutOff) log.warn({ folder }, 'the last write to the journal of the ledger was cut off')
-  if (records.length > 0) {
-    const unknown = await findUnknownInstances(place.database, [...new Set(records.map(({ instance }) => instance))])
-    if (unknown.length > 0) {
-      throw new JournalError(
-        `${found}, but it has never had the instance ${unknown[0]}: the database is older than the journal`,
-      )
-    }
-    await apply(place, stored, records)
-    log.warn({ records: records.length }, 'applied what the last process left in the journal of the ledger')
-  }
-  if (damage) throw damage
-  return lastSequence
-}
-
-async function apply(place: JournalPlace, stored: StoredJournal, records: readonly JournalRecord[]): Promise<void> {
-  const { database, clock, log } = place
-  const projector = new Projector({
-    ...stored,
-    database,
-    clock,
-    log,
-    onApplied() {},
-    onFatal() {},
-    // A start fails rather than waits for a database that does not answer.
-    noteDatabase: (answers) => answers || projector.abandon(),
-  })
-  projector.add(records)
-  try {
-    await projector.reach(stored.appliedSequence + records.length)
-  } finally {
-    await projector.close()
-  }
+  if (stored) await replaceJournal(database, null, null)
 }
 
 function unknownJournal(folder: string): JournalError {

@@ -17,6 +17,8 @@ export interface ProjectorDeps {
   clock: Clock
   log: Log
   journalId: string
+  /** Only it may apply records of the journal. */
+  holder: string
   appliedSequence: number
   delayMs?: number | undefined
   /** The records are in the database, durably. Called in order; its rejection is logged. */
@@ -27,7 +29,7 @@ export interface ProjectorDeps {
   noteDatabase(answers: boolean): void
 }
 
-/** Another journal owns the database, or its applied sequence went back: nothing may be written any more. */
+/** The journal has another holder, or the database is older than it was: nothing may be written any more. */
 export class ProjectionLostError extends Error {}
 
 /** Applies durable records of the journal to the database, in order and in large batches, in the background. */
@@ -35,6 +37,8 @@ export class Projector {
   private readonly deps: ProjectorDeps
   private pending: JournalRecord[] = []
   private applied: number
+  /** Growths of leases that the records so far rely on. */
+  private growths = 0
   private running: Promise<void> | undefined
   private waiters: { sequence: number; resolve(): void; reject(error: unknown): void }[] = []
   private hurry = new AbortController()
@@ -141,9 +145,12 @@ export class Projector {
   }
 
   private async attempt(records: readonly JournalRecord[], first: number): Promise<void> {
-    const { database, journalId, log } = this.deps
+    const { database, journalId, holder, log } = this.deps
     const last = first + records.length - 1
-    const place = { journalId, first, last, instance: records[0]!.instance }
+    for (const record of records) {
+      if (record.kind === 'growth') this.growths = Math.max(this.growths, record.growths)
+    }
+    const place = { journalId, holder, growths: this.growths, first, last, instance: records[0]!.instance }
     const batch = mergeRecords(records)
     try {
       const result = await withDeadline(attemptTimeoutMs, (signal) =>
@@ -154,7 +161,10 @@ export class Projector {
       }
       if (result.applied) return
       const at = result.atSequence
-      if (at === null || at < first - 1) throw new ProjectionLostError('the control database has another journal')
+      if (at === null || at < first - 1)
+        throw new ProjectionLostError(
+          "the control database does not accept this process's journal any more: the database was replaced by an older copy or another one, or another process or a release has taken the journal over",
+        )
       // An attempt whose answer got lost, or a process that was killed in the middle of one.
       if (at < last) await this.attempt(records.slice(at + 1 - first), at + 1)
     } catch (error) {
@@ -165,7 +175,7 @@ export class Projector {
 
   /** The database rejects the content of a record: finds it, so that the others are applied. */
   private async applySplit(records: readonly JournalRecord[], first: number, error: unknown): Promise<void> {
-    const { database, journalId, log } = this.deps
+    const { database, journalId, holder, log } = this.deps
     if (records.length > 1) {
       const half = Math.floor(records.length / 2)
       await this.attempt(records.slice(0, half), first)
@@ -175,6 +185,6 @@ export class Projector {
     const { requestId } = records[0]!
     log.error({ requestId, sequence: first, error: describeError(error) }, 'the ledger rejects a record of its journal')
     const record = { requestId, text: encodeRecord(records[0]!), reason: describeError(error).slice(0, 500) }
-    await rejectRecord(database, { journalId, sequence: first }, record)
+    await rejectRecord(database, { journalId, holder, sequence: first }, record)
   }
 }

@@ -8,7 +8,12 @@ export type JournalRecord = { instance: InstanceId; requestId: RequestId } & (
   | { kind: 'open'; hold: string }
   | { kind: 'change'; amountPicoUsd: bigint | null; outputTokens: number | null }
   | { kind: 'settle'; entry: string }
+  /** The lease of some organisation has grown for so many times, in the database: what follows may rely on it. */
+  | { kind: 'growth'; growths: number }
 )
+
+/** No request has it. */
+export const noRequest = '' as RequestId
 
 /** One line of JSON: kind, instance, request and what the kind needs. Holds and entries are already JSON. */
 export function encodeRecord(record: JournalRecord): string {
@@ -20,6 +25,8 @@ export function encodeRecord(record: JournalRecord): string {
       return `${head}${record.entry}]`
     case 'change':
       return `${head}${record.amountPicoUsd === null ? 'null' : `"${record.amountPicoUsd}"`},${record.outputTokens}]`
+    case 'growth':
+      return `${head}${record.growths}]`
   }
 }
 
@@ -30,6 +37,7 @@ export function decodeRecord(line: string): JournalRecord {
     const ids = { instance: instance as InstanceId, requestId: requestId as RequestId }
     if (kind === 'open') return { kind, ...ids, hold: JSON.stringify(first) }
     if (kind === 'settle') return { kind, ...ids, entry: JSON.stringify(first) }
+    if (kind === 'growth' && typeof first === 'number') return { kind, ...ids, growths: first }
     if (kind === 'change') {
       const amountPicoUsd = typeof first === 'string' ? BigInt(first) : null
       return { kind, ...ids, amountPicoUsd, outputTokens: typeof second === 'number' ? second : null }
@@ -46,6 +54,7 @@ export function mergeRecords(records: readonly JournalRecord[]): EncodedBatch {
   for (const record of records) {
     const { requestId } = record
     if (record.kind === 'open') opens.set(requestId, record.hold)
+    else if (record.kind === 'growth') continue
     else if (record.kind === 'change') {
       const { amountPicoUsd, outputTokens } = record
       const before = changes.get(requestId)

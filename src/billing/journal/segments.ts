@@ -28,7 +28,12 @@ export async function openSegmentFolder(files: JournalFiles, folder: string): Pr
   await files.syncFolder(path.dirname(folder))
   const names = await fs.promises.readdir(folder)
   for (const name of names) if (name.endsWith(spareSuffix)) await files.remove(path.join(folder, name))
-  return names
+  return listSegments(folder)
+}
+
+/** The segments in order. Changes nothing. */
+export async function listSegments(folder: string): Promise<Segment[]> {
+  return (await fs.promises.readdir(folder))
     .filter((name) => /^\d{16}\.segment$/.test(name))
     .sort()
     .map((name) => ({ file: path.join(folder, name), firstSequence: Number(name.slice(0, -segmentSuffix.length)) }))

@@ -3,7 +3,8 @@ import path from 'node:path'
 import { makeTestFolder, openTestDatabases, type TestDatabases } from '../../../test/harness/database.ts'
 import type { Database } from '../../database/index.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
-import { createLedger, type JournalOptions, type LedgerService } from '../ledger.ts'
+import { createLedger, type LedgerService } from '../ledger.ts'
+import type { JournalOptions } from '../prepare-writer.ts'
 import { answered, callOf, organisationWith } from './ledger-fixture.ts'
 
 /** Applied only when something waits for it. */
@@ -18,14 +19,14 @@ export class JournalStage {
   private readonly ledgers: LedgerService[] = []
   private entriesBefore = 0n
 
-  private constructor(databases: TestDatabases) {
+  private constructor(databases: TestDatabases, engine: Database['engine']) {
     this.databases = databases
-    // One process has the database to itself, also on a server.
-    this.control = { ...databases.control, engine: 'embedded' }
+    this.control = { ...databases.control, engine }
   }
 
-  static async open(): Promise<JournalStage> {
-    return new JournalStage(await openTestDatabases())
+  /** `embedded`: one process has the database to itself, also on a server. `postgres`: others may share it. The SQL is the same. */
+  static async open(engine: Database['engine'] = 'embedded'): Promise<JournalStage> {
+    return new JournalStage(await openTestDatabases(), engine)
   }
 
   drop(): Promise<void> {

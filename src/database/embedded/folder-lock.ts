@@ -8,7 +8,7 @@ import { DatabaseStartError } from '../database-error.ts'
  * cases). SQLite uses a file lock of the kernel, which ends with the process, also after kill -9. Returns the function that unlocks.
  * Throws DatabaseStartError where another process holds the lock.
  */
-export function lockFolder(folder: string): () => void {
+export function lockFolder(folder: string, name = 'data folder'): () => void {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
   const lock = new DatabaseSync(path.join(folder, 'lock'))
   try {
@@ -16,7 +16,7 @@ export function lockFolder(folder: string): () => void {
   } catch (error) {
     lock.close()
     throw new DatabaseStartError(
-      `the data folder ${folder} is in use by another Portico process: stop that process, or choose another data folder`,
+      `the ${name} ${folder} is in use by another Portico process: stop that process, or choose another ${name}`,
       { cause: error },
     )
   }

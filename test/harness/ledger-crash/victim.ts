@@ -7,7 +7,7 @@ import { createApiClient, expectStatus, organisationMakers, type PorticoProcess,
 import { type PlannedProvider, providerSettings } from './planned-provider.ts'
 import type { Caller } from './recorded-call.ts'
 
-const operatorToken = 'operator-token-of-the-crash-tests'
+export const operatorToken = 'operator-token-of-the-crash-tests'
 /** An instance on a server is presumed dead after 10 s; embedded, the next start settles everything. */
 const settledWithinMs = 40_000
 
