@@ -11,6 +11,8 @@ import { freePort } from './portico.ts'
 
 interface ReverseProxy {
   program: string
+  /** SIGKILL to nginx would leave its worker; Caddy would wait for open connections after SIGTERM. */
+  endedBy: NodeJS.Signals
   /** Writes the configuration for a port into the folder, and returns the arguments of the program. */
   configure(folder: string, port: number, upstreamPorts: readonly number[]): string[]
 }
@@ -34,6 +36,7 @@ function replaceAll(text: string, replacements: Record<string, string>): string 
 export const reverseProxies: Record<'nginx' | 'Caddy', ReverseProxy> = {
   nginx: {
     program: '/usr/sbin/nginx',
+    endedBy: 'SIGTERM',
     configure(folder, port, [first, second]) {
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
         (kind) => `${kind}_temp_path ${folder}/${kind};`,
@@ -53,6 +56,7 @@ export const reverseProxies: Record<'nginx' | 'Caddy', ReverseProxy> = {
   },
   Caddy: {
     program: '/usr/bin/caddy',
+    endedBy: 'SIGKILL',
     configure(folder, port, upstreamPorts) {
       const text = replaceAll(example('Caddyfile'), {
         'portico.example.com {': `https://127.0.0.1:${port} {\n\ttls ${folder}/fullchain.pem ${folder}/privkey.pem`,
@@ -82,7 +86,7 @@ export async function startReverseProxy(proxy: ReverseProxy, upstreamPorts: read
   return {
     url: `https://127.0.0.1:${port}`,
     async stop() {
-      child.kill('SIGKILL')
+      child.kill(proxy.endedBy)
       await ended
       rmSync(folder, { recursive: true })
     },
