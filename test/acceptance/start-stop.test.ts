@@ -59,7 +59,7 @@ describe('bin/run', () => {
     const folder = fakeInstallation({ packaged: lacksLibrary })
     expect(run(folder, { PATH: `${systemFolder(folder, 'v24.1.0')}:${process.env.PATH}` })).toMatchObject({
       status: 0,
-      stdout: 'v24.1.0 runs --disable-warning=ExperimentalWarning main.ts --some value\n',
+      stdout: 'v24.1.0 runs --disable-warning=ExperimentalWarning --max-semi-space-size=16 main.ts --some value\n',
     })
   })
 
