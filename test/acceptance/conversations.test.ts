@@ -69,13 +69,13 @@ async function tablesWith(text: string): Promise<string[]> {
 
 describe('a published Space', () => {
   it('stores neither question nor answer unless its setting is on', async () => {
-    const secret = 'Wo liegt der Schlüssel 4711?'
+    const secret = 'Wo liegt der Schlüssel zum Zwiebelkuchenlager?'
     await ask(question(secret), 'visitor-off')
     await ask(question(`${secret} `), 'visitor-off', { streaming: true })
     await keep(true)
     await ask(question('Now it is on: what does a ticket cost?'))
     await listed(1)
-    expect(await tablesWith('4711')).toEqual([])
+    expect(await tablesWith('Zwiebelkuchenlager')).toEqual([])
     expect(await tablesWith('visitor-off')).toEqual([])
     expect(await tablesWith('Now it is on')).toEqual(['conversation_turns'])
     // A preview by a person is none of its visitors.

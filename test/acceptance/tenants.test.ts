@@ -119,14 +119,18 @@ async function createInstallation(): Promise<Installation> {
   }
 }
 
-/** All rows of both databases that belong to the tenant or to the installation. */
+/**
+ * All rows of both databases that belong to the tenant or to the installation. Not the counts of answers, which are written some seconds
+ * after the tenant's own question.
+ */
 async function tenantRows(): Promise<string[]> {
   const names = [...Object.values(tenant.ids), ...Object.values(installation), tenant.marker]
   const found: string[] = []
   for (const name of ['control', 'corpus'] as const) {
     const database = portico.service[name]
     const tables = await database.query<{ name: string }>(
-      `SELECT quote_ident(relname) AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`,
+      `SELECT quote_ident(relname) AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+       AND relname NOT IN ('insight_answers', 'insight_citations')`,
     )
     for (const table of tables) {
       const rows = await database.query<{ row: string }>(
