@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
+import { pinToMeasuredCore, runWrk, startNginxUpstream } from './gateway/pinned-load.ts'
 import { startPortkey } from './gateway/portkey.ts'
 import { startBenchPortico } from './gateway/portico.ts'
 import { startRole } from './gateway/roles.ts'
@@ -17,7 +18,11 @@ import { median } from './runner/ratios.ts'
  * before. `--portkey` installs Portkey's gateway into a temporary folder and measures it as well.
  *
  *   npm run bench:gateway -- [--seconds 4] [--rounds 1] [--connections 16,1] [--kinds plain,streamed]
- *     [--journals database,local] [--portkey] [--json FILE]
+ *     [--journals none,database,local] [--portkey] [--pinned] [--json FILE]
+ *
+ * `--journals none` measures the gateway without a ledger. `--pinned` gives the measured process one core for all its threads, and the
+ * other core to wrk and an nginx upstream: rates that the load generator does not limit, of plain calls only. It needs wrk, nginx and
+ * taskset, and an idle machine with two cores.
  */
 
 const { values } = parseArgs({
@@ -28,6 +33,7 @@ const { values } = parseArgs({
     kinds: { type: 'string', default: 'plain,streamed' },
     journals: { type: 'string', default: 'database,local' },
     portkey: { type: 'boolean', default: false },
+    pinned: { type: 'boolean', default: false },
     json: { type: 'string' },
   },
 })
@@ -36,6 +42,8 @@ const requestsOfEach = 20
 const seconds = Number(values.seconds)
 const rounds = Number(values.rounds)
 const write = figureWriter(values.json)
+const wanted = (journal: string) => values.journals.split(',').includes(journal)
+const ledgers = ['database', 'local'].filter(wanted)
 
 interface Target {
   name: string
@@ -54,31 +62,40 @@ interface Figures {
   errors: number
 }
 
-const upstream = await startRole('upstream')
-const proxy = await startRole('proxy', { upstream: upstream.url })
 const dataFolder = mkdtempSync(path.join(tmpdir(), 'portico-bench-'))
 printSyncTime(dataFolder)
+const upstream = values.pinned ? await startNginxUpstream(path.join(dataFolder, 'nginx')) : await startUpstream()
+const proxy = await startRole('proxy', { upstream: upstream.url })
+const unmetered = wanted('none') ? await startRole('unmetered', { upstream: upstream.url }) : undefined
 const portkey = values.portkey ? await startPortkey(upstream.url) : undefined
 const porticos = await Promise.all(
-  values.journals.split(',').map(async (journal) => ({
+  ledgers.map(async (journal) => ({
     journal,
     ...(await startBenchPortico(path.join(dataFolder, journal), upstream.url, journal)),
   })),
 )
 try {
-  await run(targets())
+  const all = targets()
+  if (values.pinned) for (const { name, pid } of all) if (name !== 'upstream alone') pinToMeasuredCore(pid)
+  await run(all)
 } finally {
   for (const portico of porticos) await portico.stop()
   portkey?.stop()
-  for (const role of [upstream, proxy]) role.child.kill()
+  for (const role of [proxy, unmetered]) role?.child.kill()
+  upstream.stop()
   rmSync(dataFolder, { recursive: true, force: true })
+}
+
+async function startUpstream() {
+  const { url, child } = await startRole('upstream')
+  return { url, pid: child.pid!, stop: () => child.kill() }
 }
 
 function targets(): Target[] {
   const chat = '/v1/chat/completions'
   const known = { reference: true, headers: { authorization: 'Bearer none' } }
   return [
-    { name: 'upstream alone', url: upstream.url + chat, headers: known.headers, pid: upstream.child.pid! },
+    { name: 'upstream alone', url: upstream.url + chat, headers: known.headers, pid: upstream.pid },
     { ...known, name: 'bare Node proxy', url: proxy.url + chat, pid: proxy.child.pid! },
     ...(portkey === undefined
       ? []
@@ -89,6 +106,16 @@ function targets(): Target[] {
             url: portkey.url + chat,
             headers: { ...known.headers, ...portkey.headers },
             pid: portkey.pid,
+          },
+        ]),
+    ...(unmetered === undefined
+      ? []
+      : [
+          {
+            name: 'Portico (no ledger)',
+            headers: { authorization: 'Bearer pk_bench' },
+            url: `${unmetered.url}/v1/gateway/chat/completions`,
+            pid: unmetered.child.pid!,
           },
         ]),
     ...porticos.map(({ journal, url, apiKey, child }) => ({
@@ -108,7 +135,7 @@ async function run(all: readonly Target[]): Promise<void> {
       const title = `${kind}, ${clients === 1 ? 'one at a time' : `${clients} at once`}`
       console.log(`\n${title}${stream ? ': time to the first text' : ''} (${rounds} rounds of ${seconds} s each)`)
       const measured = new Map<Target, Figures[]>(all.map((target) => [target, []]))
-      for (const target of all) await load(target, stream, clients, Math.min(1, seconds / 2))
+      for (const target of all) await load(target, stream, clients, Math.min(3, seconds / 2))
       for (let round = 0; round < rounds; round++) {
         for (const target of rotated(all, round)) {
           const figures = await load(target, stream, clients, seconds)
@@ -161,7 +188,6 @@ function describe(
 }
 
 async function load(target: Target, stream: boolean, clients: number, seconds: number): Promise<Figures> {
-  const agent = new Agent({ connections: clients })
   const body = JSON.stringify({
     model: 'bench-model',
     stream,
@@ -169,13 +195,57 @@ async function load(target: Target, stream: boolean, clients: number, seconds: n
     messages: [{ role: 'user', content: 'Say hello to the bench, please.' }],
   })
   const headers = { 'content-type': 'application/json', ...target.headers }
+  const processorBefore = processorMs(target.pid) ?? Number.NaN
+  const { requests, elapsed, p50Ms, p99Ms, errors } = values.pinned
+    ? await loadWithWrk(target.url, headers, body, clients, seconds)
+    : await loadFromHere(target.url, headers, body, stream, clients, seconds)
+  const processorAfter = (await processorMsAtRest(target.pid)) ?? Number.NaN
+  return {
+    requestsPerSecond: requests / elapsed,
+    processorUs: ((processorAfter - processorBefore) * 1000) / requests,
+    p50Ms,
+    p99Ms,
+    errors,
+  }
+}
+
+interface Load {
+  requests: number
+  /** Seconds. */
+  elapsed: number
+  p50Ms: number
+  p99Ms: number
+  errors: number
+}
+
+async function loadWithWrk(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  connections: number,
+  seconds: number,
+): Promise<Load> {
+  const duration = Math.max(1, Math.round(seconds))
+  const figures = await runWrk(dataFolder, url, { headers, body, connections, seconds: duration })
+  return { ...figures, elapsed: figures.seconds }
+}
+
+async function loadFromHere(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  stream: boolean,
+  clients: number,
+  seconds: number,
+): Promise<Load> {
+  const agent = new Agent({ connections: clients })
   const latencies: number[] = []
   let errors = 0
   const end = performance.now() + seconds * 1000
   const client = async () => {
     while (performance.now() < end || latencies.length < clients * requestsOfEach) {
       const start = performance.now()
-      const response = await request(target.url, { method: 'POST', headers, body, dispatcher: agent })
+      const response = await request(url, { method: 'POST', headers, body, dispatcher: agent })
       let first: number | undefined
       let text = ''
       for await (const chunk of response.body) {
@@ -186,21 +256,13 @@ async function load(target: Target, stream: boolean, clients: number, seconds: n
       latencies.push((stream ? (first ?? performance.now()) : performance.now()) - start)
     }
   }
-  const processorBefore = processorMs(target.pid) ?? Number.NaN
   const started = performance.now()
   await Promise.all(Array.from({ length: clients }, client))
   const elapsed = (performance.now() - started) / 1000
   await agent.close()
-  const processorAfter = (await processorMsAtRest(target.pid)) ?? Number.NaN
   latencies.sort((a, b) => a - b)
   const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0
-  return {
-    requestsPerSecond: latencies.length / elapsed,
-    processorUs: ((processorAfter - processorBefore) * 1000) / latencies.length,
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
-    errors,
-  }
+  return { requests: latencies.length, elapsed, p50Ms: at(0.5), p99Ms: at(0.99), errors }
 }
 
 /** What the disk of the data folder adds to a durable write of one caller. */

@@ -40,6 +40,23 @@ export function startRole(
   })
 }
 
+const usage = { prompt_tokens: 14, completion_tokens: 2, total_tokens: 16 }
+const head = { id: 'chatcmpl-bench', created: 1_700_000_000, model: 'bench-model' }
+/** The upstream's answer to a call without a stream. */
+export const plainAnswer = JSON.stringify({
+  ...head,
+  object: 'chat.completion',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'hello bench', refusal: null },
+      logprobs: null,
+      finish_reason: 'stop',
+    },
+  ],
+  usage,
+})
+
 if (process.argv[1] === import.meta.filename) {
   const { values } = parseArgs({ options: { role: { type: 'string' }, upstream: { type: 'string' } } })
   if (values.role === 'upstream') runUpstream()
@@ -48,21 +65,6 @@ if (process.argv[1] === import.meta.filename) {
 }
 
 function runUpstream() {
-  const usage = { prompt_tokens: 14, completion_tokens: 2, total_tokens: 16 }
-  const head = { id: 'chatcmpl-bench', created: 1_700_000_000, model: 'bench-model' }
-  const plain = JSON.stringify({
-    ...head,
-    object: 'chat.completion',
-    choices: [
-      {
-        index: 0,
-        message: { role: 'assistant', content: 'hello bench', refusal: null },
-        logprobs: null,
-        finish_reason: 'stop',
-      },
-    ],
-    usage,
-  })
   const chunk = (fields: object) =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...fields })}\n\n`
   const choice = (delta: object, finish: string | null) =>
@@ -82,7 +84,7 @@ function runUpstream() {
       const paced = /chunks:(\d+) every:(\d+)/.exec(body)
       if (paced) return streamPaced(response, choice, Number(paced[1]), Number(paced[2]))
       response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' })
-      response.end(isStream ? streamed : plain)
+      response.end(isStream ? streamed : plainAnswer)
     })
   })
   listen(server)
