@@ -4,7 +4,7 @@ import { readJournal, summarise } from './ci/journal.ts'
 
 /**
  * For .ci/run. `leg FOLDER NAME STATUS` prints the sum of the journal FOLDER/NAME.jsonl of a leg that ended with STATUS, and writes
- * `PASSED FAILED` to FOLDER/NAME.result and what failed to FOLDER/NAME.faults. `slowest FOLDER` prints the ten files of all journals that
+ * `PASSED FAILED` to FOLDER/NAME.result and what failed to FOLDER/NAME.faults. `slowest FOLDER` prints the forty files of all journals that
  * took longest.
  */
 const [command, folder = '.', name = '', status = '1'] = process.argv.slice(2)
@@ -25,7 +25,7 @@ if (command === 'leg') {
   const files = legs.flatMap((leg) =>
     summarise(readJournal(path.join(folder, leg)), 0).files.map((file) => ({ leg: path.parse(leg).name, ...file })),
   )
-  const slowest = files.toSorted((left, right) => right.milliseconds - left.milliseconds).slice(0, 10)
+  const slowest = files.toSorted((left, right) => right.milliseconds - left.milliseconds).slice(0, 40)
   for (const { leg, file, milliseconds } of slowest)
     print(`${String(Math.round(milliseconds / 1000)).padStart(5)} s  ${leg.padEnd(16)} ${file}`)
 } else {
