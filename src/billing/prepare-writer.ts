@@ -7,6 +7,7 @@ import {
   type JournalFiles,
   JournalWriter,
   openJournal,
+  type OpenedJournal,
   openServerJournal,
   removeJournal,
   removeServerJournal,
@@ -66,18 +67,32 @@ export async function prepareWriter(deps: PrepareDeps): Promise<PreparedWriter> 
   const { database, clock, log, journal: options, expiryMs } = deps
   const common = { database, clock, log }
   if (options && expiryMs !== null) return prepareServerWriter(deps, options, expiryMs)
-  const close = () => Promise.resolve()
   if (options?.mode !== 'local') {
     if (options) await removeJournal({ ...common, ...options })
-    return { open: ({ instanceId, onFenced }) => new DatabaseWriter({ ...common, instanceId, onFenced }), close }
+    return withoutJournal(deps)
   }
   const opened = await openJournal({ ...common, ...options })
-  const { projectionDelayMs, maximumLag, onFatal = endProcess } = options
   return {
-    open: ({ instanceId }) =>
-      new JournalWriter({ ...common, ...opened, instanceId, projectionDelayMs, maximumLag, onFatal }),
-    close,
+    // An embedded database has one process: its journal cannot be taken over.
+    open: ({ instanceId }) => openWriter(deps, options, opened, { instanceId, confirm: () => undefined }),
+    close: () => Promise.resolve(),
   }
+}
+
+function withoutJournal({ database, clock, log }: PrepareDeps): PreparedWriter {
+  return {
+    open: ({ instanceId, onFenced }) => new DatabaseWriter({ database, clock, log, instanceId, onFenced }),
+    close: () => Promise.resolve(),
+  }
+}
+
+function openWriter(
+  { database, clock, log }: PrepareDeps,
+  { projectionDelayMs, maximumLag, onFatal = endProcess }: JournalOptions,
+  opened: OpenedJournal,
+  identity: Pick<Identity, 'instanceId' | 'confirm'>,
+): LedgerWriter {
+  return new JournalWriter({ database, clock, log, ...opened, ...identity, projectionDelayMs, maximumLag, onFatal })
 }
 
 async function prepareServerWriter(
@@ -86,27 +101,20 @@ async function prepareServerWriter(
   expiryMs: number,
 ): Promise<PreparedWriter> {
   const { database, clock, log } = deps
-  const common = { database, clock, log }
-  const withoutJournal: PreparedWriter = {
-    open: ({ instanceId, onFenced }) => new DatabaseWriter({ ...common, instanceId, onFenced }),
-    close: () => Promise.resolve(),
-  }
-  if (options.mode === 'database' && !fs.existsSync(options.folder)) return withoutJournal
+  if (options.mode === 'database' && !fs.existsSync(options.folder)) return withoutJournal(deps)
   const unlock = options.lock?.(options.folder) ?? (() => {})
   try {
-    const place: ServerJournalPlace = { ...common, ...options, expiryMs }
+    const place: ServerJournalPlace = { database, clock, log, ...options, expiryMs }
     await finishLeft(deps, place)
     if (options.mode === 'database') {
       unlock()
-      return withoutJournal
+      return withoutJournal(deps)
     }
     const opened = await openServerJournal(place)
     const { journalId, holder } = opened
-    const { projectionDelayMs, maximumLag, onFatal = endProcess } = options
     return {
       journal: { journalId, holder },
-      open: ({ instanceId, confirm }) =>
-        new JournalWriter({ ...common, ...opened, instanceId, confirm, projectionDelayMs, maximumLag, onFatal }),
+      open: (identity) => openWriter(deps, options, opened, identity),
       async close(isSettled) {
         try {
           // What is left is of a closed journal, and the next start removes it.

@@ -4,9 +4,9 @@ import type { Database } from '../../database/index.ts'
 import { JournalError } from './journal-error.ts'
 import { type JournalFiles, journalFiles } from './journal-files.ts'
 import { JournalLog } from './journal-log.ts'
-import { loadJournal, replaceJournal, takeJournal } from './journal.store.ts'
+import { loadJournal, replaceJournal, type StoredJournal, takeJournal } from './journal.store.ts'
 import { replay } from './replay.ts'
-import { isEmpty, openSegmentFolder } from './segments.ts'
+import { isEmpty, openSegmentFolder, type Segment } from './segments.ts'
 
 export interface JournalPlace {
   database: Database
@@ -36,8 +36,7 @@ export async function openJournal(place: JournalPlace): Promise<OpenedJournal> {
   const holder = createUuid()
   if (stored && segments.length > 0) {
     const { journalId } = stored
-    await takeJournal(database, journalId, holder)
-    const lastSequence = await replay(place, { ...stored, holder, leaseGrowths: 0 }, segments)
+    const lastSequence = await takeAndReplay(place, stored, holder, segments)
     const options = { folder, files, journalId, lastSequence, applied: segments, segmentBytes }
     return { journal: await JournalLog.open(options), journalId, holder }
   }
@@ -58,14 +57,18 @@ export async function removeJournal(place: JournalPlace): Promise<void> {
   if (fs.existsSync(folder)) {
     const segments = await openSegmentFolder(files, folder)
     if (stored && segments.length > 0) {
-      const holder = createUuid()
-      await takeJournal(database, stored.journalId, holder)
-      await replay(place, { ...stored, holder, leaseGrowths: 0 }, segments)
+      await takeAndReplay(place, stored, createUuid(), segments)
     } else if (!(await isEmpty(files, segments))) throw unknownJournal(folder)
     for (const { file } of segments) await files.remove(file)
     await fs.promises.rmdir(folder)
   }
   if (stored) await replaceJournal(database, null, null)
+}
+
+/** Resolves to the last record. An embedded database counts no growths of leases. */
+async function takeAndReplay(place: JournalPlace, stored: StoredJournal, holder: string, segments: readonly Segment[]) {
+  await takeJournal(place.database, stored.journalId, holder)
+  return replay(place, { ...stored, holder, leaseGrowths: 0 }, segments)
 }
 
 function unknownJournal(folder: string): JournalError {

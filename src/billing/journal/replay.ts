@@ -4,7 +4,7 @@ import { findUnknownInstances, type StoredJournal } from './journal.store.ts'
 import type { JournalPlace } from './open-journal.ts'
 import { Projector } from './projector.ts'
 import { decodeRecord, type JournalRecord } from './records.ts'
-import { readSegments, type Segment } from './segments.ts'
+import { readSegments, type Segment, segmentsBehind } from './segments.ts'
 
 export interface ReplayedJournal extends StoredJournal {
   /** This process, which has taken the journal. */
@@ -25,7 +25,7 @@ export async function replay(
   const { folder, log, files = journalFiles } = place
   const { journalId, appliedSequence, leaseGrowths } = stored
   const records: JournalRecord[] = []
-  const waiting = segments.filter((_, place) => (segments[place + 1]?.firstSequence ?? Infinity) > appliedSequence + 1)
+  const waiting = segmentsBehind(segments, appliedSequence)
   const contents = await readSegments(files, waiting, journalId, (frame) => {
     if (frame.lastSequence <= appliedSequence) return
     const behind = Math.max(0, appliedSequence + 1 - frame.firstSequence)

@@ -39,6 +39,11 @@ export async function listSegments(folder: string): Promise<Segment[]> {
     .map((name) => ({ file: path.join(folder, name), firstSequence: Number(name.slice(0, -segmentSuffix.length)) }))
 }
 
+/** Those with records behind the sequence: the last one, and each whose successor begins behind the record after the sequence. */
+export function segmentsBehind(segments: readonly Segment[], appliedSequence: number): Segment[] {
+  return segments.filter((_, place) => (segments[place + 1]?.firstSequence ?? Infinity) > appliedSequence + 1)
+}
+
 /** The records of the segments, after every segment was checked. */
 export interface Contents {
   firstSequence: number

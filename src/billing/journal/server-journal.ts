@@ -16,7 +16,7 @@ import { JournalLog } from './journal-log.ts'
 import type { JournalPlace, OpenedJournal } from './open-journal.ts'
 import { ProjectionLostError } from './projector.ts'
 import { replay } from './replay.ts'
-import { isEmpty, listSegments, openSegmentFolder, readSegments, type Segment } from './segments.ts'
+import { isEmpty, listSegments, openSegmentFolder, readSegments, type Segment, segmentsBehind } from './segments.ts'
 import {
   claimJournal,
   closeEmptyJournal,
@@ -147,7 +147,7 @@ async function setAside(place: ServerJournalPlace, stored: ServerJournal, segmen
   const { folder, files = journalFiles, log } = place
   const { journalId, appliedSequence } = stored
   let last = 0
-  const waiting = segments.filter((_, place) => (segments[place + 1]?.firstSequence ?? Infinity) > appliedSequence + 1)
+  const waiting = segmentsBehind(segments, appliedSequence)
   if (waiting.length > 0) {
     const { lastSequence, damage } = await readSegments(files, waiting, journalId, () => {})
     last = damage ? Infinity : lastSequence

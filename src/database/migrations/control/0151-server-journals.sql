@@ -26,44 +26,20 @@ end $$;
 create trigger ledger_instances_keep_journals before delete on ledger_instances
   for each row execute function ledger_instances_keep_journals();
 
--- As in 0139, which stays for earlier versions; for the holder of a journal that is open in a database that has all growths of leases
--- which the records rely on.
+-- As in 0139, for the holder of a journal that is open in a database that has all growths of leases which the records rely on.
+-- Otherwise nothing is done, and `at_sequence` is null. The row stays locked, so that the journal cannot be taken over meanwhile.
 create function ledger_apply_journal(journal uuid, holder uuid, growths int8, first int8, last int8, instance uuid,
   opens json, changes jsonb, settlements json)
 returns table (applied boolean, at_sequence int8, rejected int4)
 language plpgsql as $function$
 #variable_conflict use_column
-declare
-  is_alive boolean;
-  opened text[];
-  entered text[];
-  count int4 := 0;
 begin
-  update ledger_journals set applied_sequence = $5
-  where journal_id = $1 and holder = $2 and lease_growths >= $3 and closed_at is null and applied_sequence = $4 - 1;
-  if not found then
-    return query select false, (
-      select applied_sequence from ledger_journals
-      where journal_id = $1 and holder = $2 and lease_growths >= $3 and closed_at is null), 0;
-    return;
+  perform 1 from ledger_journals
+  where journal_id = $1 and holder = $2 and lease_growths >= $3 and closed_at is null
+  for update;
+  if found then
+    return query select * from ledger_apply_journal($1, $4, $5, $6, $7, $8, $9);
+  else
+    return query select false, null::int8, 0;
   end if;
-  select b.alive, b.opened_ids, b.entered_ids into is_alive, opened, entered from ledger_write_batch($6, $7, $8, $9) b;
-  if cardinality(opened) < json_array_length($7) or cardinality(entered) < json_array_length($9) then
-    with records as (
-      select 'open' as kind, opened as written, value as record from json_array_elements($7)
-      union all
-      select 'settle', entered, value from json_array_elements($9)
-    ), kept as (
-      insert into ledger_journal_rejects (journal_id, sequence, request_id, reason, record)
-      select $1, $5, record ->> 'request_id',
-        case when not is_alive then 'the instance ' || $6 || ' is not registered'
-          when kind = 'open' then 'the request id was used before'
-          else 'the request has no hold, or was settled before' end,
-        record::text
-      from records where (record ->> 'request_id') <> all (written)
-      returning 1
-    )
-    select count(*)::int4 into count from kept;
-  end if;
-  return query select true, $5, count;
 end $function$;
