@@ -384,6 +384,15 @@ export const configFileSchema = z.strictObject({
         ),
     })
     .prefault({}),
+  adminLog: z
+    .strictObject({
+      keepDays: integer(30, 36_500)
+        .optional()
+        .describe(
+          'Entries of the admin log that are more than this many days old are removed. Without it, all are kept.',
+        ),
+    })
+    .prefault({}),
   search: z
     .strictObject({
       memoryMegabytes: integer(0, 4096)

@@ -106,6 +106,7 @@ const environmentSettings: Record<string, string> = {
   PORTICO_LEDGER_JOURNAL: 'ledger.journal',
   PORTICO_LEDGER_JOURNAL_FOLDER: 'ledger.journalFolder',
   PORTICO_LEDGER_KEEP_ENTRIES_DAYS: 'ledger.keepEntriesDays',
+  PORTICO_ADMIN_LOG_KEEP_DAYS: 'adminLog.keepDays',
   PORTICO_SEARCH_MEMORY_MEGABYTES: 'search.memoryMegabytes',
   PORTICO_CA_FILE: 'network.caFile',
   PORTICO_WEBHOOK_NETWORKS: 'network.webhookNetworks',

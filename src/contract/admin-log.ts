@@ -6,6 +6,7 @@ import { queryInteger } from './query-integer.ts'
 
 /** Every action that the log can have. The console has a name for each, in every language. */
 export const adminActions = [
+  'admin_log.exported',
   'api_key.created',
   'api_key.rotated',
   'backup.created',
@@ -75,12 +76,6 @@ export type AdminAction = (typeof adminActions)[number]
 const text = (maximum: number) => z.string().min(1).max(maximum)
 
 const filterFields = {
-  limit: queryInteger(1, 100).default(20),
-  cursor: z
-    .string()
-    .regex(/^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be the nextCursor of an earlier page')
-    .optional()
-    .describe('`nextCursor` of the page before.'),
   actor: text(320).optional().describe('The email of a person, `operator` or `service`.'),
   action: z.enum(adminActions).optional(),
   subjectType: text(50).optional().describe('For instance `organisation`, `space` or `provider`.'),
@@ -89,8 +84,22 @@ const filterFields = {
   to: isoTime.optional().describe('Changes before this time.'),
 }
 
-export const organisationAdminLogQuerySchema = z.object(filterFields)
-export const adminLogQuerySchema = z.object({ ...filterFields, organisationId: z.uuid().optional() })
+const pageFields = {
+  ...filterFields,
+  limit: queryInteger(1, 100).default(20),
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be the nextCursor of an earlier page')
+    .optional()
+    .describe('`nextCursor` of the page before.'),
+}
+const exportFields = { ...filterFields, format: z.enum(['jsonl', 'csv']).default('jsonl') }
+const ofOrganisation = { organisationId: z.uuid().optional() }
+
+export const organisationAdminLogQuerySchema = z.object(pageFields)
+export const adminLogQuerySchema = z.object({ ...pageFields, ...ofOrganisation })
+export const organisationAdminLogExportQuerySchema = z.object(exportFields)
+export const adminLogExportQuerySchema = z.object({ ...exportFields, ...ofOrganisation })
 
 const adminLogEntrySchema = z
   .object({
@@ -118,6 +127,7 @@ export const adminLogPageSchema = z
   })
   .meta({ id: 'AdminLogPage' })
 
+export type AdminLogExportQuery = z.output<typeof adminLogExportQuerySchema>
 export type AdminLogQuery = z.output<typeof adminLogQuerySchema>
 export type AdminLogEntryBody = z.output<typeof adminLogEntrySchema>
 export type AdminLogPageBody = z.output<typeof adminLogPageSchema>

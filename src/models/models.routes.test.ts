@@ -187,7 +187,8 @@ describe('secrets', () => {
     const shown = await call('PUT', '/api/providers/east', body)
     expect(shown.body).toMatchObject({ apiKeyLastFour: 'cdef', headerNames: ['x-tenant'], hasCredentials: true })
     const rows = await databases.control.query(`SELECT * FROM catalogue_providers`)
-    const log = (await createAdminLog({ database: databases.control }).loadPage({ limit: 100 })).entries
+    const log = (await createAdminLog({ database: databases.control, clock: systemClock }).loadPage({ limit: 100 }))
+      .entries
     const listed = await call('GET', '/api/providers')
     const everything = JSON.stringify([rows, log]) + shown.text + listed.text
     for (const secret of [key, 'header-secret-123', 'credential-secret-456']) expect(everything).not.toContain(secret)
@@ -277,7 +278,7 @@ test('every change is recorded with the values before and after', async () => {
   await call('PUT', '/api/models/big', { tier: 'base', aliases: ['one'] })
   await call('PUT', '/api/models/big', { tier: 'premium' })
   await call('DELETE', '/api/models/big')
-  const { entries } = await createAdminLog({ database: databases.control }).loadPage({ limit: 3 })
+  const { entries } = await createAdminLog({ database: databases.control, clock: systemClock }).loadPage({ limit: 3 })
   expect(entries).toMatchObject([
     { action: 'model.removed', subjectId: 'big', before: { tier: 'premium' }, after: null },
     { action: 'model.updated', before: { tier: 'base', aliases: ['one'] }, after: { tier: 'premium', aliases: null } },

@@ -1,6 +1,13 @@
 import type { Database, Queryable, SqlValue } from '../database/index.ts'
-import { createUuid, isUuid } from '../kernel/index.ts'
-import type { AdminLog, AdminLogEntry, AdminLogFilter, NewAdminLogEntry } from './admin-log.ts'
+import { type Clock, createUuid, isUuid, type OrganisationId } from '../kernel/index.ts'
+import type {
+  Actor,
+  AdminLog,
+  AdminLogEntry,
+  AdminLogFilter,
+  AdminLogSelection,
+  NewAdminLogEntry,
+} from './admin-log.ts'
 
 /** Writes one entry. Call it inside the transaction of the change, so that both are committed or neither. */
 export async function recordAdminChange(transaction: Queryable, entry: NewAdminLogEntry): Promise<void> {
@@ -26,19 +33,21 @@ export async function recordAdminChange(transaction: Queryable, entry: NewAdminL
 
 type Row = Omit<AdminLogEntry, 'subjectName' | 'organisationName'>
 
+const columns = `id, at, actor, request_id AS "requestId", action, subject_type AS "subjectType", subject_id AS "subjectId",
+  organisation_id AS "organisationId", before, after, person_id AS "personId", session_id AS "sessionId"`
+
 /** A filter whose entries are rare may read much of the log. */
 const pageTimeoutMs = 10_000
+const exportTimeoutMs = 60_000
+/** Of an export, which holds one page in memory. */
+const entriesPerPage = 100
 
-export function createAdminLog({ database }: { database: Database }): AdminLog {
+export function createAdminLog({ database, clock }: { database: Database; clock: Clock }): AdminLog {
   return {
     async loadPage(filter) {
-      const { where, parameters } = conditionsOf(filter)
+      const { where, parameters } = conditionsOf(filter, placeOf(filter), '<')
       const rows = await database.query<Row>(
-        `SELECT id, at, actor, request_id AS "requestId", action, subject_type AS "subjectType",
-                subject_id AS "subjectId", organisation_id AS "organisationId", before, after,
-                person_id AS "personId", session_id AS "sessionId"
-           FROM admin_log ${where}
-          ORDER BY at DESC, id DESC LIMIT ${filter.limit + 1}`,
+        `SELECT ${columns} FROM admin_log ${where} ORDER BY at DESC, id DESC LIMIT ${filter.limit + 1}`,
         parameters,
         { timeoutMs: pageTimeoutMs },
       )
@@ -49,11 +58,56 @@ export function createAdminLog({ database }: { database: Database }): AdminLog {
         nextCursor: rows.length > filter.limit && last ? `${last.at.getTime()}.${last.id}` : null,
       }
     },
+    async export(actor, format, selection) {
+      const nowMs = clock.now()
+      await recordExport(database, actor, nowMs, { format, ...selection })
+      const to = selection.to === undefined ? nowMs : Math.min(nowMs, Date.parse(selection.to))
+      return loadAll(database, { ...selection, to: new Date(to).toISOString() })
+    },
   }
 }
 
+function recordExport(database: Database, actor: Actor, atMs: number, filter: AdminLogSelection & { format: string }) {
+  const { organisationId, ...after } = filter
+  return recordAdminChange(database, {
+    actor,
+    atMs,
+    action: 'admin_log.exported',
+    subjectType: 'admin_log',
+    subjectId: organisationId ?? 'all',
+    organisationId: (organisationId ?? null) as OrganisationId | null,
+    before: null,
+    after: Object.fromEntries(Object.entries(after).filter(([, value]) => value !== undefined)),
+  })
+}
+
+async function* loadAll(database: Database, selection: AdminLogSelection): AsyncGenerator<AdminLogEntry[]> {
+  for (let place: Place | undefined; ;) {
+    const { where, parameters } = conditionsOf(selection, place, '>')
+    const rows = await database.query<Row>(
+      `SELECT ${columns} FROM admin_log ${where} ORDER BY at, id LIMIT ${entriesPerPage}`,
+      parameters,
+      { timeoutMs: exportTimeoutMs, background: true },
+    )
+    if (rows.length > 0) yield withNames(database, rows)
+    place = rows.at(-1)
+    if (rows.length < entriesPerPage) return
+  }
+}
+
+type Place = Pick<AdminLogEntry, 'at' | 'id'>
+
+function placeOf({ cursor }: AdminLogFilter): Place | undefined {
+  const [atMs, id] = cursor?.split('.') ?? []
+  return id === undefined ? undefined : { at: new Date(Number(atMs)), id }
+}
+
 /** Only the given conditions, so that the planner can choose the index of the narrowest one. */
-function conditionsOf(filter: AdminLogFilter): { where: string; parameters: SqlValue[] } {
+function conditionsOf(
+  filter: AdminLogSelection,
+  place: Place | undefined,
+  direction: '<' | '>',
+): { where: string; parameters: SqlValue[] } {
   const parameters: SqlValue[] = []
   const conditions: string[] = []
   const add = (condition: (name: string) => string, value: SqlValue | undefined) => {
@@ -68,10 +122,9 @@ function conditionsOf(filter: AdminLogFilter): { where: string; parameters: SqlV
   add((value) => `subject_id = ${value}`, filter.subjectId)
   add((value) => `at >= ${value}`, filter.from === undefined ? undefined : new Date(filter.from))
   add((value) => `at < ${value}`, filter.to === undefined ? undefined : new Date(filter.to))
-  const [atMs, id] = filter.cursor?.split('.') ?? []
-  if (atMs !== undefined && id !== undefined) {
-    parameters.push(new Date(Number(atMs)), id)
-    conditions.push(`(at, id) < ($${parameters.length - 1}, $${parameters.length}::uuid)`)
+  if (place) {
+    parameters.push(place.at, place.id)
+    conditions.push(`(at, id) ${direction} ($${parameters.length - 1}, $${parameters.length}::uuid)`)
   }
   return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, parameters }
 }

@@ -58,7 +58,7 @@ export interface NewAdminLogEntry extends AdminLogChange {
   action: AdminAction
 }
 
-export interface AdminLogFilter {
+export interface AdminLogSelection {
   organisationId?: string | undefined
   actor?: string | undefined
   action?: string | undefined
@@ -67,6 +67,9 @@ export interface AdminLogFilter {
   /** ISO 8601: from included, to not. */
   from?: string | undefined
   to?: string | undefined
+}
+
+export interface AdminLogFilter extends AdminLogSelection {
   /** `nextCursor` of the page before. */
   cursor?: string | undefined
   limit: number
@@ -75,6 +78,8 @@ export interface AdminLogFilter {
 export interface AdminLog {
   /** Newest first. */
   loadPage(filter: AdminLogFilter): Promise<{ entries: AdminLogEntry[]; nextCursor: string | null }>
+  /** The entries up to now in pages, oldest first, after a new entry that records who exports. */
+  export(actor: Actor, format: string, selection: AdminLogSelection): Promise<AsyncIterable<AdminLogEntry[]>>
 }
 
 /** The fields that differ, with both values; null if there are none. Values must be JSON. */

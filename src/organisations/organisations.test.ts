@@ -257,6 +257,6 @@ describe('the admin log', () => {
 })
 
 async function loadLog(organisationId: string) {
-  const log = createAdminLog({ database: databases.control })
+  const log = createAdminLog({ database: databases.control, clock: systemClock })
   return (await log.loadPage({ organisationId, limit: 100 })).entries
 }

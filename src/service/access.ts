@@ -3,7 +3,12 @@ import { createAccounts } from '../accounts/index.ts'
 import type { Config } from '../config.ts'
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import { publicNetworks, type SecretBox } from '../kernel/index.ts'
-import { createAdminLog, createOperatorTokenStore, createOperatorTokens } from '../operators/index.ts'
+import {
+  createAdminLog,
+  createOperatorTokenStore,
+  createOperatorTokens,
+  openAdminLogRetention,
+} from '../operators/index.ts'
 import { createOrganisationLimiter, createOrganisationStore, createOrganisations } from '../organisations/index.ts'
 import { createConnectionPool } from '../providers/index.ts'
 import type { PartContext } from './foundation.ts'
@@ -50,7 +55,14 @@ export async function openAccess(dependencies: AccessDependencies) {
     log,
   })
   onStop(() => accounts.close())
-  const adminLog = createAdminLog({ database: control })
+  const adminLog = createAdminLog({ database: control, clock })
+  const retention = openAdminLogRetention({
+    database: control,
+    keepDays: config.settings.adminLog.keepDays,
+    clock,
+    log,
+  })
+  onStop(() => retention.close())
   const limiter = createOrganisationLimiter({ clock })
   return { organisationStore, organisations, limiter, operatorTokens, accounts, adminLog }
 }

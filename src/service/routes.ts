@@ -45,6 +45,7 @@ import { type CatalogueViews, type LiveCatalogue, modelRoutes, type OperatorCata
 import {
   actorOf,
   type AdminLog,
+  adminLogRoutes,
   auditRoutes,
   findingsOfCounts,
   operatorRoutes,
@@ -148,7 +149,8 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     staticRoutes({ folder: consoleFolder }),
     ...operatorPages(dependencies),
     backupRoutes(dependencies.backups),
-    operatorRoutes({ adminLog, operatorTokens, hasOrganisation: (id) => organisations.get(id) !== undefined }),
+    operatorRoutes({ operatorTokens }),
+    adminLogRoutes({ adminLog, hasOrganisation: (id) => organisations.get(id) !== undefined }),
     auditRoutes({
       checks: [
         { area: 'ledger', run: async () => (await ledger.audit()).findings },

@@ -182,7 +182,7 @@ describe('a Space', () => {
     await using instance = await startInstance()
     const space = await createSpace(instance, { instructions: 'Secret sauce A' })
     await instance.spaces.update(space.id, { instructions: 'Secret sauce B' }, actor)
-    const log = createAdminLog({ database: databases.control })
+    const log = createAdminLog({ database: databases.control, clock: systemClock })
     const { entries } = await log.loadPage({ organisationId: space.organisationId, limit: 10 })
     expect(entries[0]).toMatchObject({ action: 'space.updated', after: { instructionsChanged: true } })
     expect(JSON.stringify(entries)).not.toContain('sauce')

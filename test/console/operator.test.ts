@@ -96,15 +96,13 @@ describe.skipIf(!hasBrowser)(`the pages of operators${skipReason}`, () => {
       .toEqual(['markupPercent− 0+ 7.5', 'monthlyBudgetUsd− 200+ 350', 'periodAnchorDay− 1+ 15'])
     await page.getByText('root@example.org').first().waitFor()
     await expectAccessible(page)
+    await page.getByRole('button', { name: 'Export' }).click()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Export as JSON' }).click(),
+      page.getByRole('menuitem', { name: 'JSON Lines' }).click(),
     ])
-    const exported = JSON.parse(await readFile(await download.path(), 'utf8'))
-    expect(exported.items.map(({ action }: { action: string }) => action)).toEqual([
-      'organisation.updated',
-      'organisation.created',
-    ])
+    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n')
+    expect(lines.map((line) => JSON.parse(line).action)).toEqual(['organisation.created', 'organisation.updated'])
     await page.getByRole('combobox', { name: 'Action' }).click()
     await page.getByRole('option', { name: 'Organisation created' }).click()
     await page.waitForURL(/action=organisation\.created/)
