@@ -3,6 +3,7 @@ import { addBackupCommands } from './commands/backups.ts'
 import { addChatCommand } from './commands/chat.ts'
 import { addDeploymentCommands } from './commands/deployments.ts'
 import { addDocumentCommands } from './commands/documents.ts'
+import { addMigrateCommands } from './commands/migrate.ts'
 import { addModelCommands } from './commands/models.ts'
 import { addOrganisationCommands } from './commands/organisations.ts'
 import { addProviderCommands } from './commands/providers.ts'
@@ -50,6 +51,7 @@ function createProgram(cliProcess: CliProcess): Command {
     addUsageCommands,
     addServiceCommands,
     addBackupCommands,
+    addMigrateCommands,
   ]) {
     add(program)
   }

@@ -1,14 +1,19 @@
 import { text } from 'node:stream/consumers'
-import { DatabaseStartError } from './database/index.ts'
+import { JournalError } from './billing/index.ts'
+import { ConfigError } from './config.ts'
+import { DatabaseStartError, MoveError } from './database/index.ts'
 import { BackupError } from './backup/index.ts'
 import { backUpOffline, restoreOffline } from './offline/backups.ts'
+import { moveToPostgres } from './offline/move.ts'
 
 /**
  * The program that works on a data folder without a service. The command line writes one JSON object to its standard input (it may
  * contain a secret key), and reads lines of JSON from its standard output: `{"progress": …}`, and at the end `{"result": …}` or `{"error": …}`.
  */
 
-const tasks = { backup: backUpOffline, restore: restoreOffline }
+const tasks = { backup: backUpOffline, restore: restoreOffline, move: moveToPostgres }
+
+const expected = [BackupError, ConfigError, DatabaseStartError, JournalError, MoveError]
 
 type TaskName = keyof typeof tasks
 
@@ -25,6 +30,6 @@ try {
   const { message, code } = error as NodeJS.ErrnoException
   post({ error: { message } })
   // Errors of the file system name the file and the reason.
-  const isExpected = error instanceof BackupError || error instanceof DatabaseStartError || code !== undefined
+  const isExpected = code !== undefined || expected.some((kind) => error instanceof kind)
   if (!isExpected) process.stderr.write(`${(error as Error).stack}\n`)
 }

@@ -1,5 +1,5 @@
 export { freshness, noteFreshness } from './freshness.ts'
-export type { JournalFiles } from './journal/index.ts'
+export { JournalError, type JournalFiles, removeJournal } from './journal/index.ts'
 export { journalRoutes } from './journals.routes.ts'
 export { createLedger, type LedgerObserver, type LedgerService } from './ledger.ts'
 export { addToOutbox } from './outbox.store.ts'

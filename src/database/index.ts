@@ -3,6 +3,8 @@ export { DatabaseError, DatabaseStartError, findLostConnection, isForeignKeyViol
 export { lockFolder } from './embedded/folder-lock.ts'
 export { readEmbeddedSchema } from './embedded/read-schema.ts'
 export { knownMigrations } from './migrate.ts'
+export { checkTarget, endMove, moveDatabase, type MovedRows } from './move/move-database.ts'
+export { MoveError } from './move/move-error.ts'
 export { openDatabases } from './open-databases.ts'
 export type { Database, DatabaseCopy, Databases, PausedDatabase, Queryable, QueryOptions, SqlValue } from './port.ts'
 export { encodeHalfVector, encodeVector } from './vectors.ts'

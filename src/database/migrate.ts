@@ -27,6 +27,8 @@ export interface MigrateOptions {
   folder?: string | undefined
   /** Attempts of a script that waits for locks. */
   lockAttempts?: number
+  /** For the move itself: the database may have a part of a data folder that is being moved to it. */
+  allowUnfinishedMove?: boolean | undefined
 }
 
 interface AppliedMigration {
@@ -47,7 +49,12 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   const migrations = readMigrations(name, folder)
   const session = createRunner(await source.acquire({ direct: true }))
   try {
-    const isNew = !(await tableExists(session))
+    if (!options.allowUnfinishedMove && (await tableExists(session, 'portico_move_state'))) {
+      throw new DatabaseStartError(
+        `the ${name} database has a part of an embedded one that is being moved to it: finish with portico migrate embedded-to-postgres`,
+      )
+    }
+    const isNew = !(await tableExists(session, 'portico_migrations'))
     if (!isNew) {
       const applied = await loadApplied(session)
       warnOfNewer(migrations, applied, options)
@@ -178,8 +185,8 @@ function recordApplied(session: Runner, { name, checksum, needsVersion }: Migrat
   ])
 }
 
-async function tableExists(session: Runner): Promise<boolean> {
-  const [row] = await session.run(`select to_regclass('portico_migrations') is not null as found`, [])
+async function tableExists(session: Runner, table: string): Promise<boolean> {
+  const [row] = await session.run('select to_regclass($1) is not null as found', [table])
   return row!.found === true
 }
 

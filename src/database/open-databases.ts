@@ -25,6 +25,8 @@ export interface OpenDatabasesOptions {
   migrationsFolder?: string | undefined
   /** Of embedded databases that first starts copy; default: those of the installation. Not used with another migrationsFolder. */
   templatesFolder?: string | undefined
+  /** Opens a server to which an embedded database is being moved. */
+  allowUnfinishedMove?: boolean | undefined
 }
 
 /** Opens control and corpus and runs their migrations. Throws DatabaseStartError with the remedy. */
@@ -46,7 +48,8 @@ export async function openDatabases(options: OpenDatabasesOptions): Promise<Data
     if (url === undefined) {
       return openEmbedded({ name, folder: path.join(embeddedFolder, name), clock, log, migrationsFolder })
     }
-    return openServer({ name, url, directUrl: directUrls[name], limits: options.limits, log, migrationsFolder })
+    const { limits, allowUnfinishedMove } = options
+    return openServer({ name, url, directUrl: directUrls[name], limits, log, migrationsFolder, allowUnfinishedMove })
   }
 
   try {

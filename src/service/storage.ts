@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { createRecentEvents, type RecentEvents } from '../console/recent-events.ts'
 import { type Databases, DatabaseStartError, openDatabases } from '../database/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
+import { isMoved, movedMark } from './moved-mark.ts'
 import { openSecretKey } from './secret-key.ts'
 
 /**
@@ -32,6 +33,11 @@ export async function openStorage({ config, log: processLog, clock }: StorageOpt
   if (isUnfinishedRestore(settings.dataFolder)) {
     throw new DatabaseStartError(
       `a restore into ${settings.dataFolder} did not end: run portico restore again, or choose another data folder`,
+    )
+  }
+  if (secrets.databaseUrl === undefined && isMoved(settings.dataFolder)) {
+    throw new DatabaseStartError(
+      `${settings.dataFolder} is moved to a PostgreSQL server (${movedMark(settings.dataFolder)}): set DATABASE_URL. To use the embedded databases again, remove that file`,
     )
   }
   const secretKey = await openSecretKey(config)

@@ -1,3 +1,4 @@
+export { JournalError } from './journal-error.ts'
 export type { JournalFiles } from './journal-files.ts'
 export type { JournalCopy } from './journal-log.ts'
 export { loadOpenJournals, type OpenJournal, releaseJournal } from './server-journal.store.ts'

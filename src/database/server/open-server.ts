@@ -20,6 +20,7 @@ export interface ServerOptions {
   limits?: Partial<ServerLimits> | undefined
   log: Log
   migrationsFolder?: string | undefined
+  allowUnfinishedMove?: boolean | undefined
 }
 
 // A server that starts at the same time (compose) or is in a failover may need these attempts.
@@ -31,7 +32,7 @@ const preparationLockKey = 7_041_994_202n
 
 /** Opens one logical database on a PostgreSQL server: creates its schema and extensions, and runs its migrations. */
 export async function openServer(options: ServerOptions): Promise<Database> {
-  const { name, url, directUrl, log, migrationsFolder } = options
+  const { name, url, directUrl, log, migrationsFolder, allowUnfinishedMove } = options
   const limits = { ...defaultLimits, ...options.limits }
   const schema = `portico_${name}`
   const extensionSchemas = await prepareServer(options, schema)
@@ -47,7 +48,7 @@ export async function openServer(options: ServerOptions): Promise<Database> {
   try {
     const features = await loadFeatures(source)
     if (name === 'corpus') warnOfOldPgvector(features, log)
-    await migrate({ name, engine: 'postgres', source, log, folder: migrationsFolder })
+    await migrate({ name, engine: 'postgres', source, log, folder: migrationsFolder, allowUnfinishedMove })
     return createDatabase({ name, engine: 'postgres', features, source, limits })
   } catch (error) {
     await source.close()
