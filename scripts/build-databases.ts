@@ -12,6 +12,9 @@ import { describeError, silentLog, systemClock } from '../src/kernel/index.ts'
 
 async function build(): Promise<void> {
   const target = path.join(templatesFolder, databaseFingerprint())
+  // The service makes folders that only its user may read.
+  fs.mkdirSync(templatesFolder, { recursive: true })
+  fs.chmodSync(templatesFolder, 0o755)
   if (fs.existsSync(target)) return
   const temporary = `${target}.${process.pid}`
   try {
