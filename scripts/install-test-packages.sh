@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs Debian packages that some suites use if they are present: Chromium for the browser tests, poppler for the pdf comparison,
-# PgBouncer for connections through a pooler, nginx, Caddy and Prometheus for the examples in deploy/, `script` for the start on a terminal.
+# PgBouncer for connections through a pooler, nginx, Caddy and Prometheus for the examples in deploy/, buildah for the container image,
+# `script` for the start on a terminal.
 set -u
 missing=()
 [ -x /usr/bin/chromium ] || missing+=(chromium)
@@ -8,6 +9,7 @@ missing=()
 [ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 [ -x /usr/bin/caddy ] || missing+=(caddy)
 [ -x /usr/bin/promtool ] || missing+=(prometheus)
+command -v buildah >/dev/null || missing+=(buildah)
 command -v script >/dev/null || missing+=(bsdutils)
 command -v pdftotext >/dev/null || missing+=(poppler-utils)
 [ "${#missing[@]}" -eq 0 ] && exit 0

@@ -1,0 +1,62 @@
+# Portico as a container image: docs/deploying.md#docker. `docker build -t portico .`
+#
+# Tags are pinned to a version. For builds that never change, add the digests that your registry shows, such as
+# node:24.21.0-bookworm-slim@sha256:… and debian:bookworm-slim@sha256:….
+FROM node:24.21.0-bookworm-slim AS sources
+WORKDIR /portico
+COPY package.json package-lock.json .npmrc ./
+
+# What `npm ci` makes outside an image: the console, the embedded databases that a first start copies, and the bundle of the service.
+FROM sources AS build
+RUN npm ci --ignore-scripts
+COPY . .
+RUN npm run build:console && npm run build:databases && npm run build:service
+
+# What runs. The image has its Node.js already, so the packaged one is left out; so is what only compilers, debuggers and readers use.
+FROM sources AS dependencies
+RUN npm ci --omit=dev --omit=optional --ignore-scripts \
+  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \
+    -o \( -name '*.md' ! -iname '*license*' ! -iname '*notice*' \) \) -delete
+
+# Debian with the Node.js binary, without npm and yarn: nothing in the running container installs packages.
+FROM debian:bookworm-slim
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Portico" \
+  org.opencontainers.image.description="Model gateway, document management and published Space chat behind one API key per organisation" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}" \
+  org.opencontainers.image.documentation="file:///portico/docs/deploying.md"
+COPY --from=sources /usr/local/bin/node /usr/local/bin/node
+# A fixed number, for the owner of volumes and for `runAsUser`.
+RUN groupadd --system --gid 10001 portico \
+  && useradd --system --uid 10001 --gid portico --home-dir /data --shell /usr/sbin/nologin portico \
+  && install --directory --owner=portico --group=portico --mode=0750 /data
+WORKDIR /portico
+COPY --from=dependencies /portico/node_modules node_modules
+COPY --from=build /portico/dist dist
+# A start compares the bundle with all that it was made from.
+COPY package.json package-lock.json ./
+COPY scripts/build-service.ts scripts/
+COPY scripts/service-bundle/to-ascii.ts scripts/service-bundle/
+COPY bin bin
+COPY cli cli
+COPY src src
+COPY deploy/health-check.mjs deploy/
+# The root file system may be read-only: only /data and /tmp are written.
+ENV NODE_ENV=production \
+  HOST=0.0.0.0 \
+  PORT=8080 \
+  PORTICO_METRICS_HOST=0.0.0.0 \
+  PORTICO_METRICS_PORT=9464 \
+  PORTICO_DATA_DIR=/data \
+  NODE_COMPILE_CACHE=/tmp/portico-compile-cache
+USER 10001:10001
+VOLUME /data
+EXPOSE 8080 9464
+# Is the process alive? For restarts; load balancers check /readyz.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 CMD ["node", "deploy/health-check.mjs", "/livez"]
+STOPSIGNAL SIGTERM
+# bin/run replaces its shell, so Portico is process 1 and receives the signals. It waits for the processes that it starts, which start no others:
+# an init such as tini has nothing to do.
+CMD ["bin/run", "src/main.ts"]
