@@ -34,9 +34,9 @@ export function createDatabase({ name, engine, features, source, limits, startCo
   // forever: it holds the only connection of the embedded engine, and perhaps the last one of a pool.
   const openTransaction: OpenTransaction = new AsyncLocalStorage()
   let closing: Promise<void> | undefined
-  const withDefaults: WithDefaults = ({ signal, prepared, background, ...options }) => {
+  const withDefaults: WithDefaults = ({ signal, prepared, settings, background, ...options }) => {
     const usualMs = background ? limits?.backgroundStatementTimeoutMs : limits?.statementTimeoutMs
-    return { timeoutMs: options.timeoutMs ?? usualMs ?? defaultStatementTimeoutMs, signal, prepared }
+    return { timeoutMs: options.timeoutMs ?? usualMs ?? defaultStatementTimeoutMs, signal, prepared, settings }
   }
 
   async function withSession<T>(options: QueryOptions, use: (session: SqlSession) => Promise<T>): Promise<T> {

@@ -106,6 +106,38 @@ describe('values', () => {
   })
 })
 
+describe('settings of a statement', () => {
+  const read = `select current_setting('lock_timeout') as value, $1::int as one`
+
+  test('apply to that statement alone', async () => {
+    const [before] = await databases.corpus.query<{ value: string }>(read, [1])
+    expect(before!.value).not.toBe('4321ms')
+    const settings = { lock_timeout: '4321ms', jit: 'off' }
+    expect(await databases.corpus.query(read, [1], { settings })).toEqual([{ value: '4321ms', one: 1 }])
+    const after = await Promise.all(Array.from({ length: 30 }, () => databases.corpus.query(read, [1])))
+    expect(after.flat()).toEqual(Array.from({ length: 30 }, () => before))
+  })
+
+  test('last until the end of a transaction', async () => {
+    const inside = await databases.corpus.transaction(async (transaction) => {
+      await transaction.query('select 1', [], { settings: { lock_timeout: '4321ms' } })
+      return transaction.query(read, [1])
+    })
+    expect(inside).toEqual([{ value: '4321ms', one: 1 }])
+    const [after] = await databases.corpus.query<{ value: string }>(read, [1])
+    expect(after!.value).not.toBe('4321ms')
+  })
+
+  test('an unknown one fails the statement, and the next one runs', async () => {
+    const failed = databases.corpus.query(read, [1], { settings: { no_such_setting: '1' } })
+    await expect(failed).rejects.toMatchObject({ name: 'DatabaseError', code: '42704' })
+    const broken = databases.corpus.query('select 1 / $1::int', [0], { settings: { lock_timeout: '4321ms' } })
+    await expect(broken).rejects.toMatchObject({ name: 'DatabaseError', code: '22012' })
+    const [after] = await databases.corpus.query<{ value: string }>(read, [1])
+    expect(after!.value).not.toBe('4321ms')
+  })
+})
+
 describe('errors', () => {
   test('carry their SQLSTATE and a short text', async () => {
     const error = await databases.control.query('select * from no_such_table').catch((caught: unknown) => caught)

@@ -35,6 +35,8 @@ export interface QueryOptions {
    * of a hot path, with a constant text and one good plan whatever the parameters. A server ignores it: planning is fast there.
    */
   prepared?: boolean
+  /** Settings of PostgreSQL for this statement, sent together with it; in a transaction they last until its end. */
+  settings?: Readonly<Record<string, string>> | undefined
 }
 
 export interface Queryable {

@@ -29,6 +29,7 @@ export interface RunOptions {
   timeoutMs: number
   signal?: AbortSignal | undefined
   prepared?: boolean | undefined
+  settings?: QueryOptions['settings']
 }
 
 /** One connection, reserved for one statement or one transaction. */

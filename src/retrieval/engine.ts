@@ -68,6 +68,15 @@ export interface CandidateQuery {
   vectors: readonly QueryVector[]
   /** Most candidates by terms, and most by each vector. */
   limit: number
+  /** How the candidates are ranked, where an engine may leave out those that cannot be among the best. */
+  ranking?: Ranking
+}
+
+export interface Ranking {
+  /** Share of the similarity in the fused score, 0..1. */
+  vectorWeight: number
+  /** How many of the best candidates are used. */
+  best: number
 }
 
 export interface QueryVector {

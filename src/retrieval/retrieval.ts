@@ -139,7 +139,7 @@ async function findPassages(parts: SearchParts, request: SearchRequest): Promise
     const candidates = await space.findCandidates(query)
     explainer?.finished('candidates')
     const ranked = rank(candidates, query, parts.vectorWeight)
-    const best = ranked.slice(0, Math.max(request.limit * 2, rerankSizeOf(parts, request)))
+    const best = ranked.slice(0, bestOf(parts, request))
     explainer?.finished('rank')
     const { read, stored } = await readBest(parts, request, best)
     const found = joinPassages(best, stored)
@@ -192,6 +192,11 @@ async function readBest(
   return { read: chunkIds, stored: [...stored, ...others] }
 }
 
+/** Twice as many as wanted: `readBest` has the reasons. */
+function bestOf(parts: SearchParts, request: SearchRequest): number {
+  return Math.max(request.limit * 2, rerankSizeOf(parts, request))
+}
+
 function rerankSizeOf({ rerankStage }: SearchParts, { rerankText }: SearchRequest): number {
   return rerankText === null ? 0 : (rerankStage?.size ?? 0)
 }
@@ -229,14 +234,15 @@ async function prepareQuery(
   const vectors = await embedQuery(parts, request, space.embeddingVersions)
   explainer?.finished('embed')
   const wanted = Math.max(request.limit * candidatesPerResult, minimumCandidates, rerankSizeOf(parts, request))
-  return { terms, vectors, limit: wanted }
+  const { vectorWeight } = fusionOptions({ vectors }, parts.vectorWeight)
+  return { terms, vectors, limit: wanted, ranking: { vectorWeight, best: bestOf(parts, request) } }
 }
 
 function rank(candidates: readonly Candidate[], query: CandidateQuery, givenWeight?: number): Fused[] {
   return fuse(candidates, fusionOptions(query, givenWeight))
 }
 
-function fusionOptions({ vectors }: CandidateQuery, givenWeight?: number): FusionOptions {
+function fusionOptions({ vectors }: Pick<CandidateQuery, 'vectors'>, givenWeight?: number): FusionOptions {
   const hasSemantics = vectors.some((vector) => vector.hasSemantics)
   return { vectorWeight: givenWeight ?? (hasSemantics ? semanticVectorWeight : spellingVectorWeight) }
 }

@@ -1,5 +1,6 @@
 import { type Log, raceSignal } from '../../kernel/index.ts'
 import { DatabaseError, sqlState } from '../database-error.ts'
+import { runWithLocalSettings, setConfig } from '../local-settings.ts'
 import { quoteName } from '../quote-name.ts'
 import {
   connectionLost,
@@ -113,7 +114,7 @@ function createEmbeddedSession({ connection, onReleased, name, log }: EmbeddedSe
   }
 
   return {
-    run(statement, parameters, { timeoutMs, signal, prepared }) {
+    run(statement, parameters, { timeoutMs, signal, prepared, settings }) {
       const result = inTurn(async () => {
         if (broken || connection.isLost()) throw connectionLost('the transaction was rolled back')
         let late = false
@@ -123,7 +124,9 @@ function createEmbeddedSession({ connection, onReleased, name, log }: EmbeddedSe
           endWorker()
         }, timeoutMs)
         try {
-          return await runOnClient(connection.client, statement, parameters, { prepared })
+          return settings
+            ? await runWithLocalSettings(connection.client, setConfig(settings, true), statement, parameters)
+            : await runOnClient(connection.client, statement, parameters, { prepared })
         } catch (error) {
           throw late ? pastDeadline(timeoutMs) : error
         } finally {

@@ -123,6 +123,14 @@ describe.skipIf(!isPossible)(
         expect(await control.query('select count(*)::int as rows from kinds')).toEqual([{ rows: 2 }])
       })
 
+      test('makes settings of a statement for that statement alone', async () => {
+        const read = `select current_setting('lock_timeout') as value`
+        const { corpus } = await openPooled()
+        expect(await corpus.query(read, [], { settings: { lock_timeout: '4321ms' } })).toEqual([{ value: '4321ms' }])
+        const after = await Promise.all(Array.from({ length: 20 }, () => corpus.query(read)))
+        expect(after.flat()).toEqual(Array.from({ length: 20 }, () => ({ value: '10s' })))
+      })
+
       test('ends a statement at its limit, alone and in a transaction', async () => {
         const { control } = await openPooled()
         const slow = (on: Pick<Databases['control'], 'query'>) =>

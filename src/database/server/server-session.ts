@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { type Log, raceSignal } from '../../kernel/index.ts'
 import { DatabaseError, shortMessage, sqlState, toDatabaseError } from '../database-error.ts'
+import { type LocalSettings, runWithLocalSettings, setConfig } from '../local-settings.ts'
 import { createTurns, pastDeadline, runOnClient, type RunOptions, type SqlResult, type SqlSession } from '../session.ts'
-import { type LocalSettings, runWithLocalSettings } from './local-settings.ts'
 import { cancelThroughPooler, processIdOf } from './pooler.ts'
 
 // An unreachable server is noticed after this time; the ledger rejects calls after 5 s.
@@ -44,7 +44,11 @@ export function createServerSession({ client, config, localSettings, ...options 
     void client.end().catch(() => {})
   }
 
-  async function runNow(statement: string, parameters: Parameters<SqlSession['run']>[1], timeoutMs: number) {
+  async function runNow(
+    statement: string,
+    parameters: Parameters<SqlSession['run']>[1],
+    { timeoutMs, settings }: RunOptions,
+  ) {
     if (broken) throw new DatabaseError(sqlState.connectionLost, 'the connection to the database was closed')
     let late = false
     const timer = setTimeout(() => {
@@ -52,7 +56,7 @@ export function createServerSession({ client, config, localSettings, ...options 
       closeConnection()
     }, timeoutMs + graceMs)
     try {
-      return await runOn(statement, parameters, timeoutMs)
+      return await runOn(statement, parameters, { timeoutMs, settings })
     } catch (error) {
       const failure = toDatabaseError(error)
       // After a failed rollback the state of the connection is unknown.
@@ -89,7 +93,7 @@ export function createServerSession({ client, config, localSettings, ...options 
 
   return {
     run(statement, parameters, options) {
-      const result = inTurn(() => runCancellable(() => runNow(statement, parameters, options.timeoutMs), options))
+      const result = inTurn(() => runCancellable(() => runNow(statement, parameters, options), options))
       running = result.catch(() => {})
       return raceSignal(result, options.signal)
     },
@@ -102,31 +106,46 @@ export function createServerSession({ client, config, localSettings, ...options 
   }
 }
 
-type Run = (statement: string, parameters: Parameters<SqlSession['run']>[1], timeoutMs: number) => Promise<SqlResult>
+type Run = (
+  statement: string,
+  parameters: Parameters<SqlSession['run']>[1],
+  options: Pick<RunOptions, 'timeoutMs' | 'settings'>,
+) => Promise<SqlResult>
+
+function runWith(
+  client: pg.PoolClient,
+  statement: string,
+  parameters: Parameters<SqlSession['run']>[1],
+  settings: RunOptions['settings'],
+): Promise<SqlResult> {
+  return settings
+    ? runWithLocalSettings(client, setConfig(settings, true), statement, parameters)
+    : runOnClient(client, statement, parameters)
+}
 
 /** Runs statements on a connection that keeps its settings. */
 function createOwnRun(client: pg.PoolClient, firstTimeoutMs: number): Run {
-  return async (statement, parameters, timeoutMs) => {
+  return async (statement, parameters, { timeoutMs, settings }) => {
     // After a failed statement a transaction accepts nothing but its rollback.
     const isChanged = statement !== 'rollback' && (timeouts.get(client) ?? firstTimeoutMs) !== timeoutMs
     if (isChanged) {
       await runOnClient(client, `set statement_timeout = ${Math.ceil(timeoutMs)}`, [])
       timeouts.set(client, timeoutMs)
     }
-    return runOnClient(client, statement, parameters)
+    return runWith(client, statement, parameters, settings)
   }
 }
 
 /** Runs statements on a connection that another client may get after each transaction. */
 function createPooledRun(client: pg.PoolClient, localSettings: LocalSettings): Run {
   let transactionTimeoutMs: number | undefined
-  return async (statement, parameters, timeoutMs) => {
+  return async (statement, parameters, { timeoutMs, settings }) => {
     if (statement === 'begin') {
       transactionTimeoutMs = timeoutMs
       return runOnClient(client, `begin; ${localSettings.ofTransaction(timeoutMs)}`, null)
     }
     if (transactionTimeoutMs === undefined) {
-      return runWithLocalSettings(client, localSettings.ofStatement(timeoutMs), statement, parameters)
+      return runWithLocalSettings(client, localSettings.ofStatement(timeoutMs, settings), statement, parameters)
     }
     const isEnd = statement === 'commit' || statement === 'rollback'
     if (isEnd) transactionTimeoutMs = undefined
@@ -134,7 +153,7 @@ function createPooledRun(client: pg.PoolClient, localSettings: LocalSettings): R
       await runOnClient(client, `set local statement_timeout = ${Math.ceil(timeoutMs)}`, [])
       transactionTimeoutMs = timeoutMs
     }
-    return runOnClient(client, statement, parameters)
+    return runWith(client, statement, parameters, settings)
   }
 }
 

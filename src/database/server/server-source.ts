@@ -2,8 +2,8 @@ import pg from 'pg'
 import { type Log, raceSignal } from '../../kernel/index.ts'
 import { shortMessage, toDatabaseError } from '../database-error.ts'
 import { maximumWaiting, noFreeConnection, type ServerLimits, type SessionSource, tooManyWaiting } from '../session.ts'
+import { type LocalSettings, setConfig } from '../local-settings.ts'
 import { createListener } from './listener.ts'
-import type { LocalSettings } from './local-settings.ts'
 import { connectTimeoutMs, createServerSession, rememberProcessId } from './server-session.ts'
 
 export interface ServerSourceOptions {
@@ -38,7 +38,7 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
   const listener = createListener({ name, config: directConfig, log })
   const withTimeout = (timeoutMs: number) => ({ ...settings, statement_timeout: String(Math.ceil(timeoutMs)) })
   const localSettings: LocalSettings = {
-    ofStatement: (timeoutMs) => setConfig(withTimeout(timeoutMs), true),
+    ofStatement: (timeoutMs, own) => setConfig({ ...withTimeout(timeoutMs), ...own }, true),
     ofTransaction: (timeoutMs) => setLocal(withTimeout(timeoutMs)),
   }
   return {
@@ -129,14 +129,6 @@ function settingsOf(searchPath: string, limits: ServerLimits): Record<string, st
     idle_in_transaction_session_timeout: String(idleInTransactionTimeoutMs),
     default_text_search_config: 'pg_catalog.simple',
   }
-}
-
-/** The statement that makes the settings, for the transaction or for the session. */
-function setConfig(settings: Record<string, string>, isLocal: boolean): string {
-  const calls = Object.entries(settings).map(
-    ([name, value]) => `set_config('${name}', ${pg.escapeLiteral(value)}, ${isLocal})`,
-  )
-  return `select ${calls.join(', ')}`
 }
 
 /** The same for a transaction, without a query: `set transaction isolation level` may follow. */

@@ -26,14 +26,15 @@ export async function loadSpaceState(
   options: QueryOptions,
 ): Promise<SpaceState> {
   const [row] = await queryable.query<SpaceRow>(
+    // Grouped first: a Space has thousands of documents, and few combinations of languages.
     `with own as (
-       select chunk_count, term_count, languages, terms_version from indexed_documents
-       where organisation_id = $1 and space_id = $2 and searchable
+       select languages, sum(chunk_count) as chunks, sum(term_count) as terms, min(terms_version) as terms_version
+       from indexed_documents where organisation_id = $1 and space_id = $2 and searchable group by languages
      )
-     select coalesce(sum(chunk_count), 0)::int as chunks,
-       coalesce(sum(term_count)::float8 / nullif(sum(chunk_count), 0), 0) as "averageTerms",
+     select coalesce(sum(chunks), 0)::int as chunks,
+       coalesce(sum(terms)::float8 / nullif(sum(chunks), 0)::float8, 0) as "averageTerms",
        (select coalesce(array_agg(distinct language), '{}') from own, unnest(languages) language) as languages,
-       exists (select from own where terms_version < ${termsVersion}) as "hasFormerTerms",
+       coalesce(min(terms_version) < ${termsVersion}, false) as "hasFormerTerms",
        (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'embedderId', embedder_id, 'dimensions', dimensions,
           'storage', storage, 'state', state, 'createdAt', created_at, 'source', source) order by state), '[]')
         from embedding_generations where state <> 'retired') as "embeddingVersions"

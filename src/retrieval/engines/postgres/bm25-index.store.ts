@@ -1,5 +1,6 @@
 import type { QueryTerm } from '../../lexical/bm25.ts'
-import type { ScoredChunk } from '../candidates.ts'
+import { vectorParameter, vectorTable } from '../../corpus/embedding-versions.store.ts'
+import type { LexicalChunk, VectorRequest } from '../candidates.ts'
 import type { ScanContext } from '../exact-scan.store.ts'
 import { bm25IndexName, spaceLiteral } from './space-indexes.store.ts'
 
@@ -11,30 +12,55 @@ const maximumRepeats = 50
 
 /** Chunks by the Space's BM25 index. Null: too few of the best are searchable, or the planner did not use the index. */
 export async function searchBm25Index(
-  { queryable, scope, options }: ScanContext,
+  context: ScanContext,
   terms: readonly QueryTerm[],
   limit: number,
-): Promise<ScoredChunk[] | null> {
-  const inner = limit * 2
+  compared?: ComparedVector,
+): Promise<LexicalChunk[] | null> {
+  // Usually all of them are searchable: only chunks that are being imported are not.
+  for (const inner of [limit, limit * 2]) {
+    const best = await readBest(context, terms, inner, compared)
+    // The score is a by-product of the index scan; with any other plan it is 0 or the same for all rows.
+    if (best.length > 1 && best.every((row) => row.score === best[0]!.score)) return null
+    const found = best.filter((row) => row.searchable && row.score > 0)
+    if (found.length >= limit || (best.length < inner && found.length > 0)) {
+      return found
+        .map(({ chunkId, score, similarity }) => ({ chunkId, score, similarity }))
+        .sort((left, right) => right.score - left.score)
+        .slice(0, limit)
+    }
+  }
+  return null
+}
+
+type ComparedVector = Pick<VectorRequest, 'version' | 'vector'>
+
+function readBest(
+  { queryable, scope, options }: ScanContext,
+  terms: readonly QueryTerm[],
+  inner: number,
+  compared: ComparedVector | undefined,
+): Promise<(LexicalChunk & { searchable: boolean })[]> {
+  const similarity = compared
+    ? `(select 1 - (e.embedding <=> $4::${compared.version.storage}) from ${vectorTable(compared.version)} e
+         where e.space_id = ${spaceLiteral(scope.spaceId)} and e.chunk_id = best.chunk_id)`
+    : 'null::float8'
   // A subselect, not a CTE: inside a CTE the extension computes every score a second time, 0.13 ms a row.
-  const best = await queryable.query<ScoredChunk & { searchable: boolean }>(
-    `select best.chunk_id as "chunkId", best.score, d.searchable
+  return queryable.query(
+    `select best.chunk_id as "chunkId", best.score, d.searchable, ${similarity} as similarity
      from (
        select chunk_id, document_id, -bm25_get_current_score() as score from chunk_terms
        where space_id = ${spaceLiteral(scope.spaceId)} and organisation_id = $1
        order by chunk_terms_text(terms) <@> to_bm25query($2, '${bm25IndexName(scope.spaceId)}') limit $3
      ) best join indexed_documents d on d.document_id = best.document_id`,
-    [scope.organisationId, repeatedByWeight(terms).join(' '), inner],
+    [
+      scope.organisationId,
+      repeatedByWeight(terms).join(' '),
+      inner,
+      ...(compared ? [vectorParameter(compared.version, compared.vector)] : []),
+    ],
     options,
   )
-  // The score is a by-product of the index scan; with any other plan it is 0 or the same for all rows.
-  if (best.length > 1 && best.every((row) => row.score === best[0]!.score)) return null
-  const found = best.filter((row) => row.searchable && row.score > 0)
-  if (found.length < limit && (best.length >= inner || found.length === 0)) return null
-  return found
-    .map(({ chunkId, score }) => ({ chunkId, score }))
-    .sort((left, right) => right.score - left.score)
-    .slice(0, limit)
 }
 
 function repeatedByWeight(terms: readonly QueryTerm[]): number[] {

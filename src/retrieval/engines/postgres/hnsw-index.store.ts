@@ -10,17 +10,13 @@ const chunksPerEfStep = 1_250
 
 /**
  * Chunks by the Space's HNSW index of an earlier version of Portico, which is kept until the Space has segments. Short where many of
- * the nearest are not searchable. Needs a separate transaction.
+ * the nearest are not searchable. Not in a transaction: its settings would last.
  */
 export async function searchHnswIndex(
   { queryable, scope, space, options }: ScanContext,
   { version, vector, limit }: VectorRequest,
 ): Promise<ScoredChunk[]> {
-  await queryable.query(
-    `select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', $1, true)`,
-    [String(efSearch(space.chunks))],
-    options,
-  )
+  const settings = { 'hnsw.iterative_scan': 'relaxed_order', 'hnsw.ef_search': String(efSearch(space.chunks)) }
   return queryable.query<ScoredChunk>(
     `with nearest as materialized (
        select chunk_id, document_id, embedding <=> $1::${version.storage} as distance from ${vectorTable(version)}
@@ -31,7 +27,7 @@ export async function searchHnswIndex(
      from nearest n join indexed_documents d on d.document_id = n.document_id and d.searchable
      order by n.distance limit $4`,
     [vectorParameter(version, vector), scope.organisationId, limit * 2, limit],
-    options,
+    { ...options, settings },
   )
 }
 

@@ -110,15 +110,15 @@ function createIndexedSearch(
   if (scope.documentIds) return scan
   return {
     ...scan,
-    async byTerms(all, limit) {
+    async byTerms(all, limit, compared) {
       const terms = await chooseIndexTerms(all)
       const hasIndex = terms.length > 0 && names.has(bm25IndexName(scope.spaceId))
-      return (hasIndex && (await searchBm25Index(context, terms, limit))) || scanTerms(context, terms, limit)
+      return (hasIndex && (await searchBm25Index(context, terms, limit, compared))) || scanTerms(context, terms, limit)
     },
     async byVector(request) {
       const search = request.since ? null : chooseVectorSearch(request)
       if (search) {
-        const found = await database.transaction((queryable) => search({ ...context, queryable }), options)
+        const found = await search(context)
         // Short where many of the nearest are not searchable yet.
         if (found.length >= Math.min(request.limit, space.chunks)) return found
       }

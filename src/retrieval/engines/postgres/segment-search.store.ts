@@ -7,20 +7,20 @@ import { type ReadySegment, segmentTable } from './vector-segments.store.ts'
 
 /**
  * Chunks by the indexes of the Space's segments, and by comparing all vectors of documents that are in none of them: new ones, and
- * those of a segment that `segments` does not contain yet. Needs a separate transaction.
+ * those of a segment that `segments` does not contain yet. Not in a transaction: its settings would last.
  */
 export async function searchSegments(
   { queryable, scope, options }: ScanContext,
   { version, vector, limit }: VectorRequest,
   segments: readonly ReadySegment[],
 ): Promise<ScoredChunk[]> {
-  // Otherwise the planner compares all vectors of a segment that it takes for small.
-  await queryable.query(
-    `select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', $1, true),
-       set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
-    [String(efSearch(Math.max(...segments.map(({ rows }) => rows))))],
-    options,
-  )
+  const settings = {
+    'hnsw.iterative_scan': 'relaxed_order',
+    'hnsw.ef_search': String(efSearch(Math.max(...segments.map(({ rows }) => rows)))),
+    // Otherwise the planner compares all vectors of a segment that it takes for small.
+    enable_seqscan: 'off',
+    jit: 'off',
+  }
   return queryable.query<ScoredChunk>(
     `select chunk_id as "chunkId", 1 - distance as score from (
        ${segments.map((segment) => nearestOf(segment, version.dimensions)).join(' union all ')}
@@ -42,7 +42,7 @@ export async function searchSegments(
       limit,
       segments.map(({ id }) => id),
     ],
-    options,
+    { ...options, settings },
   )
 }
 

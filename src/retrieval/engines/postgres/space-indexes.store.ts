@@ -27,16 +27,19 @@ export function spaceLiteral(spaceId: SpaceId): string {
   return `'${spaceId}'::uuid`
 }
 
-/** The names of the Space's valid indexes. */
+/** The names of the Space's valid indexes that searches use. */
 export async function loadSpaceIndexes(
   queryable: Queryable,
   spaceId: SpaceId,
   options: QueryOptions,
 ): Promise<Set<string>> {
   const rows = await queryable.query<{ name: string }>(
+    // By whole names: a pattern would read the catalogue, which has two entries for each segment of each Space.
     `select c.relname::text as name from pg_class c join pg_index i on i.indexrelid = c.oid
-     where i.indisvalid and c.relname like $1 and pg_table_is_visible(c.oid)`,
-    [`%\\_${nameSuffix(spaceId)}`],
+     where i.indisvalid and pg_table_is_visible(c.oid) and c.relname = any(array(
+       select $1::name
+       union all select format('embeddings_%s_hnsw_%s', id, $2::text)::name from embedding_generations where state <> 'retired'))`,
+    [bm25IndexName(spaceId), nameSuffix(spaceId)],
     options,
   )
   return new Set(rows.map(({ name }) => name))

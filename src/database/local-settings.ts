@@ -1,20 +1,28 @@
 import pg from 'pg'
-import { toDatabaseError } from '../database-error.ts'
-import type { SqlValue } from '../port.ts'
-import { queryOf, resultOf, type SqlResult } from '../session.ts'
+import { toDatabaseError } from './database-error.ts'
+import type { SqlValue } from './port.ts'
+import { queryOf, resultOf, type SqlResult } from './session.ts'
 
 /** SQL that makes all settings until the end of the transaction. */
 export interface LocalSettings {
-  /** One statement, for a statement outside of a transaction. */
-  ofStatement(timeoutMs: number): string
+  /** One statement, for a statement outside of a transaction; with settings of that statement alone. */
+  ofStatement(timeoutMs: number, own?: Readonly<Record<string, string>>): string
   /** After `begin`. */
   ofTransaction(timeoutMs: number): string
 }
 
+/** The statement that makes the settings, for the transaction or for the session. */
+export function setConfig(settings: Readonly<Record<string, string>>, isLocal: boolean): string {
+  const calls = Object.entries(settings).map(
+    ([name, value]) => `set_config(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)}, ${isLocal})`,
+  )
+  return `select ${calls.join(', ')}`
+}
+
 /**
- * Statements behind a pooler in transaction mode. Any client may get the connection after the transaction, so settings must end with it: a
- * statement outside of a transaction is sent together with the settings, before one Sync message. PostgreSQL runs what precedes a Sync as one
- * transaction, so this takes no further round trip.
+ * A statement with settings that end with its transaction. Outside of a transaction both are sent before one Sync message: PostgreSQL runs what
+ * precedes a Sync as one transaction, so this takes no further round trip. Behind a pooler in transaction mode all settings are made so, because
+ * any client may get the connection afterwards.
  */
 export async function runWithLocalSettings(
   client: pg.ClientBase,
