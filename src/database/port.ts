@@ -31,8 +31,8 @@ export interface QueryOptions {
    */
   direct?: boolean
   /**
-   * The embedded engine plans the statement once for each connection, which else takes most of the time of a lookup by key. For statements
-   * of a hot path, with a constant text and one good plan whatever the parameters. A server ignores it: planning is fast there.
+   * The statement is planned once for each connection, which else takes most of the time of a lookup by key. For statements of a hot path,
+   * with a constant text and one good plan whatever the parameters. Ignored behind a pooler in transaction mode and next to `settings`.
    */
   prepared?: boolean
   /** Settings of PostgreSQL for this statement, sent together with it; in a transaction they last until its end. */

@@ -131,6 +131,15 @@ describe.skipIf(!isPossible)(
         expect(after.flat()).toEqual(Array.from({ length: 20 }, () => ({ value: '10s' })))
       })
 
+      test('runs statements that may be prepared on any connection', async () => {
+        const { corpus } = await openPooled()
+        const run = (value: number) => corpus.query('select $1::int as value', [value], { prepared: true })
+        for (let round = 0; round < 3; round++) {
+          const rows = await Promise.all(Array.from({ length: 20 }, (_, value) => run(value)))
+          expect(rows.flat()).toEqual(Array.from({ length: 20 }, (_, value) => ({ value })))
+        }
+      })
+
       test('ends a statement at its limit, alone and in a transaction', async () => {
         const { control } = await openPooled()
         const slow = (on: Pick<Databases['control'], 'query'>) =>

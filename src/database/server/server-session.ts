@@ -47,7 +47,7 @@ export function createServerSession({ client, config, localSettings, ...options 
   async function runNow(
     statement: string,
     parameters: Parameters<SqlSession['run']>[1],
-    { timeoutMs, settings }: RunOptions,
+    { timeoutMs, settings, prepared }: RunOptions,
   ) {
     if (broken) throw new DatabaseError(sqlState.connectionLost, 'the connection to the database was closed')
     let late = false
@@ -56,7 +56,7 @@ export function createServerSession({ client, config, localSettings, ...options 
       closeConnection()
     }, timeoutMs + graceMs)
     try {
-      return await runOn(statement, parameters, { timeoutMs, settings })
+      return await runOn(statement, parameters, { timeoutMs, settings, prepared })
     } catch (error) {
       const failure = toDatabaseError(error)
       // After a failed rollback the state of the connection is unknown.
@@ -109,34 +109,34 @@ export function createServerSession({ client, config, localSettings, ...options 
 type Run = (
   statement: string,
   parameters: Parameters<SqlSession['run']>[1],
-  options: Pick<RunOptions, 'timeoutMs' | 'settings'>,
+  options: Pick<RunOptions, 'timeoutMs' | 'settings' | 'prepared'>,
 ) => Promise<SqlResult>
 
 function runWith(
   client: pg.PoolClient,
   statement: string,
   parameters: Parameters<SqlSession['run']>[1],
-  settings: RunOptions['settings'],
+  { settings, prepared }: Pick<RunOptions, 'settings' | 'prepared'>,
 ): Promise<SqlResult> {
   return settings
     ? runWithLocalSettings(client, setConfig(settings, true), statement, parameters)
-    : runOnClient(client, statement, parameters)
+    : runOnClient(client, statement, parameters, { prepared })
 }
 
 /** Runs statements on a connection that keeps its settings. */
 function createOwnRun(client: pg.PoolClient, firstTimeoutMs: number): Run {
-  return async (statement, parameters, { timeoutMs, settings }) => {
+  return async (statement, parameters, { timeoutMs, settings, prepared }) => {
     // After a failed statement a transaction accepts nothing but its rollback.
     const isChanged = statement !== 'rollback' && (timeouts.get(client) ?? firstTimeoutMs) !== timeoutMs
     if (isChanged) {
       await runOnClient(client, `set statement_timeout = ${Math.ceil(timeoutMs)}`, [])
       timeouts.set(client, timeoutMs)
     }
-    return runWith(client, statement, parameters, settings)
+    return runWith(client, statement, parameters, { settings, prepared })
   }
 }
 
-/** Runs statements on a connection that another client may get after each transaction. */
+/** Runs statements on a connection that another client may get after each transaction: none is prepared. */
 function createPooledRun(client: pg.PoolClient, localSettings: LocalSettings): Run {
   let transactionTimeoutMs: number | undefined
   return async (statement, parameters, { timeoutMs, settings }) => {
@@ -153,7 +153,7 @@ function createPooledRun(client: pg.PoolClient, localSettings: LocalSettings): R
       await runOnClient(client, `set local statement_timeout = ${Math.ceil(timeoutMs)}`, [])
       transactionTimeoutMs = timeoutMs
     }
-    return runWith(client, statement, parameters, settings)
+    return runWith(client, statement, parameters, { settings })
   }
 }
 

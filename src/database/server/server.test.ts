@@ -62,6 +62,26 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     await bounded.close()
   })
 
+  test('a prepared statement is planned once for a connection, and follows changes of its table', async () => {
+    const { control, ...databases } = await open({ maximumConnections: 1 })
+    const prepared = { prepared: true }
+    const read = () => control.query('select id, note from kept where id = $1', [1], prepared)
+    // Not there yet: a statement that fails to be prepared can be prepared later.
+    await expect(read()).rejects.toMatchObject({ code: '42P01' })
+    await control.execute('create table kept (id int, note text)')
+    await control.execute(`insert into kept values (1, 'first')`)
+    for (let round = 0; round < 8; round++) expect(await read()).toEqual([{ id: 1, note: 'first' }])
+    const known = `select from pg_prepared_statements where statement like 'select id, note from kept%'`
+    expect(await control.query(known)).toHaveLength(1)
+    await control.execute('alter table kept add column more int')
+    await control.execute('create index on kept (id)')
+    expect(await read()).toEqual([{ id: 1, note: 'first' }])
+    await control.execute('drop table kept')
+    await control.execute('create table kept (id int, note text)')
+    expect(await read()).toEqual([])
+    await databases.close()
+  })
+
   test('a statement that gets no connection in time is rejected as one that may succeed later', async () => {
     const bounded = await open({ maximumConnections: 1, connectionWaitMs: 1_000 })
     await bounded.control.query('select 1')

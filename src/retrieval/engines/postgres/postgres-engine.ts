@@ -79,10 +79,11 @@ interface Parts {
 
 async function openSpace(parts: Parts, scope: SpaceScope, signal: AbortSignal): Promise<SpaceSearch> {
   const { database } = parts
+  const prepared = { signal, prepared: true }
   const [space, names, segments] = await Promise.all([
-    loadSpaceState(database, scope, { signal }),
-    loadSpaceIndexes(database, scope.spaceId, { signal }),
-    loadReadySegments(database, scope.spaceId, { signal }),
+    loadSpaceState(database, scope, prepared),
+    loadSpaceIndexes(database, scope.spaceId, prepared),
+    loadReadySegments(database, scope.spaceId, prepared),
   ])
   const context = { queryable: database, scope, space, options: { signal } }
   const search = createIndexedSearch(parts, context, { names, segments })
