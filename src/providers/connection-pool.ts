@@ -51,6 +51,7 @@ export interface ConnectionPool {
   readonly dispatcher: Dispatcher
   /** See ConnectionShares.enter. */
   enter: ConnectionShares['enter']
+  enterAtOnce: ConnectionShares['enterAtOnce']
   view: ConnectionShares['view']
   /** Closes every socket; calls in flight end with an error. */
   close(): Promise<void>
@@ -60,8 +61,8 @@ export function createConnectionPool(options: PoolOptions): ConnectionPool {
   const { limits } = options
   const maximumConnections = limits?.maximumConnections ?? defaultLimits.maximumConnections
   const dispatcher = createDispatcher(options, maximumConnections)
-  const { enter, view } = createConnectionShares(maximumConnections)
-  return { dispatcher, enter, view, close: () => dispatcher.destroy() }
+  const { enter, enterAtOnce, view } = createConnectionShares(maximumConnections)
+  return { dispatcher, enter, enterAtOnce, view, close: () => dispatcher.destroy() }
 }
 
 function createDispatcher(options: PoolOptions, connections: number): Dispatcher {

@@ -65,17 +65,24 @@ export function createConnectionShares(total: number) {
     }
   }
 
+  /** The same without a wait: undefined if there is no connection now. Throws the signal's reason. */
+  function enterAtOnce(id: string, signal: AbortSignal): (() => void) | undefined {
+    signal.throwIfAborted()
+    let tenant = tenants.get(id)
+    if (!tenant) tenants.set(id, (tenant = { held: 0, waiting: new Set() }))
+    // Earlier calls come first.
+    return tenant.waiting.size === 0 && mayTake(tenant) ? take(id, tenant) : undefined
+  }
+
   return {
     /**
      * Takes a connection for one call, at once or after a bounded wait; the returned function releases it. Rejects with ProviderError
      * `share_exhausted` if the tenant's own calls use up its share, `capacity` if all connections are in use, or the signal's reason.
      */
     async enter(id: string, signal: AbortSignal): Promise<() => void> {
-      signal.throwIfAborted()
-      let tenant = tenants.get(id)
-      if (!tenant) tenants.set(id, (tenant = { held: 0, waiting: new Set() }))
-      // Earlier calls come first.
-      if (tenant.waiting.size === 0 && mayTake(tenant)) return take(id, tenant)
+      const leave = enterAtOnce(id, signal)
+      if (leave) return leave
+      const tenant = tenants.get(id)!
       const mostWaiting = Math.max(1, Math.floor(total / 2)) * waitingPerShare
       if (tenant.waiting.size >= mostWaiting) {
         forget(id, tenant)
@@ -87,15 +94,18 @@ export function createConnectionShares(total: number) {
         onGivenUp: () => forget(id, tenant),
       })
     },
-    view(): ConnectionsView {
-      const all = [...tenants].map(([id, { held, waiting }]) => ({ id, held, waiting: waiting.size }))
-      return {
-        maximum: total,
-        inUse: taken,
-        waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
-        tenants: all.toSorted((left, right) => right.held - left.held).slice(0, shownTenants),
-      }
-    },
+    enterAtOnce,
+    view: () => viewOf(tenants, total, taken),
+  }
+}
+
+function viewOf(tenants: ReadonlyMap<string, Tenant>, total: number, taken: number): ConnectionsView {
+  const all = [...tenants].map(([id, { held, waiting }]) => ({ id, held, waiting: waiting.size }))
+  return {
+    maximum: total,
+    inUse: taken,
+    waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
+    tenants: all.toSorted((left, right) => right.held - left.held).slice(0, shownTenants),
   }
 }
 

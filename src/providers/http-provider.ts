@@ -137,13 +137,16 @@ async function sendCall(wire: Wire, call: ProviderCall, options: { stream: boole
 
 /** Resolves with a 2xx answer of a plausible type; rejects with ProviderError otherwise. */
 async function send(wire: Wire, request: WireRequest, { signal, tenant = serviceTenant }: SentFor): Promise<Exchange> {
-  const leave = await enterPool(wire, tenant, signal)
+  // Awaited only where there is something to wait for.
+  const leave = enterAtOnce(wire, tenant, signal) ?? (await enterPool(wire, tenant, signal))
   let encoded: EncodedRequest
   let credentials: Record<string, string>
   try {
     const { method, url, headers, body } = request
-    encoded = { method, url, headers, body: method === 'GET' ? '' : await encodeBody(body) }
-    credentials = await wire.adapter.authorize(encoded, signal)
+    const text = method === 'GET' ? '' : encodeBody(body)
+    encoded = { method, url, headers, body: text instanceof Promise ? await text : text }
+    const authorized = wire.adapter.authorize(encoded, signal)
+    credentials = authorized instanceof Promise ? await authorized : authorized
   } catch (error) {
     leave()
     throw credentialsFailure(error, signal)
@@ -170,6 +173,10 @@ async function send(wire: Wire, request: WireRequest, { signal, tenant = service
 const serviceTenant = ''
 
 type SentFor = Pick<ProviderCall, 'signal' | 'tenant'>
+
+function enterAtOnce({ pool }: Wire, tenant: string, signal: AbortSignal): (() => void) | undefined {
+  return signal.aborted ? undefined : pool.enterAtOnce(tenant, signal)
+}
 
 async function enterPool({ pool }: Wire, tenant: string, signal: AbortSignal): Promise<() => void> {
   try {

@@ -25,7 +25,9 @@ export function parseJsonObject(text: string): JsonObject | undefined {
 const utf8 = new TextDecoder()
 
 export function decodeJsonObject(body: Uint8Array): JsonObject | undefined {
-  return parseJsonObject(utf8.decode(body))
+  // A buffer decodes a short answer faster, but keeps a byte order mark.
+  const isPlain = Buffer.isBuffer(body) && body[0] !== 0xef
+  return parseJsonObject(isPlain ? body.toString() : utf8.decode(body))
 }
 
 export function asObject(value: unknown): JsonObject {

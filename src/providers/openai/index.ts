@@ -26,7 +26,7 @@ export const createOpenAiAdapter: CreateWireAdapter = (settings) => {
     fromResponse: (body) => fromCompletion(body, flavour, redact),
     createStreamReader: () => createChatStreamReader(flavour, redact),
     mapError: (error) => mapError(error, redact),
-    authorize: () => Promise.resolve(credentials),
+    authorize: () => credentials,
     requestIdHeader: flavour.requestIdHeader,
     embeddings: createEmbeddings(context, redact),
     ...(rerank && { rerank }),
