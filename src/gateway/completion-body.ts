@@ -2,7 +2,13 @@ import { maximumMessages, maximumMetadataPairs, maximumPartsPerMessage } from '.
 import type { BodyReader, BodyShape } from '../kernel/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
 import { estimatePromptAtOnce } from './estimate-prompt.ts'
-import { emptyMessageFields, knownFields, type ParsedCompletion, parseCompletion } from './parse-completion.ts'
+import {
+  emptyMessageFields,
+  knownFields,
+  type ParsedCompletion,
+  parseCompletion,
+  parseUsualCompletion,
+} from './parse-completion.ts'
 
 const part: BodyShape = { members: shapes(['type', 'text', 'refusal']) }
 const message: BodyShape = {
@@ -30,6 +36,10 @@ export const completionBody: BodyReader<ReadCompletion> = {
   },
   // Each part is an object with two values; the rest is for the messages themselves and the other fields.
   maximumValues: 3 * maximumMessages * maximumPartsPerMessage + 100_000,
+  readUsual(value) {
+    const parsed = parseUsualCompletion(value)
+    return parsed && { ...parsed, promptEstimate: estimatePromptAtOnce(parsed.request.messages) }
+  },
   read(value, ignored) {
     const parsed = parseCompletion(value, ignored)
     return { ...parsed, promptEstimate: estimatePromptAtOnce(parsed.request.messages) }

@@ -2,7 +2,7 @@ import { completionRequestSchema, maximumCharactersPerMessage } from '../contrac
 import { readValue } from '../contract/validation.ts'
 import { AppError, isObject } from '../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
-import { readUsualRequest } from './usual-request.ts'
+import { hasOnlyUsualFields, readUsualRequest } from './usual-request.ts'
 
 export interface ParsedCompletion {
   model: string
@@ -75,7 +75,16 @@ export function parseCompletion(body: unknown, unread: string[] = []): ParsedCom
   if (!isObject(body)) throw new AppError('invalid_request', 'The body must be a JSON object.')
   refuseUnsupported(body)
   const { kept, left } = leaveOutNeutral(body)
-  const fields = readUsualRequest(kept) ?? readFields(kept)
+  return toCompletion(readUsualRequest(kept) ?? readFields(kept), () => [...left, ...unread, ...ignoredFields(body)])
+}
+
+/** The same for a body that has only fields of `readUsualRequest`; undefined for others. Throws as `parseCompletion`. */
+export function parseUsualCompletion(body: unknown): ParsedCompletion | undefined {
+  const fields = isObject(body) && hasOnlyUsualFields(body) ? readUsualRequest(body) : undefined
+  return fields && toCompletion(fields, () => [])
+}
+
+function toCompletion(fields: ReturnType<typeof readFields>, ignored: () => string[]): ParsedCompletion {
   const messages = fields.messages.map(flattenMessage)
   assertMessageOrder(messages)
   if (fields.stream_options !== undefined && fields.stream !== true) {
@@ -87,7 +96,7 @@ export function parseCompletion(body: unknown, unread: string[] = []): ParsedCom
     model: fields.model,
     stream: fields.stream ?? false,
     includeUsage: fields.stream_options?.include_usage ?? false,
-    ignored: [...left, ...unread, ...ignoredFields(body)],
+    ignored: ignored(),
     request: {
       messages,
       temperature: fields.temperature,

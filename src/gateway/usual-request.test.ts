@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { completionRequestSchema } from '../contract/gateway.ts'
+import { readJson } from '../kernel/index.ts'
+import { completionBody } from './completion-body.ts'
 import { readUsualRequest } from './usual-request.ts'
 
 const usual = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] }
@@ -65,6 +67,28 @@ describe('a request of usual fields', () => {
       }),
       { numRuns: 3_000 },
     )
+  })
+
+  it('reads as the scan and the schema read it, or is left to them', () => {
+    const outcome = (read: () => unknown) => {
+      try {
+        return { read: read() }
+      } catch (error) {
+        return { error: (error as Error).message }
+      }
+    }
+    let usualOnes = 0
+    fc.assert(
+      fc.property(anyBody, (body) => {
+        const text = JSON.stringify(body)
+        const found = outcome(() => completionBody.readUsual!(JSON.parse(text)))
+        if ('read' in found && found.read === undefined) return
+        usualOnes++
+        expect(found).toEqual(outcome(() => readJson(Buffer.from(text), completionBody)))
+      }),
+      { numRuns: 3_000 },
+    )
+    expect(usualOnes).toBeGreaterThan(50)
   })
 
   it('is not left to the schema', () => {

@@ -36,6 +36,20 @@ export function readUsualRequest(body: Record<string, unknown>): Fields | undefi
   return fields
 }
 
+/** Whether no field must be named, refused or left out: those of the body are usual, messages have a role and a text only. */
+export function hasOnlyUsualFields(body: Record<string, unknown>): boolean {
+  for (const name in body) if (name !== 'model' && name !== 'messages' && usualFields[name] === undefined) return false
+  const { messages, user } = body
+  // A number as `user` is left out.
+  if (!Array.isArray(messages) || typeof user === 'number') return false
+  for (const message of messages) {
+    if (typeof message !== 'object' || message === null || typeof (message as Message).content !== 'string')
+      return false
+    for (const name in message) if (name !== 'role' && name !== 'content') return false
+  }
+  return true
+}
+
 const isBetween = (least: number, most: number) => (value: unknown) =>
   typeof value === 'number' && value >= least && value <= most
 const isCap = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1
