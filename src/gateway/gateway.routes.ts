@@ -8,15 +8,16 @@ import {
   modelListSchema,
   modelSchema,
 } from '../contract/gateway.ts'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import {
+  answerCall,
   type App,
+  type Call,
   describeRoutes,
   headerList,
   rateLimitHeaders,
   type Routes,
   renderErrorBody,
-  startEventStream,
   toAppError,
 } from '../http/index.ts'
 import type { Clock, Log } from '../kernel/index.ts'
@@ -100,7 +101,8 @@ function addModel(app: App, catalogue: Catalogue, clock: Clock) {
 
 /** The completion for clients with the key, and for the console, where a person acts for the organisation: one handler. */
 function addCompletions(app: App, dependencies: CompletionDependencies) {
-  const answer = answerCompletions(dependencies)
+  const handle = answerCompletions(dependencies)
+  const answer = answerCall(handle)
   // completionBody has read it; the schema here is for the API page.
   const validatorCompiler = () => (value: unknown) => ({ value })
   const described = describeRoutes('organisation', 'Gateway')
@@ -117,13 +119,10 @@ function addCompletions(app: App, dependencies: CompletionDependencies) {
   app.post(
     '/v1/gateway/chat/completions',
     {
-      ...described(
-        'createChatCompletion',
-        'Create a chat completion',
-        { ...schema, description },
-        'organisation',
-        limits,
-      ),
+      ...described('createChatCompletion', 'Create a chat completion', { ...schema, description }, 'organisation', {
+        ...limits,
+        direct: { assertAccess: assertGatewayAccess, handle },
+      }),
       onRequest: gate,
       validatorCompiler,
     },
@@ -152,35 +151,37 @@ function addCompletions(app: App, dependencies: CompletionDependencies) {
 }
 
 function answerCompletions({ completions, clock, log }: CompletionDependencies) {
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const parsed = request.body as ReadCompletion
-    if (parsed.ignored.length > 0) reply.header('x-ignored-params', headerList(parsed.ignored))
-    const call: CompletionCall = {
-      requestId: request.requestId,
-      organisation: request.organisation,
+  return async (call: Call): Promise<void> => {
+    const parsed = call.body as ReadCompletion
+    if (parsed.ignored.length > 0) call.header('x-ignored-params', headerList(parsed.ignored))
+    const completionCall: CompletionCall = {
+      requestId: call.requestId,
+      organisation: call.organisation,
       surface: 'gateway',
       spaceId: null,
       model: parsed.model,
       request: parsed.request,
       promptEstimate: parsed.promptEstimate,
       stream: parsed.stream,
-      signal: request.clientSignal,
+      signal: call.signal,
     }
-    const identity = { id: `chatcmpl-${request.requestId.slice(4)}`, createdSeconds: Math.floor(clock.now() / 1000) }
+    const id = `chatcmpl-${call.requestId.slice(4)}`
+    const createdSeconds = Math.floor(clock.now() / 1000)
     if (!parsed.stream) {
-      const completion = await completions.complete(call)
-      addAnswerHeaders(reply, completion)
-      // Text with this type is sent as it is.
-      return reply
-        .header('content-type', 'application/json; charset=utf-8')
-        .send(renderCompletion(completion, { ...identity, model: completion.model }) as never)
+      const completion = await completions.complete(completionCall)
+      addAnswerHeaders(call, completion)
+      call.sendJson(renderCompletion(completion, { id, createdSeconds, model: completion.model }))
+      return
     }
 
-    const streamed = await completions.stream(call)
-    addAnswerHeaders(reply, streamed)
-    const renderer = createChunkRenderer({ ...identity, model: streamed.model }, { includeUsage: parsed.includeUsage })
+    const streamed = await completions.stream(completionCall)
+    addAnswerHeaders(call, streamed)
+    const renderer = createChunkRenderer(
+      { id, createdSeconds, model: streamed.model },
+      { includeUsage: parsed.includeUsage },
+    )
     // No heartbeat: the compatible API sends no comment lines, and strict clients fail on them.
-    const stream = startEventStream(reply, request.clientSignal, { heartbeat: null })
+    const stream = call.startEvents()
     let lastText = ''
     // The role is sent with the first text: nothing may be awaited before the iteration, which settles the hold.
     let text = renderer.role()
@@ -194,12 +195,11 @@ function answerCompletions({ completions, clock, log }: CompletionDependencies) 
       }
     } catch (thrown) {
       const error = toAppError(thrown)
-      log.warn({ requestId: request.requestId, code: error.code, internal: error.internal }, 'a stream failed')
+      log.warn({ requestId: call.requestId, code: error.code, internal: error.internal }, 'a stream failed')
       lastText = `data: ${JSON.stringify(renderErrorBody(error))}\n\n`
     } finally {
       stream.end(lastText)
     }
-    return reply
   }
 }
 
@@ -209,9 +209,9 @@ function gate(request: { organisation: Parameters<typeof assertGatewayAccess>[0]
   done()
 }
 
-function addAnswerHeaders(reply: FastifyReply, { deploymentId, hosting, adjusted, rate }: CompletionInfo): void {
-  reply.header('x-portico-deployment', deploymentId)
-  reply.header('x-portico-hosting', hosting)
-  if (rate) reply.headers(rateLimitHeaders(rate))
-  if (adjusted.length > 0) reply.header('x-adjusted-params', headerList(adjusted))
+function addAnswerHeaders(call: Call, { deploymentId, hosting, adjusted, rate }: CompletionInfo): void {
+  call.header('x-portico-deployment', deploymentId)
+  call.header('x-portico-hosting', hosting)
+  if (rate) for (const [name, value] of Object.entries(rateLimitHeaders(rate))) call.header(name, value)
+  if (adjusted.length > 0) call.header('x-adjusted-params', headerList(adjusted))
 }

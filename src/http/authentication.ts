@@ -2,6 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import { AppError } from '../kernel/index.ts'
 import type { Caller, Person } from './route.ts'
 
+interface HasRawHeaders {
+  raw: { rawHeaders: string[] }
+}
+
 /** Checks credentials. The result is undefined or false if a credential is not valid. `organisations` and `operatorTokens` read memory only. */
 export interface Authenticators {
   organisations: { authenticate(key: string): Caller | undefined; get(id: string): Caller | undefined }
@@ -14,7 +18,7 @@ export interface Authenticators {
  * The organisation of the request's API key. Every endpoint accepts `x-api-key` and `Authorization: Bearer`. A key that is absent,
  * malformed, revoked or unknown, and two different keys, get the same 401.
  */
-export function authenticateOrganisation(request: FastifyRequest, { organisations }: Authenticators): Caller {
+export function authenticateOrganisation(request: HasRawHeaders, { organisations }: Authenticators): Caller {
   const key = readKey(request)
   const organisation = key === undefined ? undefined : organisations.authenticate(key)
   if (!organisation) {
@@ -41,7 +45,7 @@ export function authenticateOperator(request: FastifyRequest, { operatorTokens }
  * The only credential of a request. Undefined if there is none, or if credentials differ: two headers, a repeated header, values
  * joined by a proxy with commas, or a scheme other than Bearer next to a key.
  */
-function readKey({ raw: { rawHeaders } }: FastifyRequest): string | undefined {
+function readKey({ raw: { rawHeaders } }: HasRawHeaders): string | undefined {
   let found: string | undefined
   const accept = (key: string) => {
     if (found !== undefined && found !== key) return false

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** Longest time for the rest of a rejected request's body, so that its client receives the response instead of a reset. */
 const discardMs = 30_000
@@ -6,19 +6,19 @@ const discardMs = 30_000
 /**
  * Reads and discards the rest of a rejected request's body for a bounded time. The response is sent at once, but the connection stays
  * open, even if the client requested to close it: closing it while the client sends would reset it before the client reads the response.
+ * `closes`: the response would close the connection, which is then closed after the rest. False: there is no rest.
  */
-export function discardBody({ raw }: FastifyRequest, reply: FastifyReply) {
-  if (raw.complete || raw.destroyed) return
-  const { socket } = raw
-  const closeAfterwards = !reply.raw.shouldKeepAlive || reply.hasHeader('connection')
-  // Fastify would close the connection after a parser error, before the client has sent the rest.
-  reply.removeHeader('connection')
-  reply.raw.shouldKeepAlive = true
-  raw.resume()
+export function discardBody(request: IncomingMessage, response: ServerResponse, closes: boolean): boolean {
+  if (request.complete || request.destroyed) return false
+  const { socket } = request
+  const closeAfterwards = !response.shouldKeepAlive || closes
+  response.shouldKeepAlive = true
+  request.resume()
   const timer = setTimeout(() => socket.destroy(), discardMs)
   timer.unref()
-  raw.once('close', () => {
+  request.once('close', () => {
     clearTimeout(timer)
     if (closeAfterwards) socket.destroySoon()
   })
+  return true
 }

@@ -1,9 +1,20 @@
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { raceSignal } from '../kernel/index.ts'
 
 /** Idle time after which a comment line is sent, so that proxies and clients keep the connection open. */
 const heartbeatMs = 15_000
+
+export type EventStream = ReturnType<typeof startEventStreamOn>
+
+interface StreamedResponse {
+  raw: ServerResponse
+  /** Further headers: by name, or names and values in turn. */
+  headers: Record<string, unknown> | readonly string[]
+  /** A client that reads nothing for this time is disconnected. */
+  stalledClientMs: number
+}
 
 /**
  * Turns the reply into a stream of server-sent events. Sends status 200 and the headers in this turn of the event loop, then a comment for every 15 s without an
@@ -12,18 +23,37 @@ const heartbeatMs = 15_000
 export function startEventStream(
   reply: FastifyReply,
   signal: AbortSignal,
-  { heartbeat = ': \n\n' }: { heartbeat?: string | null } = {},
-) {
+  options: { heartbeat?: string | null } = {},
+): EventStream {
   const { raw } = reply
   reply.hijack()
-  const headers = reply.getHeaders()
-  raw.writeHead(200, {
-    ...headers,
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache, no-transform',
-    // nginx buffers streams by default.
-    'x-accel-buffering': 'no',
-  } as never)
+  return startEventStreamOn(
+    { raw, headers: reply.getHeaders(), stalledClientMs: reply.server.stalledClientMs },
+    signal,
+    options,
+  )
+}
+
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  // nginx buffers streams by default.
+  'x-accel-buffering': 'no',
+}
+const listedStreamHeaders = Object.entries(streamHeaders).flat()
+
+/** The same for a response without Fastify. `headers` as a list must have none of the stream's own. */
+export function startEventStreamOn(
+  { raw, headers, stalledClientMs }: StreamedResponse,
+  signal: AbortSignal,
+  { heartbeat = ': \n\n' }: { heartbeat?: string | null } = {},
+) {
+  raw.writeHead(
+    200,
+    Array.isArray(headers)
+      ? [...(headers as string[]), ...listedStreamHeaders]
+      : ({ ...headers, ...streamHeaders } as never),
+  )
   // Node.js would send each chunk in four pieces. Framed here, all texts of one turn are one chunk, one string and one write.
   const isChunked = raw.chunkedEncoding
   raw.chunkedEncoding = false
@@ -54,7 +84,7 @@ export function startEventStream(
       timer?.refresh()
       if (waiting === '') process.nextTick(flush)
       waiting += text
-      if (raw.writableNeedDrain) return drain(reply, signal)
+      if (raw.writableNeedDrain) return drain(raw, stalledClientMs, signal)
     },
     /** Ends the stream with an optional last text, which is sent even after the signal has aborted. */
     end(lastText = ''): void {
@@ -70,10 +100,9 @@ export function startEventStream(
  * Waits until the client has read the written data. A client that reads nothing for `stalledClientMs` is disconnected; its call ends
  * and is billed as for any client that disconnects. Progress restarts the time: Node watches the write queue of the socket.
  */
-async function drain(reply: FastifyReply, signal: AbortSignal): Promise<void> {
-  const { raw } = reply
+async function drain(raw: ServerResponse, stalledClientMs: number, signal: AbortSignal): Promise<void> {
   const cut = () => void raw.destroy()
-  raw.setTimeout(reply.server.stalledClientMs, cut)
+  raw.setTimeout(stalledClientMs, cut)
   try {
     await raceSignal(once(raw, 'drain') as Promise<never>, signal)
   } finally {

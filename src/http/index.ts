@@ -1,3 +1,4 @@
+export { answerCall, type Call } from './call.ts'
 export { createAdmission } from './admission.ts'
 export { type Authenticators } from './authentication.ts'
 export { assertSameSite, forbidden, isAdministratorOf, visibleOrganisations } from './authorisation.ts'

@@ -14,7 +14,7 @@ import type { BodyThread } from './body-thread.ts'
 import type { SlowBodies } from './slow-bodies.ts'
 
 /** Larger bodies are parsed in a thread. A body of this size takes less than 10 ms. */
-const inlineBytes = 64 * 1024
+export const inlineBytes = 64 * 1024
 /** Larger bodies have a separate thread, so that smaller ones do not wait for them. */
 const hugeBytes = 2 * 1024 * 1024
 

@@ -10,6 +10,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { MembershipRole } from '../contract/people.ts'
 import type { AppError, BodyReader, OrganisationId, RateLimitState, RequestId } from '../kernel/index.ts'
 import type { BodyAccount } from './body-budget.ts'
+import type { CallHandler } from './call.ts'
 
 /** The server type of routes: zod schemas in `schema` define the types of `request.params`, `query` and `body`. */
 export type App = FastifyInstance<
@@ -82,6 +83,8 @@ declare module 'fastify' {
     limited?: LimitedKind
     /** Parses the JSON body of routes with large bodies; its result is `request.body`. */
     body?: BodyReader
+    /** Requests of the usual form are answered without Fastify: see direct-calls.ts. */
+    direct?: DirectRoute
   }
   interface FastifyInstance {
     /** A client that reads nothing of its response for this time is disconnected. */
@@ -109,6 +112,13 @@ declare module 'fastify' {
   }
 }
 
+/** For routes with `auth: 'organisation'`, `limited: 'call'` and `body`, whose handler is `answerCall(handle)`. */
+export interface DirectRoute {
+  /** What the route's `onRequest` checks; throws. */
+  assertAccess(organisation: Caller): void
+  handle: CallHandler
+}
+
 /** A group of routes. src/service/routes.ts lists all groups in the order in which `createServer` registers them. */
 export type Routes = (app: App) => void
 
@@ -122,7 +132,7 @@ export function describeRoutes(usual: RouteAuthentication, tag: string) {
     summary: string,
     schema: Schema,
     auth: RouteAuthentication = usual,
-    more: { limited?: LimitedKind; body?: BodyReader } = {},
+    more: { limited?: LimitedKind; body?: BodyReader; direct?: DirectRoute } = {},
   ) => ({
     config: { auth, ...more },
     schema: { tags: [tag], operationId, summary, ...schema },

@@ -15,12 +15,19 @@ const pagePolicy = [
 /** API responses are not pages. */
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
 
+const everyHeader = { 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer' }
+
+/** Those of an API response, names and values in turn, without `cache-control`. */
+export const apiHeaders: readonly string[] = [
+  ...Object.entries(everyHeader).flat(),
+  'content-security-policy',
+  apiPolicy,
+]
+
 /** Headers for browsers, on every response. Caches must not store responses, except for the public API page. */
 export function addSecurityHeaders(request: FastifyRequest, reply: FastifyReply): void {
   const isPage = /^\/docs(?:[/?#]|$)/.test(request.url)
-  reply.header('x-content-type-options', 'nosniff')
-  reply.header('x-frame-options', 'DENY')
-  reply.header('referrer-policy', 'no-referrer')
+  reply.headers(everyHeader)
   reply.header('content-security-policy', isPage ? pagePolicy : apiPolicy)
   if (!isPage) reply.header('cache-control', 'no-store')
 }

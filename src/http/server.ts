@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
@@ -7,9 +8,10 @@ import { AppError, createRequestId, type Log } from '../kernel/index.ts'
 import type { Admission } from './admission.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
 import { authenticateRole, authoriseOrganisation, findActingOrganisation } from './authorisation.ts'
-import { createBodyBudget } from './body-budget.ts'
+import { type BodyBudget, createBodyBudget } from './body-budget.ts'
 import { createBodyThread } from './body-thread.ts'
 import { limitConnections } from './connection-limit.ts'
+import { createDirectCalls, type DirectCalls } from './direct-calls.ts'
 import { discardBody } from './discard-body.ts'
 import { errorHeaders, rateLimitHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
 import { createBodies } from './read-bodies.ts'
@@ -17,6 +19,7 @@ import type { Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { answerOddRequests, answerParserError } from './parser-errors.ts'
 import { assertReadable } from './readable-request.ts'
+import { logFailure, logRequest } from './request-log.ts'
 import type {
   App,
   Caller,
@@ -117,8 +120,18 @@ export function createServer(options: ServerOptions): App {
   const slowBodies = createSlowBodies(options.slowBodyMs ?? defaultSlowMs)
   const unknownRoutes = createUnknownRoutes(options.authenticators, options.assertGatewayAccess)
   app.addHook('onRoute', ({ method, url }) => unknownRoutes.add(method, url))
-  addHooks(app, options, { unknownRoutes, slowBodies })
-  addBodies(app, options, slowBodies)
+  const inFlight = new Set<AbortController>()
+  const ended = () => {
+    // The response of a stream announced keep-alive. Without this, a stop would wait until the client closes the connection.
+    if (options.isRefusing()) setImmediate(() => app.server.closeIdleConnections())
+  }
+  addHooks(app, options, { unknownRoutes, slowBodies, inFlight, ended })
+  const budget = createBodyBudget(
+    // One organisation may use half, and a body of the largest size must fit.
+    Math.max(options.maximumJsonBytesInFlight, 2 * options.maximumJsonBytes),
+  )
+  addBodies(app, budget, slowBodies)
+  answerDirectly(app, createDirectCalls({ ...options, budget, slowBodies, inFlight, ended }))
   describeApi(app, options)
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
@@ -176,16 +189,21 @@ function addRole(route: RouteOptions, auth: RoleAuthentication, options: ServerO
 const isActing = (auth: RouteAuthentication): auth is OrganisationAuthentication =>
   typeof auth === 'object' && 'organisation' in auth && auth.acting === true
 
-function addBodies(app: App, options: ServerOptions, slowBodies: SlowBodies) {
-  const threads = { large: createBodyThread(), huge: createBodyThread() }
-  const bodies = createBodies({
-    budget: createBodyBudget(
-      // One organisation may use half, and a body of the largest size must fit.
-      Math.max(options.maximumJsonBytesInFlight, 2 * options.maximumJsonBytes),
-    ),
-    slowBodies,
-    threads,
+/** Requests of the usual form to routes with `direct` do not reach Fastify. */
+function answerDirectly(app: App, direct: DirectCalls) {
+  app.addHook('onRoute', ({ url, config }) => {
+    if (config?.direct && config.body) direct.add({ url, body: config.body, ...config.direct })
   })
+  const ordinary = app.server.listeners('request') as RequestListener[]
+  app.server.removeAllListeners('request')
+  app.server.on('request', (request, response) => {
+    if (!direct.take(request, response)) for (const listener of ordinary) listener(request, response)
+  })
+}
+
+function addBodies(app: App, budget: BodyBudget, slowBodies: SlowBodies) {
+  const threads = { large: createBodyThread(), huge: createBodyThread() }
+  const bodies = createBodies({ budget, slowBodies, threads })
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', (request: FastifyRequest, payload: Readable) =>
     bodies.parseJson(request, payload),
@@ -220,10 +238,20 @@ function createValidator(schema: z.ZodType, httpPart: string | undefined, method
 function addHooks(
   app: App,
   options: ServerOptions,
-  { unknownRoutes, slowBodies }: { unknownRoutes: UnknownRoutes; slowBodies: SlowBodies },
+  {
+    unknownRoutes,
+    slowBodies,
+    inFlight,
+    ended,
+  }: {
+    unknownRoutes: UnknownRoutes
+    slowBodies: SlowBodies
+    inFlight: Set<AbortController>
+    /** Called when a response has ended. */
+    ended: () => void
+  },
 ) {
   const { metrics, authenticators } = options
-  const inFlight = new Set<AbortController>()
   options.shutdown?.addEventListener('abort', () => {
     for (const controller of inFlight) controller.abort(options.shutdown?.reason)
   })
@@ -245,8 +273,7 @@ function addHooks(
       request.bodyAccount?.close()
       if (!reply.raw.writableFinished)
         gone.abort(new AppError('client_closed', 'The client has closed the connection.'))
-      // The response of a stream announced keep-alive. Without this, a stop would wait until the client closes the connection.
-      if (options.isRefusing()) setImmediate(() => app.server.closeIdleConnections())
+      ended()
     })
     const { auth } = request.routeOptions.config
     if (options.isStopping()) reply.header('connection', 'close')
@@ -273,19 +300,17 @@ function addHooks(
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
     metrics.http.answered(request.method, route, reply.statusCode, reply.elapsedTime)
-    options.log.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        route,
-        status: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime * 10) / 10,
-        organisationId: request.organisation?.id,
-        personId: request.person?.id,
-        ...describeFailure(request),
-      },
-      'request',
-    )
+    logRequest(options.log, {
+      requestId: request.id,
+      method: request.method,
+      route,
+      url: request.url,
+      status: reply.statusCode,
+      durationMs: reply.elapsedTime,
+      organisationId: request.organisation?.id,
+      personId: request.person?.id,
+      error: failures.get(request),
+    })
     done()
   })
 }
@@ -310,29 +335,15 @@ function enterLimits(
 /** The error of each failed request, for its log line. */
 const failures = new WeakMap<FastifyRequest, AppError>()
 
-/** Longest path in the log, in characters. */
-const maximumLoggedPath = 200
-
-/** Code and field of the error. For unknown paths also the path, without the query, which may contain a secret. */
-function describeFailure(request: FastifyRequest): Record<string, unknown> {
-  const error = failures.get(request)
-  if (!error) return {}
-  const path = error.code === 'not_found' || error.code === 'unknown_endpoint' ? request.url.split('?')[0]! : undefined
-  return { code: error.code, param: error.param ?? undefined, path: path?.slice(0, maximumLoggedPath) }
-}
-
-function sendError(options: ServerOptions, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+function sendError({ log }: ServerOptions, thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
   const error = toAppError(thrown)
   failures.set(request, error)
-  const status = statusOf(error.code)
-  if (status >= 500 || error.internal !== undefined) {
-    const stack = error.code === 'internal_error' && error.cause instanceof Error ? error.cause.stack : undefined
-    options.log[status >= 500 ? 'error' : 'warn'](
-      { requestId: request.id, code: error.code, param: error.param, internal: error.internal, stack },
-      // Not error.message, which is for the client and may quote the request.
-      'a request failed',
-    )
-  }
-  discardBody(request, reply)
-  return reply.code(status).headers(errorHeaders(error)).header('x-request-id', request.id).send(renderErrorBody(error))
+  logFailure(log, request.id, error)
+  // Fastify would close the connection after a parser error, before the client has sent the rest.
+  if (discardBody(request.raw, reply.raw, reply.hasHeader('connection'))) reply.removeHeader('connection')
+  return reply
+    .code(statusOf(error.code))
+    .headers(errorHeaders(error))
+    .header('x-request-id', request.id)
+    .send(renderErrorBody(error))
 }

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createMetrics } from './metrics.ts'
+import { answerCall, type Call } from './call.ts'
+import type { App } from './route.ts'
+import { createServer } from './server.ts'
+import { createOrganisationId, silentLog } from '../kernel/index.ts'
+import { makeOrganisation } from '../organisations/index.ts'
+
+/** Which requests are answered without Fastify. test/acceptance/direct-calls.test.ts compares the responses of both ways. */
+
+let app: App
+let url: string
+let isStopping = false
+let running = 0
+
+beforeAll(async () => {
+  const handle = (way: string) => async (call: Call) => call.sendJson(JSON.stringify({ way, body: call.body }))
+  const body = {
+    module: import.meta.url,
+    exportName: 'none',
+    shape: {},
+    maximumValues: 100,
+    read: (value: unknown) => value,
+  }
+  const organisation = makeOrganisation(createOrganisationId(), { name: 'Direct' }, 0)
+  app = createServer({
+    authenticators: {
+      organisations: { authenticate: (key) => (key === 'known' ? organisation : undefined), get: () => organisation },
+      operatorTokens: { authenticate: () => false },
+      people: { authenticate: async () => undefined },
+    },
+    limiter: {
+      enter() {
+        running++
+        return { leave: () => running--, rates: [] }
+      },
+    },
+    assertGatewayAccess: () => {},
+    metrics: createMetrics(),
+    log: silentLog,
+    maximumJsonBytes: 1_000_000,
+    maximumJsonBytesInFlight: 10_000_000,
+    stalledClientMs: 10_000,
+    isStopping: () => isStopping,
+    isRefusing: () => false,
+    publicUrl: undefined,
+    version: 'test',
+    routes: [
+      (routes) =>
+        routes.post(
+          '/calls',
+          {
+            config: {
+              auth: 'organisation',
+              limited: 'call',
+              body,
+              direct: { assertAccess: () => {}, handle: handle('direct') },
+            },
+          },
+          answerCall(handle('ordinary')),
+        ),
+    ],
+  })
+  url = await app.listen({ port: 0, host: '127.0.0.1' })
+})
+afterAll(() => app?.close())
+
+async function wayOf(
+  options: { headers?: Record<string, string>; body?: string | ReadableStream; query?: string } = {},
+) {
+  const { headers = {}, body = '{"a":1}', query = '' } = options
+  const response = await fetch(`${url}/calls${query}`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer known', 'content-type': 'application/json', ...headers },
+    body,
+    ...(typeof body !== 'string' && { duplex: 'half' }),
+  } as RequestInit)
+  const answer = (await response.json()) as { way?: string; body?: unknown }
+  return { way: answer.way ?? response.status, body: answer.body }
+}
+
+describe('a request', () => {
+  it('of the usual form is answered directly, with its body', async () => {
+    expect(await wayOf()).toEqual({ way: 'direct', body: { a: 1 } })
+    expect((await wayOf({ headers: { 'content-type': 'application/json; charset=utf-8' } })).way).toBe('direct')
+    expect((await wayOf({ body: `"${'x'.repeat(65_534)}"` })).way).toBe('direct')
+  })
+
+  it('of another form is answered by Fastify', async () => {
+    expect((await wayOf({ query: '?' })).way).toBe('ordinary')
+    expect((await wayOf({ headers: { 'content-type': 'Application/json' } })).way).toBe('ordinary')
+    expect((await wayOf({ headers: { 'content-encoding': 'identity' } })).way).toBe('ordinary')
+    const chunks = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('{"a":1}'))
+        controller.close()
+      },
+    })
+    expect((await wayOf({ body: chunks })).way).toBe('ordinary')
+    expect((await wayOf({ headers: { authorization: 'Bearer unknown' } })).way).toBe(401)
+  })
+
+  it('is answered by Fastify during a stop', async () => {
+    isStopping = true
+    expect((await wayOf()).way).toBe('ordinary')
+    isStopping = false
+  })
+
+  it('leaves its limits when it has ended', async () => {
+    await wayOf()
+    await expect.poll(() => running).toBe(0)
+  })
+})
