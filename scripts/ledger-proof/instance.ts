@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import { createLedger, type LedgerService } from '../../src/billing/index.ts'
 import { journalFiles } from '../../src/billing/journal/journal-files.ts'
 import type { JournalFiles } from '../../src/billing/index.ts'
@@ -84,14 +85,17 @@ export async function startInstance({
     await running
     return killed ? never() : undefined
   }
+  const write: JournalFiles['write'] = (descriptor, bytes, position) =>
+    change(async () => {
+      // A turn in which the process may be killed.
+      await new Promise((resolve) => setImmediate(resolve))
+      const written = killed ? chance.integer(0, bytes.length) : bytes.length
+      await journalFiles.write(descriptor, bytes.subarray(0, written), position)
+    })
   const files: JournalFiles = {
-    write: (descriptor, bytes, position) =>
-      change(async () => {
-        // A turn in which the process may be killed.
-        await new Promise((resolve) => setImmediate(resolve))
-        const written = killed ? chance.integer(0, bytes.length) : bytes.length
-        await journalFiles.write(descriptor, bytes.subarray(0, written), position)
-      }),
+    segmentFlags: fs.constants.O_RDWR,
+    append: (...given) => write(...given).then(() => files.sync(given[0])),
+    write,
     // Nothing here ends a machine, so the page cache is as good as a disk.
     sync: () => change(() => new Promise((resolve) => setImmediate(resolve))),
     rename: (...given) => change(() => journalFiles.rename(...given)),

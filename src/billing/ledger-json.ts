@@ -3,13 +3,14 @@ import type { Entry, HoldChange, HoldRow } from './ledger.store.ts'
 
 /**
  * Rows of the ledger as JSON with the names of their columns. Every call needs two of them, so they are written out: `JSON.stringify` of
- * an object with as many fields takes several times as long. Ids are UUIDs, and periods are days: they need no escape.
+ * an object with as many fields takes several times as long. Ids are UUIDs, and periods are days: they need no
+ * escape. A column that is left out is null.
  */
 
 export function encodeHold(hold: HoldRow): string {
   return (
     `{"request_id":${JSON.stringify(hold.requestId)},"organisation_id":"${hold.organisationId}","period":"${hold.period}"` +
-    `,"amount_pico_usd":"${hold.amountPicoUsd}","surface":"${hold.surface}","space_id":${idOrNull(hold.spaceId)}` +
+    `,"amount_pico_usd":"${hold.amountPicoUsd}","surface":"${hold.surface}"${spaceField(hold.spaceId)}` +
     `,"model":${textToJson(hold.model)},"started_at":"${isoTime(hold.startedAt)}","prompt_tokens":${hold.promptTokens}` +
     `,"output_tokens":${hold.outputTokens},"input_atto_usd":"${hold.inputAttoUsd}","output_atto_usd":"${hold.outputAttoUsd}"` +
     `,"price_source":${textToJson(hold.priceSource)},"markup_basis_points":${hold.markupBasisPoints}}`
@@ -20,19 +21,22 @@ export function encodeEntry({ receipt, statedAttoUsd, tags }: Entry): string {
   const { usage, unitPrices } = receipt
   return (
     `{"request_id":${JSON.stringify(receipt.requestId)},"organisation_id":"${receipt.organisationId}","period":"${receipt.period}"` +
-    `,"surface":"${receipt.surface}","space_id":${idOrNull(receipt.spaceId)},"model":${textToJson(receipt.model)}` +
+    `,"surface":"${receipt.surface}"${spaceField(receipt.spaceId)},"model":${textToJson(receipt.model)}` +
     `,"deployment_id":${textToJson(receipt.deploymentId)},"provider_id":${textToJson(receipt.providerId)}` +
     `,"hosting":${textToJson(receipt.hosting)},"started_at":"${isoTime(receipt.startedAt)}","settled_at":"${isoTime(receipt.settledAt)}"` +
     `,"prompt_tokens":${usage.promptTokens},"completion_tokens":${usage.completionTokens},"cached_tokens":${usage.cachedTokens}` +
     `,"cache_write_tokens":${usage.cacheWriteTokens},"reasoning_tokens":${usage.reasoningTokens}` +
     `,"input_atto_usd":"${unitPrices.input}","output_atto_usd":"${unitPrices.output}","cache_read_atto_usd":"${unitPrices.cacheRead}"` +
     `,"cache_write_atto_usd":"${unitPrices.cacheWrite}","reasoning_atto_usd":"${unitPrices.reasoning}"` +
-    `,"price_source":${textToJson(receipt.priceSource)},"stated_atto_usd":${statedAttoUsd === null ? 'null' : `"${statedAttoUsd}"`}` +
-    `,"cost_basis":"${receipt.costBasis}","raw_usage":${JSON.stringify(receipt.rawUsage)}` +
+    `,"price_source":${textToJson(receipt.priceSource)},"cost_basis":"${receipt.costBasis}"` +
+    (statedAttoUsd === null ? '' : `,"stated_atto_usd":"${statedAttoUsd}"`) +
+    (receipt.rawUsage === null ? '' : `,"raw_usage":${JSON.stringify(receipt.rawUsage)}`) +
     `,"markup_basis_points":${receipt.markupBasisPoints},"billed_pico_usd":"${receipt.billedPicoUsd}"` +
     `,"written_off_pico_usd":"${receipt.writtenOffPicoUsd}","estimated":${receipt.estimated},"ending":${textToJson(receipt.ending)}` +
-    `,"finish_reason":${textToJson(receipt.finishReason)},"first_token_ms":${receipt.firstTokenMs}` +
-    `,"failure":${textToJson(receipt.failure)},"tags":${JSON.stringify(tags)}}`
+    `,"finish_reason":${textToJson(receipt.finishReason)}` +
+    (receipt.firstTokenMs === null ? '' : `,"first_token_ms":${receipt.firstTokenMs}`) +
+    (receipt.failure === null ? '' : `,"failure":${textToJson(receipt.failure)}`) +
+    (tags === null ? '}' : `,"tags":${JSON.stringify(tags)}}`)
   )
 }
 
@@ -47,9 +51,13 @@ export interface EncodedBatch {
 export function encodeBatch({ opens, changes, settlements }: EncodedBatch): [string, string, string] {
   return [
     `[${opens.join(',')}]`,
-    JSON.stringify(Object.fromEntries(changes.map(changeToJson))),
+    encodeChanges(changes),
     `[${settlements.map(({ encoded, unopened }) => `{"unopened":${unopened},${encoded.slice(1)}`).join(',')}]`,
   ]
+}
+
+export function encodeChanges(changes: readonly HoldChange[]): string {
+  return JSON.stringify(Object.fromEntries(changes.map(changeToJson)))
 }
 
 function changeToJson({ requestId, amountPicoUsd, outputTokens }: HoldChange): [RequestId, unknown[]] {
@@ -72,8 +80,8 @@ function textToJson(text: string | null): string {
   return encoded
 }
 
-function idOrNull(id: string | null): string {
-  return id === null ? 'null' : `"${id}"`
+function spaceField(spaceId: string | null): string {
+  return spaceId === null ? '' : `,"space_id":"${spaceId}"`
 }
 
 let knownSecond = Number.NaN

@@ -5,9 +5,9 @@ import type { Lease } from './lease.ts'
 import type { LedgerObserver } from './ledger.ts'
 import { type LedgerWriter, unavailable } from './ledger-writer.ts'
 import { createRoom } from './kept-room.ts'
-import { OpenHold } from './open-hold.ts'
+import { type HeldCall, OpenHold } from './open-hold.ts'
 import type { Hold, HoldRequest, KeptRoom, Receipt } from './port.ts'
-import { noteRefusal, type ReservationDeps, reserveFor } from './reservation.ts'
+import { noteRefusal, type Reservation, type ReservationDeps, reserveAtOnce, reserveFor } from './reservation.ts'
 
 /** Longest wait of a call for this process to start again as a new instance. */
 const renewalTimeoutMs = 4_000
@@ -55,7 +55,10 @@ export class OpenHolds {
     try {
       const admission = this.deps.writer.admission()
       if (admission) await admission
-      return await this.decided(request, (lease, startedAt) => this.decide(lease, request, startedAt))
+      return (
+        this.decideAtOnce(request) ??
+        (await this.decided(request, (lease, startedAt) => this.decide(lease, request, startedAt)))
+      )
     } catch (error) {
       this.ids.delete(request.requestId)
       throw error
@@ -134,8 +137,20 @@ export class OpenHolds {
     }
   }
 
+  /** For most calls: the lease is in memory and has the money. Without the promises of the other way. */
+  private decideAtOnce(request: HoldRequest): Hold | undefined {
+    const { reservation } = this.deps
+    const startedMs = reservation.clock.monotonicMs()
+    const startedAt = reservation.clock.now()
+    const lease = reservation.leases.find(request.organisation, startedAt)
+    if (!lease) return undefined
+    const pricing = pricingOf(request, startedAt)
+    const reserved = reserveAtOnce(reservation, lease, request, pricing)
+    return reserved && this.begin({ lease, request, pricing, startedAt }, reserved, startedMs)
+  }
+
   private async decide(lease: Lease, request: HoldRequest, startedAt: number): Promise<Hold> {
-    const { reservation, writer, log, observer } = this.deps
+    const { reservation, observer } = this.deps
     const { clock } = reservation
     const startedMs = clock.monotonicMs()
     lease.lastUsedMs = startedMs
@@ -147,7 +162,16 @@ export class OpenHolds {
       observer.refused?.(request.organisation.id)
       throw error
     })
-    observer.held?.(clock.monotonicMs() - startedMs)
+    return this.begin({ lease, request, pricing, startedAt }, reserved, startedMs)
+  }
+
+  private begin(call: HeldCall, reserved: Reservation | 'write_off', startedMs: number): Hold {
+    const { reservation, writer, log, observer } = this.deps
+    const { clock } = reservation
+    const { lease, request } = call
+    const beganMs = clock.monotonicMs()
+    lease.lastUsedMs = beganMs
+    observer.held?.(beganMs - startedMs)
     const onSettled = (receipt: Receipt) => {
       lease.lastUsedMs = clock.monotonicMs()
       observer.settled?.(receipt)
@@ -157,7 +181,7 @@ export class OpenHolds {
       this.ids.delete(request.requestId)
     }
     const deps = { reservation, writer, log, now: () => clock.now(), onSettled, onClosed }
-    const hold = new OpenHold(deps, { lease, request, pricing, startedAt }, reserved)
+    const hold = new OpenHold(deps, call, reserved)
     this.holds.set(request.requestId, hold)
     return hold
   }

@@ -29,6 +29,21 @@ export interface ReservationDeps {
   holdWaitMs: number
 }
 
+/** Sets money aside as planned where that needs no wait; undefined: `reserveFor` decides. */
+export function reserveAtOnce(
+  { leases }: ReservationDeps,
+  lease: Lease,
+  request: HoldRequest,
+  pricing: CallPricing,
+): Reservation | undefined {
+  if (!leases.isLive(lease)) return undefined
+  const plan = planNow(lease, request, pricing)
+  if (!hasCredit(lease, request, pricing, plan)) return undefined
+  const free = freePicoUsd(lease) + roomIn(lease, request.room)
+  const fits = affordableOutput(pricing, request.promptTokensBound, free, plan.desiredTokens)
+  return fits < plan.desiredTokens ? undefined : take(lease, request, pricing, plan, fits)
+}
+
 /**
  * Sets money aside for a call: as much as planned, or, where that does not fit, less with a smaller output cap; waits a bounded time
  * for other holds. The room of the request counts as free for it. Throws `insufficient_quota`.
@@ -43,7 +58,7 @@ export async function reserveFor(
   for (;;) {
     if (!leases.isLive(lease)) throw new FencedError(lease.instanceId)
     const plan = planNow(lease, request, pricing)
-    assertCredit(lease, request, pricing, plan)
+    if (!hasCredit(lease, request, pricing, plan)) throw insufficient(lease)
     const kept = roomIn(lease, request.room)
     const fits = affordableOutput(pricing, request.promptTokensBound, freePicoUsd(lease) + kept, plan.desiredTokens)
     if (fits >= plan.desiredTokens) return take(lease, request, pricing, plan, fits)
@@ -98,10 +113,9 @@ function planNow(lease: Lease, request: HoldRequest, pricing: CallPricing): Hold
 }
 
 /** Exhausted credits refuse every call, also one to a model that costs nothing: see docs/decisions/0028-free-models-need-credit.md. */
-function assertCredit(lease: Lease, request: HoldRequest, pricing: CallPricing, plan: HoldPlan): void {
+function hasCredit(lease: Lease, request: HoldRequest, pricing: CallPricing, plan: HoldPlan): boolean {
   const unbilled = unbilledPicoUsd(lease)
-  const least = holdCost(pricing, request.promptTokensBound, plan.floorTokens)
-  if (unbilled <= 0n || least > unbilled) throw insufficient(lease)
+  return unbilled > 0n && holdCost(pricing, request.promptTokensBound, plan.floorTokens) <= unbilled
 }
 
 function take(

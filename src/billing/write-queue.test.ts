@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../kernel/index.ts'
 import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from './write-queue.ts'
@@ -69,14 +70,23 @@ describe('a queue of writes', () => {
     queue.close()
   })
 
+  test('writes what several callbacks of one turn of the loop add together', async () => {
+    const { queue, batches, gates } = createGated()
+    for (const name of [1, 2]) setImmediate(() => queue.add(makeWrite(name)))
+    await expect.poll(() => gates.length).toBe(1)
+    gates[0]!.resolve()
+    await queue.drained()
+    expect(batches).toEqual([[1, 2]])
+  })
+
   test('writes what gathered during a flush together, in order, up to the batch size', async () => {
     const { queue, batches, gates } = createGated()
     const first = makeWrite(1)
     queue.add(first)
-    await Promise.resolve()
+    await expect.poll(() => gates.length).toBe(1)
     const rest = [2, 3, 4, 5].map((name) => makeWrite(name))
     for (const write of rest) queue.add(write)
-    await Promise.resolve()
+    await nextTurn()
     expect(batches).toEqual([[1]])
     gates[0]!.resolve()
     await expect.poll(() => batches).toEqual([[1], [2, 3, 4]])
@@ -96,7 +106,7 @@ describe('a queue of writes', () => {
     const [first, second] = [makeWrite(1), makeWrite(2)]
     queue.add(first)
     queue.add(second)
-    await Promise.resolve()
+    await expect.poll(() => gates.length).toBe(1)
     gates[0]!.reject(new Error('disk'))
     await expect(first.answer).rejects.toThrow('disk')
     await expect.poll(() => gates.length).toBe(2)

@@ -36,8 +36,8 @@ export interface WriteQueueOptions<Write> {
 }
 
 /**
- * The writes of the ledger in the order of their calls. A flush starts one turn of the event loop after the previous one has ended, so a
- * single write does not wait and many writes share one commit. docs/performance.md has the rates of single commits and batches.
+ * The writes of the ledger in the order of their calls. A flush starts at the end of the turn of the event loop in which the first write came
+ * or the previous flush ended, so a single write does not wait and many writes share one commit. docs/performance.md has the rates of single commits and batches.
  */
 export class WriteQueue<Write extends QueuedWrite> {
   private readonly options: WriteQueueOptions<Write>
@@ -94,8 +94,8 @@ export class WriteQueue<Write extends QueuedWrite> {
   }
 
   private async run(): Promise<void> {
-    // One microtask turn lets the writes of the same turn of the event loop share the first batch.
-    await Promise.resolve()
+    // After what the loop has read from sockets in this turn: its writes share the first batch. A single write does not wait for it.
+    await nextTurn()
     while (this.waiting.length > 0) {
       const { maximumBatch, flush } = this.options
       this.inFlight = this.waiting.splice(0, maximumBatch)

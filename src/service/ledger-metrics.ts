@@ -14,7 +14,7 @@ export function observeLedger(metrics: Metrics, log: Log): LedgerObserver {
       metrics.completionTokens.inc({ surface, class: 'cached' }, usage.cachedTokens)
       metrics.completionTokens.inc({ surface, class: 'completion' }, usage.completionTokens)
       metrics.billedUsd.inc({ surface }, Number(billedPicoUsd) / picoUsdPerUsd)
-      metrics.writtenOffUsd.inc(Number(writtenOffPicoUsd) / picoUsdPerUsd)
+      if (writtenOffPicoUsd > 0n) metrics.writtenOffUsd.inc(Number(writtenOffPicoUsd) / picoUsdPerUsd)
     },
     waiting(instanceId, journalId) {
       if (waiting.has(journalId)) return

@@ -1,11 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { largestFrame, writeFrame } from './frame.ts'
+import { frameHeaderBytes, largestFrame, writeFrame } from './frame.ts'
 import type { JournalFiles } from './journal-files.ts'
+import type { JsonBytes } from './records.ts'
 import { type Segment, segmentFile, spareFile } from './segments.ts'
 
 /** Preallocated, so that a sync writes no metadata and a full disk is noticed before a record is written. */
 const defaultSegmentBytes = 16 * 1024 * 1024
+/** Frames of some hundred calls. */
+const blockBytes = 1024 * 1024
 const zeros = Buffer.alloc(1024 * 1024)
 
 export interface JournalLogOptions {
@@ -42,8 +45,9 @@ export class JournalLog {
   private spareNumber = 0
   private preparing: Promise<void> | undefined
   private sequence: number
-  /** Frames are built here, one after the other. */
-  private frame = Buffer.alloc(0)
+  /** Frames are built here, one after the other. What is there never changes: waiting records are parts of it. */
+  private block = Buffer.alloc(0)
+  private blockUsed = 0
   private failure: unknown
 
   private constructor(options: JournalLogOptions) {
@@ -91,27 +95,35 @@ export class JournalLog {
   }
 
   /**
-   * Appends the lines as one frame and resolves to the sequence of its first record when it is on the disk. Needs `makeRoom` before.
+   * Appends the lines as one frame and resolves to where each is in memory when the frame is on the disk. Needs `makeRoom` before.
    * A rejection is final, also for later calls: after a failed sync nobody knows what the disk has.
    */
-  async append(lines: readonly string[]): Promise<number> {
+  async append(lines: readonly string[]): Promise<JsonBytes[]> {
     if (this.failure !== undefined) throw this.failure
     const { files, journalId } = this.options
     const segment = this.segments.at(-1)!
-    const firstSequence = this.sequence + 1
-    const largest = largestSize(lines)
-    if (largest > this.frame.length) this.frame = Buffer.allocUnsafeSlow(2 * largest)
-    const size = writeFrame(this.frame, journalId, firstSequence, lines.length, lines.join('\n'))
+    const payload = lines.join('\n')
+    const frame = this.takeRoom(largestFrame(payload.length))
+    const size = writeFrame(frame, journalId, this.sequence + 1, lines.length, payload)
+    this.blockUsed += size
     try {
-      await files.write(segment.descriptor, this.frame.subarray(0, size), segment.position)
-      await files.sync(segment.descriptor)
+      await files.append(segment.descriptor, frame.subarray(0, size), segment.position)
     } catch (error) {
       this.failure = error
       throw error
     }
     segment.position += size
     this.sequence += lines.length
-    return firstSequence
+    const start = frame.byteOffset - this.block.byteOffset + frameHeaderBytes
+    return placesOf(lines, { bytes: this.block, start, end: start + size - frameHeaderBytes })
+  }
+
+  private takeRoom(bytes: number): Buffer {
+    if (bytes > this.block.length - this.blockUsed) {
+      this.block = Buffer.allocUnsafeSlow(Math.max(bytes, blockBytes))
+      this.blockUsed = 0
+    }
+    return this.block.subarray(this.blockUsed, this.blockUsed + bytes)
   }
 
   /**
@@ -184,8 +196,20 @@ export class JournalLog {
       this.failure = error
       throw error
     }
-    this.segments.push({ file, firstSequence, descriptor: fs.openSync(file, 'r+'), position: 0 })
+    this.segments.push({ file, firstSequence, descriptor: fs.openSync(file, files.segmentFlags), position: 0 })
   }
+}
+
+/** The lines in the payload that they make. */
+function placesOf(lines: readonly string[], { bytes, start, end }: JsonBytes): JsonBytes[] {
+  const isAscii = lines.reduce((length, line) => length + line.length + 1, -1) === end - start
+  let next = start
+  return lines.map((line) => {
+    const from = next
+    const to = from + (isAscii ? line.length : Buffer.byteLength(line))
+    next = to + 1
+    return { bytes, start: from, end: to }
+  })
 }
 
 function largestSize(lines: readonly string[]): number {

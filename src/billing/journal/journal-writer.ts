@@ -16,7 +16,7 @@ import type { Receipt } from '../port.ts'
 import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from '../write-queue.ts'
 import type { JournalCopy, JournalLog } from './journal-log.ts'
 import { Projector } from './projector.ts'
-import { encodeRecord, type JournalRecord, noRequest } from './records.ts'
+import { encodeRecord, type JournalRecord, type NewRecord, noRequest, storedRecord } from './records.ts'
 
 /** Most records in one flush. */
 const maximumBatch = 512
@@ -37,7 +37,7 @@ type Write = QueuedWrite &
   (
     | {
         kind: 'record'
-        record: JournalRecord
+        record: NewRecord
         line: string
         entry: Entry | undefined
         resolve(result: SettleResult): void
@@ -116,25 +116,25 @@ export class JournalWriter implements LedgerWriter {
 
   open(instance: InstanceId, row: HoldRow): Promise<void> {
     const { requestId } = row
-    const record: JournalRecord = { kind: 'open', instance, requestId, hold: encodeHold(row) }
+    const record: NewRecord = { kind: 'open', instance, requestId, row: encodeHold(row) }
     return new Promise((resolve, reject) => this.add(record, undefined, () => resolve(), reject))
   }
 
   change(instance: InstanceId, { requestId, amountPicoUsd, outputTokens }: HoldChange): Promise<void> {
-    const record: JournalRecord = { kind: 'change', instance, requestId, amountPicoUsd, outputTokens }
+    const record: NewRecord = { kind: 'change', instance, requestId, amountPicoUsd, outputTokens }
     return new Promise((resolve, reject) => this.add(record, undefined, () => resolve(), reject))
   }
 
   settle(instance: InstanceId, entry: Entry): Promise<SettleResult> {
     const { requestId } = entry.receipt
-    const record: JournalRecord = { kind: 'settle', instance, requestId, entry: encodeEntry(entry) }
+    const record: NewRecord = { kind: 'settle', instance, requestId, row: encodeEntry(entry) }
     return new Promise((resolve, reject) => this.add(record, entry, resolve, reject))
   }
 
   noteGrowths(growths: number): void {
     if (growths <= this.growths) return
     this.growths = growths
-    const record: JournalRecord = { kind: 'growth', instance: this.deps.instanceId(), requestId: noRequest, growths }
+    const record: NewRecord = { kind: 'growth', instance: this.deps.instanceId(), requestId: noRequest, growths }
     // Without a wait: it is before every record that relies on it.
     this.queue.add({
       kind: 'record',
@@ -219,7 +219,7 @@ export class JournalWriter implements LedgerWriter {
   }
 
   private add(
-    record: JournalRecord,
+    record: NewRecord,
     entry: Entry | undefined,
     resolve: (result: SettleResult) => void,
     reject: (error: unknown) => void,
@@ -249,10 +249,10 @@ export class JournalWriter implements LedgerWriter {
     if (!(await this.makeRoom(writes.map(({ line }) => line)))) throw unavailable()
     const accepted = this.decide(writes)
     if (accepted.length === 0) return
-    await this.deps.journal.append(accepted.map(({ line }) => line))
+    const stored = await this.deps.journal.append(accepted.map(({ line }) => line))
     // Before any reply, so that a receipt is found as soon as its call is over.
     for (const { entry } of accepted) if (entry) this.unapplied.set(entry.receipt.requestId, entry.receipt)
-    this.projector.add(accepted.map(({ record }) => record))
+    this.projector.add(accepted.map(({ record }, place) => storedRecord(record, stored[place]!)))
     // A process that was silent may have lost its journal meanwhile: then nothing of it may be acknowledged.
     const confirming = this.deps.confirm?.()
     if (confirming) await raceSignal(confirming, this.stop.signal)

@@ -1,6 +1,6 @@
 import type { InstanceId } from '../../kernel/index.ts'
 import type { Database, Queryable } from '../../database/index.ts'
-import { type EncodedBatch, encodeBatch } from '../ledger-json.ts'
+import type { StoredBatch } from './records.ts'
 
 export interface StoredJournal {
   journalId: string
@@ -44,13 +44,13 @@ export interface ApplyResult {
 export async function applyRecords(
   database: Queryable,
   place: { journalId: string; holder: string; growths: number; first: number; last: number; instance: InstanceId },
-  batch: EncodedBatch,
+  batch: StoredBatch,
   options: { signal: AbortSignal; timeoutMs: number },
 ): Promise<ApplyResult> {
   const [row] = await database.query<{ applied: boolean; at_sequence: bigint | null; rejected: number }>(
     `select applied, at_sequence, rejected
      from ledger_apply_journal($1, $2, $3, $4, $5, $6, $7::json, $8::jsonb, $9::json)`,
-    [place.journalId, place.holder, place.growths, place.first, place.last, place.instance, ...encodeBatch(batch)],
+    [place.journalId, place.holder, place.growths, place.first, place.last, place.instance, ...batch],
     options,
   )
   const { applied, at_sequence: at, rejected } = row!

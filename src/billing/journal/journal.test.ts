@@ -15,6 +15,8 @@ const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 1_000_000)
 /** Files in memory need no sync, and these tests end no machine. */
 const unsynced: JournalFiles = {
   ...journalFiles,
+  segmentFlags: fs.constants.O_RDWR,
+  append: journalFiles.write,
   sync: () => Promise.resolve(),
   syncFolder: () => Promise.resolve(),
 }
@@ -209,7 +211,7 @@ test('a sync that fails once is final: it is not repeated, and no later record i
   let failures = 0
   const files: JournalFiles = {
     ...unsynced,
-    sync: () => (failures-- > 0 ? Promise.reject(new Error('EIO')) : Promise.resolve()),
+    append: (...given) => (failures-- > 0 ? Promise.reject(new Error('EIO')) : unsynced.append(...given)),
   }
   const log = await openLog(newFolder(), 0, files)
   await append(log, ['"a"'])

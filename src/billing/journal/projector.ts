@@ -2,7 +2,7 @@ import { type Clock, describeError, type InstanceId, type Log, raceSignal, withD
 import type { Database } from '../../database/index.ts'
 import { isRefusal } from '../refusal.ts'
 import { applyRecords, rejectRecord } from './journal.store.ts'
-import { encodeRecord, type JournalRecord, mergeRecords } from './records.ts'
+import { type JournalRecord, lineOf, mergeRecords } from './records.ts'
 
 /** Records in one statement. 64 calls in flight leave few holds without their settlement in the same one. */
 const maximumBatch = 1_000
@@ -184,7 +184,7 @@ export class Projector {
     }
     const { requestId } = records[0]!
     log.error({ requestId, sequence: first, error: describeError(error) }, 'the ledger rejects a record of its journal')
-    const record = { requestId, text: encodeRecord(records[0]!), reason: describeError(error).slice(0, 500) }
+    const record = { requestId, text: lineOf(records[0]!), reason: describeError(error).slice(0, 500) }
     await rejectRecord(database, { journalId, holder, sequence: first }, record)
   }
 }

@@ -1,28 +1,37 @@
 import { isUuid, type InstanceId, type RequestId } from '../../kernel/index.ts'
-import type { EncodedBatch } from '../ledger-json.ts'
+import { encodeChanges } from '../ledger-json.ts'
 import type { HoldChange } from '../ledger.store.ts'
 import { JournalError } from './journal-error.ts'
 
+/** JSON in UTF-8: a part of `bytes`. The rows of waiting records are there, and not on the JavaScript heap, which would copy them again and again. */
+export interface JsonBytes {
+  bytes: Buffer
+  start: number
+  end: number
+}
+
 /** What the journal records: the writes of the hot path of the ledger, in the order of the decisions. */
-export type JournalRecord = { instance: InstanceId; requestId: RequestId } & (
-  | { kind: 'open'; hold: string }
+export type JournalRecord<Row = JsonBytes> = { instance: InstanceId; requestId: RequestId } & (
+  | { kind: 'open'; row: Row }
   | { kind: 'change'; amountPicoUsd: bigint | null; outputTokens: number | null }
-  | { kind: 'settle'; entry: string }
+  | { kind: 'settle'; row: Row }
   /** The lease of some organisation has grown for so many times, in the database: what follows may rely on it. */
   | { kind: 'growth'; growths: number }
 )
 
+/** With the row as text, before it is in the journal. */
+export type NewRecord = JournalRecord<string>
+
 /** No request has it. */
 export const noRequest = '' as RequestId
 
-/** One line of JSON: kind, instance, request and what the kind needs. Holds and entries are already JSON. */
-export function encodeRecord(record: JournalRecord): string {
+/** One line of JSON: kind, instance, request and what the kind needs. */
+export function encodeRecord(record: NewRecord): string {
   const head = `["${record.kind}","${record.instance}",${JSON.stringify(record.requestId)},`
   switch (record.kind) {
     case 'open':
-      return `${head}${record.hold}]`
     case 'settle':
-      return `${head}${record.entry}]`
+      return `${head}${record.row}]`
     case 'change':
       return `${head}${record.amountPicoUsd === null ? 'null' : `"${record.amountPicoUsd}"`},${record.outputTokens}]`
     case 'growth':
@@ -30,13 +39,27 @@ export function encodeRecord(record: JournalRecord): string {
   }
 }
 
+/** The record whose line is in the bytes. */
+export function storedRecord(record: NewRecord, line: JsonBytes): JournalRecord {
+  if (record.kind !== 'open' && record.kind !== 'settle') return record
+  const { kind, instance, requestId } = record
+  // The row is the last field of the array.
+  const end = line.end - 1
+  return { kind, instance, requestId, row: { bytes: line.bytes, start: end - Buffer.byteLength(record.row), end } }
+}
+
+/** For a message. */
+export function lineOf(record: JournalRecord): string {
+  const isRow = record.kind === 'open' || record.kind === 'settle'
+  return encodeRecord(isRow ? { ...record, row: textOf(record.row) } : record)
+}
+
 export function decodeRecord(line: string): JournalRecord {
   const fields = JSON.parse(line) as unknown[]
   const [kind, instance, requestId, first, second] = fields
   if (typeof instance === 'string' && isUuid(instance) && typeof requestId === 'string') {
     const ids = { instance: instance as InstanceId, requestId: requestId as RequestId }
-    if (kind === 'open') return { kind, ...ids, hold: JSON.stringify(first) }
-    if (kind === 'settle') return { kind, ...ids, entry: JSON.stringify(first) }
+    if (kind === 'open' || kind === 'settle') return { kind, ...ids, row: toBytes(first) }
     if (kind === 'growth' && typeof first === 'number') return { kind, ...ids, growths: first }
     if (kind === 'change') {
       const amountPicoUsd = typeof first === 'string' ? BigInt(first) : null
@@ -46,14 +69,17 @@ export function decodeRecord(line: string): JournalRecord {
   throw new JournalError(`the ledger's journal has a record of an unknown kind: ${line.slice(0, 100)}`)
 }
 
+/** Parameters of ledger_apply_journal: holds, changes and settlements. */
+export type StoredBatch = [opens: Buffer, changes: string, settlements: Buffer]
+
 /** One row per request. A hold that is settled in the same batch is never written as an open hold. */
-export function mergeRecords(records: readonly JournalRecord[]): EncodedBatch {
-  const opens = new Map<RequestId, string>()
+export function mergeRecords(records: readonly JournalRecord[]): StoredBatch {
+  const opens = new Map<RequestId, JsonBytes>()
   const changes = new Map<RequestId, HoldChange>()
-  const settlements = new Map<RequestId, { encoded: string; unopened: boolean }>()
+  const settlements = new Map<RequestId, { row: JsonBytes; unopened: boolean }>()
   for (const record of records) {
     const { requestId } = record
-    if (record.kind === 'open') opens.set(requestId, record.hold)
+    if (record.kind === 'open') opens.set(requestId, record.row)
     else if (record.kind === 'growth') continue
     else if (record.kind === 'change') {
       const { amountPicoUsd, outputTokens } = record
@@ -64,7 +90,7 @@ export function mergeRecords(records: readonly JournalRecord[]): EncodedBatch {
         outputTokens: outputTokens ?? before?.outputTokens ?? null,
       })
     } else {
-      settlements.set(requestId, { encoded: record.entry, unopened: opens.delete(requestId) })
+      settlements.set(requestId, { row: record.row, unopened: opens.delete(requestId) })
       changes.delete(requestId)
     }
   }
@@ -74,13 +100,54 @@ export function mergeRecords(records: readonly JournalRecord[]): EncodedBatch {
     opens.set(requestId, withChange(hold, change))
     changes.delete(requestId)
   }
-  return { opens: [...opens.values()], changes: [...changes.values()], settlements: [...settlements.values()] }
+  return [
+    arrayOf([...opens.values()].map((row) => ({ row, opening: plainOpening }))),
+    encodeChanges([...changes.values()]),
+    arrayOf(
+      [...settlements.values()].map(({ row, unopened }) => ({
+        row,
+        opening: unopened ? unopenedOpening : openedOpening,
+      })),
+    ),
+  ]
 }
 
-function withChange(hold: string, { amountPicoUsd, outputTokens }: HoldChange): string {
-  return JSON.stringify({
-    ...(JSON.parse(hold) as object),
+const plainOpening = Buffer.from('{')
+const unopenedOpening = Buffer.from('{"unopened":true,')
+const openedOpening = Buffer.from('{"unopened":false,')
+const [bracket, closingBracket, comma] = Buffer.from('[],')
+
+/** A JSON array of the rows, each with the opening instead of its brace. */
+function arrayOf(rows: readonly { row: JsonBytes; opening: Buffer }[]): Buffer {
+  const size = rows.reduce((sum, { row, opening }) => sum + opening.length + row.end - row.start, 1)
+  // A comma takes the place of each brace; an array without rows has two brackets.
+  const target = Buffer.allocUnsafe(Math.max(size, 2))
+  let at = 0
+  for (const { row, opening } of rows) {
+    target[at] = at === 0 ? bracket! : comma!
+    at += 1
+    target.set(opening, at)
+    at += opening.length
+    at += row.bytes.copy(target, at, row.start + 1, row.end)
+  }
+  if (at === 0) target[at++] = bracket!
+  target[at] = closingBracket!
+  return target
+}
+
+function withChange(hold: JsonBytes, { amountPicoUsd, outputTokens }: HoldChange): JsonBytes {
+  return toBytes({
+    ...(JSON.parse(textOf(hold)) as object),
     ...(amountPicoUsd !== null && { amount_pico_usd: String(amountPicoUsd) }),
     ...(outputTokens !== null && { output_tokens: outputTokens }),
   })
+}
+
+function toBytes(value: unknown): JsonBytes {
+  const bytes = Buffer.from(JSON.stringify(value))
+  return { bytes, start: 0, end: bytes.length }
+}
+
+function textOf({ bytes, start, end }: JsonBytes): string {
+  return bytes.toString('utf8', start, end)
 }

@@ -113,17 +113,26 @@ function nextStatus(worker: Worker): Promise<void> {
 }
 
 function createWorkerStream(worker: Worker, onFailed: (reason: string) => void): Duplex {
-  function post(bytes: Uint8Array, done: (error?: Error | null) => void) {
+  function post(parts: readonly Uint8Array[], done: (error?: Error | null) => void) {
     // A copy that owns its memory, so that it can be transferred to the worker instead of being cloned.
-    const message = new Uint8Array(bytes)
+    const message = new Uint8Array(parts.reduce((total, part) => total + part.length, 0))
+    let at = 0
+    for (const part of parts) {
+      message.set(part, at)
+      at += part.length
+    }
     worker.postMessage(message satisfies ToWorker, [message.buffer])
     done()
   }
   const stream = new Duplex({
     read() {},
-    write: (chunk: Uint8Array, _encoding, done) => post(chunk, done),
+    write: (chunk: Uint8Array, _encoding, done) => post([chunk], done),
     // Parse, Bind, Describe, Execute and Sync of one statement are one message: one round trip to the worker.
-    writev: (chunks, done) => post(Buffer.concat(chunks.map(({ chunk }) => chunk as Uint8Array)), done),
+    writev: (chunks, done) =>
+      post(
+        chunks.map(({ chunk }) => chunk as Uint8Array),
+        done,
+      ),
   })
   worker.on('message', (message: FromWorker) => {
     if (message instanceof Uint8Array) stream.push(message)
