@@ -8,6 +8,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { callIdsOf } from '../src/chat/index.ts'
+import { createErasureKeys } from '../src/erasures/index.ts'
 import { createConversationAccess } from '../src/conversations/index.ts'
 import { loadConversations } from '../src/conversations/conversation-list.store.ts'
 import { createConversations } from '../src/conversations/conversations.ts'
@@ -108,7 +109,12 @@ const list = (filter: Partial<Filter> = {}, after: Parameters<typeof loadConvers
   loadConversations(control, spaceId, { ...everything, ...filter }, { after, limit: 50 })
 
 async function measureAll(): Promise<number> {
-  const service = createConversations({ database: control, clock: systemClock, log: silentLog })
+  const service = createConversations({
+    database: control,
+    subjectDigest: createErasureKeys('a secret key of benchmarks, 32 bytes').digest,
+    clock: systemClock,
+    log: silentLog,
+  })
   const organisationOf = () => organisationId
   const flushLedger = () => Promise.resolve()
   const read = { database: control, service, organisationOf, flushLedger, callIdsOf, clock: systemClock }

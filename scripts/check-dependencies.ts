@@ -30,6 +30,7 @@ const allowedRooms: AllowedRooms = {
   insights: ['database'],
   spaces: ['contract', 'database', 'http', 'operators'],
   conversations: ['contract', 'database', 'http', 'operators', 'spaces'],
+  erasures: ['contract', 'database', 'http', 'operators', 'organisations'],
   chat: [
     'contract',
     'http',

@@ -111,12 +111,12 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
   const stored = await openFiles({ corpus, ...context })
   const { index, jobs, blobs, documentStore } = stored
   const golden = openGoldenQuestions({ control, corpus, organisations, jobs, metrics, ...context })
-  const storedSpaces = { control, changeFeed, organisations, catalogue, documentStore, ledger, ...golden, ...context }
-  const { spaceStore, spaces, insights, ...recorded } = await openSpaces(storedSpaces)
+  const storedSpaces = { ...foundation, organisations, catalogue, documentStore, ledger, ...golden, ...context }
+  const { spaceStore, spaces, insights, turnErasure, ...recorded } = await openSpaces(storedSpaces)
   const searched = { corpus, blobs, index, organisations, catalogue, metrics, tokens, ...gateway, ...context }
   const search = await openSearch(searched)
   const answers = createAnswers({ ledger, completions, ...search, tokens, organisations, catalogue, clock })
-  const files = openDocuments({ corpus, documentStore, blobs, spaces, ...context })
+  const files = openDocuments({ ...foundation, ...stored, spaces, turnErasure, ...context })
   const ingestion = openIngestion({ control, corpus, ...stored, metrics, ...search, ...context })
   performance.mark('documents, Spaces, search')
   const shown = { control, corpus, organisations, ledger, blobs, index, ...search, ingestion, events: storage.events }

@@ -5,6 +5,7 @@ export { createLedger, type LedgerObserver, type LedgerService } from './ledger.
 export { addToOutbox } from './outbox.store.ts'
 export * from './port.ts'
 export { costOf, type PriceSchedule, type TokenPrices, withDefaults } from './prices.ts'
+export { createTagErasure } from './tag-erasure.store.ts'
 export { renderBudget } from './usage-report.ts'
 export { usageRoutes } from './usage.routes.ts'
 export { loadBudgetsLeft } from './usage.store.ts'

@@ -23,6 +23,8 @@ export const adminActions = [
   'documents.retried',
   'documents.stopped',
   'documents.updated',
+  'erasure.completed',
+  'erasure.requested',
   'golden_question.created',
   'golden_question.removed',
   'golden_question.updated',

@@ -69,7 +69,7 @@ interface Parts {
 
 function start({ database = databases.control, log = silentLog, flushLedger = () => Promise.resolve() }: Parts = {}) {
   const clock = createFakeClock(startMs)
-  const service = createConversations({ database, clock, log })
+  const service = createConversations({ database, subjectDigest: (...parts) => parts.join(' '), clock, log })
   const read = { organisationOf: () => organisationId, flushLedger, callIdsOf }
   const access = createConversationAccess({ database, service, clock, ...read })
   return {

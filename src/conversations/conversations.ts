@@ -1,6 +1,7 @@
 import type { Database } from '../database/index.ts'
 import { type Clock, describeError, type Log } from '../kernel/index.ts'
 import { digestConversation } from './chain.ts'
+import type { SubjectDigest } from './erased-turns.store.ts'
 import { keepMessages, makeTurn } from './make-turn.ts'
 import { removeOld } from './retention.store.ts'
 import type { AskedQuestion, GivenAnswer } from './turn.ts'
@@ -19,6 +20,7 @@ export interface ConversationService {
 
 interface ConversationDependencies {
   database: Database
+  subjectDigest: SubjectDigest
   clock: Clock
   log: Log
 }
@@ -28,9 +30,14 @@ const flushEveryMs = 1_000
 const sweepEveryMs = 600_000
 
 /** Stores the conversations of published chats, in batches next to the answers. */
-export function createConversations({ database, clock, log }: ConversationDependencies): ConversationService {
+export function createConversations({
+  database,
+  subjectDigest,
+  clock,
+  log,
+}: ConversationDependencies): ConversationService {
   const writer = createTurnWriter({
-    write: (spaceId, turns) => writeTurns(database, spaceId, turns, clock.now()),
+    write: (spaceId, turns) => writeTurns(database, spaceId, turns, { nowMs: clock.now(), subjectDigest }),
     log,
   })
   /** Resolves when every answer that has ended is with the writer, in the order of their ends. */

@@ -2,6 +2,7 @@ import { type Database, DatabaseError, type Queryable } from '../database/index.
 import { createUuid, describeError } from '../kernel/index.ts'
 import { conversationLimits } from './limits.ts'
 import { type KnownTurn, type PlacedTurn, placeTurns } from './place-turns.ts'
+import { type SubjectDigest, withoutErased } from './erased-turns.store.ts'
 import type { NewTurn } from './turn.ts'
 import { removalBatch, removeTurns } from './turn-removal.store.ts'
 
@@ -17,15 +18,23 @@ export interface WriteFailure {
   isUnavailable: boolean
 }
 
-/** Stores turns of one Space, in their order. A turn whose Space no longer keeps conversations is left out, and so is one that is stored. */
+interface WriteContext {
+  nowMs: number
+  subjectDigest: SubjectDigest
+}
+
+/**
+ * Stores turns of one Space, in their order. A turn whose Space no longer keeps conversations is left out, and so is one that is stored or
+ * whose visitor or document was erased.
+ */
 export async function writeTurns(
   database: Database,
   spaceId: string,
   turns: readonly NewTurn[],
-  nowMs: number,
+  { nowMs, subjectDigest }: WriteContext,
 ): Promise<WriteFailure | undefined> {
   try {
-    await addTurns(database, spaceId, turns, nowMs)
+    await addTurns(database, spaceId, turns, { nowMs, subjectDigest })
     return undefined
   } catch (error) {
     if (!(error instanceof DatabaseError)) return { reason: describeError(error), isUnavailable: false }
@@ -34,7 +43,12 @@ export async function writeTurns(
   }
 }
 
-function addTurns(database: Database, spaceId: string, turns: readonly NewTurn[], nowMs: number): Promise<void> {
+function addTurns(
+  database: Database,
+  spaceId: string,
+  turns: readonly NewTurn[],
+  { nowMs, subjectDigest }: WriteContext,
+): Promise<void> {
   return database.transaction(
     async (transaction) => {
       const [space] = await transaction.query<{ keeps: boolean }>(
@@ -44,7 +58,7 @@ function addTurns(database: Database, spaceId: string, turns: readonly NewTurn[]
       )
       if (!space?.keeps) return
       const storeId = await lockStore(transaction, spaceId, nowMs)
-      const added = await withoutStored(transaction, turns)
+      const added = await withoutErased(transaction, await withoutStored(transaction, turns), subjectDigest)
       if (added.length === 0) return
       const known = await findKnown(transaction, storeId, added)
       const placed = placeTurns(added, known, () => createUuid(nowMs))

@@ -174,6 +174,30 @@ create table demo (
   constraint demo_only_row_check CHECK (only_row)
 );
 
+create table erasures (
+  id uuid not null,
+  organisation_id uuid not null,
+  kind text not null,
+  subject_digest text not null,
+  subject_sealed text,
+  requested_at timestamp with time zone not null,
+  requested_by text not null,
+  log_entry_ids uuid[] not null,
+  removed jsonb default '{}'::jsonb not null,
+  plan jsonb default '{}'::jsonb not null,
+  held_until timestamp with time zone not null,
+  failure text,
+  completed_at timestamp with time zone,
+  certificate jsonb,
+  constraint erasures_pkey PRIMARY KEY (id),
+  constraint erasures_check CHECK ((((completed_at IS NULL) = (subject_sealed IS NOT NULL)) AND ((completed_at IS NULL) = (certificate IS NULL)))),
+  constraint erasures_kind_check CHECK ((kind = ANY (ARRAY['user'::text, 'document'::text])))
+);
+CREATE INDEX erasures_by_subject ON erasures USING btree (organisation_id, subject_digest, requested_at);
+CREATE INDEX erasures_due ON erasures USING btree (held_until) WHERE (completed_at IS NULL);
+CREATE INDEX erasures_newest_first ON erasures USING btree (organisation_id, requested_at DESC, id DESC);
+CREATE UNIQUE INDEX erasures_open ON erasures USING btree (organisation_id, subject_digest) WHERE (completed_at IS NULL);
+
 create table golden_questions (
   id uuid not null,
   space_id uuid not null,

@@ -123,6 +123,14 @@ function createReads(database: Database) {
       return row && toDocument(row)
     },
 
+    /** The rows of a document, the content that replaces it included, and the keys of their blobs. */
+    loadVersions: (organisationId: OrganisationId, id: string) =>
+      database.query<{ id: string; blobKey: string; at: Date }>(
+        `select id, blob_key as "blobKey", created_at as at from documents d
+         where ${publicId('d')} = $1 and organisation_id = $2`,
+        [id, organisationId],
+      ),
+
     /** An older document of the Space with the same bytes. */
     async findSameContent(
       organisationId: OrganisationId,

@@ -1,6 +1,6 @@
 import type { Database } from '../database/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
-import { blobRemovalKey } from './blob-removal.ts'
+import { blobRemovalKey, deleteBlobJob } from './blob-removal.ts'
 import { enqueueProcessing, processingKey, type ProcessedRow } from './processing-job.ts'
 
 /** Most stuck documents of one query; the next one finds more. */
@@ -45,6 +45,15 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
       return rows.map((row) => row.key)
     },
 
+    /** Blobs of the organisation that a job is going to remove. */
+    async countBlobRemovals(organisationId: string): Promise<number> {
+      const [row] = await database.query<{ count: bigint }>(
+        `select count(*) as count from job where kind = $1 and payload->>'blobKey' like $2 || '/%'`,
+        [deleteBlobJob, organisationId],
+      )
+      return Number(row!.count)
+    },
+
     isBlobRemovalPending: (blobKey: string): Promise<boolean> => jobs.exists(blobRemovalKey(blobKey)),
 
     /** A page of all documents by id, for the audit. */
@@ -67,6 +76,10 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
         { timeoutMs: auditTimeoutMs },
       )
     },
+
+    /** Removes the keys of the uploads of a document, which have its name. */
+    removeUploadKeys: (organisationId: string, id: string): Promise<number> =>
+      database.execute('delete from upload_keys where organisation_id = $1 and document_id = $2', [organisationId, id]),
 
     pruneUploadKeys(): Promise<number> {
       return database.execute(`delete from upload_keys where created_at < now() - interval '1 day'`)

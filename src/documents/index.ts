@@ -1,5 +1,6 @@
 export { adminLogEntryJob, createEntryWriter } from './change-log.store.ts'
 export { deleteBlobJob } from './blob-removal.ts'
+export { createDocumentErasure } from './document-erasure.ts'
 export type { BlobStore } from './blobs/blob-store.ts'
 export { createFolderBlobStore } from './blobs/folder-blob-store.ts'
 export { type HoldableBlobStore, withHeldRemovals } from './blobs/held-removals.ts'

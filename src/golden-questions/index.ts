@@ -1,3 +1,4 @@
+export { createGoldenErasure } from './golden-erasure.store.ts'
 export { createGoldenQuestions, type GoldenQuestions } from './golden-questions.ts'
 export { goldenQuestionRoutes } from './golden-questions.routes.ts'
 export { createGoldenQuestionStore } from './golden-questions.store.ts'

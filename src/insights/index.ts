@@ -1,2 +1,2 @@
 export { createInsights, hashQuestion, type InsightService } from './insights.ts'
-export { createInsightStore } from './insights.store.ts'
+export { countCitations, createInsightStore, removeCitations, removeQuestions } from './insights.store.ts'

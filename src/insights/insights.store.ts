@@ -230,6 +230,35 @@ async function loadQuestions(database: Database, query: KeptQuestionsQuery): Pro
   }
 }
 
+/** Removes kept questions of a Space by their hashes, hexadecimal. Returns how many. */
+export const removeQuestions = (transaction: Queryable, spaceId: string, hashes: readonly string[]): Promise<number> =>
+  transaction.execute(
+    `DELETE FROM insight_questions WHERE space_id = $1
+       AND question_hash IN (SELECT decode(hash, 'hex') FROM unnest($2::text[]) AS given (hash))`,
+    [spaceId, [...hashes]],
+  )
+
+/** Removes the counts of citations of a document, at most `limit` rows. Returns how many. */
+export const removeCitations = (
+  transaction: Queryable,
+  { organisationId, documentId, limit }: { organisationId: string; documentId: string; limit: number },
+): Promise<number> =>
+  transaction.execute(
+    `DELETE FROM insight_citations WHERE (organisation_id, day, space_id, document_id) IN (
+       SELECT organisation_id, day, space_id, document_id FROM insight_citations
+        WHERE organisation_id = $1 AND document_id = $2 LIMIT $3::int8)`,
+    [organisationId, documentId, limit],
+  )
+
+export async function countCitations(database: Database, organisationId: string, documentId: string): Promise<number> {
+  const [row] = await database.query<{ count: bigint }>(
+    `SELECT count(*) AS count FROM insight_citations WHERE organisation_id = $1 AND document_id = $2`,
+    [organisationId, documentId],
+    { background: true },
+  )
+  return Number(row!.count)
+}
+
 const dayMs = 86_400_000
 
 /** A day that began 48 hours ago is over in every time zone. A week, in case that the service did not run. */

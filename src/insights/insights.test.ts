@@ -154,6 +154,28 @@ describe('insights', () => {
     expect((await count()).count).toBe(0)
   })
 
+  test('are removed after 400 days', async () => {
+    const place = { organisationId: organisation.id, spaceId: space.id, day: '2026-11-18' }
+    await store.add({
+      citations: [{ ...place, documentId: createUuid(nowMs), citations: 1 }],
+      answers: [{ ...place, answers: 1, unanswered: 0 }],
+      questions: [],
+    })
+    const count = async () =>
+      (
+        await databases.control.query<{ count: number }>(
+          `SELECT ((SELECT count(*) FROM insight_answers WHERE space_id = $1)
+             + (SELECT count(*) FROM insight_citations WHERE space_id = $1))::int4 AS count`,
+          [space.id],
+        )
+      )[0]!.count
+    const dayAfter = Date.parse('2026-11-19T00:00:00Z')
+    await store.prune(dayAfter + (insightLimits.countedDays - 1) * dayMs - 1)
+    expect(await count()).toBe(2)
+    await store.prune(dayAfter + insightLimits.countedDays * dayMs)
+    expect(await count()).toBe(0)
+  })
+
   test('keep the most cited documents of a day that is over', async () => {
     const citations = Array.from({ length: insightLimits.documentsPerDay + 3 }, (_, index) => ({
       organisationId: organisation.id,

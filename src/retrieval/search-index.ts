@@ -2,6 +2,7 @@ import type { Database, Queryable } from '../database/index.ts'
 import { auditIndex, type IndexAudit } from './corpus/audit.store.ts'
 import { type ChunkBatch, type IndexRun, searchableText } from './corpus/chunks.ts'
 import { createEmbeddingVersions, type EmbeddingVersions } from './corpus/embedding-versions.store.ts'
+import { countDocumentRows, type DocumentRows } from './corpus/document-rows.store.ts'
 import { beginRun, deleteDocument, insertChunks, publishRun } from './corpus/index-writer.store.ts'
 import { loadOutdatedDocuments, renameStep, updateTermsStep } from './corpus/terms.store.ts'
 import type { SearchEngine, StagingOptions } from './engine.ts'
@@ -36,6 +37,8 @@ export interface SearchIndex extends IndexWriter {
   /** Rebuilds terms of an older version of text analysis; call it from a job. Returns the number of documents. Resumable. */
   updateTerms(signal: AbortSignal): Promise<number>
   audit(): Promise<IndexAudit>
+  /** Stored rows of these documents, of every embedding version. */
+  countRows(documentIds: readonly string[]): Promise<DocumentRows>
   /** Closes the engine; the database stays open. */
   close(): Promise<void>
 }
@@ -73,6 +76,7 @@ export function createSearchIndex({ database, engine }: { database: Database; en
     },
     updateTerms: (signal) => updateTerms(database, engine, signal),
     audit: () => auditIndex(database),
+    countRows: (documentIds) => countDocumentRows(database, documentIds),
     close: () => engine.close(),
   }
 }

@@ -1,35 +1,23 @@
 import type { Database } from '../database/index.ts'
 import {
-  type BlobStore,
   createChunkReader,
   createDocumentSweeper,
   createDocuments,
   createDocumentWatch,
   createViewerStore,
-  type DocumentStore,
 } from '../documents/index.ts'
 import { detectFormat } from '../ingestion/index.ts'
 import type { Spaces } from '../spaces/index.ts'
-import type { PartContext } from './foundation.ts'
+import { type ErasuresDependencies, openErasures } from './erasures.ts'
 
-interface DocumentsDependencies extends PartContext {
+interface DocumentsDependencies extends ErasuresDependencies {
   corpus: Database
-  documentStore: DocumentStore
-  blobs: BlobStore
   spaces: Pick<Spaces, 'get'>
 }
 
-/** Uploads, changes and progress of documents, and the repair after a crash. */
-export function openDocuments({
-  config,
-  corpus,
-  documentStore,
-  blobs,
-  spaces,
-  clock,
-  log,
-  onStop,
-}: DocumentsDependencies) {
+/** Uploads, changes, progress and erasure of documents, and the repair after a crash. */
+export function openDocuments(dependencies: DocumentsDependencies) {
+  const { config, corpus, documentStore, blobs, spaces, clock, log, onStop } = dependencies
   const sweeper = createDocumentSweeper({
     store: documentStore,
     blobs,
@@ -53,6 +41,7 @@ export function openDocuments({
     maximumUploadBytes,
     watch: createDocumentWatch({ documents: documentStore, clock }),
     chunks,
+    erasures: openErasures(dependencies),
     viewer: createViewerStore({ database: corpus, store: documentStore, chunks }),
   }
 }

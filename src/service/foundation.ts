@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { createChangeFeed } from '../database/index.ts'
+import { createErasureKeys } from '../erasures/index.ts'
 import { secretKeyCheck } from '../backup/index.ts'
 import { createMetrics } from '../http/index.ts'
 import { type Clock, createPseudonyms, createSecretBox, type Log } from '../kernel/index.ts'
@@ -39,6 +40,7 @@ export async function openFoundation({ databases, secretKey }: Storage, { log, c
     secretBox,
     pseudonyms,
     accountsSecret,
+    erasureKeys: createErasureKeys(secretKey),
     keyCheck: secretKeyCheck(secretKey),
   }
 }

@@ -29,6 +29,7 @@ import {
   type DocumentWatch,
   type Viewer,
 } from '../documents/index.ts'
+import { erasureRoutes, type Erasures } from '../erasures/index.ts'
 import {
   goldenQuestionRoutes,
   type GoldenQuestions,
@@ -81,6 +82,7 @@ export interface RouteDependencies {
   goldenRuns: GoldenRuns
   conversations: Conversations
   beginRecord: BeginRecord
+  erasures: Erasures
   systemReport: SystemReport
   organisationLists: OrganisationLists
   backups: BackupRoutesDependencies
@@ -149,6 +151,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     staticRoutes({ folder: consoleFolder }),
     ...operatorPages(dependencies),
     backupRoutes(dependencies.backups),
+    erasureRoutes({ erasures: dependencies.erasures, hasOrganisation: (id) => organisations.get(id) !== undefined }),
     operatorRoutes({ operatorTokens }),
     adminLogRoutes({ adminLog, hasOrganisation: (id) => organisations.get(id) !== undefined }),
     auditRoutes({

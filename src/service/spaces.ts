@@ -1,8 +1,9 @@
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import type { LedgerService } from '../billing/index.ts'
 import type { DocumentStore } from '../documents/index.ts'
-import { createConversationAccess, createConversations } from '../conversations/index.ts'
+import { createConversationAccess, createConversations, createSubjectErasure } from '../conversations/index.ts'
 import { callIdsOf } from '../chat/index.ts'
+import type { ErasureKeys } from '../erasures/index.ts'
 import type { GoldenRuns } from '../golden-questions/index.ts'
 import { createInsights, createInsightStore } from '../insights/index.ts'
 import type { Catalogue } from '../models/index.ts'
@@ -18,6 +19,7 @@ interface SpacesDependencies extends PartContext {
   documentStore: Pick<DocumentStore, 'removeOfSpace'>
   goldenRuns: Pick<GoldenRuns, 'loadGate'>
   ledger: Pick<LedgerService, 'flush'>
+  erasureKeys: ErasureKeys
 }
 
 /** Most documents of a deleted Space that one transaction removes. */
@@ -26,7 +28,7 @@ const removalBatch = 100
 /** Spaces, and the removal of the documents of deleted Spaces. */
 export async function openSpaces(dependencies: SpacesDependencies) {
   const { config, control, changeFeed, organisations, catalogue, documentStore, goldenRuns, ledger } = dependencies
-  const { clock, log, onStop } = dependencies
+  const { erasureKeys, clock, log, onStop } = dependencies
   const removals = createSpaceRemovals({
     store: createSpaceRemovalStore(control),
     async onSpaceRemoved({ organisationId, spaceId }, signal) {
@@ -54,11 +56,13 @@ export async function openSpaces(dependencies: SpacesDependencies) {
   onStop(() => spaces.close())
   const insights = createInsights({ store: createInsightStore(control), clock, log })
   onStop(() => insights.close())
-  const service = createConversations({ database: control, clock, log })
+  const subjectDigest = erasureKeys.digest
+  const service = createConversations({ database: control, subjectDigest, clock, log })
   onStop(() => service.close())
   const organisationOf = (id: string) => spaces.get(id)?.organisationId
   const flushLedger = () => ledger.flush()
   const access = { database: control, service, organisationOf, flushLedger, callIdsOf, clock }
   const conversations = createConversationAccess(access)
-  return { spaceStore, spaces, insights, conversations, beginRecord: service.begin }
+  const turnErasure = createSubjectErasure({ database: control, service })
+  return { spaceStore, spaces, insights, conversations, turnErasure, beginRecord: service.begin }
 }

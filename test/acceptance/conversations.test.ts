@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findTablesWith } from '../harness/database.ts'
 import { type Browser, createPerson } from '../harness/people.ts'
 import {
   type ApiAnswer,
@@ -48,24 +49,7 @@ const listed = (count: number, query = '') =>
   expect.poll(async () => (await list(query)).items.length, { timeout: 20_000 }).toBe(count)
 const view = async (id: string) => expectStatus(await administrator.call('GET', `${base}/${id}`), 200)
 
-/** Names of all tables of both databases in which a row contains the text. */
-async function tablesWith(text: string): Promise<string[]> {
-  const found: string[] = []
-  for (const name of ['control', 'corpus'] as const) {
-    const database = portico.service[name]
-    const tables = await database.query<{ name: string }>(
-      `SELECT quote_ident(relname) AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`,
-    )
-    expect(tables.length).toBeGreaterThan(5)
-    for (const table of tables) {
-      const rows = await database.query(`SELECT 1 FROM ${table.name} t WHERE strpos(t::text, $1::text) > 0 LIMIT 1`, [
-        text,
-      ])
-      if (rows.length > 0) found.push(table.name)
-    }
-  }
-  return found
-}
+const tablesWith = (text: string) => findTablesWith(portico.service, text)
 
 describe('a published Space', () => {
   it('stores neither question nor answer unless its setting is on', async () => {

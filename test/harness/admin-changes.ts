@@ -15,6 +15,9 @@ export const changesNothing = new Set([
   // Calls of models, which the ledger records.
   'POST /api/organisations/{id}/chat/completions',
   'POST /api/spaces/{id}/chat',
+  // Compare a signature.
+  'POST /api/erasures/verify',
+  'POST /api/organisations/{id}/erasures/verify',
   // A search, and a list that the provider is asked for.
   'POST /api/spaces/{id}/search',
   'POST /api/providers/{id}/discover',
@@ -36,6 +39,8 @@ export const documentChanges = new Set([
 
 /** conversations.test.ts finds their entries; without stored conversations there is nothing to erase. */
 export const conversationChanges = new Set([
+  // erasures.test.ts finds its entries.
+  'POST /api/organisations/{id}/erasures',
   'POST /api/spaces/{id}/conversations/erase',
   'DELETE /api/spaces/{id}/conversations/{conversationId}',
 ])

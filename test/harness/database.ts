@@ -108,3 +108,25 @@ function hasMemoryFolder(): boolean {
 function removeFolder(folder: string): Promise<void> {
   return fs.promises.rm(folder, { recursive: true, force: true })
 }
+
+/** Names of all tables of both databases in which a row contains the text. */
+export async function findTablesWith(
+  databases: Pick<Databases, 'control' | 'corpus'>,
+  text: string,
+): Promise<string[]> {
+  const found: string[] = []
+  for (const name of ['control', 'corpus'] as const) {
+    const database = databases[name]
+    const tables = await database.query<{ name: string }>(
+      `SELECT quote_ident(relname) AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`,
+    )
+    if (tables.length < 6) throw new Error(`the database ${name} has ${tables.length} tables`)
+    for (const table of tables) {
+      const rows = await database.query(`SELECT 1 FROM ${table.name} t WHERE strpos(t::text, $1::text) > 0 LIMIT 1`, [
+        text,
+      ])
+      if (rows.length > 0) found.push(table.name)
+    }
+  }
+  return found
+}

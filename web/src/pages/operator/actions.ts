@@ -19,6 +19,8 @@ const known: Record<AdminAction, true> = {
   'documents.retried': true,
   'documents.stopped': true,
   'documents.updated': true,
+  'erasure.completed': true,
+  'erasure.requested': true,
   'golden_question.created': true,
   'golden_question.removed': true,
   'golden_question.updated': true,
