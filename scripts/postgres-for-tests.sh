@@ -4,6 +4,7 @@
 #   scripts/postgres-for-tests.sh start [FOLDER]    installs it into FOLDER once (under a minute), starts it on a free port
 #                                                   of 127.0.0.1 and prints its URL as the only line on standard output
 #   scripts/postgres-for-tests.sh stop [FOLDER]     stops it and keeps FOLDER
+#   scripts/postgres-for-tests.sh version [FOLDER]  prints its major version
 #   scripts/postgres-for-tests.sh own-start NAME    starts another server from the same installation, with fsync on; prints its URL
 #   scripts/postgres-for-tests.sh own-crash NAME    stops that one as in a crash and starts it again on the same port
 #   scripts/postgres-for-tests.sh own-remove NAME   stops that one and deletes its data
@@ -119,8 +120,9 @@ own_start() {
 case $command in
   start) start ;;
   stop) [[ ! -e $folder/.complete ]] || ! is_running || as_postgres "$(server_folder)/bin/pg_ctl" -D "$cluster" -m fast -w stop >/dev/null ;;
+  version) basename "$(server_folder)" ;;
   own-start) own_start ;;
   own-crash) stop_now && launch ;;
   own-remove) stop_now && rm -rf --one-file-system "$folder$cluster" "$port_file" ;;
-  *) report 'usage: scripts/postgres-for-tests.sh start|stop [FOLDER] | own-start|own-crash|own-remove NAME | tool NAME ARGS'; exit 2 ;;
+  *) report 'usage: scripts/postgres-for-tests.sh start|stop|version [FOLDER] | own-start|own-crash|own-remove NAME | tool NAME ARGS'; exit 2 ;;
 esac

@@ -161,9 +161,10 @@ describe.skipIf(testServerUrl() === undefined)('a move to a server', () => {
   }, 180_000)
 
   it('names a row that was changed, removed or added on the server', async () => {
-    await moveAll()
+    const control = { source: source.control, target: target.control, moveId, onProgress: () => {} }
+    await moveDatabase(control)
     const compare = () =>
-      moveAll().then(
+      moveDatabase(control).then(
         () => 'the same',
         (error: Error) => error.message,
       )
