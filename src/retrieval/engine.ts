@@ -37,7 +37,16 @@ export interface SearchEngine {
   indexNew(options?: MaintenanceOptions): Promise<MaintenanceReport>
   /** Merges, replaces and drops indexes, which may take minutes. Call it from another job, one at a time. */
   maintain(options?: MaintenanceOptions): Promise<MaintenanceReport>
+  /** How many copies of vectors of these documents its indexes store, next to the tables of the corpus. */
+  countCopies(documents: ErasedDocuments): Promise<number>
+  /** Removes those copies, of documents whose rows are removed and committed: maintenance would do so later. */
+  removeCopies(documents: ErasedDocuments): Promise<void>
   close(): Promise<void>
+}
+
+export interface ErasedDocuments {
+  organisationId: string
+  documentIds: readonly string[]
 }
 
 export interface SpaceScope {

@@ -5,7 +5,7 @@ import { createEmbeddingVersions, type EmbeddingVersions } from './corpus/embedd
 import { countDocumentRows, type DocumentRows } from './corpus/document-rows.store.ts'
 import { beginRun, deleteDocument, insertChunks, publishRun } from './corpus/index-writer.store.ts'
 import { loadOutdatedDocuments, renameStep, updateTermsStep } from './corpus/terms.store.ts'
-import type { SearchEngine, StagingOptions } from './engine.ts'
+import type { ErasedDocuments, SearchEngine, StagingOptions } from './engine.ts'
 import { analyseInSlices } from './lexical/analyse-text.ts'
 
 /**
@@ -37,8 +37,10 @@ export interface SearchIndex extends IndexWriter {
   /** Rebuilds terms of an older version of text analysis; call it from a job. Returns the number of documents. Resumable. */
   updateTerms(signal: AbortSignal): Promise<number>
   audit(): Promise<IndexAudit>
-  /** Stored rows of these documents, of every embedding version. */
-  countRows(documentIds: readonly string[]): Promise<DocumentRows>
+  /** Stored rows of these documents, of every embedding version, with the copies of their vectors in indexes. */
+  countRows(documents: ErasedDocuments): Promise<DocumentRows>
+  /** Removes the copies in indexes, of documents that are removed and committed. */
+  removeCopies(documents: ErasedDocuments): Promise<void>
   /** Closes the engine; the database stays open. */
   close(): Promise<void>
 }
@@ -76,7 +78,11 @@ export function createSearchIndex({ database, engine }: { database: Database; en
     },
     updateTerms: (signal) => updateTerms(database, engine, signal),
     audit: () => auditIndex(database),
-    countRows: (documentIds) => countDocumentRows(database, documentIds),
+    async countRows(documents) {
+      const rows = await countDocumentRows(database, documents.documentIds)
+      return { ...rows, vectors: rows.vectors + (await engine.countCopies(documents)) }
+    },
+    removeCopies: (documents) => engine.removeCopies(documents),
     close: () => engine.close(),
   }
 }

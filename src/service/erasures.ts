@@ -13,7 +13,7 @@ export interface ErasuresDependencies extends PartContext {
   control: Database
   documentStore: DocumentStore
   blobs: BlobStore
-  index: Pick<SearchIndex, 'countRows'>
+  index: Pick<SearchIndex, 'countRows' | 'removeCopies'>
   turnErasure: ReturnType<typeof createSubjectErasure>
   erasureKeys: ErasureKeys
   secretBox: SecretBox
@@ -47,7 +47,7 @@ function documentStep({ documentStore, blobs, index }: ErasuresDependencies): Er
     async erase({ organisationId, value }, recorder) {
       const plan = await recorder.loadPlan()
       for (const { id, blobKey, at } of await documents.loadVersions(organisationId, value))
-        plan[id] = { blobKey, at: at.toISOString(), ...(await index.countRows([id])) }
+        plan[id] = { blobKey, at: at.toISOString(), ...(await index.countRows({ organisationId, documentIds: [id] })) }
       const rows = Object.values(plan)
       const times = rows.map(({ at }) => at).toSorted()
       const sum = (name: 'chunks' | 'searchTerms' | 'vectors') =>
@@ -60,13 +60,14 @@ function documentStep({ documentStore, blobs, index }: ErasuresDependencies): Er
         vectors: sum('vectors'),
       })
       await documents.removeRows(organisationId, value)
+      await index.removeCopies({ organisationId, documentIds: Object.keys(plan) })
       await documents.removeFiles(rows.map((row) => row.blobKey))
     },
     async countLeft({ organisationId, value }, recorder) {
       const plan = await recorder.loadPlan()
       const keys = Object.values(plan).map(({ blobKey }) => blobKey)
       const left = await documents.countLeft(organisationId, value, keys)
-      return { ...left, ...(await index.countRows(Object.keys(plan))) }
+      return { ...left, ...(await index.countRows({ organisationId, documentIds: Object.keys(plan) })) }
     },
   }
 }

@@ -92,6 +92,9 @@ export function createMemoryEngine(options: MemoryEngineOptions): MemoryEngine {
     onNewChunks() {},
     indexNew: () => Promise.resolve({ built: [], dropped: [] }),
     maintain: () => dropFormerIndexes(database),
+    // Its copies are in memory, and follow the tables.
+    countCopies: async () => 0,
+    async removeCopies() {},
     isLoaded: ({ spaceId }) => cache.get(spaceId)?.isComplete === true,
     async close() {
       await stopListening()

@@ -13,6 +13,7 @@ import { searchSegments } from './segment-search.store.ts'
 import { bm25IndexName, loadSpaceIndexes, vectorIndexName } from './space-indexes.store.ts'
 import { createTermSamples, type TermSamples } from './term-sample.store.ts'
 import { indexNewVectors, maintainVectors } from './vector-maintenance.store.ts'
+import { countInSegments, removeFromSegments } from './segment-erasure.store.ts'
 import { loadReadySegments, type ReadySegment } from './vector-segments.store.ts'
 
 /**
@@ -68,6 +69,8 @@ export function createPostgresEngine({ database, log = silentLog }: { database: 
       const vectors = await maintainVectors(database, options, log)
       return { built: [...terms.built, ...vectors.built], dropped: [...terms.dropped, ...vectors.dropped] }
     },
+    countCopies: (documents) => countInSegments(database, documents),
+    removeCopies: (documents) => removeFromSegments(database, documents),
     async close() {},
   }
 }

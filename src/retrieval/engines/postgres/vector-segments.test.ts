@@ -162,6 +162,36 @@ describe('a document', () => {
     expect(await found()).toEqual(await searchable())
   })
 
+  it('that is erased while a segment is built leaves no vector in it', async () => {
+    const [erased] = await addMany(4, 15)
+    const documents = { organisationId: fixture.organisationId, documentIds: [erased!.id] }
+    let removal: Promise<void> | undefined
+    const busy = createPostgresEngine({
+      database: intercepted(async (statement) => {
+        if (removal || !statement.startsWith('do $$')) return
+        await corpus.execute('delete from documents where id = $1', [erased!.id])
+        expect(await engine.countCopies(documents)).toBe(15)
+        removal = engine.removeCopies(documents)
+      }),
+    })
+    expect((await busy.indexNew(small)).built).toHaveLength(1)
+    await removal
+    expect(await engine.countCopies(documents)).toBe(0)
+    expect(await found()).toEqual(await searchable())
+  })
+
+  it('that is erased leaves no vector in a segment that was ready', async () => {
+    const [erased] = await addMany(4, 15)
+    await engine.indexNew(small)
+    const documents = { organisationId: fixture.organisationId, documentIds: [erased!.id] }
+    await corpus.execute('delete from documents where id = $1', [erased!.id])
+    expect(await engine.countCopies(documents)).toBe(15)
+    await engine.removeCopies(documents)
+    expect(await engine.countCopies(documents)).toBe(0)
+    expect(await ready()).toMatchObject([{ rows: 45 }])
+    expect(await found()).toEqual(await searchable())
+  })
+
   it('that is deleted, or published, while a segment is built is not found, or found', async () => {
     const [deleted] = await addMany(4, 15)
     let changed = false
