@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { modelKinds } from './contract/model-kinds.ts'
 import { modelTraitsSchema } from './contract/model-traits.ts'
 import { providerFormats } from './contract/provider-formats.ts'
-import { parsePicoUsd } from './kernel/index.ts'
+import { parsePicoUsd, roles } from './kernel/index.ts'
 
 /**
  * The configuration file (portico.yaml). `scripts/write-config-schema.ts` publishes it as docs/portico.schema.json for editors. All
@@ -33,6 +33,17 @@ const price = z
 const megabyte = 1024 * 1024
 
 const server = z.strictObject({
+  role: z
+    .enum(roles)
+    .default('all')
+    .describe(
+      'What this process does: the gateway, everything else over HTTP (`api`), background work (`worker`), or all of it. Roles need a PostgreSQL server.',
+    ),
+  processes: integer(1, 64)
+    .default(1)
+    .describe(
+      'Processes of this role that share the port. Each of them is an instance with its own limits and connections. More than one needs a PostgreSQL server.',
+    ),
   port: integer(0, 65_535).default(8080).describe('Port of the public HTTP server; 0: a free port.'),
   host: z.string().min(1).default('127.0.0.1').describe('Address to listen on; 0.0.0.0 or :: for all.'),
   publicUrl: z

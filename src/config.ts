@@ -16,6 +16,8 @@ export interface Config {
   secrets: Readonly<Secrets>
   /** Where the file was read from, for the start-up line. */
   file: string | undefined
+  /** Which of `server.processes` this process is, from 1. */
+  processNumber: number
   /** Settings from the file or the environment; the rest are defaults. */
   explicit: ReadonlySet<string>
   proxies: { httpProxy: string | undefined; httpsProxy: string | undefined; noProxy: string | undefined }
@@ -55,6 +57,8 @@ export class ConfigError extends Error {
 const environmentSettings: Record<string, string> = {
   PORT: 'server.port',
   HOST: 'server.host',
+  PORTICO_ROLE: 'server.role',
+  PORTICO_PROCESSES: 'server.processes',
   PORTICO_PUBLIC_URL: 'server.publicUrl',
   PORTICO_MAXIMUM_JSON_BYTES: 'server.maximumJsonBytes',
   PORTICO_MAXIMUM_JSON_BYTES_IN_FLIGHT: 'server.maximumJsonBytesInFlight',
@@ -133,8 +137,15 @@ const testVariables = ['PORTICO_SHARED_DATA', 'PORTICO_TEST_DATABASE_URL', 'PORT
 /** Default name of the file, looked for in the working directory. */
 const defaultFile = 'portico.yaml'
 
+/** Settings of the command line, by their names in the file: they win over the environment. */
+export type StartSettings = Readonly<Partial<Record<'server.role' | 'server.processes', string>>>
+
 /** Reads and checks everything. Throws ConfigError. */
-export function loadConfig(environment: Environment = process.env, workingFolder: string = process.cwd()): Config {
+export function loadConfig(
+  environment: Environment = process.env,
+  workingFolder: string = process.cwd(),
+  { settings: given = {}, processNumber = 1 }: { settings?: StartSettings; processNumber?: number } = {},
+): Config {
   assertKnownVariables(environment)
   const file = findFile(environment, workingFolder)
   const raw = file === undefined ? {} : readFile(file)
@@ -145,18 +156,25 @@ export function loadConfig(environment: Environment = process.env, workingFolder
     setPath(raw, setting, value)
     explicit.add(setting)
   }
+  for (const [setting, value] of Object.entries(given)) {
+    setPath(raw, setting, value)
+    explicit.add(setting)
+  }
   const parsed = configFileSchema.safeParse(raw, { error: describeIssue })
-  if (!parsed.success) throw new ConfigError(describeSetting(parsed.error.issues[0]!, environment))
+  if (!parsed.success) throw new ConfigError(describeSetting(parsed.error.issues[0]!, environment, given))
   const settings = { ...parsed.data, dataFolder: path.resolve(workingFolder, parsed.data.dataFolder) }
   const secrets = readSecrets(environment, settings, workingFolder)
   assertSignIn(settings, secrets)
   assertNoMetadataAddress(settings)
   assertDirectUrls(secrets)
+  assertServerForRoles(settings, secrets)
+  assertSharedPort(settings)
   for (const provider of settings.providers) delete provider.apiKey
   return Object.freeze({
     settings: deepFreeze(settings),
     secrets: Object.freeze(secrets),
     file,
+    processNumber,
     explicit,
     proxies: {
       httpProxy: environment.http_proxy ?? environment.HTTP_PROXY,
@@ -265,6 +283,46 @@ function assertDirectUrls(secrets: Secrets) {
   }
 }
 
+/** Each process would take another free port. */
+function assertSharedPort({ server: { processes, port } }: ConfigFile) {
+  if (processes === 1) return
+  if (port === 0)
+    throw new ConfigError('server.port: name the port that the processes share; 0 would give each a different one.')
+  if (process.platform !== 'linux')
+    throw new ConfigError(
+      'server.processes: several processes share a port on Linux only. Leave it at 1, and start one instance for each port.',
+    )
+  if (!hasReusePort(process.versions.node))
+    throw new ConfigError(
+      'server.processes: several processes share a port with Node.js 22.12, 23.1 or later. Leave it at 1, or use the Node.js that npm ci installs.',
+    )
+}
+
+/** Whether `listen` has the option `reusePort`; earlier versions ignore it. */
+export function hasReusePort(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)
+}
+
+/** The embedded databases belong to one process, which then has to do everything. */
+function assertServerForRoles(
+  { server: { role, processes } }: ConfigFile,
+  { databaseUrl, corpusDatabaseUrl }: Secrets,
+) {
+  // One logical database on a server does not suffice: the other one is embedded.
+  if (databaseUrl !== undefined) return
+  const missing = corpusDatabaseUrl === undefined ? 'DATABASE_URL' : 'DATABASE_URL as well'
+  const remedy = `Set ${missing} to a PostgreSQL server, or leave`
+  if (role !== 'all')
+    throw new ConfigError(
+      `the role ${role} needs a PostgreSQL server, since the embedded database belongs to one process. ${remedy} server.role (--role, PORTICO_ROLE) at all.`,
+    )
+  if (processes > 1)
+    throw new ConfigError(
+      `${processes} processes need a PostgreSQL server, since the embedded database belongs to one process. ${remedy} server.processes (--processes, PORTICO_PROCESSES) at 1.`,
+    )
+}
+
 /** A metadata service gives out the credentials of this machine; answers and errors of a provider are visible to its users. */
 function assertNoMetadataAddress({ providers, ollama, documents, accounts }: ConfigFile) {
   const addresses: [string, string | undefined][] = [
@@ -337,8 +395,10 @@ function readSecretFile(file: string, setting: string, workingFolder: string): s
 function describeSetting(
   issue: { path: PropertyKey[]; message: string; code: string; keys?: string[] },
   environment: Environment,
+  given: StartSettings,
 ): string {
   const place = issue.path.join('.')
+  if (place in given) return sentence(place.replace('server.', '--'), issue.message)
   if (issue.code === 'unrecognized_keys') {
     const setting = [...issue.path, issue.keys?.[0]].join('.')
     return `${setting} is not a setting of Portico; docs/configuration.md lists all.`

@@ -9,13 +9,14 @@ import { renderLogLine } from './process-log/log-text.ts'
  * The log on standard error; standard output has only what a person reads at the start. JSON lines, or text where standard error is
  * a terminal. Both forms come from the same redacted record.
  */
-export function createLog({ level, format }: Config['settings']['log']): Log {
+/** `fields` are in each line. */
+export function createLog({ level, format }: Config['settings']['log'], fields: Record<string, number> = {}): Log {
   const destination = openLogDestination(2)
   const isText = format === 'auto' ? isatty(2) : format !== 'json'
   return pino(
     {
       level,
-      base: { pid: process.pid },
+      base: { pid: process.pid, ...fields },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       // A second defence: no caller puts these into a field, and they are removed if one does.

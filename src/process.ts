@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { JournalError } from './billing/journal/journal-error.ts'
-import { ConfigError, loadConfig } from './config.ts'
+import cluster from 'node:cluster'
+import { type Config, ConfigError, loadConfig } from './config.ts'
 import { DatabaseStartError, findLostConnection } from './database/index.ts'
 import { collectGarbage, describeError, systemClock } from './kernel/index.ts'
 import { createLog } from './process-log.ts'
-import type { Service } from './service.ts'
-import { openStorage, type StorageOptions } from './service/storage.ts'
+import { openControlStorage, openStorage, type StorageOptions } from './service/storage.ts'
+import { readStartOptions, type StartOptions } from './start-options.ts'
 import { onStopRequest } from './stop-requests.ts'
 
 /**
@@ -14,6 +15,15 @@ import { onStopRequest } from './stop-requests.ts'
  */
 
 class PrintError extends Error {}
+
+/** A service of any role. */
+interface RunningService {
+  start(): Promise<{ url: string }>
+  describe(): string
+  stop(options: { isUrgent: boolean }): Promise<void>
+  /** What only the first start of an installation does. */
+  runFirstStart(url: string): Promise<void>
+}
 
 /** Errors whose message names the remedy for the operator; they are printed without a stack. */
 const isOperatorError = (error: unknown) =>
@@ -42,10 +52,38 @@ try {
 }
 
 async function run() {
-  const config = loadConfig()
-  const log = createLog(config.settings.log)
+  const options = readOptions()
+  const config = loadConfig(undefined, undefined, {
+    settings: options.settings,
+    processNumber: options.processNumber ?? 1,
+  })
+  const { processes } = config.settings.server
+  const log = createLog(config.settings.log, processes > 1 ? { process: options.processNumber ?? 0 } : {})
+  if (processes > 1 && cluster.isPrimary) {
+    const { superviseProcesses } = await import('./supervisor.ts')
+    return superviseProcesses({
+      count: processes,
+      address: config.settings.server,
+      argv: process.argv.slice(2),
+      onStopRequest: (stop) => onStopRequest(options.stopWith, stop),
+      onStarted: (description) => console.log([description, ...describeProcesses(config)].join('\n')),
+      log,
+    })
+  }
+  await runService(config, log, options)
+}
 
-  let service: Service | undefined
+/** Throws ConfigError. */
+function readOptions(): StartOptions {
+  try {
+    return readStartOptions(process.argv.slice(2))
+  } catch (error) {
+    throw new ConfigError((error as Error).message)
+  }
+}
+
+async function runService(config: Config, log: ReturnType<typeof createLog>, { stopWith }: StartOptions) {
+  let service: RunningService | undefined
   let stoppingSinceMs: number | undefined
   const stop = (signal: string, isUrgent = false) => {
     if (stoppingSinceMs !== undefined) {
@@ -65,7 +103,8 @@ async function run() {
       },
     )
   }
-  onStopRequest(process.argv.slice(2), stop)
+  // The supervisor forwards requests; the end of npm concerns only the supervisor.
+  onStopRequest(cluster.isWorker ? undefined : stopWith, stop)
   // Unhandled rejections arrive here as well.
   process.on('uncaughtException', (error: unknown) => {
     const stack = error instanceof Error ? error.stack : undefined
@@ -79,10 +118,10 @@ async function run() {
   service = await openService({ config, log, clock: systemClock })
   const { url } = await service.start()
   setTimeout(collectGarbage, collectAfterMs).unref()
-  console.log(service.describe())
+  if (cluster.isWorker) process.send?.({ started: service.describe() })
+  else console.log(service.describe())
   try {
-    const { runFirstStart } = await import('./first-start.ts')
-    await runFirstStart(service, { url, print })
+    await service.runFirstStart(url)
   } catch (error) {
     // A stop closes the databases meanwhile; the next start creates what is missing.
     if (stoppingSinceMs === undefined) throw error
@@ -93,16 +132,13 @@ async function run() {
  * Creates the service. A start whose database connections are lost begins again from the beginning: every part of a start may be
  * repeated. Throws DatabaseStartError with the remedy after the last attempt.
  */
-async function openService(options: StorageOptions): Promise<Service> {
+async function openService(options: StorageOptions): Promise<RunningService> {
   performance.mark('configuration read')
   for (let attempt = 1; ; attempt++) {
     try {
-      const storage = openStorage(options)
-      // It may fail while the modules are loaded; createService waits for it.
-      storage.catch(() => {})
-      const { createService } = await import('./service.ts')
-      performance.mark('modules loaded')
-      return await createService({ ...options, storage })
+      return await (options.config.settings.server.role === 'gateway'
+        ? openGatewayService(options)
+        : openWhole(options))
     } catch (error) {
       const lost = findLostConnection(error)
       if (!lost) throw error
@@ -117,6 +153,46 @@ async function openService(options: StorageOptions): Promise<Service> {
       await delay(startRetryMs)
     }
   }
+}
+
+async function openWhole(options: StorageOptions): Promise<RunningService> {
+  const storage = openStorage(options)
+  // It may fail while the modules are loaded; createService waits for it.
+  storage.catch(() => {})
+  const { createService } = await import('./service.ts')
+  performance.mark('modules loaded')
+  const service = await createService({ ...options, storage })
+  return {
+    ...service,
+    async runFirstStart(url) {
+      if (options.config.settings.server.role === 'worker') return
+      const { runFirstStart } = await import('./first-start.ts')
+      await runFirstStart(service, { url, print })
+    },
+  }
+}
+
+async function openGatewayService(options: StorageOptions): Promise<RunningService> {
+  const storage = openControlStorage(options)
+  storage.catch(() => {})
+  const { createGatewayService } = await import('./service/gateway-service.ts')
+  performance.mark('modules loaded')
+  const service = await createGatewayService({ ...options, storage })
+  // A process that serves people prints the first secrets.
+  return { ...service, runFirstStart: () => Promise.resolve() }
+}
+
+/** What several processes on one machine multiply, and where each has its metrics. */
+function describeProcesses({ settings: { server, metrics, database } }: Config): string[] {
+  const { processes } = server
+  return [
+    `  processes  ${processes}`,
+    ...(metrics.enabled && metrics.port !== 0
+      ? [`  metrics    http://${metrics.host}:${metrics.port} to ${metrics.port + processes - 1}, one for each process`]
+      : []),
+    `  limits     of organisations and of requests apply to each of the ${processes} processes`,
+    `  database   up to ${processes * database.maximumConnections} connections to each server (${processes} × ${database.maximumConnections})`,
+  ]
 }
 
 /** Resolves when the operating system has accepted the text. */

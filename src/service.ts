@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { type Clock, type Log, systemClock } from './kernel/index.ts'
+import { type Clock, type Log, runsJobs, systemClock } from './kernel/index.ts'
 import { openAccess } from './service/access.ts'
 import { openBackups } from './service/backups.ts'
 import { createAnswers } from './service/answers.ts'
@@ -9,9 +9,11 @@ import { openFiles } from './service/files.ts'
 import { openFoundation, type PartContext } from './service/foundation.ts'
 import { openGoldenQuestions } from './service/golden-questions.ts'
 import { openGateway } from './service/gateway.ts'
+import { assertSharedFiles, describeInstance } from './service/instance-facts.ts'
 import { openIngestion } from './service/ingestion.ts'
 import { openModels } from './service/models.ts'
 import { createReadiness } from './service/readiness.ts'
+import { describeStart } from './service/describe-start.ts'
 import { createRoutes } from './service/routes.ts'
 import { createScrape } from './service/scrape.ts'
 import { openSearch } from './service/search.ts'
@@ -46,30 +48,20 @@ export async function createService({ config, log, clock = systemClock, storage 
     /** Starts the background work and listens. */
     async start(): Promise<{ url: string; metricsUrl: string | undefined }> {
       await ingestion.start()
-      golden.start({ answers, spaces })
+      if (runsJobs(config.settings.server.role)) golden.start({ answers, spaces })
       await server.listen()
       performance.mark('listening')
       return { url: server.url(), metricsUrl: server.metricsUrl() }
     },
 
     /** The lines that a start prints. */
-    describe(): string {
-      const store =
-        control.engine === 'embedded'
-          ? `embedded, in ${config.settings.dataFolder}`
-          : `PostgreSQL ${control.features.serverVersion}`
-      const url = server.url()
-      return [
-        `Portico ${server.version} listening on ${url}`,
-        `  API page   ${url}/docs`,
-        `  metrics    ${server.metricsUrl() ?? 'off'}`,
-        `  database   ${store}`,
-        `  files      ${blobs.label}`,
-        `  search     ${index.engine.description}`,
-        `  embedder   ${embedder.label}`,
-        ...(reranker ? [`  reranker   ${reranker.label}`] : []),
-      ].join('\n')
-    },
+    describe: () =>
+      describeStart(config, control, server, [
+        ['files', blobs.label],
+        ['search', index.engine.description],
+        ['embedder', embedder.label],
+        ...(reranker ? [['reranker', reranker.label] as const] : []),
+      ]),
 
     /**
      * Requests are served for `shutdownDelayMs` unless the stop is urgent, streams finish within the grace period, jobs return to the
@@ -96,17 +88,20 @@ export async function createService({ config, log, clock = systemClock, storage 
 async function openParts(context: PartContext, storage: Storage, isStopping: () => boolean) {
   const { config, clock, log } = context
   const foundation = await openFoundation(storage, context)
-  const { control, corpus, changeFeed, metrics, tokens, secretBox, pseudonyms, accountsSecret } = foundation
+  const { corpus } = storage.databases
+  const { control, changeFeed, metrics, tokens, secretBox, pseudonyms, accountsSecret } = foundation
   performance.mark('change feed')
   const access = await openAccess({ control, changeFeed, secretBox, accountsSecret, ...context })
-  const { organisations, operatorTokens, accounts, limiter } = access
+  const { organisations, limiter } = access
   performance.mark('organisations and accounts')
   const models = await openModels({ control, changeFeed, organisations, secretBox, metrics, tokens, ...context })
-  const { catalogue, router, operatorCatalogue, catalogueViews } = models
+  const { catalogue, router } = models
   performance.mark('catalogue')
-  const called = { control, organisations, catalogue, router, metrics, tokens, pseudonyms, limiter }
+  const facts = await describeInstance(config)
+  const called = { control, organisations, catalogue, router, metrics, tokens, pseudonyms, limiter, facts }
   const gateway = await openGateway({ ...called, ...context })
   const { ledger, completions } = gateway
+  await assertSharedFiles(facts, ledger, log)
   performance.mark('ledger and gateway')
   const stored = await openFiles({ corpus, ...context })
   const { index, jobs, blobs, documentStore } = stored
@@ -116,36 +111,34 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
   const searched = { corpus, blobs, index, organisations, catalogue, metrics, tokens, ...gateway, ...context }
   const search = await openSearch(searched)
   const answers = createAnswers({ ledger, completions, ...search, tokens, organisations, catalogue, clock })
-  const files = openDocuments({ ...foundation, ...stored, spaces, turnErasure, ...context })
+  const files = openDocuments({ corpus, ...foundation, ...stored, spaces, turnErasure, ...context })
   const ingestion = openIngestion({ control, corpus, ...stored, metrics, ...search, ...context })
   performance.mark('documents, Spaces, search')
   const shown = { control, corpus, organisations, ledger, blobs, index, ...search, ingestion, events: storage.events }
   const pages = { ...openConsole({ ...shown, ...context }), ...openBackups({ ...shown, ...foundation, ...context }) }
+  const readiness = createReadiness({ databases: [control, corpus], ledger, role: facts.role, isStopping, log })
   const routes = createRoutes({
+    role: facts.role,
     ...access,
-    catalogue,
-    operatorCatalogue,
-    catalogueViews,
+    ...models,
     ledger,
     completions,
     ...files,
-    documentStore,
-    blobs,
-    index,
+    ...stored,
     answers,
     spaces,
     insights,
     ...golden,
     ...recorded,
     ...pages,
-    isReady: createReadiness({ databases: [control, corpus], ledger, isStopping }),
+    readiness,
     metrics,
     publicUrl: config.settings.server.publicUrl,
     clock,
     log,
   })
-  const readGauges = createScrape({ control, corpus, catalogue, router, metrics, clock, log })
-  const callers = { organisations, operatorTokens, people: accounts }
+  const readGauges = createScrape({ control, corpus, ledger, catalogue, router, metrics, clock, log })
+  const callers = { ...access, people: access.accounts }
   const server = openServer({ config, callers, limiter, routes, metrics, readGauges, isStopping, log })
   performance.mark('routes and pages')
 
@@ -156,13 +149,9 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
     control,
     corpus,
     changeFeed,
-    organisationStore: access.organisationStore,
-    organisations,
-    operatorTokens,
+    ...access,
     spaceStore,
-    blobs,
-    index,
-    jobs,
+    ...stored,
     ...search,
     documents: files.documents,
     watch: files.watch,

@@ -1,5 +1,6 @@
 export { freshness, noteFreshness } from './freshness.ts'
 export { JournalError, type JournalFiles, removeJournal } from './journal/index.ts'
+export type { InstanceFacts } from './instance.store.ts'
 export { journalRoutes } from './journals.routes.ts'
 export { createLedger, type LedgerObserver, type LedgerService } from './ledger.ts'
 export { addToOutbox } from './outbox.store.ts'

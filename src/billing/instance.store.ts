@@ -1,4 +1,4 @@
-import type { InstanceId } from '../kernel/index.ts'
+import type { InstanceId, Role } from '../kernel/index.ts'
 import type { Queryable } from '../database/index.ts'
 import { FencedError } from './lease.store.ts'
 
@@ -11,20 +11,57 @@ export interface HeldJournal {
   holder: string
 }
 
+/** What a process states about itself. */
+export interface InstanceFacts {
+  role: Role
+  /** Host and process, for the operator. */
+  name: string
+  /** Where uploaded files are: equal in processes with the same place. null: it has nothing to do with files. */
+  fileStore: string | null
+}
+
 export async function registerInstance(
   database: Queryable,
-  instanceId: InstanceId,
-  journal: HeldJournal | undefined,
+  {
+    instanceId,
+    journal,
+    facts,
+  }: { instanceId: InstanceId; journal?: HeldJournal | undefined; facts?: InstanceFacts | undefined },
   signal?: AbortSignal,
 ): Promise<void> {
   await database.execute(
-    `insert into ledger_instances (instance_id, journal_id, journal_holder)
-     select $1::uuid, $2::uuid, $3::uuid
+    `insert into ledger_instances (instance_id, journal_id, journal_holder, role, name, file_store)
+     select $1::uuid, $2::uuid, $3::uuid, $4, $5, $6
      where $2::uuid is null or exists (
        select from ledger_journals where journal_id = $2 and holder = $3 and closed_at is null)
      on conflict do nothing`,
-    [instanceId, journal?.journalId ?? null, journal?.holder ?? null],
+    [
+      instanceId,
+      journal?.journalId ?? null,
+      journal?.holder ?? null,
+      facts?.role ?? null,
+      facts?.name ?? null,
+      facts?.fileStore ?? null,
+    ],
     { ...(signal && { signal }) },
+  )
+}
+
+export interface LiveInstance {
+  id: string
+  /** null: of a version before roles, which does everything. */
+  role: Role | null
+  name: string | null
+  fileStore: string | null
+}
+
+/** The processes with a heartbeat within `expiryMs`. */
+export function loadLiveInstances(database: Queryable, expiryMs: number, timeoutMs: number): Promise<LiveInstance[]> {
+  return database.query<LiveInstance>(
+    `select instance_id as id, role, name, file_store as "fileStore" from ledger_instances
+     where heartbeat_at >= clock_timestamp() - $1::int8 * interval '1 millisecond' order by started_at`,
+    [expiryMs],
+    { timeoutMs },
   )
 }
 

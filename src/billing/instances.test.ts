@@ -98,6 +98,19 @@ describe('several instances', () => {
     expect((await second!.audit()).findings).toEqual([])
   })
 
+  test('gets it also when no notification arrives', async () => {
+    // Far below the time after which an unused lease is given back without a request (10 s), so that only a request can end the wait.
+    const deaf = { ...shared, listen: async () => async () => {} }
+    const [first, second] = await openInstances(2, { database: deaf, holdWaitMs: 5_000 })
+    const organisation = organisationWith('0.01')
+    const hold = await first!.hold(callOf(organisation, { outputCapTokens: 700 }))
+    await hold.settle(answered(100, 10))
+    const other = await second!.hold(callOf(organisation, { outputCapTokens: 900 }))
+    expect(other.outputCapTokens).toBe(900)
+    await other.settle(answered(100, 900))
+    expect((await second!.audit()).findings).toEqual([])
+  })
+
   test('another instance settles the holds of a silent one, once; the silent one continues with a new lease', async () => {
     const [dead, alive] = await openInstances(2)
     const organisation = organisationWith('1')

@@ -62,6 +62,11 @@ export interface PeriodState {
   othersLeasedPicoUsd: bigint
 }
 
+interface LoadedPeriodState extends PeriodState {
+  /** The time of the latest request for room by another instance. */
+  roomWantedAt: Date | null
+}
+
 export interface LeaseState extends PeriodState {
   /** This instance's lease after the change; 0 when it has none. */
   grantedPicoUsd: bigint
@@ -225,10 +230,28 @@ export async function loadLease(database: Database, key: LeaseKey): Promise<Leas
   })
 }
 
-export async function notify(database: Queryable, notice: LeaseNotice, signal?: AbortSignal): Promise<void> {
-  await database.query('select pg_notify($1, $2)', [leaseChannel, JSON.stringify(notice)], {
-    ...(signal && { signal }),
-  })
+async function notify(database: Queryable, notice: LeaseNotice): Promise<void> {
+  await database.query('select pg_notify($1, $2)', [leaseChannel, JSON.stringify(notice)])
+}
+
+/** Asks the other instances to give back what they do not use: with a notification, and in the row for those that it does not reach. */
+export async function requestRoom(
+  database: Queryable,
+  { instanceId, organisationId, period }: Pick<LeaseKey, 'instanceId' | 'organisationId' | 'period'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const notice: LeaseNotice = { kind: 'wanted', organisationId, from: instanceId }
+  // A row that is locked belongs to a lease operation: the request is repeated soon, and must not wait for it.
+  await database.query(
+    `with free as (
+       select organisation_id, period from ledger_periods where organisation_id = $1 and period = $2 for update skip locked),
+     wanted as (
+       update ledger_periods p set room_wanted_at = clock_timestamp(), room_wanted_by = $3::uuid
+       from free where p.organisation_id = free.organisation_id and p.period = free.period)
+     select pg_notify($4, $5)`,
+    [organisationId, period, instanceId, leaseChannel, JSON.stringify(notice)],
+    { signal },
+  )
 }
 
 type LeaseKey = Pick<LeaseRequest, 'organisationId' | 'period' | 'instanceId' | 'journal'>
@@ -274,11 +297,12 @@ export function loadPeriodStates(
   database: Queryable,
   instanceId: InstanceId,
   keys: readonly { organisationId: OrganisationId; period: string }[],
-): Promise<PeriodState[]> {
-  return database.query<PeriodState>(
+): Promise<LoadedPeriodState[]> {
+  return database.query<LoadedPeriodState>(
     `select coalesce(p.committed_pico_usd, 0) as "committedPicoUsd",
        coalesce(p.settled_pico_usd, 0) + coalesce(l.settled, 0)::int8 as "settledPicoUsd",
-       coalesce(l.others, 0)::int8 as "othersLeasedPicoUsd"
+       coalesce(l.others, 0)::int8 as "othersLeasedPicoUsd",
+       case when p.room_wanted_by is distinct from $1 then p.room_wanted_at end as "roomWantedAt"
      from unnest($2::uuid[], $3::text[]) with ordinality as k (organisation_id, period, place)
      left join ledger_periods p on p.organisation_id = k.organisation_id and p.period = k.period
      left join lateral (

@@ -26,8 +26,8 @@ import {
   type LeaseState,
   loadLease,
   loadPeriodStates,
-  notify,
   openPeriod,
+  requestRoom,
   returnLease,
 } from './lease.store.ts'
 import type { LedgerWriter } from './ledger-writer.ts'
@@ -56,6 +56,8 @@ export class Leases {
   private readonly byOrganisation = new Map<OrganisationId, Lease[]>()
   private readonly opening = new Map<string, Promise<Lease>>()
   private readonly requestedMs = new WeakMap<Lease, number>()
+  /** The last request of another instance that was found in the database, as a time of its clock. */
+  private readonly answeredMs = new WeakMap<Lease, number>()
   private readonly failures = new WeakMap<Lease, { atMs: number; error: unknown }>()
   private stopListening: () => Promise<void> = async () => {}
 
@@ -118,6 +120,7 @@ export class Leases {
     const lease = createLease(instanceId(), id, period, monthlyBudgetPicoUsd, clock.monotonicMs())
     const [state] = await loadPeriodStates(database, instanceId(), [{ organisationId: id, period: period.name }])
     applyPeriodState(lease, state!)
+    this.answeredMs.set(lease, state!.roomWantedAt?.getTime() ?? 0)
     this.byOrganisation.set(id, [...(this.byOrganisation.get(id) ?? []), lease])
     return lease
   }
@@ -146,9 +149,9 @@ export class Leases {
     const lastMs = this.requestedMs.get(lease) ?? -requestAgainMs
     if (lease.othersLeasedPicoUsd <= 0n || nowMs - lastMs < requestAgainMs) return
     this.requestedMs.set(lease, nowMs)
-    const notice: LeaseNotice = { kind: 'wanted', organisationId: lease.organisationId, from: instanceId() }
-    // The wait for room ends by itself; a notice that gets lost is repeated when the caller tries again.
-    await withDeadline(noticeTimeoutMs, (signal) => notify(database, notice, signal)).catch((error: unknown) =>
+    const key = { instanceId: instanceId(), organisationId: lease.organisationId, period: lease.period.name }
+    // The wait for room ends by itself; a request that gets lost is repeated when the caller tries again.
+    await withDeadline(noticeTimeoutMs, (signal) => requestRoom(database, key, signal)).catch((error: unknown) =>
       log.warn({ error: describeError(error) }, 'other instances could not be asked for room'),
     )
   }
@@ -266,8 +269,19 @@ export class Leases {
     )
     // An operation that ran meanwhile has newer figures.
     leases.forEach((lease, place) => {
-      if (lease.operation === before[place] && this.isLive(lease)) applyPeriodState(lease, states[place]!)
+      if (!this.isLive(lease)) return
+      const state = states[place]!
+      if (lease.operation === before[place]) applyPeriodState(lease, state)
+      this.answerRequest(lease, state.roomWantedAt)
     })
+  }
+
+  /** Where the notification of the request was lost. One that has arrived was answered before: then little is left to give back. */
+  private answerRequest(lease: Lease, wantedAt: Date | null): void {
+    const wantedMs = wantedAt?.getTime() ?? 0
+    if (wantedMs <= (this.answeredMs.get(lease) ?? 0)) return
+    this.answeredMs.set(lease, wantedMs)
+    this.background(this.giveBack(lease, {}))
   }
 
   private onNotice(payload: string): void {

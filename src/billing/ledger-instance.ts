@@ -7,7 +7,7 @@ import {
   withDeadline,
 } from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
-import { type HeldJournal, registerInstance, writeHeartbeat } from './instance.store.ts'
+import { type HeldJournal, type InstanceFacts, registerInstance, writeHeartbeat } from './instance.store.ts'
 
 /** Longest wait for one heartbeat; well below the expiry of an instance, so that a hanging connection does not cost the leases. */
 const heartbeatTimeoutMs = 3_000
@@ -31,6 +31,7 @@ export interface LedgerInstanceDeps {
   noteDatabase(answers: boolean): void
   /** Of this process, in front of a server. It belongs to the first id: the process ends when it loses it. */
   journal?: HeldJournal | undefined
+  facts?: InstanceFacts | undefined
   onJournalLost?(error: Error): void
 }
 
@@ -51,7 +52,8 @@ export class LedgerInstance {
 
   async register(): Promise<void> {
     const sent = this.now()
-    await registerInstance(this.deps.database, this.id, this.deps.journal)
+    const { database, journal, facts } = this.deps
+    await registerInstance(database, { instanceId: this.id, journal, facts })
     this.confirmed = sent
   }
 
@@ -129,13 +131,15 @@ export class LedgerInstance {
   }
 
   private async registerAgain(fenced: InstanceId): Promise<void> {
-    const { database, clock, log, onFenced, onRenewed } = this.deps
+    const { database, clock, log, facts, onFenced, onRenewed } = this.deps
     log.error({ instanceId: fenced }, 'another instance presumed this one dead; starting again with new leases')
     onFenced(fenced)
     const next = createInstanceId()
     while (!this.stopped.signal.aborted) {
       try {
-        await withDeadline(heartbeatTimeoutMs, (signal) => registerInstance(database, next, undefined, signal))
+        await withDeadline(heartbeatTimeoutMs, (signal) =>
+          registerInstance(database, { instanceId: next, facts }, signal),
+        )
         break
       } catch (error) {
         log.error({ error: describeError(error) }, 'the ledger cannot register this instance')

@@ -3,7 +3,13 @@ import type { Database } from '../database/index.ts'
 import type { Actor } from '../operators/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { type AuditReport, runAudit } from './audit.ts'
-import { closeInstance, type DeadInstance } from './instance.store.ts'
+import {
+  closeInstance,
+  type DeadInstance,
+  type InstanceFacts,
+  type LiveInstance,
+  loadLiveInstances,
+} from './instance.store.ts'
 import { type JournalCopy, JournalWriter, loadOpenJournals, type OpenJournal, releaseJournal } from './journal/index.ts'
 import { FencedError, loadHeld, loadPeriodStates } from './lease.store.ts'
 import { unbilledPicoUsd } from './lease.ts'
@@ -30,6 +36,8 @@ const maintainEveryMs = 1_000
 const countEveryMs = 1_000
 /** An instance without a heartbeat for this long is presumed dead: its calls are settled by policy and its leases are freed. */
 const instanceExpiryMs = 10_000
+/** Longest wait for the list of instances, which probes read. */
+const listTimeoutMs = 1_500
 /** Longest wait of close() for settlements while the database does not answer. */
 const closeDeadlineMs = 10_000
 /** Called as things happen, for metrics. Must not throw. */
@@ -56,6 +64,8 @@ export interface LedgerDeps {
   keepEntriesDays?: number | undefined
   /** Where writes of the hot path become durable; without it, in the database. */
   journal?: JournalOptions | undefined
+  /** What this process states about itself in the list of instances. */
+  facts?: InstanceFacts | undefined
   webhooks?: {
     fetch: typeof fetch
     target(organisationId: OrganisationId): Promise<WebhookTarget | undefined>
@@ -85,6 +95,8 @@ export interface LedgerService extends Ledger {
   releaseJournal(journalId: string, actor: Actor): Promise<void>
   /** This process among the ledger's instances. */
   instanceId(): InstanceId
+  /** The processes that run on this database, this one included. Rejects when the database does not answer in time. */
+  loadLiveInstances(): Promise<LiveInstance[]>
   /**
    * What is durable in the journal now, for a copy. While no statement runs on the database, both are from one moment. Empty without a
    * journal. The caller closes the descriptors.
@@ -163,6 +175,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     },
     writeProgress: () => holds.writeProgress(),
     instanceId: () => instance.id,
+    loadLiveInstances: () => loadLiveInstances(database, instanceExpiryMs, listTimeoutMs),
     openJournalCopies: () => (writer instanceof JournalWriter ? writer.openJournalCopies() : []),
     loadJournals: () => loadOpenJournals(database, instanceExpiryMs),
     releaseJournal: (journalId, actor) => release(deps, journalId, actor),
@@ -213,6 +226,7 @@ async function openPreparedParts(
     },
     noteDatabase: (answers) => writer.noteDatabase(answers),
     journal,
+    facts: deps.facts,
     onJournalLost: (error) => writer.lose(error),
   })
   await instance.register()

@@ -151,8 +151,10 @@ function renderReranker(row: RerankerRow | null): Reranker | null {
 
 async function loadInstances({ store, instanceId }: SystemReportDependencies): Promise<ConsoleSystemBody['instances']> {
   const rows = await store.loadInstances(queryTimeoutMs)
-  return rows.map(({ id, startedAt, heartbeatAt, silentMs, leases }) => ({
+  return rows.map(({ id, role, name, startedAt, heartbeatAt, silentMs, leases }) => ({
     id,
+    role: role ?? 'all',
+    name,
     current: id === instanceId(),
     startedAt: startedAt.toISOString(),
     heartbeatAt: heartbeatAt.toISOString(),

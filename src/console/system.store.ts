@@ -1,9 +1,13 @@
 import type { Database } from '../database/index.ts'
+import type { Role } from '../kernel/index.ts'
 
 /** Counts for the operator's page of the system. */
 
 interface InstanceRow {
   id: string
+  /** null: of a version before roles. */
+  role: Role | null
+  name: string | null
   startedAt: Date
   heartbeatAt: Date
   /** By the database's clock. */
@@ -37,7 +41,7 @@ export function createSystemStore({ control, corpus }: { control: Database; corp
   return {
     loadInstances: (timeoutMs: number): Promise<InstanceRow[]> =>
       control.query<InstanceRow>(
-        `select instance_id as id, i.started_at as "startedAt", i.heartbeat_at as "heartbeatAt",
+        `select instance_id as id, i.role, i.name, i.started_at as "startedAt", i.heartbeat_at as "heartbeatAt",
            (extract(epoch from clock_timestamp() - i.heartbeat_at) * 1000)::float8 as "silentMs",
            coalesce(l.leases, 0)::int4 as leases
          from ledger_instances i

@@ -34,6 +34,8 @@ const processSchema = z.object({
 
 const instanceSchema = z.object({
   id: z.uuid(),
+  role: z.enum(['all', 'gateway', 'api', 'worker']).describe('What the process does.'),
+  name: z.string().nullable().describe('Host and process; null for an instance of a version before.'),
   current: z.boolean().describe('The instance that answers.'),
   startedAt: time,
   heartbeatAt: time,

@@ -137,3 +137,17 @@ test('a subscriber that fails receives "all" at the next poll, and others are no
   expect(await recovered.promise).toBe('all')
   await reader.feed.close()
 })
+
+test('delivers "all" when the server has gone back to fewer changes, and continues from there', async () => {
+  const reader = await startFeed('failover')
+  await change('failover', 'lost')
+  await reader.feed.caughtUp()
+  // A replica without the last changes takes over.
+  await databases.control.execute('update change_feed_head set sequence = sequence - 1')
+  await databases.control.execute("delete from change_feed where subject_id = 'lost'")
+  await reader.feed.caughtUp()
+  await change('failover', 'next')
+  await reader.feed.caughtUp()
+  expect(reader.told).toEqual(['all', ['lost'], 'all', ['next']])
+  await reader.feed.close()
+})

@@ -42,7 +42,12 @@ export function createChangeFeed({ database, clock, log }: { database: Database;
 
   const reading = createSharedRun(async () => {
     const head = await loadHead(database)
-    if (seen === undefined || head <= seen) return
+    if (seen === undefined || head === seen) return
+    // A replica that was behind has become the server: the numbers that it lost are given again, to other changes.
+    if (head < seen) {
+      seen = head
+      return subscribers.note('all')
+    }
     const missed = head - seen
     const changes = missed > maximumBatch ? [] : await loadChanges(database, seen, head)
     seen = head

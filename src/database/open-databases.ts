@@ -81,6 +81,18 @@ export async function openDatabases(options: OpenDatabasesOptions): Promise<Data
   }
 }
 
+/**
+ * Opens the control database alone, of a PostgreSQL server, and runs its migrations: what processes need that have nothing to do with
+ * documents. Throws DatabaseStartError with the remedy.
+ */
+export async function openControlDatabase(
+  options: Pick<OpenDatabasesOptions, 'databaseDirectUrl' | 'limits' | 'log'> & { databaseUrl: string },
+): Promise<Omit<Databases, 'corpus'>> {
+  const { databaseUrl: url, databaseDirectUrl: directUrl, limits, log } = options
+  const control = await openServer({ name: 'control', url, directUrl, limits, log })
+  return { control, close: () => control.close() }
+}
+
 /** Creates the folders of the embedded databases that are missing, one after the other because of the memory that it takes. */
 async function initialiseMissing(names: LogicalDatabase[], options: OpenDatabasesOptions): Promise<void> {
   // A template has the migrations of this version, not those of another folder.

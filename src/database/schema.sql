@@ -376,6 +376,9 @@ create table ledger_instances (
   heartbeat_at timestamp with time zone default clock_timestamp() not null,
   journal_id uuid,
   journal_holder uuid,
+  role text,
+  name text,
+  file_store text,
   constraint ledger_instances_pkey PRIMARY KEY (instance_id)
 );
 
@@ -433,6 +436,8 @@ create table ledger_periods (
   ceiling_pico_usd bigint not null,
   committed_pico_usd bigint default 0 not null,
   settled_pico_usd bigint default 0 not null,
+  room_wanted_at timestamp with time zone,
+  room_wanted_by uuid,
   constraint ledger_periods_pkey PRIMARY KEY (organisation_id, period),
   constraint ledger_periods_check CHECK ((starts_at < ends_at)),
   constraint ledger_periods_check1 CHECK (((committed_pico_usd >= 0) AND (committed_pico_usd <= ceiling_pico_usd))),

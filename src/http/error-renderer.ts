@@ -44,6 +44,7 @@ export const errorClasses: Record<ErrorCode, ErrorClass> = {
   not_found: { status: 404, type: invalidRequest, code: 'not_found' },
   unknown_endpoint: { status: 404, type: invalidRequest, code: 'unknown_endpoint' },
   method_not_allowed: { status: 405, type: invalidRequest, code: 'method_not_allowed' },
+  misdirected_request: { status: 421, type: invalidRequest, code: 'misdirected_request' },
   upstream_error: { status: 502, type: 'api_error', code: 'upstream_error' },
   upstream_timeout: { status: 504, type: 'api_error', code: 'upstream_timeout' },
   overloaded: { status: 503, type: 'api_error', code: 'overloaded' },

@@ -12,6 +12,12 @@ export function createMetrics() {
   return {
     registry,
     http: createRequestMetrics(registers),
+    instances: new Gauge({
+      name: 'portico_instances',
+      help: 'Processes that are alive on this database, by role.',
+      labelNames: ['role'],
+      registers,
+    }),
     overload: createOverloadMetrics(registers),
     ...createBillingMetrics(registers),
     ...createProviderMetrics(registers),
@@ -27,7 +33,8 @@ export interface MetricsServer {
 }
 
 /**
- * Serves `GET /metrics` on a separate port, so that the public port does not expose it. With `fallback`, a free
+ * Serves `GET /metrics` on a separate port, so that the public port does not expose it. The port belongs to this process, also where
+ * processes share the public one: each scrape of an address has the numbers of the same process. With `fallback`, a free
  * port replaces one that is in use, so that a second instance on the same machine can start with the defaults.
  */
 export async function startMetricsServer(
@@ -76,7 +83,7 @@ export async function startMetricsServer(
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen({ port, host, exclusive: true }, () => {
       server.off('error', reject)
       resolve()
     })

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fastifySwagger from '@fastify/swagger'
-import fastifySwaggerUi from '@fastify/swagger-ui'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import type { Role } from '../kernel/index.ts'
 import type { App, RouteAuthentication } from './route.ts'
 
 type Json = Record<string, unknown>
@@ -9,7 +9,10 @@ type Json = Record<string, unknown>
 /**
  * `GET /openapi.json` and the page `/docs`, generated from the schemas of the routes. Register it before the routes.
  */
-export function describeApi(app: App, { version, publicUrl }: { version: string; publicUrl: string | undefined }) {
+export function describeApi(
+  app: App,
+  { version, publicUrl, role = 'all' }: { version: string; publicUrl: string | undefined; role?: Role },
+) {
   void app.register(fastifySwagger, {
     openapi: {
       openapi: '3.1.0',
@@ -36,7 +39,8 @@ export function describeApi(app: App, { version, publicUrl }: { version: string;
     },
     transformObject: (document) => mergeSchemas(jsonSchemaTransformObject(document) as Json) as never,
   })
-  void app.register(fastifySwaggerUi, {
+  if (role === 'gateway' || role === 'worker') return
+  void app.register(import('@fastify/swagger-ui'), {
     routePrefix: '/docs',
     uiConfig: { deepLinking: true, tryItOutEnabled: true, persistAuthorization: false },
     theme: {

@@ -3,14 +3,20 @@ import type { Routes } from './route.ts'
 
 const config = { auth: 'none' } as const
 const stateSchema = z.object({ status: z.string() })
+const readySchema = stateSchema.extend({
+  problems: z.array(z.string()).optional().describe('What does not work although requests are served.'),
+})
 const tags = ['Operations']
 
 /** Probes for orchestrators, without a key, and the OpenAPI document. */
 export function operationsRoutes({
   isReady,
+  findProblems,
 }: {
-  /** True while both databases answer and the service is not stopping. */
+  /** True while the databases answer and the service is not stopping. */
   isReady: () => Promise<boolean>
+  /** What does not work although requests can be handled. Must not reject. */
+  findProblems: () => Promise<string[]>
 }): Routes {
   return (app) => {
     app.get(
@@ -29,11 +35,12 @@ export function operationsRoutes({
           tags,
           summary: 'Can it handle requests?',
           operationId: 'getReadiness',
-          response: { 200: stateSchema, 503: stateSchema },
+          response: { 200: readySchema, 503: stateSchema },
         },
       },
       async (_request, reply) => {
-        if (await isReady()) return { status: 'ok' }
+        const [ready, problems] = await Promise.all([isReady(), findProblems()])
+        if (ready) return { status: 'ok', ...(problems.length > 0 && { problems }) }
         return reply.code(503).header('retry-after', '1').send({ status: 'unavailable' })
       },
     )

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
 import type { z } from 'zod'
 import { readValue } from '../contract/validation.ts'
-import { AppError, createRequestId, type Log } from '../kernel/index.ts'
+import { AppError, createRequestId, type Log, type Role } from '../kernel/index.ts'
 import type { Admission } from './admission.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
 import { authenticateRole, authoriseOrganisation, findActingOrganisation } from './authorisation.ts'
@@ -29,11 +29,14 @@ import type {
   RouteAuthentication,
   Routes,
 } from './route.ts'
+import { createRoleGuard, servesGateway } from './role-guard.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { createSlowBodies, type SlowBodies } from './slow-bodies.ts'
 import { createUnknownRoutes, type UnknownRoutes } from './unknown-routes.ts'
 
 export interface ServerOptions {
+  /** Paths of other roles are rejected. Default: `all`. */
+  role?: Role
   authenticators: Authenticators
   limiter: RequestLimiter
   /** Of the requests of organisations; absent: all. */
@@ -131,7 +134,8 @@ export function createServer(options: ServerOptions): App {
     Math.max(options.maximumJsonBytesInFlight, 2 * options.maximumJsonBytes),
   )
   addBodies(app, budget, slowBodies)
-  answerDirectly(app, createDirectCalls({ ...options, budget, slowBodies, inFlight, ended }))
+  if (servesGateway(options.role ?? 'all'))
+    answerDirectly(app, createDirectCalls({ ...options, budget, slowBodies, inFlight, ended }))
   describeApi(app, options)
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
@@ -251,7 +255,8 @@ function addHooks(
     ended: () => void
   },
 ) {
-  const { metrics, authenticators } = options
+  const { metrics, authenticators, role } = options
+  const assertServed = createRoleGuard(role)
   options.shutdown?.addEventListener('abort', () => {
     for (const controller of inFlight) controller.abort(options.shutdown?.reason)
   })
@@ -275,6 +280,7 @@ function addHooks(
         gone.abort(new AppError('client_closed', 'The client has closed the connection.'))
       ended()
     })
+    assertServed?.(request)
     const { auth } = request.routeOptions.config
     if (options.isStopping()) reply.header('connection', 'close')
     if (options.isRefusing() && auth !== 'none') {
@@ -290,17 +296,22 @@ function addHooks(
     if (typeof auth !== 'object') assertReadable(request)
     done()
   })
+  addResponseHooks(app, options)
+}
+
+/** What every response gets, and its line in the log. */
+function addResponseHooks(app: App, { metrics, isStopping, stalledClientMs, log }: ServerOptions): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
     // The stop may have begun after the request.
-    if (options.isStopping()) reply.header('connection', 'close')
+    if (isStopping()) reply.header('connection', 'close')
     // For complete responses; streams set their timeout in drain. Node clears it when the response is sent.
-    reply.raw.setTimeout(options.stalledClientMs, () => reply.raw.destroy())
+    reply.raw.setTimeout(stalledClientMs, () => reply.raw.destroy())
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
     metrics.http.answered(request.method, route, reply.statusCode, reply.elapsedTime)
-    logRequest(options.log, {
+    logRequest(log, {
       requestId: request.id,
       method: request.method,
       route,

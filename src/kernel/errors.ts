@@ -36,6 +36,7 @@ export type ErrorCode =
   | 'not_found'
   | 'unknown_endpoint'
   | 'method_not_allowed'
+  | 'misdirected_request'
   // failures of this service and of the provider
   | 'upstream_error'
   | 'upstream_timeout'

@@ -7,6 +7,7 @@ import {
   createViewerStore,
 } from '../documents/index.ts'
 import { detectFormat } from '../ingestion/index.ts'
+import { runsJobs } from '../kernel/index.ts'
 import type { Spaces } from '../spaces/index.ts'
 import { type ErasuresDependencies, openErasures } from './erasures.ts'
 
@@ -18,14 +19,11 @@ interface DocumentsDependencies extends ErasuresDependencies {
 /** Uploads, changes, progress and erasure of documents, and the repair after a crash. */
 export function openDocuments(dependencies: DocumentsDependencies) {
   const { config, corpus, documentStore, blobs, spaces, clock, log, onStop } = dependencies
-  const sweeper = createDocumentSweeper({
-    store: documentStore,
-    blobs,
-    soleOwner: corpus.engine === 'embedded',
-    clock,
-    log,
-  })
-  onStop(() => sweeper.close())
+  if (runsJobs(config.settings.server.role)) {
+    const soleOwner = corpus.engine === 'embedded'
+    const sweeper = createDocumentSweeper({ store: documentStore, blobs, soleOwner, clock, log })
+    onStop(() => sweeper.close())
+  }
   const { maximumUploadBytes } = config.settings.documents
   const documents = createDocuments({
     store: documentStore,

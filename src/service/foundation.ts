@@ -6,7 +6,7 @@ import { secretKeyCheck } from '../backup/index.ts'
 import { createMetrics } from '../http/index.ts'
 import { type Clock, createPseudonyms, createSecretBox, type Log } from '../kernel/index.ts'
 import { createTokenCounting } from '../tokens/index.ts'
-import type { Storage } from './storage.ts'
+import type { ControlStorage } from './storage.ts'
 
 /** Registers a function that a stop calls. A stop calls them in reverse order. */
 export type OnStop = (close: () => unknown) => void
@@ -19,13 +19,13 @@ export interface PartContext {
   onStop: OnStop
 }
 
-/** The change feed, token counting, metrics and the encryption of secrets, next to both databases. */
-export async function openFoundation({ databases, secretKey }: Storage, { log, clock, onStop }: PartContext) {
+/** The change feed, token counting, metrics and the encryption of secrets, next to the control database. */
+export async function openFoundation({ databases, secretKey }: ControlStorage, { log, clock, onStop }: PartContext) {
   onStop(() => databases.close())
   const secretBox = createSecretBox(secretKey)
   const pseudonyms = createPseudonyms(secretKey)
   const accountsSecret = createHmac('sha256', secretKey).update('portico accounts v1').digest('base64url')
-  const { control, corpus } = databases
+  const { control } = databases
   const changeFeed = createChangeFeed({ database: control, clock, log })
   await changeFeed.start()
   onStop(() => changeFeed.close())
@@ -33,7 +33,6 @@ export async function openFoundation({ databases, secretKey }: Storage, { log, c
   onStop(() => tokens.close())
   return {
     control,
-    corpus,
     changeFeed,
     tokens,
     metrics: createMetrics(),

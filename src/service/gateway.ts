@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { fetch as undiciFetch } from 'undici'
-import { createLedger } from '../billing/index.ts'
+import { createLedger, type InstanceFacts } from '../billing/index.ts'
 import { type Database, lockFolder } from '../database/index.ts'
 import { createCompletions, createEmbeddings, createReranking } from '../gateway/index.ts'
 import type { Metrics } from '../http/index.ts'
@@ -23,6 +23,7 @@ interface GatewayDependencies extends PartContext {
   tokens: TokenCounting
   pseudonyms: Pseudonyms
   limiter: TokenLimiter
+  facts: InstanceFacts
 }
 
 /** Completions, embeddings and reranking, and the ledger that records every call of them. */
@@ -36,6 +37,7 @@ export async function openGateway(dependencies: GatewayDependencies) {
     observer: observeLedger(metrics, log),
     keepEntriesDays: config.settings.ledger.keepEntriesDays,
     journal: journalOptions(control, config),
+    facts: dependencies.facts,
     webhooks: {
       fetch: openWebhookFetch(dependencies),
       async target(id) {
@@ -67,7 +69,7 @@ function openWebhookFetch({ config, onStop }: PartContext): typeof fetch {
 }
 
 /** `auto` is without a journal on a server, which others may replicate: a lost disk of this machine then loses no bill. */
-function journalOptions(control: Database, { settings }: PartContext['config']) {
+function journalOptions(control: Database, { settings, processNumber }: PartContext['config']) {
   const { journal, journalFolder } = settings.ledger
   if (control.engine === 'embedded') {
     return {
@@ -78,7 +80,10 @@ function journalOptions(control: Database, { settings }: PartContext['config']) 
   return {
     mode: journal === 'local' ? ('local' as const) : ('database' as const),
     // Not the folder of a journal of an embedded database that the installation had before.
-    folder: path.resolve(settings.dataFolder, journalFolder ?? 'server-journal'),
+    // A journal has one writer, so each of several processes has its own.
+    folder: path.resolve(settings.dataFolder, journalFolder ?? 'server-journal') + suffixOf(processNumber),
     lock: (folder: string) => lockFolder(folder, 'ledger.journalFolder'),
   }
 }
+
+const suffixOf = (processNumber: number) => (processNumber === 1 ? '' : `-${processNumber}`)

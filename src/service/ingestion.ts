@@ -14,7 +14,7 @@ import {
 import type { Metrics } from '../http/index.ts'
 import { chunkingFor, createExtractorPool, createIndexKeeper, createPipeline } from '../ingestion/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
-import { describeError } from '../kernel/index.ts'
+import { describeError, runsJobs } from '../kernel/index.ts'
 import type { Embedder, SearchIndex } from '../retrieval/index.ts'
 import type { PartContext } from './foundation.ts'
 
@@ -32,7 +32,8 @@ interface IngestionDependencies extends PartContext {
 /** The background work on documents: extraction, indexing, renames, and the removal of blobs. */
 export function openIngestion(dependencies: IngestionDependencies) {
   const { config, corpus, documentStore, index, jobs, embedder, clock, log } = dependencies
-  const { workers } = config.settings.ingestion
+  const works = runsJobs(config.settings.server.role)
+  const workers = works ? config.settings.ingestion.workers : 0
   const { pipeline, extractors } = openPipeline(dependencies)
   const indexKeeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
 
@@ -47,7 +48,7 @@ export function openIngestion(dependencies: IngestionDependencies) {
         await indexKeeper.start()
       } else await index.embeddingVersions.prepare(embedder)
       await index.engine.start(documentStore.listenChanges)
-      workOnChanges(dependencies)
+      if (works) workOnChanges(dependencies)
     },
 
     /** What the processes that read documents do now; null without workers. */
@@ -103,7 +104,7 @@ function openPipeline({
 /** With pauses of up to an hour: more than a month, in which an operator can repair the control database. */
 const entryAttempts = 1_000
 
-/** Renames, deletions, entries of the admin log, and work on many documents. Every instance works on them, also one that processes no documents. */
+/** Renames, deletions, entries of the admin log, and work on many documents, also on an instance that processes no documents. */
 function workOnChanges({
   control,
   jobs,

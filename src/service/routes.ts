@@ -41,7 +41,7 @@ import {
 import { type Completions, gatewayRoutes, otherEndpointRoutes } from '../gateway/index.ts'
 import { type Metrics, operationsRoutes, type Routes } from '../http/index.ts'
 import type { InsightService } from '../insights/index.ts'
-import type { Clock, Log } from '../kernel/index.ts'
+import type { Clock, Log, Role } from '../kernel/index.ts'
 import { type CatalogueViews, type LiveCatalogue, modelRoutes, type OperatorCatalogue } from '../models/index.ts'
 import {
   actorOf,
@@ -57,6 +57,7 @@ import type { SearchIndex } from '../retrieval/index.ts'
 import { spaceRoutes, type Spaces } from '../spaces/index.ts'
 
 export interface RouteDependencies {
+  role: Role
   organisations: Organisations
   operatorTokens: OperatorTokens
   accounts: Accounts
@@ -87,7 +88,7 @@ export interface RouteDependencies {
   organisationLists: OrganisationLists
   backups: BackupRoutesDependencies
   metrics: Metrics
-  isReady: () => Promise<boolean>
+  readiness: { isReady: () => Promise<boolean>; findProblems: () => Promise<string[]> }
   publicUrl: string | undefined
   clock: Clock
   log: Log
@@ -102,7 +103,8 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     dependencies
   const { ledger, completions, documents, documentStore, blobs, index, answers, spaces, insights, chunks } =
     dependencies
-  const { metrics, isReady, publicUrl, clock, log } = dependencies
+  const { metrics, readiness, publicUrl, clock, log } = dependencies
+  if (dependencies.role === 'worker') return [operationsRoutes(readiness)]
   const getSpace = (id: string) => spaces.get(id)
   return [
     documentRoutes({ documents, clock }),
@@ -147,7 +149,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
       spaceName: (id) => spaces.get(id)?.name,
       clock,
     }),
-    operationsRoutes({ isReady }),
+    operationsRoutes(readiness),
     staticRoutes({ folder: consoleFolder }),
     ...operatorPages(dependencies),
     backupRoutes(dependencies.backups),

@@ -1,8 +1,8 @@
-import { loadBudgetsLeft } from '../billing/index.ts'
+import { type LedgerService, loadBudgetsLeft } from '../billing/index.ts'
 import type { Database } from '../database/index.ts'
 import type { Metrics } from '../http/index.ts'
 import { loadQueueDepths } from '../jobs/index.ts'
-import { type Clock, describeError, type Log } from '../kernel/index.ts'
+import { type Clock, describeError, type Log, roles } from '../kernel/index.ts'
 import type { LiveCatalogue } from '../models/index.ts'
 import type { Router } from '../routing/index.ts'
 import { picoUsdPerUsd } from './ledger-metrics.ts'
@@ -16,10 +16,11 @@ const maximumOrganisations = 500
 
 const circuitValues = { closed: 0, half_open: 1, open: 2 } as const
 
-/** Returns a function that updates the gauges: remaining budgets, depth of the job queues, circuits. It never rejects. */
+/** Returns a function that updates the gauges: remaining budgets, instances, depth of the job queues, circuits. It never rejects. */
 export function createScrape({
   control,
   corpus,
+  ledger,
   catalogue,
   router,
   metrics,
@@ -27,7 +28,9 @@ export function createScrape({
   log,
 }: {
   control: Database
-  corpus: Database
+  /** null: this process has nothing to do with documents. */
+  corpus: Database | null
+  ledger: Pick<LedgerService, 'loadLiveInstances'>
   catalogue: Pick<LiveCatalogue, 'built'>
   router: Pick<Router, 'health'>
   metrics: Metrics
@@ -38,13 +41,17 @@ export function createScrape({
   let reading: Promise<void> | undefined
 
   async function read(): Promise<void> {
-    const [budgets, depths] = await Promise.all([
+    const [budgets, depths, instances] = await Promise.all([
       loadBudgetsLeft(control, { nowMs: clock.now(), limit: maximumOrganisations, timeoutMs: scrapeTimeoutMs }),
-      loadQueueDepths(corpus, scrapeTimeoutMs),
+      corpus ? loadQueueDepths(corpus, scrapeTimeoutMs) : [],
+      ledger.loadLiveInstances(),
     ])
     metrics.budgetLeftUsd.reset()
     for (const { organisationId, leftPicoUsd } of budgets)
       metrics.budgetLeftUsd.set({ organisation: organisationId }, Number(leftPicoUsd) / picoUsdPerUsd)
+    for (const role of roles) {
+      metrics.instances.set({ role }, instances.filter((instance) => (instance.role ?? 'all') === role).length)
+    }
     metrics.jobs.reset()
     for (const { kind, state, count } of depths) metrics.jobs.set({ kind, state }, count)
   }

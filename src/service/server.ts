@@ -28,6 +28,9 @@ const quietTurns = 500
 /** Connections that wait until they are accepted, as far as the system allows (`net.core.somaxconn`); Node.js alone asks for 511. */
 const waitingConnections = 4_096
 
+/** Each of several processes has a separate queue of waiting connections; the system chooses one for each connection. */
+const sharedPort = { reusePort: true, exclusive: true }
+
 interface ServerDependencies extends Pick<PartContext, 'config' | 'log'> {
   callers: Authenticators
   limiter: RequestLimiter
@@ -46,23 +49,18 @@ export function openServer(dependencies: ServerDependencies) {
   let refusing = false
   const { admission, monitor } = openAdmission(dependencies)
   const app = createServer({
+    // With the same names: role, bounds of time and size, addresses.
+    ...server,
+    publicUrl: server.publicUrl,
     admission,
-    slowHeadersMs: server.slowHeadersMs,
-    slowBodyMs: server.slowBodyMs,
-    maximumConnections: server.maximumConnections,
     authenticators: callers,
     limiter,
     assertGatewayAccess,
     metrics,
     log,
-    maximumJsonBytes: server.maximumJsonBytes,
-    stalledClientMs: server.stalledClientMs,
-    maximumJsonBytesInFlight: server.maximumJsonBytesInFlight,
     isStopping,
     isRefusing: () => refusing,
     shutdown: shutdown.signal,
-    publicUrl: server.publicUrl,
-    trustProxy: server.trustProxy,
     version,
     routes,
   })
@@ -75,13 +73,14 @@ export function openServer(dependencies: ServerDependencies) {
     async listen(): Promise<void> {
       if (metricsSettings.enabled) {
         metricsServer = await startMetricsServer(metrics, {
-          port: metricsSettings.port,
+          port: metricsPort(config),
           host: metricsSettings.host,
-          fallback: !config.explicit.has('metrics.port'),
+          fallback: server.processes === 1 && !config.explicit.has('metrics.port'),
           beforeScrape: readGauges,
         })
       }
-      await app.listen({ port: server.port, host: server.host, backlog: waitingConnections })
+      const address = { port: server.port, host: server.host, backlog: waitingConnections }
+      await app.listen(server.processes === 1 ? address : { ...address, ...sharedPort })
     },
 
     url(): string {
@@ -117,6 +116,11 @@ export function openServer(dependencies: ServerDependencies) {
     },
     closeMetrics: () => metricsServer?.close(),
   }
+}
+
+/** Of several processes each has its own port, in a row: one that is chosen by chance would give other numbers at each start. */
+function metricsPort({ settings: { metrics }, processNumber }: PartContext['config']): number {
+  return metrics.port === 0 ? 0 : metrics.port + processNumber - 1
 }
 
 function openAdmission({ config, metrics, log }: ServerDependencies) {

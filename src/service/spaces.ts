@@ -6,6 +6,7 @@ import { callIdsOf } from '../chat/index.ts'
 import type { ErasureKeys } from '../erasures/index.ts'
 import type { GoldenRuns } from '../golden-questions/index.ts'
 import { createInsights, createInsightStore } from '../insights/index.ts'
+import { runsJobs } from '../kernel/index.ts'
 import type { Catalogue } from '../models/index.ts'
 import type { Organisations } from '../organisations/index.ts'
 import { createSpaceRemovalStore, createSpaceRemovals, createSpaceStore, createSpaces } from '../spaces/index.ts'
@@ -34,6 +35,7 @@ export async function openSpaces(dependencies: SpacesDependencies) {
     async onSpaceRemoved({ organisationId, spaceId }, signal) {
       while ((await documentStore.removeOfSpace(organisationId, spaceId, removalBatch)) > 0) signal.throwIfAborted()
     },
+    isActive: runsJobs(config.settings.server.role),
     clock,
     log,
   })

@@ -8,6 +8,8 @@ export interface SpaceRemovalsDependencies {
   store: SpaceRemovalStore
   /** Removes every document of the Space. It is called until it resolves, and may be called again after that. */
   onSpaceRemoved(removed: { spaceId: SpaceId; organisationId: OrganisationId }, signal: AbortSignal): Promise<void>
+  /** False: other instances run the removals. */
+  isActive?: boolean
   clock: Clock
   log: Log
 }
@@ -25,13 +27,13 @@ const longestBackoffMs = 600_000
 export const secondPassAfterMs = 900_000
 
 /** Runs due removals until `close`, beginning with those that an earlier process left. */
-export function createSpaceRemovals({ store, onSpaceRemoved, clock, log }: SpaceRemovalsDependencies) {
+export function createSpaceRemovals({ store, onSpaceRemoved, isActive = true, clock, log }: SpaceRemovalsDependencies) {
   const stop = new AbortController()
   let running: Promise<void> | undefined
   let again = false
 
   function wake() {
-    if (stop.signal.aborted) return
+    if (!isActive || stop.signal.aborted) return
     again = true
     running ??= run()
   }

@@ -271,9 +271,12 @@ export async function startSeparatePortico({
 const repository = path.resolve(import.meta.dirname, '../..')
 
 /** Starts Portico as a separate process, for tests that kill it. Resolves when it listens. */
-export async function spawnPortico(environment: Record<string, string>): Promise<PorticoProcess> {
+export async function spawnPortico(
+  environment: Record<string, string>,
+  options: readonly string[] = [],
+): Promise<PorticoProcess> {
   // As an operator starts it: memory and processor time depend on the settings there.
-  const child = spawn(path.join(repository, 'bin/run'), [path.join(repository, 'src/main.ts')], {
+  const child = spawn(path.join(repository, 'bin/run'), [path.join(repository, 'src/main.ts'), ...options], {
     cwd: environment.PORTICO_DATA_DIR ?? repository,
     env: {
       PATH: process.env.PATH,

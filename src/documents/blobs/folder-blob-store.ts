@@ -65,7 +65,8 @@ export async function createFolderBlobStore(
       for await (const entry of await opendir(root, { recursive: true })) {
         const file = path.join(entry.parentPath, entry.name)
         const key = path.relative(root, file).replaceAll(path.sep, '/')
-        if (!entry.isFile() || key.startsWith(incomingFolder)) continue
+        // Uploads in progress, and the id of the folder.
+        if (!entry.isFile() || key.startsWith('.')) continue
         const found = await stat(file).catch(() => undefined)
         if (found) yield { key, modifiedAt: found.mtime }
       }

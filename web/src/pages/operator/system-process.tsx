@@ -92,17 +92,18 @@ export function InstanceSection({ instances }: { instances: ConsoleSystemBody['i
         <Table.Thead>
           <Table.Tr>
             <Table.Th>{t('system.instance')}</Table.Th>
+            <Table.Th>{t('system.role')}</Table.Th>
             <Table.Th>{t('system.state')}</Table.Th>
             <Table.Th>{t('system.started')}</Table.Th>
             <Table.Th>{t('system.leases')}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {instances.map(({ id, current, alive, startedAt, heartbeatAt, leases }) => (
+          {instances.map(({ id, name, role, current, alive, startedAt, heartbeatAt, leases }) => (
             <Table.Tr key={id}>
               <Table.Td>
                 <Text span ff="monospace" size="xs">
-                  {id.slice(-12)}
+                  {name ?? id.slice(-12)}
                 </Text>
                 {current && (
                   <Text span size="xs" c="dimmed">
@@ -110,6 +111,7 @@ export function InstanceSection({ instances }: { instances: ConsoleSystemBody['i
                   </Text>
                 )}
               </Table.Td>
+              <Table.Td>{role}</Table.Td>
               <Table.Td>
                 <State
                   isGood={alive}

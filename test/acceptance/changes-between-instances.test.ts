@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../harness/database.ts'
+import { type FaultProxy, startFaultProxy } from '../harness/ledger-crash/fault-proxy.ts'
+import { hasPgBouncer, type Pooler, startPgBouncer } from '../harness/pgbouncer.ts'
+import {
+  type ApiAnswer,
+  createApiClient,
+  expectStatus,
+  type SeparatePortico,
+  startPortico,
+  startSeparatePortico,
+  type TestOrganisation,
+  type TestPortico,
+  type TestSpace,
+} from '../harness/portico.ts'
+import { timePromise } from '../harness/timing.ts'
+
+/**
+ * Every kind of change through one instance, and the time until another process works by it. Notifications (LISTEN) take the direct
+ * address, which leads through a proxy that can lose them; everything else takes the other address.
+ */
+
+const hasServer = testServerUrl() !== undefined
+const promiseMs = 1_000
+
+const ways = [
+  { how: 'with notifications', faults: () => {}, isPooled: false },
+  { how: 'when no notification arrives', faults: (proxy: FaultProxy) => proxy.hang(), isPooled: false },
+  {
+    how: 'while the connection for notifications is refused',
+    faults: (proxy: FaultProxy) => proxy.close(),
+    isPooled: false,
+  },
+  {
+    how: 'through PgBouncer, when no notification arrives',
+    faults: (proxy: FaultProxy) => proxy.hang(),
+    isPooled: true,
+  },
+].filter((way) => hasPgBouncer || !way.isPooled)
+
+describe.skipIf(!hasServer).each(ways)(
+  'a change through one instance reaches another one within a second $how',
+  ({ faults, isPooled }) => {
+    let place: DatabasePlace
+    let proxy: FaultProxy
+    let pooler: Pooler | undefined
+    let one: TestPortico
+    let two: SeparatePortico
+    let organisation: TestOrganisation
+    let space: TestSpace
+
+    beforeAll(async () => {
+      place = await freshDatabasePlace()
+      const server = place.databaseDirectUrl ?? place.databaseUrl!
+      proxy = await startFaultProxy(server)
+      pooler = isPooled ? await startPgBouncer(server, 'transaction') : undefined
+      const databaseUrl = pooler?.through(server) ?? server
+      one = await startPortico({ place: { ...place, databaseUrl: server, databaseDirectUrl: undefined } })
+      two = await startSeparatePortico({ place: { ...place, databaseUrl, databaseDirectUrl: proxy.url } })
+      organisation = await one.createOrganisation()
+      space = await one.createSpace(organisation)
+      await vi.waitFor(
+        async () => {
+          expectStatus(await complete(), 200)
+          expectStatus(await chat(), 200)
+        },
+        { timeout: 30_000 },
+      )
+      await faults(proxy)
+    })
+    afterAll(async () => {
+      await Promise.all([one?.stop(), two?.kill('SIGKILL')])
+      await two?.stop()
+      await pooler?.stop()
+      await proxy?.close().catch(() => {})
+      await place?.remove()
+    })
+
+    const call = (path: string, body: unknown) => createApiClient(two.url, organisation.apiKey)('POST', path, body)
+    const messages = [{ role: 'user', content: 'Good morning' }]
+    const complete = () => call('/v1/gateway/chat/completions', { model: 'portico/offline', messages })
+    const chat = () => call(`/v1/endpoints/${space.endpointId}/chat`, { messages })
+    const change = async (method: string, path: string, body?: unknown) =>
+      expect((await one.operator(method, path, body)).status).toBeLessThan(300)
+    const changeOrganisation = (fields: object) => change('PATCH', `/api/organisations/${organisation.id}`, fields)
+
+    /** Makes the change, and expects its effect on the other instance in time. */
+    async function expectSoon(act: () => Promise<void>, read: () => Promise<ApiAnswer>, status: number) {
+      await act()
+      const changedMs = performance.now()
+      await expect.poll(async () => (await read()).status, { interval: 10, timeout: 10_000 }).toBe(status)
+      expect(performance.now() - changedMs).toBeLessThan(promiseMs)
+    }
+
+    it('a revoked key', timePromise, async () => {
+      const team = await one.createOrganisation()
+      const read = () =>
+        createApiClient(two.url, team.apiKey)('POST', '/v1/gateway/chat/completions', {
+          model: 'portico/offline',
+          messages,
+        })
+      await expect.poll(async () => (await read()).status).toBe(200)
+      await expectSoon(() => change('POST', `/api/organisations/${team.id}/api-key`), read, 401)
+    })
+
+    it('settings of an organisation', timePromise, async () => {
+      await expectSoon(() => changeOrganisation({ gatewayEnabled: false }), complete, 403)
+      await expectSoon(() => changeOrganisation({ gatewayEnabled: true }), complete, 200)
+    })
+
+    it('the catalogue', timePromise, async () => {
+      const read = () => createApiClient(two.url, organisation.apiKey)('GET', '/v1/gateway/models/eu/added')
+      const provider = { format: 'openai', baseUrl: 'http://127.0.0.1:9', apiKey: 'key', hosting: 'eu' }
+      await change('PUT', '/api/providers/added', provider)
+      await change('PUT', '/api/models/added', { contextTokens: 8000, maxOutputTokens: 1000, tier: 'base' })
+      await change('PUT', '/api/deployments/one', { model: 'added', provider: 'added', wireId: 'added', enabled: true })
+      await change('POST', '/api/deployments/one/prices', { input: '1', output: '2' })
+      await expect.poll(async () => (await read()).status).toBe(200)
+      await expectSoon(() => change('PATCH', '/api/deployments/one', { enabled: false }), read, 404)
+      await expectSoon(() => change('PATCH', '/api/deployments/one', { enabled: true }), read, 200)
+    })
+
+    it('a published Space', timePromise, async () => {
+      await expectSoon(() => change('POST', `/api/spaces/${space.id}/unpublish`), chat, 404)
+      await change('POST', `/api/spaces/${space.id}/publish`)
+      space = {
+        ...space,
+        endpointId: expectStatus(await one.operator('GET', `/api/spaces/${space.id}`), 200).endpointId,
+      }
+      await expect.poll(async () => (await chat()).status).toBe(200)
+    })
+
+    it('a budget', timePromise, async () => {
+      await expectSoon(() => changeOrganisation({ monthlyBudgetUsd: '0' }), complete, 402)
+      await expectSoon(() => changeOrganisation({ monthlyBudgetUsd: '50' }), complete, 200)
+    })
+
+    it('a rotated operator token', timePromise, async () => {
+      const rotated = expectStatus(await one.operator('POST', '/api/operator-token/rotate'), 200).token
+      const read = () => createApiClient(two.url, rotated)('GET', '/api/models')
+      const changedMs = performance.now()
+      await expect.poll(async () => (await read()).status, { interval: 10, timeout: 10_000 }).toBe(200)
+      expect(performance.now() - changedMs).toBeLessThan(promiseMs)
+    })
+  },
+)
