@@ -44,7 +44,7 @@ make_base_images() {
   # As Debian's own image: without documentation, translations and lists of packages.
   tar -C "$root" --exclude=./portico --exclude=./npm-cache --exclude='./usr/local/*' --exclude='./usr/share/doc/*' --exclude='./usr/share/man/*' \
     --exclude='./usr/share/locale/*' --exclude='./usr/share/info/*' --exclude='./var/cache/*' --exclude='./var/lib/apt/lists/*' --exclude='./proc/*' \
-    --exclude='./sys/*' --exclude='./dev/*' --exclude='./var/log/*' --exclude='./tmp/*' -cf "$work/debian.tar" . || return 1
+    --exclude='./sys/*' --exclude='./dev/*' --exclude='./var/log/*' --exclude='./tmp/*' --exclude=./etc/extra-ca.pem -cf "$work/debian.tar" . || return 1
   local debian node container
   debian=$(sed -n 's/^FROM \(debian:[^ ]*\)$/\1/p' Dockerfile)
   node=$(sed -n 's/^FROM \(node:[^ ]*\) AS sources$/\1/p' Dockerfile)

