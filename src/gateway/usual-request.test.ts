@@ -32,7 +32,15 @@ const anyValue = fc.oneof(
   fc.constantFrom('x'.repeat(256), 'x'.repeat(257), 'x'.repeat(512), 'x'.repeat(513)),
 )
 const anyMessage = fc.oneof(
-  fc.record({ role: fc.constantFrom('user', 'system', 'tool', 1), content: fc.oneof(fc.string(), anyValue) }),
+  fc.record(
+    {
+      role: fc.constantFrom('user', 'system', 'tool', 1),
+      content: fc.oneof(fc.string(), anyValue),
+      name: fc.constantFrom('Ann', null),
+      refusal: fc.constantFrom('', 'no'),
+    },
+    { requiredKeys: ['role', 'content'] },
+  ),
   fc.record({
     role: fc.constantFrom('user', 'assistant', 'developer'),
     content: fc.array(
