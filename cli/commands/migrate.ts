@@ -18,7 +18,7 @@ export function addMigrateCommands(program: CliCommand): void {
     .description(
       'Move the embedded databases to the PostgreSQL server of DATABASE_URL. The service must be stopped. After an interruption, run it again: it continues.',
     )
-    .examples('DATABASE_URL=postgres://… portico migrate embedded-to-postgres')
+    .examples('portico migrate embedded-to-postgres')
     .run(async (context) => {
       const { output } = context
       const report = await runOffline<MoveReport>(context, { task: 'move' })

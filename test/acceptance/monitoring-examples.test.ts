@@ -108,6 +108,11 @@ describe.skipIf(!isInstalled)(suite, () => {
       },
       labels: { kind: 'ingest', severity: 'warning' },
     },
+    PorticoNoWorker: {
+      raise: { 'portico_instances{role="all"}': '0x60', 'portico_instances{role="worker"}': '1x30 0x30' },
+      calm: { 'portico_instances{role="all"}': '0x60', 'portico_instances{role="worker"}': '1x60' },
+      labels: { severity: 'critical' },
+    },
     PorticoDocumentsFailInternally: {
       raise: { 'portico_documents_processed_total{status="failed",code="internal_error"}': '_x50 1x10' },
       calm: {

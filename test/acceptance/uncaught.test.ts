@@ -71,13 +71,17 @@ it.skipIf(testServerUrl() !== undefined)(
   async () => {
     const dataFolder = await freshDataFolder()
     const fault = path.join(dataFolder, 'fsync-fails')
-    // The threads of the database use fdatasyncSync.
+    // On Linux a write of the journal is synced (O_DSYNC), elsewhere fdatasync follows it. The threads of the database use neither function.
     const module = `import fs from 'node:fs'
-    const sync = fs.fdatasync
-    fs.fdatasync = (descriptor, done) =>
-      fs.existsSync(${JSON.stringify(fault)})
-        ? process.nextTick(done, Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }))
-        : sync(descriptor, done)`
+    for (const name of ['write', 'fdatasync']) {
+      const original = fs[name]
+      fs[name] = (descriptor, ...rest) =>
+        descriptor > 2 && fs.existsSync(${JSON.stringify(fault)})
+          ? process.nextTick(rest.at(-1), Object.assign(new Error('EIO: i/o error, ' + name), { code: 'EIO' }))
+          : original(descriptor, ...rest)
+      // How util.promisify names the results.
+      Object.defineProperties(fs[name], Object.getOwnPropertyDescriptors(original))
+    }`
     const environment = {
       PORTICO_DATA_DIR: dataFolder,
       PORTICO_DEMO: 'false',

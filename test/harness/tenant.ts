@@ -28,6 +28,7 @@ export interface TenantIds {
   runId: string
   conversationId: string
   operationId: string
+  erasureId: string
   invitationId: string
   personId: string
   sessionId: string
@@ -55,6 +56,8 @@ export async function createTenant(portico: TestPortico, marker: string): Promis
     messages: [{ role: 'user', content: marker }],
   })
   expectStatus(completion, 200)
+  const filled = await fillSpace(portico, organisation, administrator, marker)
+  const erasureId = await eraseVisitor(organisation, administrator, marker)
   return {
     organisation,
     administrator,
@@ -66,9 +69,19 @@ export async function createTenant(portico: TestPortico, marker: string): Promis
       personId: me.person.id,
       sessionId: me.sessionId,
       requestId: completion.headers.get('x-request-id')!,
-      ...(await fillSpace(portico, organisation, administrator, marker)),
+      erasureId,
+      ...filled,
     },
   }
+}
+
+/** Resolves to the id of a completed erasure. */
+async function eraseVisitor({ id }: TestOrganisation, { call }: Browser, marker: string): Promise<string> {
+  const erasures = `/api/organisations/${id}/erasures`
+  const { id: erasureId } = expectStatus(await call('POST', erasures, { user: `visitor-${marker}` }), 202)
+  const isCompleted = async () => expectStatus(await call('GET', `${erasures}/${erasureId}`), 200).state === 'completed'
+  await vi.waitUntil(isCompleted, { timeout: 60_000 })
+  return erasureId as string
 }
 
 async function fillSpace(portico: TestPortico, organisation: TestOrganisation, { call }: Browser, marker: string) {
