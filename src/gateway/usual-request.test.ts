@@ -96,7 +96,8 @@ describe('a request of usual fields', () => {
       }),
       { numRuns: 3_000 },
     )
-    expect(usualOnes).toBeGreaterThan(50)
+    // 59 on average.
+    expect(usualOnes).toBeGreaterThan(20)
   })
 
   it('is not left to the schema', () => {
