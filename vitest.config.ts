@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/harness/longest-first.ts'
 
 export default defineConfig({
   test: {
@@ -16,6 +17,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, 'test/console/**'],
     globalSetup: ['test/harness/global-setup.ts'],
     setupFiles: ['test/harness/keep-compiled-code.ts'],
+    sequence: { sequencer: LongestFirst },
     // Node.js loads the files as in production, with its cache of compiled code: two seconds of processor time less per file of a service.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     pool: 'forks',

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/harness/longest-first.ts'
 
 /** `npm run test:console`: the console in a real browser against the real service. */
 export default defineConfig({
@@ -7,6 +8,7 @@ export default defineConfig({
     include: ['test/console/**/*.test.ts'],
     globalSetup: ['test/harness/global-setup.ts', 'test/console/harness/build-once.ts'],
     setupFiles: ['test/harness/keep-compiled-code.ts'],
+    sequence: { sequencer: LongestFirst },
     // As in vitest.config.ts.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     pool: 'forks',

@@ -11,7 +11,7 @@ import { seededRandom } from '../harness/recorded-wire.ts'
 
 /** The ledger under kill -9: the real process, killed under load, compared with the records of its clients. */
 
-const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 50)
+const kills = Number(process.env['PORTICO_TEST_KILLS'] ?? 24)
 /** Where writes become durable: in both ways, or as the whole run. */
 const chosen = process.env['PORTICO_TEST_LEDGER_JOURNAL']
 const modes = chosen === undefined ? ['database', 'local'] : [chosen, chosen]
