@@ -56,7 +56,7 @@ function expectTrimmed(messages: Messages, prepared: Awaited<ReturnType<typeof p
   expect(earlier).toEqual(before.slice(before.length - earlier.length))
   if (earlier.length < before.length && earlier.length > 0) expect(earlier[0]!.role).toBe('user')
   const answerTokens = prepared.window.outputCap() ?? 2_000
-  const sent = [system, ...earlier.map(({ content }) => content), messages.at(-1)!.content]
+  const sent = [system, ...earlier.map(({ content }) => String(content)), messages.at(-1)!.content]
   const sum = sent.reduce((total, content) => total + count(content), 0)
   expect(sum + fenceTokens + answerTokens).toBeLessThanOrEqual(contextTokens)
   expect(prepared.window.passageRoom()).toBeGreaterThan(0)

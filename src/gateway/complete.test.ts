@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import type { Hold, Ledger, Outcome, Receipt } from '../billing/index.ts'
-import { AppError, type Clock, createPseudonyms, createRequestId, silentLog, systemClock } from '../kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  createPseudonyms,
+  createRequestId,
+  JsonText,
+  silentLog,
+  systemClock,
+} from '../kernel/index.ts'
 import type { Catalogue, Deployment } from '../models/index.ts'
 import { createRouter } from '../routing/index.ts'
 import { createOrganisationLimiter, type Organisation } from '../organisations/index.ts'
@@ -25,7 +33,7 @@ function arrange(
   provider: (deployment: Deployment) => Partial<Provider>,
   durable: Promise<void> = Promise.resolve(),
   settledAs?: string,
-  changes: { deployments?: Deployment[]; clock?: Clock } = {},
+  changes: { deployments?: Deployment[]; clock?: Clock; hold?: Ledger['hold'] } = {},
 ) {
   const { clock = systemClock } = changes
   const outcomes: Outcome[] = []
@@ -49,7 +57,7 @@ function arrange(
   const completions = createCompletions({
     catalogue,
     router: createRouter({ clock, random: () => 0.5, log: silentLog }),
-    ledger: { hold: async () => hold } as unknown as Ledger,
+    ledger: { hold: changes.hold ?? (async () => hold), noteRefused() {} } as unknown as Ledger,
     tokens: createTokenCounting({ log: silentLog }),
     limiter: createOrganisationLimiter({ clock }),
     pseudonyms: createPseudonyms('k'.repeat(32)),
@@ -95,6 +103,29 @@ describe('the user of a request', () => {
     expect(first).toMatch(/^[0-9a-f]{64}$/)
     expect(second).toBe(first)
     expect(other).not.toBe(first)
+  })
+})
+
+describe('a call whose budget is too small for the bytes of a long text', () => {
+  it('is held by the words in it', async () => {
+    const bounds: number[] = []
+    const { completions, call } = arrange(() => ({}), undefined, undefined, {
+      hold: async ({ promptTokensBound }) => {
+        bounds.push(promptTokensBound)
+        throw new AppError(bounds.length === 1 ? 'insufficient_quota' : 'overloaded', 'no')
+      },
+    })
+    const literal = Buffer.from('several words of a prompt '.repeat(100))
+    const content = new JsonText([literal], { leads: literal.length, shortEscapes: 0, longEscapes: 0 })
+    const asked = call(false)
+    const complete = completions.complete({
+      ...asked,
+      request: { messages: [{ role: 'user', content }] },
+      promptEstimate: { estimate: 500, bound: literal.length },
+    })
+    await expect(complete).rejects.toMatchObject({ code: 'overloaded' })
+    expect(bounds).toEqual([literal.length, expect.any(Number)])
+    expect(bounds[1]!).toBeLessThan(literal.length * 0.9)
   })
 })
 

@@ -3,6 +3,7 @@ import {
   type AppError,
   type Clock,
   isAppError,
+  JsonText,
   type Log,
   type Pseudonyms,
   raceSignal,
@@ -11,7 +12,7 @@ import {
 import type { Catalogue, Deployment, ResolvedModel } from '../models/index.ts'
 import type { Router } from '../routing/index.ts'
 import { assertSubscription, type TokenLimiter } from '../organisations/index.ts'
-import type { Provider, ProviderAnswer, ProviderCall } from '../providers/index.ts'
+import type { Provider, ProviderAnswer, ProviderCall, ProviderMessage } from '../providers/index.ts'
 import type { TokenCounting, TokenEstimate } from '../tokens/index.ts'
 import { estimatePrompt } from './estimate-prompt.ts'
 import { modelNotFound } from './model-not-found.ts'
@@ -154,14 +155,20 @@ async function open(
   const maximumTokens = resolved.model.maxOutputTokens
   const prompt = call.promptEstimate ?? (await estimatePrompt(call.request))
   const taken = limiter.takeTokens(call.organisation, prompt.estimate, { refuse: call.surface === 'gateway' })
-  const hold = await ledger
-    .hold({
-      ...holdFor(call, resolved, prompt),
+  const holdPrompt = (size: TokenEstimate) =>
+    ledger.hold({
+      ...holdFor(call, resolved, size),
       outputCapTokens: call.request.maxOutputTokens ?? null,
       // A hold grows with visible output. Hidden reasoning is invisible until it is billed, so the hold covers all of it.
       stream: call.stream && !resolved.deployments.some((deployment) => deployment.wire.reasoning),
       whenExhausted: call.whenExhausted,
       tags: tagsOf(call),
+    })
+  const hold = await holdPrompt(prompt)
+    .catch(async (error: unknown) => {
+      // The bound of a long text is its bytes. A budget that is too small for them may be enough for the words in it.
+      if (!isAppError(error, 'insufficient_quota') || !call.request.messages.some(hasLongText)) throw error
+      return holdPrompt(await estimatePrompt(call.request))
     })
     .catch((error: unknown) => {
       taken.correct(0)
@@ -193,6 +200,8 @@ async function open(
     log,
   }
 }
+
+const hasLongText = ({ content }: ProviderMessage) => content instanceof JsonText
 
 /** What a hold and a room have in common. */
 function holdFor(

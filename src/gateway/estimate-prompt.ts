@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { textOf } from '../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
-import { estimateTokens, type TokenEstimate } from '../tokens/index.ts'
+import { estimateLongText, estimateTokens, type TokenEstimate } from '../tokens/index.ts'
 
 /** Role markers and separators; the compatible API's own guide says 3 to 4, providers' templates go up to about 10. */
 const perMessage: TokenEstimate = { estimate: 4, bound: 12 }
@@ -8,7 +9,7 @@ const perPrompt: TokenEstimate = { estimate: 3, bound: 32 }
 /** UTF-16 units that are read in one turn of the event loop, about 10 ms. The largest prompt has 33 million. */
 const unitsPerTurn = 400_000
 
-/** Estimate and bound of a prompt without a tokenizer run. Yields to other requests between parts of a large prompt. */
+/** Estimate and bound of a prompt without a tokenizer run. Decodes long texts. Yields to other requests between parts of a large prompt. */
 export async function estimatePrompt({
   messages,
   tools = [],
@@ -17,26 +18,30 @@ export async function estimatePrompt({
   if (tools.length > 0) add(total, estimateTokens(JSON.stringify(tools)))
   let units = 0
   for (const message of messages) {
-    if (units + message.content.length > unitsPerTurn) {
+    const content = textOf(message.content)
+    if (units + content.length > unitsPerTurn) {
       units = 0
       await nextTurn()
     }
-    units += message.content.length
-    addMessage(total, message)
+    units += content.length
+    addMessage(total, message, estimateTokens(content))
   }
   return total
 }
 
-/** The same without turns between the parts: for small prompts, and off the main thread. */
+/** The same without turns between the parts: for small prompts, for those with long texts, and off the main thread. */
 export function estimatePromptAtOnce(messages: readonly ProviderMessage[]): TokenEstimate {
   const total = { ...perPrompt }
-  for (const message of messages) addMessage(total, message)
+  for (const message of messages) {
+    const { content } = message
+    addMessage(total, message, typeof content === 'string' ? estimateTokens(content) : estimateLongText(content))
+  }
   return total
 }
 
-function addMessage(total: TokenEstimate, { content, toolCalls, replay }: ProviderMessage): void {
+function addMessage(total: TokenEstimate, { toolCalls, replay }: ProviderMessage, content: TokenEstimate): void {
   add(total, perMessage)
-  add(total, estimateTokens(content))
+  add(total, content)
   for (const call of toolCalls ?? []) total.bound += Buffer.byteLength(call.argumentsJson) + call.name.length
   if (replay) total.bound += Buffer.byteLength(JSON.stringify(replay.blocks))
 }

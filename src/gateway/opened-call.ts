@@ -1,6 +1,6 @@
 import type { Hold, Outcome, Receipt } from '../billing/index.ts'
 import type { TakenTokens } from '../organisations/index.ts'
-import { AppError, type Clock, isAppError, type Log, type TokenCounts } from '../kernel/index.ts'
+import { AppError, type Clock, isAppError, type Log, textOf, type TokenCounts } from '../kernel/index.ts'
 import type { Catalogue, Deployment } from '../models/index.ts'
 import { type Router, toClientError } from '../routing/index.ts'
 import type { ProviderRequest, TokenUsage } from '../providers/index.ts'
@@ -191,7 +191,7 @@ async function countPromptUsage({ call, tokens }: OpenedCall): Promise<TokenUsag
   const { messages, tools = [] } = call.request
   // A separator between two messages.
   const separators = Math.max(0, messages.length - 1)
-  const texts = messages.map((message) => message.content)
+  const texts = messages.map((message) => textOf(message.content))
   if (tools.length > 0) texts.push(JSON.stringify(tools))
   return { ...noUsage, promptTokens: separators + (await tokens.count(texts)) }
 }

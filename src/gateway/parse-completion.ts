@@ -1,8 +1,8 @@
 import { completionRequestSchema, maximumCharactersPerMessage } from '../contract/gateway.ts'
 import { readValue } from '../contract/validation.ts'
-import { AppError, isObject } from '../kernel/index.ts'
+import { AppError, isBlankText, isObject, JsonText } from '../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
-import { hasOnlyUsualFields, readUsualRequest } from './usual-request.ts'
+import { type Fields, hasOnlyUsualFields, readUsualRequest } from './usual-request.ts'
 
 export interface ParsedCompletion {
   model: string
@@ -84,7 +84,7 @@ export function parseUsualCompletion(body: unknown): ParsedCompletion | undefine
   return fields && toCompletion(fields, () => [])
 }
 
-function toCompletion(fields: ReturnType<typeof readFields>, ignored: () => string[]): ParsedCompletion {
+function toCompletion(fields: Fields, ignored: () => string[]): ParsedCompletion {
   const messages = fields.messages.map(flattenMessage)
   assertMessageOrder(messages)
   if (fields.stream_options !== undefined && fields.stream !== true) {
@@ -181,10 +181,8 @@ function refuseUnsupportedMessage(message: Record<string, unknown>, index: numbe
   }
 }
 
-function flattenMessage(
-  message: { role: ProviderMessage['role']; content: string | { text: string }[] },
-  index: number,
-): ProviderMessage {
+function flattenMessage(message: Fields['messages'][number], index: number): ProviderMessage {
+  if (message.content instanceof JsonText) return { role: message.role, content: message.content }
   const content =
     typeof message.content === 'string' ? message.content : message.content.map((part) => part.text).join('')
   if (content.length > maximumCharactersPerMessage && countCharacters(content) > maximumCharactersPerMessage) {
@@ -215,7 +213,7 @@ function assertMessageOrder(messages: ProviderMessage[]) {
     })
   }
   // Several providers refuse it, each in different words.
-  if (messages.at(-1)!.content.trim() === '') {
+  if (isBlankText(messages.at(-1)!.content)) {
     const param = `messages.${messages.length - 1}.content`
     throw new AppError('invalid_request', `\`${param}\` must not be blank: the last message asks the question.`, {
       param,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { completionRequestSchema } from '../contract/gateway.ts'
 import { readJson } from '../kernel/index.ts'
-import { completionBody } from './completion-body.ts'
+import { completionBody, type ReadCompletion } from './completion-body.ts'
 import { readUsualRequest } from './usual-request.ts'
 
 const usual = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] }
@@ -66,6 +66,14 @@ const anyBody = fc
   )
   .map(([fields, base, messages]) => ({ ...fields, ...base, ...(messages && { messages }) }))
 
+const outcome = (read: () => unknown) => {
+  try {
+    return { read: read() }
+  } catch (error) {
+    return { error: (error as Error).message }
+  }
+}
+
 describe('a request of usual fields', () => {
   it('reads as the schema reads it, or is left to the schema', () => {
     fc.assert(
@@ -78,13 +86,6 @@ describe('a request of usual fields', () => {
   })
 
   it('reads as the scan and the schema read it, or is left to them', () => {
-    const outcome = (read: () => unknown) => {
-      try {
-        return { read: read() }
-      } catch (error) {
-        return { error: (error as Error).message }
-      }
-    }
     let usualOnes = 0
     fc.assert(
       fc.property(anyBody, (body) => {
@@ -98,6 +99,47 @@ describe('a request of usual fields', () => {
     )
     // 59 on average.
     expect(usualOnes).toBeGreaterThan(20)
+  })
+
+  it('with long texts reads while it arrives as the scan and the schema read it, or is left to them', () => {
+    const long = fc
+      .tuple(fc.constantFrom('a ', '\n', '"', '漢', ' ', '😀'), fc.integer({ min: 100, max: 700 }))
+      .map(([unit, count]) => unit.repeat(count))
+    const messages = fc.array(
+      fc.record({ role: fc.constantFrom('user', 'system', 'assistant'), content: fc.oneof(long, fc.string()) }),
+      { minLength: 1, maxLength: 4 },
+    )
+    let read = 0
+    fc.assert(
+      fc.property(anyBody, messages, (fields, of) => {
+        const bytes = Buffer.from(JSON.stringify({ ...fields, model: 'm', messages: of }))
+        const arriving = completionBody.startLong!()
+        arriving.push(bytes.subarray(0, bytes.length / 2))
+        arriving.push(bytes.subarray(bytes.length / 2))
+        const found = outcome(() => arriving.finish())
+        if ('read' in found && found.read === undefined) return
+        read++
+        const expected = outcome(() => readJson(Buffer.from(bytes), completionBody))
+        // The estimates differ: those of texts that are not decoded are of a sample.
+        const comparable = (value: object) =>
+          JSON.parse(JSON.stringify(value, (name, member) => (name === 'promptEstimate' ? undefined : member)))
+        expect(comparable(found)).toEqual(comparable(expected))
+        const bound = (value: object) => (value as { read?: ReadCompletion }).read?.promptEstimate.bound ?? 0
+        expect(bound(found)).toBeGreaterThanOrEqual(bound(expected))
+      }),
+      { numRuns: 1_000 },
+    )
+    expect(read).toBeGreaterThan(50)
+  })
+
+  it('leaves a text to the schema that may have too many characters', () => {
+    const finish = (content: string) => {
+      const arriving = completionBody.startLong!()
+      arriving.push(Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] })))
+      return arriving.finish()
+    }
+    expect(finish('漢'.repeat(200_000))).toBeDefined()
+    expect(finish('漢'.repeat(200_001))).toBeUndefined()
   })
 
   it('is not left to the schema', () => {

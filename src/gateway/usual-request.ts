@@ -1,14 +1,19 @@
 import type { z } from 'zod'
 import {
   type completionRequestSchema,
+  maximumCharactersPerMessage,
   maximumMessages,
   maximumModelIdLength,
   maximumPartsPerMessage,
   maximumUserLength,
 } from '../contract/gateway.ts'
+import { JsonText } from '../kernel/index.ts'
 
-type Fields = z.output<typeof completionRequestSchema>
-type Message = Fields['messages'][number]
+type SchemaFields = z.output<typeof completionRequestSchema>
+type SchemaMessage = SchemaFields['messages'][number]
+/** Also of a long body, whose long texts are not built. */
+type Message = Omit<SchemaMessage, 'content'> & { content: SchemaMessage['content'] | JsonText }
+export type Fields = Omit<SchemaFields, 'messages'> & { messages: Message[] }
 
 const roles: ReadonlySet<unknown> = new Set<Message['role']>(['user', 'assistant', 'system', 'developer'])
 
@@ -43,8 +48,7 @@ export function hasOnlyUsualFields(body: Record<string, unknown>): boolean {
   // A number as `user` is left out.
   if (!Array.isArray(messages) || typeof user === 'number') return false
   for (const message of messages) {
-    if (typeof message !== 'object' || message === null || typeof (message as Message).content !== 'string')
-      return false
+    if (typeof message !== 'object' || message === null || !isText((message as Message).content)) return false
     for (const name in message) if (name !== 'role' && name !== 'content') return false
   }
   return true
@@ -76,11 +80,19 @@ function isUsualStreamOptions(value: unknown): boolean {
   return names.length === 1 && typeof (value as Record<string, unknown>).include_usage === 'boolean'
 }
 
+/** A text that may have too many characters is counted by the schema. */
+function isText(content: unknown): content is string | JsonText {
+  return (
+    typeof content === 'string' ||
+    (content instanceof JsonText && content.maximumCharacters <= maximumCharactersPerMessage)
+  )
+}
+
 function readMessage(message: unknown): Message | undefined {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) return undefined
   const { role, content } = message as Record<string, unknown>
   if (!roles.has(role)) return undefined
-  if (typeof content === 'string') return { role: role as Message['role'], content }
+  if (isText(content)) return { role: role as Message['role'], content }
   if (!Array.isArray(content) || content.length === 0 || content.length > maximumPartsPerMessage) return undefined
   if (!content.every(isTextPart)) return undefined
   return { role: role as Message['role'], content: content.map(({ text }) => ({ type: 'text', text })) }

@@ -21,6 +21,10 @@ beforeAll(async () => {
     shape: {},
     maximumValues: 100,
     read: (value: unknown) => value,
+    startLong() {
+      let arrived = 0
+      return { push: ({ length }: Buffer) => void (arrived += length), finish: () => ({ arrived }) }
+    },
   }
   const organisation = makeOrganisation(createOrganisationId(), { name: 'Direct' }, 0)
   app = createServer({
@@ -84,6 +88,7 @@ describe('a request', () => {
     expect(await wayOf()).toEqual({ way: 'direct', body: { a: 1 } })
     expect((await wayOf({ headers: { 'content-type': 'application/json; charset=utf-8' } })).way).toBe('direct')
     expect((await wayOf({ body: `"${'x'.repeat(65_534)}"` })).way).toBe('direct')
+    expect(await wayOf({ body: `"${'x'.repeat(900_000)}"` })).toEqual({ way: 'direct', body: { arrived: 900_002 } })
   })
 
   it('of another form is answered by Fastify', async () => {

@@ -1,5 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { AppError, type BodyReader, createRequestId, type Log, readBody, type RequestId } from '../kernel/index.ts'
+import {
+  AppError,
+  type BodyReader,
+  createRequestId,
+  type Log,
+  type LongBody,
+  type RequestId,
+  usualBytes,
+} from '../kernel/index.ts'
 import type { Admission } from './admission.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
 import type { BodyAccount, BodyBudget } from './body-budget.ts'
@@ -8,7 +16,7 @@ import { discardBody } from './discard-body.ts'
 import { errorHeaders, rateLimitHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
 import { type EventStream, startEventStreamOn } from './event-stream.ts'
 import type { Metrics } from './metrics.ts'
-import { inlineBytes } from './read-bodies.ts'
+import type { Bodies } from './read-bodies.ts'
 import { logFailure, logRequest } from './request-log.ts'
 import type { Caller, DirectRoute, RequestLimiter } from './route.ts'
 import { apiHeaders } from './security-headers.ts'
@@ -28,6 +36,7 @@ export interface DirectDependencies {
   log: Log
   budget: BodyBudget
   slowBodies: SlowBodies
+  bodies: Bodies
   /** The running requests; the stop of the service aborts them. */
   inFlight: Set<AbortController>
   maximumJsonBytes: number
@@ -89,7 +98,7 @@ const specialNames = new Map([
   [17, 'transfer-encoding'],
 ])
 
-/** Bytes of a JSON body that is read in place; 0: the request has another form. Looks at the raw headers, as their object is not needed. */
+/** Declared bytes of a JSON body; 0: the request has another form. Looks at the raw headers, as their object is not needed. */
 function usualBodyBytes(rawHeaders: readonly string[]): number {
   let bytes = 0
   let isJson = false
@@ -101,10 +110,10 @@ function usualBodyBytes(rawHeaders: readonly string[]): number {
     const value = rawHeaders[index + 1]!
     if (special === 'host' && !hasHost) hasHost = true
     else if (special === 'content-type' && !isJson && usualTypes.has(value)) isJson = true
-    else if (special === 'content-length' && bytes === 0 && /^\d{1,5}$/.test(value)) bytes = Number(value)
+    else if (special === 'content-length' && bytes === 0 && /^\d{1,9}$/.test(value)) bytes = Number(value)
     else return 0
   }
-  return isJson && hasHost && bytes <= inlineBytes ? bytes : 0
+  return isJson && hasHost ? bytes : 0
 }
 
 class DirectCall implements Call {
@@ -124,6 +133,7 @@ class DirectCall implements Call {
   #leaveAdmission: (() => void) | undefined
   #leaveLimits: (() => void) | undefined
   #chunks: Buffer[] = []
+  #long: LongBody<unknown> | undefined
   #isRefused = false
   #error: AppError | undefined
 
@@ -164,6 +174,7 @@ class DirectCall implements Call {
     } catch (error) {
       return this.#failBody(error)
     }
+    if (declaredBytes > usualBytes) this.#long = this.#target.body.startLong?.()
     slowBodies.watch(this.#request, (error) => this.#failBody(error))
     this.#request.on('data', (chunk: Buffer) => this.#take(chunk))
     this.#request.once('end', () => this.#answer())
@@ -197,6 +208,7 @@ class DirectCall implements Call {
     try {
       this.#account!.take(chunk.length)
       this.#chunks.push(chunk)
+      this.#long?.push(chunk)
     } catch (error) {
       this.#failBody(error)
     }
@@ -205,16 +217,33 @@ class DirectCall implements Call {
   /** The body has arrived. */
   #answer() {
     if (this.#isRefused) return
-    const chunks = this.#chunks
-    this.#chunks = []
     this.#dependencies.slowBodies.unwatch(this.#request)
-    const { body, handle } = this.#target
     try {
-      this.body = readBody(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), body, 'json')
+      const body = this.#readBody()
+      if (!(body instanceof Promise)) return this.#handle(body)
+      body.then(
+        (read) => this.#handle(read),
+        (error: unknown) => this.#failBody(error),
+      )
     } catch (error) {
-      return this.#failBody(error)
+      this.#failBody(error)
     }
-    handle(this).catch((error: unknown) => this.#fail(error))
+  }
+
+  #readBody(): unknown {
+    const chunks = this.#chunks
+    const long = this.#long
+    this.#chunks = []
+    this.#long = undefined
+    const body = long?.finish()
+    if (body !== undefined) return body
+    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+    return this.#dependencies.bodies.read(bytes, this.#target.body, 'json', this.organisation.id, this.signal)
+  }
+
+  #handle(body: unknown) {
+    this.body = body
+    this.#target.handle(this).catch((error: unknown) => this.#fail(error))
   }
 
   /** As after a parser error in Fastify, the response closes the connection. */
@@ -227,6 +256,7 @@ class DirectCall implements Call {
     const response = this.#response
     this.#isRefused = true
     this.#chunks = []
+    this.#long = undefined
     slowBodies.unwatch(this.#request)
     const error = toAppError(thrown)
     this.#error = error

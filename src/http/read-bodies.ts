@@ -14,7 +14,7 @@ import type { BodyThread } from './body-thread.ts'
 import type { SlowBodies } from './slow-bodies.ts'
 
 /** Larger bodies are parsed in a thread. A body of this size takes less than 10 ms. */
-export const inlineBytes = 64 * 1024
+const inlineBytes = 64 * 1024
 /** Larger bodies have a separate thread, so that smaller ones do not wait for them. */
 const hugeBytes = 2 * 1024 * 1024
 
@@ -31,6 +31,8 @@ const plainReader = {
   },
 }
 
+export type Bodies = ReturnType<typeof createBodies>
+
 /**
  * Reads JSON and CSV bodies. Their size, the sum of all in flight and their structure are checked before values are built. None of it
  * blocks the event loop for more than some milliseconds.
@@ -44,12 +46,16 @@ export function createBodies({
   slowBodies: SlowBodies
   threads: { large: BodyThread; huge: BodyThread }
 }) {
-  const read = (request: FastifyRequest, bytes: Buffer, reader: BodyReader, format: BodyFormat) => {
+  const read = (bytes: Buffer, reader: BodyReader, format: BodyFormat, owner: string, signal: AbortSignal) => {
     if (bytes.length <= inlineBytes) return readBody(bytes, reader, format)
     const thread = bytes.length > hugeBytes ? threads.huge : threads.large
-    return thread.read({ bytes, format }, reader, ownerOf(request), request.clientSignal)
+    return thread.read({ bytes, format }, reader, owner, signal)
   }
+  const readFor = (request: FastifyRequest, bytes: Buffer, reader: BodyReader, format: BodyFormat) =>
+    read(bytes, reader, format, ownerOf(request), request.clientSignal)
   return {
+    /** A complete body: small ones at once, large ones in a thread, fairly between owners. Throws AppError. Changes `bytes`. */
+    read,
     /** The parser of `application/json`. */
     async parseJson(request: FastifyRequest, payload: Readable): Promise<unknown> {
       const { config, schema } = request.routeOptions
@@ -59,13 +65,13 @@ export function createBodies({
         if (!schema?.body) return undefined
         throw new AppError('invalid_request', 'The body is empty, a JSON object is expected.')
       }
-      return config.body ? read(request, bytes, config.body, 'json') : readJson(bytes, plainReader)
+      return config.body ? readFor(request, bytes, config.body, 'json') : readJson(bytes, plainReader)
     },
     /** The parser of `text/csv`, for the routes whose reader takes it. */
     async parseCsv(request: FastifyRequest, payload: Readable): Promise<unknown> {
       const { body: reader } = request.routeOptions.config
       assertReadsCsv(reader)
-      return read(request, await receive(request, payload, budget, slowBodies), reader, 'csv')
+      return readFor(request, await receive(request, payload, budget, slowBodies), reader, 'csv')
     },
   }
 }

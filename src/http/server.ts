@@ -14,7 +14,7 @@ import { limitConnections } from './connection-limit.ts'
 import { createDirectCalls, type DirectCalls } from './direct-calls.ts'
 import { discardBody } from './discard-body.ts'
 import { errorHeaders, rateLimitHeaders, renderErrorBody, statusOf, toAppError } from './error-renderer.ts'
-import { createBodies } from './read-bodies.ts'
+import { type Bodies, createBodies } from './read-bodies.ts'
 import type { Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { answerOddRequests, answerParserError } from './parser-errors.ts'
@@ -133,9 +133,9 @@ export function createServer(options: ServerOptions): App {
     // One organisation may use half, and a body of the largest size must fit.
     Math.max(options.maximumJsonBytesInFlight, 2 * options.maximumJsonBytes),
   )
-  addBodies(app, budget, slowBodies)
+  const bodies = addBodies(app, budget, slowBodies)
   if (servesGateway(options.role ?? 'all'))
-    answerDirectly(app, createDirectCalls({ ...options, budget, slowBodies, inFlight, ended }))
+    answerDirectly(app, createDirectCalls({ ...options, budget, slowBodies, bodies, inFlight, ended }))
   describeApi(app, options)
   // Inside a plugin, so that the OpenAPI plugin above has loaded and sees every route.
   void app.register(async (scope) => {
@@ -205,7 +205,7 @@ function answerDirectly(app: App, direct: DirectCalls) {
   })
 }
 
-function addBodies(app: App, budget: BodyBudget, slowBodies: SlowBodies) {
+function addBodies(app: App, budget: BodyBudget, slowBodies: SlowBodies): Bodies {
   const threads = { large: createBodyThread(), huge: createBodyThread() }
   const bodies = createBodies({ budget, slowBodies, threads })
   app.removeContentTypeParser('application/json')
@@ -218,6 +218,7 @@ function addBodies(app: App, budget: BodyBudget, slowBodies: SlowBodies) {
   app.addHook('onClose', async () => {
     await Promise.all([threads.large.close(), threads.huge.close()])
   })
+  return bodies
 }
 
 /** Names of the parts of a request, for errors that concern no single field. */

@@ -16,8 +16,17 @@ export interface BodyReader<Body = unknown> extends BodyLimits {
    * that are read in place.
    */
   readUsual?(value: unknown): Body | undefined
+  /** Reads a long body of the usual form while it arrives, without a thread. Absent: all are read when they are complete. */
+  startLong?(): LongBody<Body>
   /** Reads the text of a `text/csv` body as `read` does; absent: the route takes JSON only. The limits above are not checked. */
   readCsv?(text: string): Body
+}
+
+export interface LongBody<Body> {
+  /** The next bytes, which must not change afterwards. */
+  push(bytes: Buffer): void
+  /** With the result that `read` would have, except that long texts may be `JsonText`. Undefined: `read` must decide. */
+  finish(): Body | undefined
 }
 
 export type BodyFormat = 'json' | 'csv'
@@ -35,8 +44,8 @@ export function readBody<Body>(bytes: Buffer, reader: BodyReader<Body>, format: 
   return reader.readCsv(decodeText(bytes))
 }
 
-/** A small body cannot take long, whatever is in it, and the scan takes longer than parsing it. */
-const usualBytes = 16 * 1024
+/** A small body cannot take long, whatever is in it, and the scan takes longer than parsing it. Longer ones may use `startLong`. */
+export const usualBytes = 16 * 1024
 
 function readUsual<Body>(bytes: Buffer, reader: BodyReader<Body>): Body | undefined {
   if (!reader.readUsual || bytes.length > usualBytes) return undefined

@@ -6,7 +6,9 @@ export { csvCell } from './csv-cell.ts'
 export * from './errors.ts'
 export * from './ids.ts'
 export { isObject } from './is-object.ts'
+export { isBlankText, JsonText, textOf } from './json-text.ts'
 export * from './log.ts'
+export { LongTexts } from './long-texts.ts'
 export { type NetworkRule, notMetadata, publicNetworks } from './network-rule.ts'
 export { percentile } from './percentile.ts'
 export { residentBytes } from './memory.ts'
@@ -19,7 +21,15 @@ export * from './sse.ts'
 export * from './time-slices.ts'
 export type { StatedUsage, TokenCounts } from './usage.ts'
 export { userAgent, version } from './version.ts'
-export { assertReadsCsv, type BodyFormat, type BodyReader, readBody, readJson } from './body-reader.ts'
+export {
+  assertReadsCsv,
+  type BodyFormat,
+  type BodyReader,
+  type LongBody,
+  readBody,
+  readJson,
+  usualBytes,
+} from './body-reader.ts'
 export type { BodyShape } from './json-scan.ts'
 export { assertStorableTexts, toStorable } from './storable-text.ts'
 export { toWebUrl } from './web-url.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isBlank } from './conversation.ts'
+import { isBlankText } from '../kernel/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from './port.ts'
 import { type Adjustments, publicFieldNames, publicNames } from './sampling.ts'
@@ -148,4 +148,4 @@ export function shapeMessages(
 const isInstruction = ({ role }: ProviderMessage) => role === 'system' || role === 'developer'
 
 const isNonBlank = (message: ProviderMessage) =>
-  message.role === 'tool' || (message.toolCalls?.length ?? 0) > 0 || !isBlank(message.content)
+  message.role === 'tool' || (message.toolCalls?.length ?? 0) > 0 || !isBlankText(message.content)

@@ -1,10 +1,11 @@
-import type { ProviderMessage } from './port.ts'
+import { isBlankText, JsonText, textOf } from '../kernel/index.ts'
+import type { PromptText, ProviderMessage } from './port.ts'
 import { type JsonObject, parseJsonObject } from './wire-json.ts'
 
 /** Turns for formats with a top-level system text and strictly alternating roles. */
 export interface Conversation<Block> {
   /** Texts of system and developer messages, in order, without blank ones. */
-  system: string[]
+  system: PromptText[]
   turns: { role: 'user' | 'assistant'; blocks: Block[] }[]
   /** The assistant began; a user turn was inserted before it. */
   opened: boolean
@@ -22,7 +23,7 @@ export function shapeConversation<Block>(
   const conversation: Conversation<Block> = { system: [], turns: [], opened: false }
   for (const message of messages) {
     if (message.role === 'system' || message.role === 'developer') {
-      if (!isBlank(message.content)) conversation.system.push(message.content)
+      if (!isBlankText(message.content)) conversation.system.push(message.content)
       continue
     }
     const blocks = toBlocks(message)
@@ -46,15 +47,11 @@ export function shapeConversation<Block>(
 export function trimFinalTurn(turns: Conversation<JsonObject>['turns']): Conversation<JsonObject>['turns'] {
   const final = turns.at(-1)
   if (final?.role !== 'assistant') return turns
-  const at = final.blocks.findLastIndex(({ text }) => typeof text === 'string')
+  const at = final.blocks.findLastIndex(({ text }) => typeof text === 'string' || text instanceof JsonText)
   const blocks = final.blocks.map((block, position) =>
-    position === at ? { ...block, text: String(block.text).trimEnd() } : block,
+    position === at ? { ...block, text: textOf(block.text as PromptText).trimEnd() } : block,
   )
   return [...turns.slice(0, -1), { role: 'assistant', blocks }]
-}
-
-export function isBlank(text: string): boolean {
-  return text.trim() === ''
 }
 
 /** Arguments of a tool call as an object, for formats with parsed arguments; empty if they are not an object. */

@@ -1,16 +1,23 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import { JsonText } from '../kernel/index.ts'
 
-/** A JSON body to send: text, or the UTF-8 pieces of a long one. */
+/** A JSON body to send: text, or the UTF-8 pieces of a long one, at least one. */
 export type EncodedBody = string | readonly Buffer[]
 
 /** A body with more text than this is encoded in slices of about 2 ms. */
 const sliceUnits = 256 * 1024
 const sliceBytes = 512 * 1024
+/** The first slice. A body with long texts has little else. */
+const firstSliceBytes = 8 * 1024
+/** A body of at most this size is sent as one piece: copying it takes less than writing several. */
+const wholeBytes = 128 * 1024
+/** A smaller slice of a long text is copied. */
+const smallBytes = 4 * 1024
 
 /**
  * `JSON.stringify` that does not block the event loop: a prompt of 33 MiB would block it for 100 to 700 ms. Values are what adapters build:
- * plain objects, arrays, texts, numbers.
+ * plain objects, arrays, texts, numbers. The bytes of a `JsonText` are sent as they are.
  */
 export function encodeBody(value: unknown): EncodedBody | Promise<EncodedBody> {
   return textUnits(value, sliceUnits) <= sliceUnits ? JSON.stringify(value) : encodeInSlices(value)
@@ -18,20 +25,37 @@ export function encodeBody(value: unknown): EncodedBody | Promise<EncodedBody> {
 
 async function encodeInSlices(value: unknown): Promise<EncodedBody> {
   const slices: Buffer[] = []
-  let slice = Buffer.allocUnsafeSlow(sliceBytes)
+  let block = Buffer.allocUnsafeSlow(firstSliceBytes)
+  let start = 0
   let used = 0
-  for (const piece of jsonPieces(value)) {
-    // At most three bytes of UTF-8 for a unit of UTF-16.
-    if (used + 3 * piece.length > slice.length) {
-      if (used > 0) slices.push(slice.subarray(0, used))
-      slice = Buffer.allocUnsafeSlow(Math.max(sliceBytes, 3 * piece.length))
-      used = 0
-      await setImmediate()
-    }
-    used += slice.write(piece, used)
+  const cut = () => {
+    if (used > start) slices.push(block.subarray(start, used))
+    start = used
   }
-  slices.push(slice.subarray(0, used))
-  return slices
+  /** Room for this many bytes in the block; true: a full one was replaced. */
+  const reserve = (bytes: number) => {
+    if (used + bytes <= block.length) return false
+    cut()
+    const isFull = block.length > firstSliceBytes
+    block = Buffer.allocUnsafeSlow(Math.max(sliceBytes, bytes))
+    start = used = 0
+    return isFull
+  }
+  for (const piece of jsonPieces(value)) {
+    if (typeof piece === 'string') {
+      // At most three bytes of UTF-8 for a unit of UTF-16.
+      if (reserve(3 * piece.length)) await setImmediate()
+      used += block.write(piece, used)
+    } else if (piece.length <= smallBytes) {
+      if (reserve(piece.length)) await setImmediate()
+      used += piece.copy(block, used)
+    } else {
+      cut()
+      slices.push(piece)
+    }
+  }
+  cut()
+  return bodyBytes(slices) > wholeBytes ? slices : [Buffer.concat(slices)]
 }
 
 export function bodyBytes(body: EncodedBody): number {
@@ -49,10 +73,11 @@ export async function hashBody(body: EncodedBody): Promise<string> {
   return hash.digest('hex')
 }
 
-/** UTF-16 units of the texts in a value, counted until they exceed `enough`. */
+/** UTF-16 units of the texts in a value, counted until they exceed `enough`; a `JsonText` is too long. */
 function textUnits(value: unknown, enough: number): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return 0
+  if (value instanceof JsonText) return enough + 1
   let units = 0
   // Without lists of the values: every body passes here.
   if (Array.isArray(value)) {
@@ -67,9 +92,13 @@ function textUnits(value: unknown, enough: number): number {
 }
 
 /** The text of JSON.stringify, in pieces of at most about `pieceUnits` times the longest escape. */
-function* jsonPieces(value: unknown): Generator<string, void, void> {
+function* jsonPieces(value: unknown): Generator<string | Buffer, void, void> {
   if (typeof value === 'string' && value.length > pieceUnits) yield* stringPieces(value)
-  else if (typeof value !== 'object' || value === null) yield JSON.stringify(value ?? null)
+  else if (value instanceof JsonText) {
+    yield '"'
+    yield* value.slices
+    yield '"'
+  } else if (typeof value !== 'object' || value === null) yield JSON.stringify(value ?? null)
   else if (Array.isArray(value)) {
     for (const [index, entry] of value.entries()) {
       yield index === 0 ? '[' : ','

@@ -4,7 +4,7 @@
  */
 
 import type { ProviderFormat } from '../contract/provider-formats.ts'
-import type { StatedUsage, TokenCounts } from '../kernel/index.ts'
+import type { JsonText, StatedUsage, TokenCounts } from '../kernel/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
 
 /** Values of the compatible API; `tool_calls` occurs only if tools were sent (Space chat). */
@@ -26,9 +26,12 @@ export interface UrlCitation {
   endIndex: number
 }
 
+/** A long text of a request's body is not decoded. Adapters put either form into the body that they build. */
+export type PromptText = string | JsonText
+
 export interface ProviderMessage {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
-  content: string
+  content: PromptText
   /** On assistant turns that called tools. */
   toolCalls?: { id: string; name: string; argumentsJson: string }[]
   /** On tool turns: which call this answers. */

@@ -35,7 +35,8 @@ export function planCache(
   let characters = JSON.stringify(request.tools ?? '').length
   const longEnough: ProviderMessage[] = []
   for (const message of messages) {
-    characters += message.content.length
+    const { content } = message
+    characters += typeof content === 'string' ? content.length : content.maximumCharacters
     if (wanted.includes(message) && characters >= cachePrefixTokens * charactersPerToken) longEnough.push(message)
   }
   const system = longEnough.some(isInstruction)

@@ -3,7 +3,8 @@ import { countTokens as countO200k } from 'gpt-tokenizer/encoding/o200k_base'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { threadMs } from '../../test/harness/timing.ts'
-import { estimateTokens } from './estimate-tokens.ts'
+import { JsonText } from '../kernel/index.ts'
+import { estimateLongText, estimateTokens } from './estimate-tokens.ts'
 
 const prose = [
   'The committee met on Tuesday to discuss the budget, and postponed the decision until the following week.',
@@ -65,5 +66,31 @@ describe('estimates without a tokenizer', () => {
     estimateTokens(text)
     // 20 ms is many times what it takes; a tokenizer run takes longer
     expect(threadMs() - startMs).toBeLessThan(20)
+  })
+})
+
+describe('estimates of a long text that is not decoded', () => {
+  const longText = (text: string) => {
+    const literal = JSON.stringify(text).slice(1, -1)
+    const shortEscapes = literal.match(/\\["\\/bfnrt]/g)?.length ?? 0
+    const leads = Buffer.from(literal).filter((byte) => (byte & 0xc0) !== 0x80).length
+    return new JsonText([Buffer.from(literal)], { leads, shortEscapes, longEscapes: 0 })
+  }
+
+  it('bound real tokenizers from above, and are near the estimate of the whole text', () => {
+    for (const text of prose) {
+      const long = `${text}\n`.repeat(Math.ceil(20_000 / text.length))
+      const { estimate, bound } = estimateLongText(longText(long))
+      expect(bound, text).toBeGreaterThanOrEqual(countO200k(long))
+      expect(bound, text).toBeGreaterThanOrEqual(countCl100k(long))
+      expect(bound, text).toBeGreaterThanOrEqual(estimateTokens(long).bound)
+      const whole = estimateTokens(long).estimate
+      expect(Math.abs(estimate - whole) / whole, text).toBeLessThan(0.15)
+    }
+  })
+
+  it('bound English prose at most by half above the bound of the whole text', () => {
+    const long = prose[0]!.repeat(200)
+    expect(estimateLongText(longText(long)).bound).toBeLessThan(estimateTokens(long).bound * 1.5)
   })
 })

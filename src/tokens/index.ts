@@ -1,4 +1,4 @@
-export { estimateTokens, type TokenEstimate } from './estimate-tokens.ts'
+export { estimateLongText, estimateTokens, type TokenEstimate } from './estimate-tokens.ts'
 export {
   type CountTokens,
   countWithTokenizer,

@@ -43,6 +43,8 @@ const filled = (bytes: number, body: object) => {
 }
 const withFields = (fields: object): Sent => ({ headers: json, body: JSON.stringify({ ...usual, ...fields }) })
 
+const long = (content: string, fields: object = {}) => withFields({ messages: [{ role: 'user', content }], ...fields })
+
 const requests: Record<string, Sent> = {
   usual: withFields({}),
   'with a cap and a temperature': withFields({ max_completion_tokens: 3, temperature: 0.5 }),
@@ -50,6 +52,16 @@ const requests: Record<string, Sent> = {
   'with an unknown field that is null': withFields({ surprise: null }),
   'with a neutral field': withFields({ tools: [], store: true }),
   'with a cap above the model’s': withFields({ max_tokens: 10_000_000 }),
+  'with a long text': long('Some words of a prompt. '.repeat(1_000)),
+  'with a long text above the usual size': long('Some words,\n"quoted", 漢字 and 😀.\n'.repeat(5_000)),
+  'with a long text and an unknown field': long('Some words of a prompt. '.repeat(1_000), { surprise: true }),
+  'with a long blank text': long(' \n'.repeat(10_000)),
+  'with too long a text': long('x'.repeat(200_001)),
+  'with a long text with a control character': {
+    headers: json,
+    body: JSON.stringify({ ...usual, messages: [{ role: 'user', content: 'a|b'.repeat(10_000) }] }).replace('|', '\n'),
+  },
+  'with a long text that is cut': { headers: json, body: `{"model":"${'x'.repeat(20_000)}` },
   streamed: withFields({ stream: true, stream_options: { include_usage: true } }),
   'streamed, with an unknown model': withFields({ stream: true, model: 'nothing' }),
   'with a charset': { headers: ['content-type: application/json; charset=utf-8'], body: JSON.stringify(usual) },

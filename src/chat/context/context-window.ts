@@ -1,4 +1,4 @@
-import { AppError, createTimeSlices } from '../../kernel/index.ts'
+import { AppError, createTimeSlices, textOf } from '../../kernel/index.ts'
 import type { Passage } from '../../retrieval/index.ts'
 import type { ProviderMessage } from '../../providers/index.ts'
 import { estimateTokens, type TokenCounting } from '../../tokens/index.ts'
@@ -58,7 +58,7 @@ export async function openContextWindow(
 ): Promise<ContextWindow> {
   const windowTokens = limits.contextTokens - answerReserve(limits)
   const question = turns.at(-1)!
-  const texts = [system, question.content, ...turns.slice(0, -1).map((turn) => turn.content)]
+  const texts = [system, ...[question, ...turns.slice(0, -1)].map((turn) => textOf(turn.content))]
   const exact = !(await fitsByBound(texts, windowTokens - 2 * boundFactor * passageReserve(limits)))
   const count = createCounter(tokens, exact)
 
@@ -70,7 +70,7 @@ export async function openContextWindow(
       `The instructions of the Space take ${systemTokens} tokens; its model has room for ${windowTokens} alongside an answer. Shorten them, or use a model with a larger context.`,
     )
   }
-  const questionTokens = await count(question.content, room)
+  const questionTokens = await count(textOf(question.content), room)
   if (questionTokens > room) {
     throw new AppError(
       'context_length_exceeded',
@@ -149,7 +149,7 @@ async function findRecent<Turn extends ProviderMessage>(turns: readonly Turn[], 
   const kept: { turn: Turn; size: number }[] = []
   let left = room
   for (const turn of turns.toReversed()) {
-    const size = await count(turn.content, room)
+    const size = await count(textOf(turn.content), room)
     if (size > left) break
     kept.push({ turn, size })
     left -= size

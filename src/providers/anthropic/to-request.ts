@@ -1,8 +1,9 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
-import { isBlank, shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
+import { isBlankText } from '../../kernel/index.ts'
+import { shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { resolveTraits } from '../model-traits/index.ts'
-import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
+import type { PromptText, ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
 import type { WireRequest } from '../wire-adapter.ts'
@@ -59,7 +60,7 @@ function toMessagesBody(
   return {
     model: model.id,
     max_tokens: request.maxOutputTokens ?? model.maxOutputTokens,
-    ...(system.length > 0 && { system: toSystem(system.join('\n\n'), cache) }),
+    ...(system.length > 0 && { system: toSystem(system.length === 1 ? system[0]! : system.join('\n\n'), cache) }),
     messages: trimFinalTurn(turns).map((turn) => ({ role: turn.role, content: plainWherePossible(turn.blocks) })),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { top_p: topP }),
@@ -74,7 +75,7 @@ function toMessagesBody(
 
 const cacheMark = { cache_control: { type: 'ephemeral' } }
 
-function toSystem(text: string, { system }: CachePlan): JsonObject[] | string {
+function toSystem(text: PromptText, { system }: CachePlan): JsonObject[] | PromptText {
   return system ? [{ type: 'text', text, ...cacheMark }] : text
 }
 
@@ -89,7 +90,7 @@ function toBlocks(message: ProviderMessage, { marked }: CachePlan): JsonObject[]
 
 /** The API refuses blank text blocks, so a blank text becomes no block. Tool results precede text of the same turn. */
 function toContentBlocks(message: ProviderMessage): JsonObject[] {
-  const text = isBlank(message.content) ? [] : [{ type: 'text', text: message.content }]
+  const text = isBlankText(message.content) ? [] : [{ type: 'text', text: message.content }]
   if (message.role === 'tool') {
     return [{ type: 'tool_result', tool_use_id: message.toolCallId ?? '', content: message.content }]
   }
@@ -124,7 +125,7 @@ function toTools(request: ProviderRequest): JsonObject {
 /** The API refuses only stop sequences of white space. */
 function mapStop(request: ProviderRequest, adjustments: Adjustments): string[] | undefined {
   if (!request.stop || request.stop.length === 0) return undefined
-  const usable = request.stop.filter((sequence) => !isBlank(sequence))
+  const usable = request.stop.filter((sequence) => !isBlankText(sequence))
   if (usable.length !== request.stop.length) adjustments.note('stop')
   return usable.length > 0 ? usable : undefined
 }

@@ -1,6 +1,7 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, mapEffort, openingText } from '../accept-call.ts'
-import { isBlank, shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
+import { isBlankText } from '../../kernel/index.ts'
+import { shapeConversation, toolArguments, trimFinalTurn } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { type CachePlan, planCache } from '../prompt-cache.ts'
@@ -71,7 +72,7 @@ function toInferenceConfig(
   const factor = settings.quirks?.temperatureFactor ?? temperatureFactor
   const { temperature, topP } = mapSampling(call, { factor, traits }, adjustments)
   // Every model refuses an empty one.
-  const stop = request.stop?.filter((sequence) => (traits.refusesBlankStop ? !isBlank(sequence) : sequence !== ''))
+  const stop = request.stop?.filter((sequence) => (traits.refusesBlankStop ? !isBlankText(sequence) : sequence !== ''))
   if (stop && stop.length !== request.stop?.length) adjustments.note('stop')
   return {
     ...(request.maxOutputTokens !== undefined && { maxTokens: request.maxOutputTokens }),
@@ -91,10 +92,10 @@ function toBlocks(message: ProviderMessage, { marked }: CachePlan): JsonObject[]
 /** Blank text blocks are refused, so a blank text becomes no block; a blank tool result gets a text. */
 function toContentBlocks(message: ProviderMessage): JsonObject[] {
   if (message.role === 'tool') {
-    const text = isBlank(message.content) ? '(no output)' : message.content
+    const text = isBlankText(message.content) ? '(no output)' : message.content
     return [{ toolResult: { toolUseId: message.toolCallId ?? '', content: [{ text }] } }]
   }
-  const text = isBlank(message.content) ? [] : [{ text: message.content }]
+  const text = isBlankText(message.content) ? [] : [{ text: message.content }]
   const calls = (message.toolCalls ?? []).map((call) => ({
     toolUse: { toolUseId: call.id, name: call.name, input: toolArguments(call.argumentsJson) },
   }))

@@ -1,7 +1,7 @@
 import { toFunctionTools } from '../function-tools.ts'
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall } from '../accept-call.ts'
-import { isBlank } from '../conversation.ts'
+import { isBlankText } from '../../kernel/index.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
@@ -85,13 +85,13 @@ function toMessage(message: ProviderMessage): JsonObject | null {
   const { content } = message
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.toolCallId ?? '', content }
   if (message.role === 'user') return { role: 'user', content }
-  if (message.role !== 'assistant') return isBlank(content) ? null : { role: 'system', content }
+  if (message.role !== 'assistant') return isBlankText(content) ? null : { role: 'system', content }
   if (!message.toolCalls || message.toolCalls.length === 0)
-    return isBlank(content) ? null : { role: 'assistant', content }
+    return isBlankText(content) ? null : { role: 'assistant', content }
   return {
     role: 'assistant',
     // The text of a turn before its tool calls is its plan.
-    ...(!isBlank(content) && { tool_plan: content }),
+    ...(!isBlankText(content) && { tool_plan: content }),
     tool_calls: message.toolCalls.map((call) => ({
       id: call.id,
       type: 'function',

@@ -1,6 +1,7 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, openingText } from '../accept-call.ts'
-import { isBlank, nameOfAnsweredTool, shapeConversation, toolArguments } from '../conversation.ts'
+import { isBlankText, textOf } from '../../kernel/index.ts'
+import { nameOfAnsweredTool, shapeConversation, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
 import { Adjustments, mapSampling } from '../sampling.ts'
@@ -61,7 +62,7 @@ function toBody(
 function withoutInstructions(messages: ProviderMessage[]): ProviderMessage[] {
   return messages.map((message) =>
     message.role === 'system' || message.role === 'developer'
-      ? { role: 'user', content: isBlank(message.content) ? '' : `${message.content}\n\n` }
+      ? { role: 'user', content: isBlankText(message.content) ? '' : `${message.content}\n\n` }
       : message,
   )
 }
@@ -97,7 +98,7 @@ function mapSeed(seed: number, adjustments: Adjustments): number {
 }
 
 function toParts(message: ProviderMessage, signed: boolean): JsonObject[] {
-  const text = isBlank(message.content) ? [] : [{ text: message.content }]
+  const text = isBlankText(message.content) ? [] : [{ text: message.content }]
   const calls = (message.toolCalls ?? []).map((call, position) => {
     const identity = decodeToolCallId(call.id)
     // Parallel calls share one signature, which is part of the first.
@@ -121,7 +122,7 @@ function toFunctionResponse(message: ProviderMessage, messages: ProviderMessage[
     functionResponse: {
       ...(identity?.wireId && { id: identity.wireId }),
       name: identity?.name ?? nameOfAnsweredTool(messages, message),
-      response: parseJsonObject(message.content) ?? { result: message.content },
+      response: parseJsonObject(textOf(message.content)) ?? { result: message.content },
     },
   }
 }

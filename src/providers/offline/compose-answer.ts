@@ -1,4 +1,5 @@
 import { rankSentences, readPassages, composeNoAnswer, scoreAnswerability } from '../../evidence/index.ts'
+import { textOf } from '../../kernel/index.ts'
 import type { ProviderMessage } from '../port.ts'
 
 /** Part of a conversation that is searched for passages, in UTF-16 units: far more than a Space sends, and fast to read. */
@@ -49,7 +50,7 @@ export async function composeAnswer(messages: readonly ProviderMessage[]): Promi
 
 /** The prompt of a Space whose search found nothing. */
 function isSpaceWithoutPassages(messages: readonly ProviderMessage[]): boolean {
-  return messages.some((message) => message.role === 'system' && message.content.includes('uploaded files'))
+  return messages.some((message) => message.role === 'system' && textOf(message.content).includes('uploaded files'))
 }
 
 /** `questions`: the last one, and the one before, if there is one: a follow-up leaves its subject to it. */
@@ -70,7 +71,9 @@ async function quoteSources(
 const fileExtension = /\.[a-z0-9]{1,5}$/i
 
 /** The passages of a message and its remaining text. System messages are read completely. */
-function splitPassages({ role, content }: ProviderMessage): { role: string; passages: string; rest: string } {
+function splitPassages(message: ProviderMessage): { role: string; passages: string; rest: string } {
+  const { role } = message
+  const content = textOf(message.content)
   if (role === 'system' || role === 'developer') return { role, passages: content, rest: '' }
   const first = role === 'assistant' ? null : firstLinePattern.exec(content)
   if (!first) return { role, passages: role === 'tool' ? content : '', rest: content }

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../kernel/index.ts'
+import { type Clock, systemClock, textOf } from '../../kernel/index.ts'
 import type { TokenCounting } from '../../tokens/index.ts'
 import {
   type FinishReason,
@@ -113,6 +113,6 @@ const tokensPerMessage = 3
 const tokensPerAnswer = 3
 
 async function countMessages(messages: readonly ProviderMessage[], tokens: TokenCounting): Promise<number> {
-  const contents = await tokens.count(messages.map((message) => message.content))
+  const contents = await tokens.count(messages.map((message) => textOf(message.content)))
   return tokensPerAnswer + messages.length * tokensPerMessage + contents
 }

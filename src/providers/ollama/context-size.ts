@@ -1,5 +1,5 @@
 import type { ModelTraits } from '../model-traits/index.ts'
-import type { ProviderCall } from '../port.ts'
+import type { PromptText, ProviderCall } from '../port.ts'
 
 /** For models whose context is unknown. */
 const unknownContextTokens = 131_072
@@ -20,7 +20,7 @@ export function contextSize({ model, request }: ProviderCall, traits: ModelTrait
   const limit = model.contextTokens ?? traits.contextTokens ?? unknownContextTokens
   let bytes = Buffer.byteLength(JSON.stringify(request.tools ?? ''))
   for (const message of request.messages) {
-    bytes += Buffer.byteLength(message.content) + tokensPerMessage * bytesPerToken
+    bytes += textBytes(message.content) + tokensPerMessage * bytesPerToken
     for (const call of message.toolCalls ?? []) bytes += Buffer.byteLength(call.argumentsJson) + call.name.length
   }
   const needed = bytes / bytesPerToken + tokensPerMessage + (request.maxOutputTokens ?? uncappedAnswerTokens)
@@ -28,3 +28,5 @@ export function contextSize({ model, request }: ProviderCall, traits: ModelTrait
   while (size < needed && size < limit) size *= 2
   return Math.min(size, limit)
 }
+
+const textBytes = (text: PromptText) => (typeof text === 'string' ? Buffer.byteLength(text) : text.maximumTextBytes)

@@ -181,7 +181,8 @@ function toOptions(request: ProviderRequest, providerOptions: ProviderOptions): 
 
 function toPrompt(messages: readonly ProviderMessage[]): Prompt {
   return messages.map((message): Prompt[number] => {
-    const { role, content } = message
+    const { role } = message
+    const content = String(message.content)
     switch (role) {
       case 'system':
       case 'developer':
@@ -206,7 +207,7 @@ function toAssistantContent({
   toolCalls,
 }: ProviderMessage): Extract<Prompt[number], { role: 'assistant' }>['content'] {
   return [
-    ...(content === '' ? [] : [{ type: 'text' as const, text: content }]),
+    ...(content === '' ? [] : [{ type: 'text' as const, text: String(content) }]),
     ...(toolCalls ?? []).map(({ id, name, argumentsJson }) => ({
       type: 'tool-call' as const,
       toolCallId: id,

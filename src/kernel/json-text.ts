@@ -1,0 +1,98 @@
+/**
+ * A text as the bytes of a JSON string literal, without its quotes. A long prompt is relayed in this form: it is neither decoded nor
+ * encoded, and has no second copy.
+ */
+export class JsonText {
+  /** Together valid JSON and UTF-8; a character or an escape sequence may be in two of them. */
+  readonly slices: readonly Buffer[]
+  /** Of the literal. */
+  readonly bytes: number
+  /** Upper bound of the text's bytes in UTF-8. */
+  readonly maximumTextBytes: number
+  /** Upper bound of the text's Unicode code points. */
+  readonly maximumCharacters: number
+
+  constructor(
+    slices: readonly Buffer[],
+    { leads, shortEscapes, longEscapes }: { leads: number; shortEscapes: number; longEscapes: number },
+  ) {
+    this.slices = slices
+    this.bytes = slices.reduce((sum, slice) => sum + slice.length, 0)
+    // The six bytes of `\uXXXX` are at most three of UTF-8.
+    this.maximumTextBytes = this.bytes - shortEscapes - 3 * longEscapes
+    this.maximumCharacters = leads - shortEscapes - 5 * longEscapes
+  }
+
+  /** Decodes the text: 1 ms for a million bytes. */
+  toString(): string {
+    const literal = (this.slices.length === 1 ? this.slices[0]! : Buffer.concat(this.slices)).toString()
+    return literal.includes('\\') ? (JSON.parse(`"${literal}"`) as string) : literal
+  }
+
+  toJSON(): string {
+    return this.toString()
+  }
+
+  /** Whether `toString().trim()` is empty. Decodes only a text that does not begin with what is surely visible. */
+  isBlank(): boolean {
+    const first = this.slices[0]!
+    for (let at = 0; at < Math.min(first.length, visibleSearchBytes); at++) {
+      const byte = first[at]!
+      if (isVisible(byte)) return false
+      if (byte !== backslash) continue
+      const escaped = first[++at]
+      if (escaped === undefined || escaped === 0x75) break
+      if (escaped === 0x22 || escaped === 0x2f || escaped === backslash) return false
+    }
+    return this.toString().trim() === ''
+  }
+
+  /**
+   * Some of the text, in windows of `windowBytes` at equal distances, about `wantedBytes` of the literal; all of a shorter text. A
+   * character or an escape sequence at the border of a window is damaged.
+   */
+  sample(wantedBytes: number, windowBytes: number): { text: string; bytes: number } {
+    if (this.bytes <= wantedBytes) return { text: this.toString(), bytes: this.bytes }
+    const distance = this.bytes / Math.ceil(wantedBytes / windowBytes)
+    let text = ''
+    let bytes = 0
+    let sliceStart = 0
+    let next = (distance - windowBytes) / 2
+    for (const slice of this.slices) {
+      for (; next < sliceStart + slice.length; next += distance) {
+        const start = Math.floor(next) - sliceStart
+        const window = slice.subarray(start, start + windowBytes)
+        text += window.toString()
+        bytes += window.length
+      }
+      sliceStart += slice.length
+    }
+    return { text: text.includes('\\') ? text.replaceAll(escapeSequence, unescaped) : text, bytes }
+  }
+}
+
+const visibleSearchBytes = 1_024
+const backslash = 0x5c
+
+/** ASCII except the backslash, or the first byte of a character in a range without white space: that is U+1680 to U+3000, U+A0 and U+FEFF. */
+function isVisible(byte: number): boolean {
+  if (byte < 0x80) return byte > 0x20 && byte !== backslash && byte !== 0x7f
+  return (byte >= 0xc3 && byte <= 0xe0) || (byte >= 0xe4 && byte <= 0xee) || byte >= 0xf0
+}
+
+const escapeSequence = /\\(?:u([0-9a-fA-F]{4})|.)/gs
+
+function unescaped(sequence: string, digits: string | undefined): string {
+  if (digits !== undefined) return String.fromCharCode(Number.parseInt(digits, 16))
+  // The kind of white space is not needed.
+  return 'bfnrt'.includes(sequence[1]!) ? '\n' : sequence[1]!
+}
+
+export function textOf(text: string | JsonText): string {
+  return typeof text === 'string' ? text : text.toString()
+}
+
+/** Whether a text has nothing but white space. */
+export function isBlankText(text: string | JsonText): boolean {
+  return typeof text === 'string' ? text.trim() === '' : text.isBlank()
+}

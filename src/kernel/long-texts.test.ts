@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { JsonText } from './json-text.ts'
+import { LongTexts } from './long-texts.ts'
+
+function read(body: Buffer, cuts: readonly number[] = []): unknown {
+  const texts = new LongTexts()
+  let start = 0
+  for (const cut of cuts.map((part) => Math.floor(part * body.length)).toSorted((a, b) => a - b)) {
+    texts.push(body.subarray(start, cut))
+    start = cut
+  }
+  texts.push(body.subarray(start))
+  return texts.finish()
+}
+
+function textsOf(value: unknown): JsonText[] {
+  if (value instanceof JsonText) return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
+}
+
+/** Letters, escapes, white space, characters of one to four bytes, halves of surrogate pairs. */
+const unit = fc.constantFrom(
+  'a',
+  'b c',
+  '"',
+  '\\',
+  '/',
+  '\n',
+  '\u0001',
+  ' ',
+  '\u00a0',
+  '\u3000',
+  'é',
+  '漢',
+  '😀',
+  '\ud83d',
+)
+const text = fc
+  .array(fc.tuple(unit, fc.integer({ min: 1, max: 200 })), { minLength: 1, maxLength: 6 })
+  .map((runs) => runs.map(([letters, count]) => letters.repeat(count)).join(''))
+const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 })
+const message = fc.record({
+  role: fc.constantFrom('user', 'system'),
+  content: fc.oneof(text, fc.array(fc.record({ text }))),
+})
+const body = fc.record({
+  model: fc.string(),
+  messages: fc.array(message, { maxLength: 5 }),
+  other: fc.jsonValue({ maxDepth: 2 }),
+})
+/** Every character as an escape, as some clients send them. */
+const escaped = (json: string) =>
+  json.replaceAll(/[^\0-\x7f]/gu, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )
+
+describe('a body that is read while it arrives', () => {
+  it('has the texts that JSON.parse reads, wherever its bytes are split', () => {
+    fc.assert(
+      fc.property(
+        body,
+        cuts,
+        fc.constantFrom(JSON.stringify, (value: unknown) => escaped(JSON.stringify(value, null, 1))),
+        (value, at, encode) => {
+          const json = encode(value)
+          const found = read(Buffer.from(json), at)
+          expect(JSON.parse(JSON.stringify(found))).toEqual(JSON.parse(json))
+          for (const long of textsOf(found)) {
+            const whole = long.toString()
+            expect(long.bytes).toBeGreaterThanOrEqual(256)
+            expect(long.isBlank()).toBe(whole.trim() === '')
+            expect(long.maximumTextBytes).toBeGreaterThanOrEqual(Buffer.byteLength(whole))
+            expect(long.maximumCharacters).toBeGreaterThanOrEqual([...whole].length)
+          }
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('is never read where JSON.parse fails or the bytes are not UTF-8', () => {
+    const byte = fc.oneof(fc.constantFrom(0x22, 0x5c, 0x00, 0x1f, 0x75, 0x80, 0xc3, 0xe2, 0xf0, 0xff), fc.nat(255))
+    const changes = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), byte), { minLength: 1, maxLength: 3 })
+    let unread = 0
+    fc.assert(
+      fc.property(body, changes, cuts, (value, changed, at) => {
+        const bytes = Buffer.from(JSON.stringify(value))
+        for (const [place, to] of changed) bytes[Math.floor(place * (bytes.length - 1))] = to
+        const found = read(bytes, at)
+        if (found === undefined) return void unread++
+        const json = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+        expect(JSON.parse(JSON.stringify(found))).toEqual(JSON.parse(json))
+      }),
+      { numRuns: 2_000 },
+    )
+    expect(unread).toBeGreaterThan(500)
+  })
+
+  it('is left to other readers if it has a long name, too many texts, too much between them, or no end', () => {
+    const long = 'x'.repeat(300)
+    const unread = [
+      { [long]: 1 },
+      Array.from({ length: 9_000 }, () => ''),
+      { a: long, b: Array.from({ length: 40_000 }, () => 1) },
+      { a: { a: { a: { a: { a: { a: long } } } } } },
+    ]
+    for (const value of unread) expect(read(Buffer.from(JSON.stringify(value)))).toBeUndefined()
+    for (const json of [`{"a":"${long}`, `{"a":"${long}","a":"${long}"}`, `\ufeff{"a":"${long}"}`, `"${long}" 1`])
+      expect(read(Buffer.from(json))).toBeUndefined()
+    expect(read(Buffer.from(`{"a":"${long}"}`))).toEqual({ a: expect.any(JsonText) })
+  })
+})
+
+describe('a sample of a text', () => {
+  it('has windows of the whole text without its escapes', () => {
+    const [long] = textsOf(read(Buffer.from(JSON.stringify(['one\ntwo é '.repeat(1_000)])))) as [JsonText]
+    const { text: sampled, bytes } = long.sample(2_048, 256)
+    expect(bytes).toBe(2_048)
+    expect(sampled).toMatch(/one\ntwo é one\ntwo/)
+    expect(sampled).not.toContain('\\n')
+  })
+
+  it('is all of a short text', () => {
+    const [long] = textsOf(read(Buffer.from(JSON.stringify(['é\n'.repeat(150)])))) as [JsonText]
+    expect(long.sample(2_048, 256).text).toBe('é\n'.repeat(150))
+  })
+})
