@@ -6,7 +6,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 const first = [
   'test/acceptance/ledger-instances.test.ts',
-  'test/acceptance/ledger-crash.test.ts',
   'eval/shared-data.test.ts',
   'src/database/server/pooler.test.ts',
   'test/acceptance/golden-runs-crash.test.ts',
