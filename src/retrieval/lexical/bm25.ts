@@ -8,6 +8,12 @@ export const bm25B = 0.5
  */
 export const maximumRankedTerms = 40
 
+/**
+ * A term of a longer query that can add less than this share of what its best term can add is left out: every other one of a long conversation,
+ * with the same recall (docs/decisions/0095-terms-that-add-little.md).
+ */
+const leastShare = 0.02
+
 /** A word of a query. */
 export interface QueryTerm {
   /** The terms it may have in the Space, one for each way to stem it; they count as one word. */
@@ -83,7 +89,7 @@ export function variantWeights(terms: readonly QueryTerm[], frequencies: readonl
   })
 }
 
-/** The terms that can add the most to a score, at most `maximumRankedTerms`, without those that no chunk contains. */
+/** The terms that can add the most to a score, without those that no chunk contains: of a long query at most `maximumRankedTerms`. */
 export function chooseTerms(
   terms: readonly QueryTerm[],
   frequencyOf: (variant: number) => number,
@@ -93,8 +99,13 @@ export function chooseTerms(
     const frequency = sumOf(term.variants.map(frequencyOf))
     return frequency === 0 ? [] : [{ term, weight: term.weight * inverseFrequency(chunks, frequency) }]
   })
-  if (weighed.length > maximumRankedTerms) weighed.sort((left, right) => right.weight - left.weight)
-  return weighed.slice(0, maximumRankedTerms).map(({ term }) => term)
+  if (weighed.length <= maximumRankedTerms) return weighed.map(({ term }) => term)
+  weighed.sort((left, right) => right.weight - left.weight)
+  const least = weighed[0]!.weight * leastShare
+  return weighed
+    .slice(0, maximumRankedTerms)
+    .filter(({ weight }) => weight >= least)
+    .map(({ term }) => term)
 }
 
 /** BM25's inverse document frequency of a term that `frequency` of `chunks` chunks contain; never negative. */
