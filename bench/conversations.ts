@@ -17,6 +17,7 @@ import { createOrganisationId, createSpaceId, createUuid, silentLog, systemClock
 import { serviceActor } from '../src/operators/index.ts'
 import { figureWriter } from './runner/figures.ts'
 import { runPaired } from './runner/paired.ts'
+import { insertOrganisation, insertSpace } from '../test/harness/control-rows.ts'
 
 const { values } = parseArgs({
   options: {
@@ -40,17 +41,12 @@ const { control } = databases
 const [organisationId, spaceId, storeId] = [createOrganisationId(), createSpaceId(), createUuid()]
 
 async function fill() {
-  await control.execute(
-    `INSERT INTO organisations (id, name, plan, subscription_status, subscription_starts_at, gateway_enabled, gateway_opt_in,
-       monthly_budget_pico_usd, markup_basis_points, time_zone, period_anchor_day, disabled_models, created_at, updated_at)
-     VALUES ($1, 'Bench', 'enterprise', 'active', now(), true, true, 0, 0, 'UTC', 1, '{}', now(), now())`,
-    [organisationId],
-  )
-  await control.execute(
-    `INSERT INTO spaces (id, organisation_id, name, instructions, model, settings, published, created_at, updated_at)
-     VALUES ($1, $2, 'Bench', '', 'm', '{"keepConversations": true, "conversationDays": 400}', false, now(), now())`,
-    [spaceId, organisationId],
-  )
+  await insertOrganisation(control, organisationId)
+  await insertSpace(control, {
+    id: spaceId,
+    organisationId,
+    settings: { keepConversations: true, conversationDays: 400 },
+  })
   await control.execute(`INSERT INTO conversation_stores VALUES ($1, $2, $3, $4, $5)`, [
     storeId,
     spaceId,

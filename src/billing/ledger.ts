@@ -1,4 +1,13 @@
-import { AppError, type Clock, describeError, type InstanceId, type Log, type OrganisationId } from '../kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  describeError,
+  type InstanceId,
+  type Log,
+  type OrganisationId,
+  type RepeatedWork,
+  repeatWork,
+} from '../kernel/index.ts'
 import type { Database } from '../database/index.ts'
 import type { Actor } from '../operators/index.ts'
 import type { Organisation } from '../organisations/index.ts'
@@ -123,16 +132,10 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       return instance.renew(error.instanceId)
     })
   }
-  const deliver = async () => void (await webhooks?.deliverDue())
-  const stopTimers = [
-    // Separate, so that no other task can delay it until this instance is presumed dead.
-    repeat(clock, maintainEveryMs, () => instance.beat(), log, 'the heartbeat could not be written'),
-    repeat(clock, maintainEveryMs, maintain, log, 'ledger maintenance failed'),
-    repeat(clock, maintainEveryMs, deliver, log, 'the webhooks could not be delivered'),
-    repeat(clock, countEveryMs, () => counting.run(), log, 'usage reports could not be kept current'),
-    repeat(clock, countEveryMs, () => retention.run(), log, 'old entries of the ledger could not be removed'),
-    repeat(clock, progressEveryMs, () => holds.writeProgress(), log, 'the progress of streams could not be written'),
-  ]
+  const repeated = startRepeatedWork(deps, parts, {
+    'ledger maintenance failed': maintain,
+    'the webhooks could not be delivered': async () => void (await webhooks?.deliverDue()),
+  })
   const catchUp = () => writer.barrier().then(() => counting.catchUp())
   const reports = createUsageReports({
     database,
@@ -182,7 +185,7 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
     close() {
       if (!closing) {
         holds.refuse()
-        closing = close(deps, parts, stopTimers)
+        closing = close(deps, parts, repeated)
       }
       return closing
     },
@@ -299,9 +302,9 @@ async function loadBudget(
 async function close(
   { database, log }: LedgerDeps,
   { prepared, instance, writer, leases, holds, thresholds, counting }: LedgerParts,
-  stopTimers: (() => Promise<void>)[],
+  repeated: readonly RepeatedWork[],
 ): Promise<void> {
-  for (const stop of stopTimers) await stop()
+  for (const work of repeated) await work.close()
   const deadline = AbortSignal.timeout(closeDeadlineMs)
   deadline.addEventListener('abort', () => writer.abandon(), { once: true })
   await holds.settleAll('shutdown')
@@ -325,18 +328,20 @@ async function close(
   await prepared.close(isSettled)
 }
 
-/** Runs a task every so often, never twice at a time. The returned function stops it and waits for a running one. */
-function repeat(clock: Clock, everyMs: number, task: () => Promise<void>, log: Log, failure: string) {
-  let running: Promise<void> | undefined
-  const stop = clock.every(everyMs, () => {
-    running ??= task()
-      .catch((error: unknown) => log.error({ error: describeError(error) }, failure))
-      .finally(() => {
-        running = undefined
-      })
-  })
-  return async () => {
-    stop()
-    await running
-  }
+/** `maintenance`: what runs at the interval of the heartbeat, by the message of its failure. */
+function startRepeatedWork(
+  { clock, log }: LedgerDeps,
+  { instance, counting, retention, holds }: LedgerParts,
+  maintenance: Readonly<Record<string, () => Promise<void>>>,
+): RepeatedWork[] {
+  const repeat = (everyMs: number, work: () => Promise<void>, failure: string) =>
+    repeatWork({ clock, everyMs, work, onFailed: (error) => log.error({ error: describeError(error) }, failure) })
+  return [
+    // Separate, so that no other task can delay it until this instance is presumed dead.
+    repeat(maintainEveryMs, () => instance.beat(), 'the heartbeat could not be written'),
+    ...Object.entries(maintenance).map(([failure, work]) => repeat(maintainEveryMs, work, failure)),
+    repeat(countEveryMs, () => counting.run(), 'usage reports could not be kept current'),
+    repeat(countEveryMs, () => retention.run(), 'old entries of the ledger could not be removed'),
+    repeat(progressEveryMs, () => holds.writeProgress(), 'the progress of streams could not be written'),
+  ]
 }

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { insertOrganisation, insertSpace } from '../../test/harness/control-rows.ts'
 import { makeTestFolder, openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import { createLedger } from '../billing/index.ts'
@@ -24,12 +25,7 @@ let spaceId: string
 
 beforeAll(async () => {
   databases = await openTestDatabases()
-  await databases.control.execute(
-    `INSERT INTO organisations (id, name, plan, subscription_status, subscription_starts_at, gateway_enabled, gateway_opt_in,
-       monthly_budget_pico_usd, markup_basis_points, time_zone, period_anchor_day, disabled_models, created_at, updated_at)
-     VALUES ($1, 'Acme', 'enterprise', 'active', now(), true, true, 0, 0, 'UTC', 1, '{}', now(), now())`,
-    [organisationId],
-  )
+  await insertOrganisation(databases.control, organisationId)
 })
 afterAll(() => databases.drop())
 beforeEach(async () => {
@@ -38,11 +34,7 @@ beforeEach(async () => {
 
 async function createSpace(settings: object = { keepConversations: true, conversationDays: 10 }): Promise<string> {
   const id = createUuid(startMs)
-  await databases.control.execute(
-    `INSERT INTO spaces (id, organisation_id, name, instructions, model, settings, published, created_at, updated_at)
-     VALUES ($1, $2, 'Space', '', 'm', $3::jsonb, false, now(), now())`,
-    [id, organisationId, JSON.stringify(settings)],
-  )
+  await insertSpace(databases.control, { id, organisationId, settings })
   return id
 }
 

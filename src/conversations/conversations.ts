@@ -1,5 +1,5 @@
 import type { Database } from '../database/index.ts'
-import { type Clock, describeError, type Log } from '../kernel/index.ts'
+import { type Clock, describeError, type Log, repeatWork } from '../kernel/index.ts'
 import { digestConversation } from './chain.ts'
 import type { SubjectDigest } from './erased-turns.store.ts'
 import { keepMessages, makeTurn } from './make-turn.ts'
@@ -42,22 +42,19 @@ export function createConversations({
   })
   /** Resolves when every answer that has ended is with the writer, in the order of their ends. */
   let adding = Promise.resolve()
-  let sweeping: Promise<void> | undefined
-  const stop = new AbortController()
 
   async function flush() {
     await adding
     await writer.flush()
   }
 
-  function sweep(): Promise<void> {
-    sweeping ??= removeOld(database, clock.now(), stop.signal)
-      .catch((error: unknown) => log.warn({ reason: describeError(error) }, 'old conversations could not be removed'))
-      .finally(() => (sweeping = undefined))
-    return sweeping
-  }
-
-  const stops = [clock.every(flushEveryMs, () => void flush()), clock.every(sweepEveryMs, () => void sweep())]
+  const stopFlushing = clock.every(flushEveryMs, () => void flush())
+  const sweeps = repeatWork({
+    clock,
+    everyMs: sweepEveryMs,
+    work: (signal) => removeOld(database, clock.now(), signal),
+    onFailed: (error) => log.warn({ reason: describeError(error) }, 'old conversations could not be removed'),
+  })
 
   return {
     begin({ messages, ...place }) {
@@ -72,11 +69,10 @@ export function createConversations({
       }
     },
     flush,
-    sweep,
+    sweep: sweeps.run,
     async close() {
-      for (const end of stops) end()
-      stop.abort(new Error('the service stops'))
-      await Promise.all([flush(), sweeping])
+      stopFlushing()
+      await Promise.all([sweeps.close(), flush()])
     },
   }
 }

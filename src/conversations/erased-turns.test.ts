@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { insertOrganisation, insertSpace } from '../../test/harness/control-rows.ts'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import { createUuid, silentLog } from '../kernel/index.ts'
@@ -12,17 +13,8 @@ const documentId = createUuid(startMs)
 let databases: TestDatabases
 beforeAll(async () => {
   databases = await openTestDatabases()
-  await databases.control.execute(
-    `INSERT INTO organisations (id, name, plan, subscription_status, subscription_starts_at, gateway_enabled, gateway_opt_in,
-       monthly_budget_pico_usd, markup_basis_points, time_zone, period_anchor_day, disabled_models, created_at, updated_at)
-     VALUES ($1, 'Acme', 'enterprise', 'active', now(), true, true, 0, 0, 'UTC', 1, '{}', now(), now())`,
-    [organisationId],
-  )
-  await databases.control.execute(
-    `INSERT INTO spaces (id, organisation_id, name, instructions, model, settings, published, created_at, updated_at)
-     VALUES ($1, $2, 'Space', '', 'm', '{"keepConversations": true}', false, now(), now())`,
-    [spaceId, organisationId],
-  )
+  await insertOrganisation(databases.control, organisationId)
+  await insertSpace(databases.control, { id: spaceId, organisationId, settings: { keepConversations: true } })
 })
 afterAll(() => databases.drop())
 

@@ -1,5 +1,5 @@
 import type { ErasureCertificate, LeftCounts } from '../contract/erasures.ts'
-import { type Clock, describeError, type Log, type SecretBox } from '../kernel/index.ts'
+import { type Clock, describeError, type Log, repeatWork, type SecretBox } from '../kernel/index.ts'
 import type { ErasureKeys } from './erasure-keys.ts'
 import type { ErasureRecorder, ErasureStep, ErasureSubject } from './erasure-step.ts'
 import type { ClaimedErasure, ErasureStore } from './erasures.store.ts'
@@ -27,26 +27,24 @@ export const sealedContext = (id: string) => `erasure:${id}`
 /** Works on accepted erasures, one after the other, until each has its certificate. */
 export function createErasureWorker(dependencies: ErasureWorkerDependencies) {
   const { store, clock, log } = dependencies
-  const stop = new AbortController()
-  let running: Promise<void> | undefined
 
-  async function workOnAll(): Promise<void> {
-    while (!stop.signal.aborted) {
+  async function workOnAll(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
       const claimed = await store.claim()
       if (!claimed) return
       const end = clock.every(holdEveryMs, () => void store.hold(claimed.id).catch(() => {}))
       try {
-        await work(dependencies, claimed, stop.signal)
+        await work(dependencies, claimed, signal)
       } catch (error) {
-        await giveBack(claimed, error)
+        await giveBack(claimed, error, signal)
       } finally {
         end()
       }
     }
   }
 
-  async function giveBack({ id }: ClaimedErasure, error: unknown): Promise<void> {
-    if (stop.signal.aborted) return store.release(id, 0, null)
+  async function giveBack({ id }: ClaimedErasure, error: unknown, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return store.release(id, 0, null)
     const isLeft = error instanceof DataLeft
     if (!isLeft) log.warn({ erasureId: id, reason: describeError(error) }, 'an erasure failed; it is repeated')
     // The message of an error may quote a value.
@@ -54,23 +52,12 @@ export function createErasureWorker(dependencies: ErasureWorkerDependencies) {
     await store.release(id, isLeft ? retrySeconds.left : retrySeconds.failed, failure)
   }
 
-  function run(): Promise<void> {
-    running ??= workOnAll()
-      .catch((error: unknown) => log.warn({ reason: describeError(error) }, 'erasures could not be read'))
-      .finally(() => (running = undefined))
-    return running
-  }
-
-  const end = clock.every(everyMs, () => void run())
-  return {
-    /** Resolves when nothing is due. Never rejects. */
-    run,
-    async close(): Promise<void> {
-      end()
-      stop.abort(new Error('the service stops'))
-      await running
-    },
-  }
+  return repeatWork({
+    clock,
+    everyMs,
+    work: workOnAll,
+    onFailed: (error) => log.warn({ reason: describeError(error) }, 'erasures could not be read'),
+  })
 }
 
 /** For instance a file that a running backup still holds, or rows that another instance deletes. */

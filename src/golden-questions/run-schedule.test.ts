@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { insertOrganisation, insertSpace } from '../../test/harness/control-rows.ts'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import { createUuid, type OrganisationId, silentLog, type SpaceId } from '../kernel/index.ts'
@@ -23,17 +24,8 @@ beforeEach(async () => {
   started = []
   const organisationId = createUuid(nowMs) as OrganisationId
   space = makeSpace(createUuid(nowMs) as SpaceId, { organisationId, name: 'Space', model: 'm' }, nowMs)
-  await databases.control.execute(
-    `INSERT INTO organisations (id, name, plan, subscription_status, subscription_starts_at, gateway_enabled, gateway_opt_in,
-       monthly_budget_pico_usd, markup_basis_points, time_zone, period_anchor_day, disabled_models, created_at, updated_at)
-     VALUES ($1, 'Acme', 'enterprise', 'active', now(), true, true, 0, 0, 'UTC', 1, '{}', now(), now())`,
-    [organisationId],
-  )
-  await databases.control.execute(
-    `INSERT INTO spaces (id, organisation_id, name, instructions, model, settings, published, created_at, updated_at)
-     VALUES ($1, $2, 'Space', '', 'm', '{}', false, now(), now())`,
-    [space.id, organisationId],
-  )
+  await insertOrganisation(databases.control, organisationId)
+  await insertSpace(databases.control, { id: space.id, organisationId })
 })
 
 function open() {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { insertOrganisation, insertSpace } from '../../test/harness/control-rows.ts'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import { createUuid, type Log, silentLog } from '../kernel/index.ts'
@@ -17,12 +18,7 @@ let space: GivenAnswer['space']
 beforeAll(async () => {
   databases = await openTestDatabases()
   store = createInsightStore(databases.control)
-  await databases.control.execute(
-    `INSERT INTO organisations (id, name, plan, subscription_status, subscription_starts_at, gateway_enabled, gateway_opt_in,
-       monthly_budget_pico_usd, markup_basis_points, time_zone, period_anchor_day, disabled_models, created_at, updated_at)
-     VALUES ($1, 'Acme', 'enterprise', 'active', now(), true, true, 0, 0, 'UTC', 1, '{}', now(), now())`,
-    [organisation.id],
-  )
+  await insertOrganisation(databases.control, organisation.id)
 })
 afterAll(() => databases.drop())
 beforeEach(async () => {
@@ -31,11 +27,7 @@ beforeEach(async () => {
 
 async function createSpace(keepUnansweredQuestions: boolean): Promise<GivenAnswer['space']> {
   const id = createUuid(nowMs)
-  await databases.control.execute(
-    `INSERT INTO spaces (id, organisation_id, name, instructions, model, settings, published, created_at, updated_at)
-     VALUES ($1, $2, 'Space', '', 'm', $3::jsonb, false, now(), now())`,
-    [id, organisation.id, JSON.stringify({ keepUnansweredQuestions })],
-  )
+  await insertSpace(databases.control, { id, organisationId: organisation.id, settings: { keepUnansweredQuestions } })
   return { id, settings: { keepUnansweredQuestions } }
 }
 

@@ -276,7 +276,9 @@ export async function spawnPortico(
   options: readonly string[] = [],
 ): Promise<PorticoProcess> {
   // As an operator starts it: memory and processor time depend on the settings there.
-  const child = spawn(path.join(repository, 'bin/run'), [path.join(repository, 'src/main.ts'), ...options], {
+  // A test that fails leaves its services running: they stop after the process of its file.
+  const stopWith = `--stop-with=${process.pid}`
+  const child = spawn(path.join(repository, 'bin/run'), [path.join(repository, 'src/main.ts'), stopWith, ...options], {
     cwd: environment.PORTICO_DATA_DIR ?? repository,
     env: {
       PATH: process.env.PATH,

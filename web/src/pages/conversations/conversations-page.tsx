@@ -12,7 +12,7 @@ import { Page } from '../../ui/page.tsx'
 import { Time } from '../../ui/time.tsx'
 import { ConversationFilters } from './conversation-filters.tsx'
 import { EraseMenu } from './erase-menu.tsx'
-import { ExportMenu } from './export-menu.tsx'
+import { ConversationsExport } from './conversations-export.tsx'
 import { OutcomeBadge } from './outcome-badge.tsx'
 import { conversationsQuery, conversationsRoute, type ConversationSearch } from './routes.tsx'
 
@@ -53,7 +53,7 @@ export function ConversationsPage() {
       description={t('description', { count: first.days })}
       actions={
         <>
-          <ExportMenu spaceId={spaceId} search={search} isEmpty={first.stored.turns === 0} />
+          <ConversationsExport spaceId={spaceId} search={search} isEmpty={first.stored.turns === 0} />
           <EraseMenu spaceId={spaceId} search={search} stored={first.stored} />
         </>
       }
