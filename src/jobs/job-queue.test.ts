@@ -217,6 +217,28 @@ test('a job with a later time waits for it', async () => {
   expect(work.keys()).toEqual(['soon', 'late'])
 })
 
+test('a job that a clock has set further ahead than any delay runs when the clock has been set back', async () => {
+  const hours = 3_600_000
+  const ahead = { ...systemClock, now: () => Date.now() + 3 * hours }
+  const before = createJobQueue({ database: databases.corpus, clock: ahead, log: silentLog, random: () => 1 })
+  const failing = recorder(async () => {
+    throw new Error('no')
+  })
+  before.work('ahead', { ...options, backoffMs: 100 }, failing.handler)
+  await enqueue(before, of('ahead', 'one'))
+  await failing.calls(1)
+  await before.close()
+  const [row] = await databases.corpus.query<{ runAfter: Date }>(
+    `select run_after as "runAfter" from job where key = 'one' and state = 'delayed'`,
+  )
+  expect(row!.runAfter.getTime() - Date.now()).toBeGreaterThan(2 * hours)
+  const queue = openQueue()
+  const work = recorder()
+  queue.work('ahead', options, work.handler)
+  await work.calls(1)
+  expect(work.keys()).toEqual(['one'])
+})
+
 test(
   'cancel removes a waiting job and stops a running one within a second, also from another instance',
   timePromise,

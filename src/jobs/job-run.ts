@@ -1,8 +1,7 @@
 import { type Clock, describeError, type Log } from '../kernel/index.ts'
-import type { JobRow, JobStore } from './job.store.ts'
+import { type JobRow, type JobStore, longestDelayMs } from './job.store.ts'
 import type { Job, JobHandler, WorkOptions } from './port.ts'
 
-const longestBackoffMs = 60 * 60_000
 /** `onExhausted` that fails this often is given up, so that it does not run for ever. */
 const maximumExhaustedAttempts = 5
 
@@ -85,6 +84,6 @@ async function exhaust(
 
 /** Doubles with each attempt; the upper half is random, so that jobs that failed together do not return together. */
 function backoffMs(firstMs: number, attempt: number, random: () => number): number {
-  const fullMs = Math.min(firstMs * 2 ** (attempt - 1), longestBackoffMs)
+  const fullMs = Math.min(firstMs * 2 ** (attempt - 1), longestDelayMs)
   return Math.round(fullMs * (0.5 + random() / 2))
 }

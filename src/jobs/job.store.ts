@@ -23,6 +23,8 @@ export interface Turn {
 export const jobsChannel = 'portico_jobs'
 export const cancelledChannel = 'portico_jobs_cancelled'
 
+/** Longest time that a job waits, before its first or its next attempt. */
+export const longestDelayMs = 60 * 60_000
 /** Of the message that is kept of a failed attempt. */
 const maximumReasonCharacters = 500
 /** The newest jobs that were given up. */
@@ -114,9 +116,16 @@ export class JobStore {
     return row ?? { contended: organisation.id }
   }
 
-  /** Makes jobs ready whose time has come. */
+  /**
+   * Makes jobs ready whose time has come. A time further ahead than any delay was written by a clock that has been set back since. The
+   * later one of both clocks decides that, so that an instance whose clock is behind does not repeat jobs at once.
+   */
   promote(now: Date): Promise<number> {
-    return this.database.execute(`update job set state = 'ready' where state = 'delayed' and run_after <= $1`, [now])
+    return this.database.execute(
+      `update job set state = 'ready' where state = 'delayed' and (run_after <= $1::timestamptz
+         or run_after > greatest($1::timestamptz, clock_timestamp()) + make_interval(secs => $2))`,
+      [now, longestDelayMs / 1_000],
+    )
   }
 
   /** True when the job was still ours; then its row is gone. */

@@ -21,6 +21,7 @@ export interface NewJob {
   payload: Record<string, unknown>
   /** Fairness between organisations, then between Spaces. */
   fairnessKeys?: { organisationId: string; spaceId: string }
+  /** At most an hour ahead; a later time counts as an error of the clock, and the job runs at once. */
   runAfter?: Date
 }
 
