@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import http, { type IncomingMessage } from 'node:http'
 import path from 'node:path'
+import { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFolderBlobStore } from '../../src/documents/index.ts'
@@ -240,6 +241,23 @@ describe('a full disk', () => {
     )
     expect(isAppError(error, 'overloaded') && error.retryAfterSeconds).toBe(60)
     expect(await store.exists('a/b/c')).toBe(false)
+    await place.remove()
+  })
+})
+
+describe('a folder of files that is away', () => {
+  it('is a 503 that states when to try again, until it is back', async () => {
+    const place = await freshDatabasePlace()
+    const folder = path.join(place.dataFolder, 'away')
+    const store = await createFolderBlobStore(folder)
+    const put = () => store.put('a/b/c', Readable.from([piece]), new AbortController().signal)
+    renameSync(folder, `${folder}-elsewhere`)
+    const error = await put().catch((reason: unknown) => reason)
+    expect(isAppError(error, 'overloaded') && error.retryAfterSeconds).toBe(60)
+    expect(existsSync(folder)).toBe(false)
+    renameSync(`${folder}-elsewhere`, folder)
+    await put()
+    expect(await store.exists('a/b/c')).toBe(true)
     await place.remove()
   })
 })

@@ -20,6 +20,8 @@ const abandonedAgeMs = 60 * 60_000
 const keyPattern = /^[\w-]+(?:\/[\w-]+)*$/
 /** Write errors of a full disk, a quota or a file size limit. */
 const noRoomCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+/** Errors of a folder that is not mounted, was moved or became read-only, and of a failing disk. None of them comes from a socket. */
+const awayCodes = new Set(['ENOENT', 'ENOTDIR', 'ENODEV', 'ENXIO', 'EIO', 'ESTALE', 'EROFS', 'EACCES', 'EPERM'])
 
 /** Blobs as files below `root`. A file is written to a temporary name, synced and renamed, so that a key has a complete file or none. */
 export async function createFolderBlobStore(
@@ -81,6 +83,13 @@ function createDurableFile(file: string): Writable {
 
 function toStorageError(error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code ?? ''
+  if (awayCodes.has(code)) {
+    return new AppError(
+      'overloaded',
+      'The file could not be stored at the moment. Nothing was stored; try again later.',
+      { retryAfterSeconds: 60, internal: `the blob folder cannot be written (${code})`, cause: error },
+    )
+  }
   if (!noRoomCodes.has(code)) return error
   return new AppError(
     'overloaded',
