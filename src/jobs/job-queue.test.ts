@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { timePromise } from '../../test/harness/timing.ts'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
+import type { Database, SqlValue } from '../database/index.ts'
 import { silentLog, systemClock } from '../kernel/index.ts'
 import { createJobQueue, type Job, type JobQueue, type NewJob, type WorkOptions } from './index.ts'
 
@@ -352,3 +353,66 @@ test('two instances share the work and no job runs twice', async () => {
   await untilEmpty()
   expect(work.keys().toSorted()).toEqual(keys.toSorted())
 })
+
+/** A database that answers the first statement of each text with an error, though it may run it. */
+function losing(texts: readonly string[], runs: boolean): Database {
+  const left = new Set(texts)
+  const lose = (method: 'query' | 'execute') =>
+    async function (sql: string, parameters?: readonly SqlValue[]) {
+      const text = texts.find((one) => sql.startsWith(one))
+      if (text === undefined || !left.delete(text)) return databases.corpus[method](sql, parameters)
+      if (runs) await databases.corpus[method](sql, parameters)
+      throw new Error('the database is away')
+    }
+  return new Proxy(databases.corpus, {
+    get(target, name) {
+      if (name === 'query' || name === 'execute') return lose(name)
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+/** Of a job that ends, and of the delay that follows where that is not written. */
+const endTexts = ['delete from job where id', `update job set state = 'delayed'`]
+const takeTexts = [`update job set state = 'running'`]
+
+test.each([
+  { what: 'its end cannot be written', texts: endTexts, runs: false, soleOwner: true },
+  { what: 'its end cannot be written', texts: endTexts, runs: false, soleOwner: false },
+  { what: 'the answer to its taking is lost', texts: takeTexts, runs: true, soleOwner: true },
+  { what: 'the answer to its taking is lost', texts: takeTexts, runs: true, soleOwner: false },
+])(
+  'a job runs again after its lease when $what (sole owner: $soleOwner), and one that runs is left alone',
+  async ({ texts, runs, soleOwner }) => {
+    const queue = createJobQueue({
+      database: losing(texts, runs),
+      clock: { ...systemClock, every: (ms, task) => systemClock.every(ms / 50, task) },
+      log: silentLog,
+      soleOwner,
+    })
+    queues.push(queue)
+    const hold = Promise.withResolvers<void>()
+    const long = recorder(() => hold.promise)
+    await enqueue(queue, of('lost', 'lost'))
+    const lost = recorder()
+    queue.work('lost', options, lost.handler)
+    if (!runs) await lost.calls(1)
+    const isHeld = async () =>
+      (await databases.corpus.query(`select from job where key = 'lost' and state = 'running'`)).length > 0
+    await expect.poll(isHeld).toBe(true)
+    await enqueue(queue, of('long', 'long'))
+    queue.work('long', options, long.handler)
+    await long.calls(1)
+    // Several renewals do not change who holds the job.
+    await systemClock.sleep(500)
+    expect(lost.jobs).toHaveLength(runs ? 0 : 1)
+    await databases.corpus.execute(`update job set lease_until = clock_timestamp() - interval '1 second'`)
+    await lost.calls(runs ? 1 : 2)
+    await systemClock.sleep(300)
+    expect(long.jobs).toHaveLength(1)
+    hold.resolve()
+    await untilEmpty()
+    expect(lost.jobs).toHaveLength(runs ? 1 : 2)
+  },
+)

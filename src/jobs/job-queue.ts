@@ -13,7 +13,8 @@ import {
 } from './job.store.ts'
 import type { JobHandler, JobQueue, NewJob, WorkOptions } from './port.ts'
 
-// A server has many instances: one that has not renewed its leases for this long is presumed dead.
+// A server has many instances: one that has not renewed its leases for this long is presumed dead. A job whose end could not be written
+// down runs again after this time, on the embedded engine too.
 const leaseSeconds = 30
 const renewEveryMs = 5_000
 // Finds due and cancelled jobs when a notification was lost; keeps "cancelled within a second".
@@ -120,13 +121,13 @@ class DatabaseJobQueue implements JobQueue {
   private async start(): Promise<void> {
     const { database, clock, log, soleOwner } = this.options
     const { stops } = this
-    const recovered = await this.store.recover(soleOwner)
+    const recovered = soleOwner ? await this.store.recoverAll() : await this.store.recover([], leaseSeconds)
     if (recovered > 0) log.info({ jobs: recovered }, 'jobs of an earlier run are taken up again')
     stops.push(await database.listen(jobsChannel, (kind) => (kind === '' ? this.fillAll() : this.fill(kind))))
     stops.push(await database.listen(cancelledChannel, (key) => this.stopWhere((job) => job.key === key, 'cancelled')))
     database.onReconnect(() => void this.poll())
     stops.push(clock.every(pollMs, () => void this.poll()))
-    if (!soleOwner) stops.push(clock.every(renewEveryMs, () => void this.renew()))
+    stops.push(clock.every(renewEveryMs, () => void this.renew()))
     this.fillAll()
   }
 
@@ -140,14 +141,19 @@ class DatabaseJobQueue implements JobQueue {
   }
 
   private async renewLeases(): Promise<void> {
+    if (!this.options.soleOwner) await this.renewOwn()
+    const recovered = await this.store.recover([...this.running.keys()], leaseSeconds)
+    if (recovered > 0) this.options.log.info({ jobs: recovered }, 'jobs whose worker is gone are taken up again')
+  }
+
+  private async renewOwn(): Promise<void> {
     const { clock } = this.options
     const before = clock.monotonicMs()
     try {
       const held = [...this.running.keys()]
-      const ours = await this.store.renew(leaseSeconds)
+      const ours = await this.store.renew(held, leaseSeconds)
       this.leaseEndsMs = before + leaseSeconds * 1_000
       this.stopWhere((job) => held.includes(job.id) && !ours.has(job.id), 'lease_lost')
-      await this.store.recover(false)
     } finally {
       // Without the database the owner is unknown: after the lease has expired, another instance may have taken the jobs.
       if (clock.monotonicMs() > this.leaseEndsMs) this.stopWhere(() => true, 'lease_lost')

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../database/index.ts'
+import type { Database, Queryable, SqlValue } from '../database/index.ts'
 import type { NewJob } from './port.ts'
 
 /** SQL of the job table. Times that decide when a job is due come from the caller's clock, leases from the database's. */
@@ -181,12 +181,12 @@ export class JobStore {
     await this.database.query(`select pg_notify($1, '')`, [jobsChannel])
   }
 
-  /** Ids that this instance still holds; their leases are longer now. */
-  async renew(leaseSeconds: number): Promise<Set<bigint>> {
+  /** Those of the given jobs that this instance still holds; their leases are longer now. */
+  async renew(running: readonly bigint[], leaseSeconds: number): Promise<Set<bigint>> {
     const rows = await this.database.query<{ id: bigint }>(
       `update job set lease_until = clock_timestamp() + make_interval(secs => $2)
-       where taken_by = $1 and state = 'running' returning id`,
-      [this.takenBy, leaseSeconds],
+       where taken_by = $1 and state = 'running' and id = any($3::bigint[]) returning id`,
+      [this.takenBy, leaseSeconds, running.map(String)],
     )
     return new Set(rows.map((row) => row.id))
   }
@@ -198,17 +198,29 @@ export class JobStore {
     return rows.map((row) => row.id)
   }
 
-  /** Makes jobs ready whose worker is gone: expired leases or, for a sole owner, all jobs of other instances. */
-  async recover(soleOwner: boolean): Promise<number> {
-    await this.database.execute(
-      `delete from job where state = 'running' and cancelled
-       and taken_by <> $1 and ($2 or lease_until < clock_timestamp())`,
-      [this.takenBy, soleOwner],
+  /** For a sole owner, at its start: makes the jobs of all earlier runs ready. */
+  recoverAll(): Promise<number> {
+    return this.makeReady('taken_by <> $1', [this.takenBy])
+  }
+
+  /**
+   * Makes jobs ready whose lease has expired, or ends later than any lease because the clock was set back. Jobs of this instance are among
+   * them: while the database is away or its disk is full, the answer to `take` or the end of a job can be lost. `running` are the others.
+   */
+  recover(running: readonly bigint[], leaseSeconds: number): Promise<number> {
+    return this.makeReady(
+      `id <> all($1::bigint[]) and (lease_until < clock_timestamp()
+         or lease_until > clock_timestamp() + make_interval(secs => $2))`,
+      [running.map(String), 2 * leaseSeconds],
     )
+  }
+
+  private async makeReady(condition: string, parameters: readonly SqlValue[]): Promise<number> {
+    await this.database.execute(`delete from job where state = 'running' and cancelled and ${condition}`, parameters)
     return this.database.execute(
       `update job set state = 'ready', taken_by = null, lease_until = null
-       where state = 'running' and not cancelled and taken_by <> $1 and ($2 or lease_until < clock_timestamp())`,
-      [this.takenBy, soleOwner],
+       where state = 'running' and not cancelled and ${condition}`,
+      parameters,
     )
   }
 }
