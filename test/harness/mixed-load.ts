@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import path from 'node:path'
 import type { MemoryReport } from './measured-portico-process.ts'
@@ -15,7 +16,8 @@ import { leaveAfterFirstBytes, stallingModel, startStallingUpstream } from './st
 
 /**
  * Requests of every kind to the service in a separate process, to measure the memory that they leave behind. The mix has what was
- * expensive or leaked before: lists of 100 documents with large metadata, streams that the client leaves, searches, errors.
+ * expensive or leaked before: lists of 100 documents with large metadata, streams that the client leaves, searches, errors, and if it
+ * `uploads`, files that are processed and deleted.
  */
 export interface MixedLoad {
   /** Sends this many requests, some at once. Throws on an unexpected response. */
@@ -30,7 +32,11 @@ const program = path.join(import.meta.dirname, 'measured-portico-process.ts')
 const metadataBytes = 15_000
 const listedDocuments = 100
 
-export async function startMixedLoad({ clients = 8 }: { clients?: number } = {}): Promise<MixedLoad> {
+export async function startMixedLoad({
+  clients = 8,
+  uploads = false,
+  documents = listedDocuments,
+}: { clients?: number; uploads?: boolean; documents?: number } = {}): Promise<MixedLoad> {
   const upstream = await startStallingUpstream()
   const child = fork(program, [JSON.stringify(upstream.settings)], {
     execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
@@ -47,8 +53,9 @@ export async function startMixedLoad({ clients = 8 }: { clients?: number } = {})
   const makers = organisationMakers(url, createApiClient(url, operatorToken))
   const organisation = await makers.createOrganisation({ monthlyBudgetUsd: '1000000' })
   const space = await makers.createSpace(organisation)
-  const documentIds = await fillSpace(organisation, space)
+  const documentIds = await fillSpace(organisation, space, documents)
   const steps = stepsOf({ url, organisation, space, documentIds })
+  if (uploads) steps.push(() => uploadAndDelete(organisation, space))
   let next = 0
 
   return {
@@ -72,9 +79,9 @@ export async function startMixedLoad({ clients = 8 }: { clients?: number } = {})
   }
 }
 
-async function fillSpace({ client }: TestOrganisation, space: TestSpace): Promise<string[]> {
+async function fillSpace({ client }: TestOrganisation, space: TestSpace, count: number): Promise<string[]> {
   const ids: string[] = []
-  for (let index = 0; index < listedDocuments; index++) {
+  for (let index = 0; index < count; index++) {
     const metadata = JSON.stringify({ notes: `${index} `.repeat(metadataBytes).slice(0, metadataBytes) })
     const form = uploadForm(`The garden number ${index} has roses.`, `garden-${index}.txt`, {
       metadata,
@@ -83,6 +90,13 @@ async function fillSpace({ client }: TestOrganisation, space: TestSpace): Promis
   }
   for (const id of ids) await waitForDocument(client, id)
   return ids
+}
+
+async function uploadAndDelete({ client }: TestOrganisation, space: TestSpace): Promise<void> {
+  const form = uploadForm('A visitor leaves after an hour. '.repeat(200), `visit-${randomUUID()}.txt`)
+  const { id } = expectStatus(await client('POST', `/v1/documents?spaceId=${space.id}`, form), 201)
+  await waitForDocument(client, id)
+  expectStatus(await client('DELETE', `/v1/documents/${id}`), 204)
 }
 
 interface Target {
