@@ -8,7 +8,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { callIdsOf } from '../src/chat/index.ts'
-import { createErasureKeys } from '../src/erasures/index.ts'
+import { createErasureKeys, deriveErasureKeys } from '../src/erasures/index.ts'
 import { createConversationAccess } from '../src/conversations/index.ts'
 import { loadConversations } from '../src/conversations/conversation-list.store.ts'
 import { createConversations } from '../src/conversations/conversations.ts'
@@ -107,7 +107,7 @@ const list = (filter: Partial<Filter> = {}, after: Parameters<typeof loadConvers
 async function measureAll(): Promise<number> {
   const service = createConversations({
     database: control,
-    subjectDigest: createErasureKeys('a secret key of benchmarks, 32 bytes').digest,
+    subjectDigest: createErasureKeys(deriveErasureKeys('a secret key of benchmarks, 32 bytes')).digest,
     clock: systemClock,
     log: silentLog,
   })

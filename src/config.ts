@@ -26,6 +26,8 @@ export interface Config {
 export interface Secrets {
   /** Seals secrets at rest; undefined: a generated file in the data folder. */
   secretKey: string | undefined
+  /** While the secret key is replaced: the other one. */
+  secondSecretKey: string | undefined
   operatorToken: string | undefined
   databaseUrl: string | undefined
   databaseDirectUrl: string | undefined
@@ -119,6 +121,7 @@ const environmentSettings: Record<string, string> = {
 /** Each may also come from a file named by the same variable with `_FILE` (Docker and Kubernetes secrets). */
 const secretVariables = {
   secretKey: 'PORTICO_SECRET_KEY',
+  secondSecretKey: 'PORTICO_SECOND_SECRET_KEY',
   operatorToken: 'PORTICO_OPERATOR_TOKEN',
   databaseUrl: 'DATABASE_URL',
   databaseDirectUrl: 'DATABASE_DIRECT_URL',
@@ -227,9 +230,10 @@ function readSecrets(environment: Environment, settings: ConfigFile, workingFold
   const named = Object.fromEntries(
     Object.entries(secretVariables).map(([name, variable]) => [name, readSecret(environment, variable, workingFolder)]),
   ) as Record<keyof typeof secretVariables, string | undefined>
-  if (named.secretKey !== undefined && Buffer.byteLength(named.secretKey) < 32) {
-    throw new ConfigError('PORTICO_SECRET_KEY must have at least 32 bytes; `openssl rand -base64 32` makes one.')
-  }
+  assertSecretKey('PORTICO_SECRET_KEY', named.secretKey)
+  assertSecretKey('PORTICO_SECOND_SECRET_KEY', named.secondSecretKey)
+  if (named.secondSecretKey !== undefined && named.secondSecretKey === named.secretKey)
+    throw new ConfigError('PORTICO_SECOND_SECRET_KEY must be another key than PORTICO_SECRET_KEY, or not set.')
   assertOperatorToken(named.operatorToken)
   assertKey('OPENAI_API_KEY', named.openaiApiKey)
   const providerKeys = new Map<string, string>()
@@ -342,6 +346,11 @@ function assertNoMetadataAddress({ providers, ollama, documents, accounts }: Con
 
 /** Shorter tokens could be guessed. `openssl rand -hex 24` makes 48 characters. */
 const minimumOperatorTokenLength = 24
+
+function assertSecretKey(variable: string, key: string | undefined) {
+  if (key !== undefined && Buffer.byteLength(key) < 32)
+    throw new ConfigError(`${variable} must have at least 32 bytes; \`openssl rand -base64 32\` makes one.`)
+}
 
 function assertOperatorToken(token: string | undefined) {
   if (token === undefined) return

@@ -17,6 +17,7 @@ import { describeStart } from './service/describe-start.ts'
 import { createRoutes } from './service/routes.ts'
 import { createScrape } from './service/scrape.ts'
 import { openSearch } from './service/search.ts'
+import { openReencryption } from './service/reencryption.ts'
 import { openServer } from './service/server.ts'
 import { openSpaces } from './service/spaces.ts'
 import { openStorage, type Storage } from './service/storage.ts'
@@ -89,9 +90,9 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
   const { config, clock, log } = context
   const foundation = await openFoundation(storage, context)
   const { corpus } = storage.databases
-  const { control, changeFeed, metrics, tokens, secretBox, pseudonyms, accountsSecret } = foundation
+  const { control, changeFeed, metrics, tokens, secretBox, pseudonyms, accountSecrets } = foundation
   performance.mark('change feed')
-  const access = await openAccess({ control, changeFeed, secretBox, accountsSecret, ...context })
+  const access = await openAccess({ control, changeFeed, secretBox, accountSecrets, ...context })
   const { organisations, limiter } = access
   performance.mark('organisations and accounts')
   const models = await openModels({ control, changeFeed, organisations, secretBox, metrics, tokens, ...context })
@@ -120,6 +121,7 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
   const routes = createRoutes({
     role: facts.role,
     ...access,
+    reencryption: openReencryption({ control, secretBox, ...access, clock }),
     ...models,
     ledger,
     completions,

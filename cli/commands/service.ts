@@ -1,12 +1,13 @@
 import type { AuditBody } from '../../src/contract/audit.ts'
 import type { LedgerJournalBody } from '../../src/contract/ledger-journals.ts'
 import type { AdminLogEntryBody } from '../../src/contract/admin-log.ts'
+import type { ReencryptionBody } from '../../src/contract/operator.ts'
 import { type CliCommand, assertConfirmed, parseWhole } from '../define.ts'
 import { FailedError } from '../errors.ts'
 import { findOrganisationId } from '../find-organisation.ts'
 import { loadNewest } from '../paging.ts'
 
-/** `portico audit`, `portico log`, `portico ledger` and `portico token` */
+/** `portico audit`, `portico log`, `portico ledger`, `portico secrets` and `portico token` */
 export function addServiceCommands(program: CliCommand): void {
   program
     .command('audit')
@@ -49,6 +50,7 @@ export function addServiceCommands(program: CliCommand): void {
       )
     })
   addLedgerCommands(program)
+  addSecretsCommands(program)
   program
     .command('token')
     .description('The operator token.')
@@ -63,6 +65,34 @@ export function addServiceCommands(program: CliCommand): void {
         output.line('The operator token, shown only once:')
         output.line(`export PORTICO_OPERATOR_TOKEN=${made.token}`)
       })
+    })
+}
+
+/** `portico secrets` */
+function addSecretsCommands(program: CliCommand): void {
+  program
+    .command('secrets')
+    .description('The secrets that the service stores encrypted.')
+    .command('reencrypt')
+    .description(
+      'Encrypt what is stored under PORTICO_SECOND_SECRET_KEY with PORTICO_SECRET_KEY. Exit code 1 if a value is under neither.',
+    )
+    .examples('portico secrets reencrypt')
+    .run(async ({ output, operator }) => {
+      const done = await operator().send<ReencryptionBody>('POST', '/api/secret-key/reencrypt')
+      output.result(done, () =>
+        output.table(
+          ['SECRETS', 'REENCRYPTED', 'UNCHANGED', 'UNREADABLE'],
+          Object.entries(done.kinds).map(([kind, counts]) => [
+            kind,
+            String(counts.reencrypted),
+            String(counts.unchanged),
+            String(counts.unreadable),
+          ]),
+          '',
+        ),
+      )
+      if (done.unreadable > 0) throw new FailedError(`${done.unreadable} values are under neither key.`)
     })
 }
 

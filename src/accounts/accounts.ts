@@ -11,7 +11,9 @@ import { createPasswordResetStore } from './password-resets.store.ts'
 import { createPasswordResets } from './password-resets.ts'
 import { createSignIn } from './sign-in.ts'
 import type { SingleSignOnSettings } from './single-sign-on.ts'
+import { replaceValueOf, reencryptSecondFactors } from './second-factors.store.ts'
 import { createSingleSignOnStore } from './single-sign-on.store.ts'
+import type { AccountSecrets } from './two-factor-secrets.ts'
 
 /** A link is valid for this time. */
 const invitationMs = 7 * 24 * 3600_000
@@ -19,10 +21,8 @@ const removeExpiredEveryMs = 3600_000
 /** 256 random bits. */
 const invitationTokenBytes = 32
 
-export interface AccountsDependencies {
+export interface AccountsDependencies extends AccountSecrets {
   database: Database
-  /** At least 32 characters: signs cookies, and encrypts the secrets of second factors. */
-  secret: string
   publicUrl: string | undefined
   /** False: only single sign-on. */
   passwordSignIn: boolean
@@ -105,6 +105,9 @@ export function createAccounts(dependencies: AccountsDependencies) {
       clock,
     }),
 
+    /** Encrypts the secrets of second factors with `secret` that are under `secondSecret`. */
+    reencrypt: () => reencryptSecondFactors(database, dependencies),
+
     close(): void {
       stopCleaning()
     },
@@ -116,6 +119,7 @@ function openSignIn({ singleSignOn, ...dependencies }: AccountsDependencies, sto
   return createSignIn({
     ...dependencies,
     openRows: (findRecorded) => createAuthRows(database, findRecorded),
+    replaceValue: replaceValueOf(database),
     store,
     singleSignOn: singleSignOn && { rules: singleSignOn, store: createSingleSignOnStore(database) },
   })

@@ -1,6 +1,7 @@
 import { type CleanedWhere, createAdapterFactory } from 'better-auth/adapters'
 import { lookupHash } from '../kernel/index.ts'
 import type { AuthRows, Condition } from './auth-rows.store.ts'
+import { type AccountSecrets, encryptedColumns, renewValue, type ReplaceValue } from './two-factor-secrets.ts'
 
 /** The names of the sign-in library's models in the control database. */
 const tableOf: Record<string, string> = {
@@ -18,7 +19,25 @@ type Row = Parameters<AuthRows['insert']>[1]
  * better-auth's storage over our database port. Session tokens are stored as SHA-256 only. The caller of `create` and of a lookup by
  * token has the token, so these return it; other reads return the hash, with which nobody can sign in.
  */
-export function createAuthAdapter(rows: AuthRows) {
+export function createAuthAdapter(rows: AuthRows, secrets: AccountSecrets, replaceValue: ReplaceValue) {
+  const select: AuthRows['select'] = async (name, ...rest) => {
+    const found = await rows.select(name, ...rest)
+    if (secrets.secondSecret === undefined || name !== tableOf['twoFactor']) return found
+    return Promise.all(found.map((row) => renewed(row)))
+  }
+
+  /** Stored before it is returned: the library replaces backup codes only where they are still those that it has read. */
+  async function renewed(row: Row): Promise<Row> {
+    const copy = { ...row }
+    for (const column of encryptedColumns) {
+      const value = row[column] as string
+      const after = await renewValue(secrets, value)
+      if (after !== undefined && after !== value && (await replaceValue(row['id'] as string, column, value, after)))
+        copy[column] = after
+    }
+    return copy
+  }
+
   return createAdapterFactory({
     config: {
       adapterId: 'portico',
@@ -40,12 +59,12 @@ export function createAuthAdapter(rows: AuthRows) {
         return (await rows.update(table(model), toConditions(model, where), toRow(model, update))).length
       },
       async findOne<T>({ model, where }: { model: string; where: CleanedWhere[] }) {
-        const [row] = await rows.select(table(model), toConditions(model, where), { limit: 1 })
+        const [row] = await select(table(model), toConditions(model, where), { limit: 1 })
         return row ? ({ ...toFields(row), ...tokenOf(model, where) } as T) : null
       },
       async findMany<T>(query: FindMany) {
         const { model, where = [], limit, offset, sortBy } = query
-        const found = await rows.select(table(model), toConditions(model, where), {
+        const found = await select(table(model), toConditions(model, where), {
           limit,
           ...(offset === undefined ? {} : { offset }),
           ...(sortBy ? { sortBy: { column: toColumn(model, sortBy.field), direction: sortBy.direction } } : {}),

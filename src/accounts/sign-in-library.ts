@@ -15,14 +15,14 @@ import {
   type SingleSignOnSettings,
 } from './single-sign-on.ts'
 import { singleSignOnId } from './single-sign-on.store.ts'
+import type { AccountSecrets, ReplaceValue } from './two-factor-secrets.ts'
 
 /** better-auth, set up for Portico. Only this module and those that it alone imports load the library. */
 export type SignInLibrary = ReturnType<typeof createSignInLibrary>
 
-export interface SignInLibraryDependencies {
+export interface SignInLibraryDependencies extends AccountSecrets {
   rows: AuthRows
-  /** Signs cookies and encrypts the secrets of second factors. */
-  secret: string
+  replaceValue: ReplaceValue
   publicUrl: string | undefined
   singleSignOn: SingleSignOn | undefined
   /** Calls the single sign-on provider. */
@@ -72,7 +72,7 @@ function createAuth(dependencies: SignInLibraryDependencies) {
     ...(publicUrl === undefined ? {} : { baseURL: new URL(publicUrl).origin }),
     basePath: authPath,
     secret,
-    database: createAuthAdapter(rows),
+    database: createAuthAdapter(rows, dependencies, dependencies.replaceValue),
     emailAndPassword: {
       enabled: true,
       // Accounts come from set-up and invitations.

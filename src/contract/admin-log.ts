@@ -64,6 +64,7 @@ export const adminActions = [
   'provider.created',
   'provider.removed',
   'provider.updated',
+  'secret_key.reencrypted',
   'space.created',
   'space.published',
   'space.removed',

@@ -140,6 +140,25 @@ export const operatorTokenSchema = z
   .object({ token: z.string().describe('Shown only now; the former token is no longer valid.') })
   .meta({ id: 'OperatorToken' })
 
+const reencrypted = {
+  reencrypted: z.int().describe('Values that were under the second key.'),
+  unchanged: z.int().describe('Values that were under the secret key already.'),
+  unreadable: z.int().describe('Values under neither key.'),
+}
+
+export const reencryptionSchema = z
+  .object({
+    ...reencrypted,
+    kinds: z.object({
+      providers: z.object(reencrypted).describe('Keys, headers and credentials of providers.'),
+      webhooks: z.object(reencrypted).describe('Secrets of webhooks.'),
+      erasures: z.object(reencrypted).describe('Subjects of erasures that are not complete.'),
+      secondFactors: z.object(reencrypted).describe('Secrets and backup codes of second factors.'),
+      installationKeys: z.object(reencrypted).describe('Keys that outlive the secret key.'),
+    }),
+  })
+  .meta({ id: 'Reencryption' })
+
 const spaceSettings = {
   maximumPassages: z
     .int()
@@ -255,5 +274,6 @@ export const spacePageSchema = pageOf(spaceSchema).meta({ id: 'SpacePage' })
 
 export type UpdateOrganisationBody = z.output<typeof updateOrganisationSchema>
 export type OrganisationBody = z.output<typeof organisationSchema>
+export type ReencryptionBody = z.output<typeof reencryptionSchema>
 export type NewApiKeyBody = z.output<typeof newApiKeySchema>
 export type SpaceBody = z.output<typeof spaceSchema>

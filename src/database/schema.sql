@@ -308,6 +308,13 @@ create table insight_questions (
 CREATE INDEX insight_questions_by_time ON insight_questions USING btree (organisation_id, last_asked_at);
 CREATE INDEX insight_questions_of_space_by_time ON insight_questions USING btree (space_id, last_asked_at);
 
+create table installation_keys (
+  name text not null,
+  sealed text not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint installation_keys_pkey PRIMARY KEY (name)
+);
+
 create table ledger_entries (
   request_id text not null,
   organisation_id uuid not null,

@@ -2,13 +2,20 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ErasureKind } from '../contract/erasures.ts'
 import { isObject } from '../kernel/index.ts'
 
-/** Digests of subjects and signatures of certificates, with two keys that are derived from the secret key of the installation. */
 export type ErasureKeys = ReturnType<typeof createErasureKeys>
 
-export function createErasureKeys(masterKey: string | Uint8Array) {
-  const derive = (purpose: string) => createHmac('sha256', masterKey).update(purpose).digest()
-  const digestKey = derive('portico erasure subjects v1')
-  const signatureKey = derive('portico erasure certificates v1')
+/**
+ * The keys of an installation as text for `createErasureKeys`, from its secret key at that time. They stay when the secret key is replaced: certificates
+ * must be verifiable for years.
+ */
+export function deriveErasureKeys(masterKey: string | Uint8Array): string {
+  const derive = (purpose: string) => createHmac('sha256', masterKey).update(purpose).digest('base64url')
+  return `${derive('portico erasure subjects v1')}.${derive('portico erasure certificates v1')}`
+}
+
+/** Digests of subjects and signatures of certificates. */
+export function createErasureKeys(derived: string) {
+  const [digestKey, signatureKey] = derived.split('.').map((key) => Buffer.from(key, 'base64url')) as [Buffer, Buffer]
   const sign = (certificate: object) =>
     createHmac('sha256', signatureKey)
       .update(JSON.stringify(ordered({ ...certificate, signature: undefined })))

@@ -2,7 +2,7 @@ import type { ErasureCertificate, LeftCounts } from '../contract/erasures.ts'
 import { type Clock, describeError, type Log, repeatWork, type SecretBox } from '../kernel/index.ts'
 import type { ErasureKeys } from './erasure-keys.ts'
 import type { ErasureRecorder, ErasureStep, ErasureSubject } from './erasure-step.ts'
-import type { ClaimedErasure, ErasureStore } from './erasures.store.ts'
+import { type ClaimedErasure, erasuresColumn, type ErasureStore } from './erasures.store.ts'
 import { notErased } from './not-erased.ts'
 
 export interface ErasureWorkerDependencies {
@@ -21,8 +21,6 @@ const unwrittenMs = 6_000
 /** A held erasure is extended at this interval. */
 const holdEveryMs = 5_000
 const retrySeconds = { left: 2, failed: 10 }
-
-export const sealedContext = (id: string) => `erasure:${id}`
 
 /** Works on accepted erasures, one after the other, until each has its certificate. */
 export function createErasureWorker(dependencies: ErasureWorkerDependencies) {
@@ -66,7 +64,7 @@ class DataLeft extends Error {}
 async function work(dependencies: ErasureWorkerDependencies, claimed: ClaimedErasure, signal: AbortSignal) {
   const { store, secretBox, clock } = dependencies
   const { id, organisationId, kind, requestedAt } = claimed
-  const value = secretBox.open(claimed.subjectSealed, sealedContext(id))
+  const value = secretBox.open(claimed.subjectSealed, erasuresColumn.contextOf(id))
   const subject: ErasureSubject = { erasureId: id, organisationId, kind, value, requestedAt }
   const recorder: ErasureRecorder = {
     add: (transaction, removed) => store.add(transaction, id, removed),

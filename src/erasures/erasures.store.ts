@@ -1,7 +1,7 @@
 import type { Erasure, ErasureCertificate, ErasedKind, ErasureKind, RemovedCounts } from '../contract/erasures.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import { createUuid, type OrganisationId } from '../kernel/index.ts'
-import { type Actor, recordAdminChange } from '../operators/index.ts'
+import { type Actor, recordAdminChange, type SealedColumn } from '../operators/index.ts'
 import type { ErasurePlan } from './erasure-step.ts'
 
 export interface NewErasure {
@@ -23,6 +23,14 @@ export interface ClaimedErasure {
   subjectSealed: string
   requestedAt: Date
   requestedBy: string
+}
+
+export const erasuresColumn: SealedColumn = {
+  kind: 'erasures',
+  table: 'erasures',
+  id: 'id',
+  column: 'subject_sealed',
+  contextOf: (id) => `erasure:${id}`,
 }
 
 export type ErasureStore = ReturnType<typeof createErasureStore>

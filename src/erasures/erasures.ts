@@ -1,7 +1,8 @@
 import type { Erasure, ErasureKind, ErasurePage } from '../contract/erasures.ts'
 import { createUuid, isUuid } from '../kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
-import { createErasureWorker, type ErasureWorkerDependencies, sealedContext } from './erasure-worker.ts'
+import { createErasureWorker, type ErasureWorkerDependencies } from './erasure-worker.ts'
+import { erasuresColumn } from './erasures.store.ts'
 
 export type Erasures = ReturnType<typeof createErasures>
 
@@ -19,7 +20,7 @@ export function createErasures(dependencies: ErasureWorkerDependencies) {
         organisationId,
         kind,
         subjectDigest: keys.digest(organisationId, kind, value),
-        subjectSealed: secretBox.seal(value, sealedContext(newId)),
+        subjectSealed: secretBox.seal(value, erasuresColumn.contextOf(newId)),
         requestedAtMs: nowMs,
         actor,
       })

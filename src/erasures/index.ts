@@ -1,5 +1,5 @@
-export { createErasureKeys, type ErasureKeys } from './erasure-keys.ts'
+export { createErasureKeys, deriveErasureKeys, type ErasureKeys } from './erasure-keys.ts'
 export type { ErasureStep } from './erasure-step.ts'
 export { createErasures, type Erasures } from './erasures.ts'
 export { erasureRoutes } from './erasures.routes.ts'
-export { createErasureStore } from './erasures.store.ts'
+export { createErasureStore, erasuresColumn } from './erasures.store.ts'

@@ -23,6 +23,17 @@ describe('a sealed secret', () => {
     }
   })
 
+  it('opens with the second key too, and is sealed with the first one again', () => {
+    const former = box.seal('sk-live', 'provider:a')
+    const next = createSecretBox('another secret key of 32 bytes or more', 'a secret key of tests, 32 bytes or more')
+    expect(next.open(former, 'provider:a')).toBe('sk-live')
+    const resealed = next.reseal(former, 'provider:a')!
+    expect(() => box.open(resealed, 'provider:a')).toThrow()
+    expect(next.open(resealed, 'provider:a')).toBe('sk-live')
+    expect(next.reseal(resealed, 'provider:a')).toBeUndefined()
+    expect(() => next.reseal(former, 'provider:b')).toThrow()
+  })
+
   it('needs a key of at least 32 bytes', () => {
     expect(() => createSecretBox('short')).toThrow('32 bytes')
   })

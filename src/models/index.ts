@@ -10,6 +10,7 @@ export { type CatalogueConfiguration, offlineModelId } from './from-configuratio
 export { modelRoutes } from './models.routes.ts'
 export { priceInForce } from './find-model.ts'
 export { createOperatorCatalogue, type OperatorCatalogue } from './operator-catalogue.ts'
+export { providerSecretsColumn } from './provider-secrets.ts'
 export { loadPriceSnapshot } from './snapshot.ts'
 export type { PriceSnapshot, SnapshotModel, SnapshotPrices } from './snapshot.ts'
 export { createCatalogueViews, type CatalogueViews } from './views/create-catalogue-views.ts'

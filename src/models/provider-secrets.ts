@@ -1,7 +1,16 @@
 import type { SecretBox } from '../kernel/index.ts'
+import type { SealedColumn } from '../operators/index.ts'
 import type { ProviderSecrets } from './from-operator.ts'
 
 /** Secrets of the operator's providers, sealed in the database. */
+
+export const providerSecretsColumn: SealedColumn = {
+  kind: 'providers',
+  table: 'catalogue_providers',
+  id: 'id',
+  column: 'secrets_sealed',
+  contextOf: (id) => `provider:${id}`,
+}
 
 /** `undefined` keeps the stored value, null removes it. */
 export interface SecretsChange {
@@ -16,7 +25,9 @@ interface SealedSecrets {
 }
 
 export function openSecrets(secretBox: SecretBox, { id, secrets_sealed: sealed }: SealedSecrets): ProviderSecrets {
-  return sealed === null ? {} : (JSON.parse(secretBox.open(sealed, `provider:${id}`)) as ProviderSecrets)
+  return sealed === null
+    ? {}
+    : (JSON.parse(secretBox.open(sealed, providerSecretsColumn.contextOf(id))) as ProviderSecrets)
 }
 
 /** Secrets sealed with another secret key cannot be opened; the provider can still be replaced. */
@@ -32,7 +43,9 @@ export function secretColumns(secretBox: SecretBox, id: string, secrets: Provide
   const { apiKey, headers, credentials } = secrets
   return {
     secrets_sealed:
-      Object.keys(secrets).length === 0 ? null : secretBox.seal(JSON.stringify(secrets), `provider:${id}`),
+      Object.keys(secrets).length === 0
+        ? null
+        : secretBox.seal(JSON.stringify(secrets), providerSecretsColumn.contextOf(id)),
     api_key_last_four: lastFourOf(apiKey),
     header_names: Object.keys(headers ?? {}).sort(),
     has_credentials: credentials !== undefined,

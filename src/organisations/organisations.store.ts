@@ -1,7 +1,7 @@
 import type { AdminAction } from '../contract/admin-log.ts'
 import { type Database, isForeignKeyViolation, type Queryable, type RecordChange } from '../database/index.ts'
 import { AppError, type OrganisationId, isUuid, type StoredCredential } from '../kernel/index.ts'
-import { type Actor, changedFields, recordAdminChange } from '../operators/index.ts'
+import { type Actor, changedFields, recordAdminChange, type SealedColumn } from '../operators/index.ts'
 import { describeOrganisation } from './describe-organisation.ts'
 import type { Organisation, OrganisationRecord, RemovedOrganisation } from './organisation.ts'
 import {
@@ -16,6 +16,14 @@ import {
 
 /** The topic of organisations and their keys in the change feed. */
 export const organisationsTopic = 'organisations'
+
+export const webhookSecretsColumn: SealedColumn = {
+  kind: 'webhooks',
+  table: 'organisations',
+  id: 'id',
+  column: 'webhook_secret_sealed',
+  contextOf: (id) => `webhook:${id}`,
+}
 
 interface OrganisationsPage {
   total: number

@@ -24,7 +24,7 @@ import {
   switchModels,
 } from './organisation-change.ts'
 import { createKeyUses, type UsedKey } from './key-use.ts'
-import { type OrganisationStore, organisationsTopic } from './organisations.store.ts'
+import { type OrganisationStore, organisationsTopic, webhookSecretsColumn } from './organisations.store.ts'
 
 /** An API key in clear text. Only its hash is stored. */
 interface NewApiKey {
@@ -168,7 +168,7 @@ function createWebhookChanges(
   { store, secretBox, webhookRule, clock }: OrganisationsDependencies,
   finishChange: (id: string, found: boolean) => Promise<void>,
 ): Pick<Organisations, 'setWebhook' | 'removeWebhook' | 'loadWebhookSecret'> {
-  const contextOf = (id: string) => `webhook:${id}`
+  const { contextOf } = webhookSecretsColumn
   return {
     async setWebhook(id, { url, secret = createWebhookSecret() }, actor) {
       const webhook = { url: checkWebhookUrl(url, webhookRule), secretSealed: secretBox.seal(secret, contextOf(id)) }

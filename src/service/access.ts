@@ -1,5 +1,5 @@
 import { fetch as undiciFetch } from 'undici'
-import { createAccounts } from '../accounts/index.ts'
+import { type AccountSecrets, createAccounts } from '../accounts/index.ts'
 import type { Config } from '../config.ts'
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import { publicNetworks, type SecretBox } from '../kernel/index.ts'
@@ -21,13 +21,12 @@ interface AccessDependencies extends PartContext {
   control: Database
   changeFeed: ChangeFeed
   secretBox: SecretBox
-  /** Signs cookies, and encrypts the secrets of second factors. */
-  accountsSecret: string
+  accountSecrets: AccountSecrets
 }
 
 /** Organisations with their keys, operator tokens, people, and the log of what they change. */
 export async function openAccess(dependencies: AccessDependencies) {
-  const { config, control, changeFeed, secretBox, accountsSecret, clock, log, onStop } = dependencies
+  const { config, control, changeFeed, secretBox, accountSecrets, clock, log, onStop } = dependencies
   const organisationStore = createOrganisationStore(control, recordChange)
   const organisations = await createOrganisations({
     store: organisationStore,
@@ -47,7 +46,7 @@ export async function openAccess(dependencies: AccessDependencies) {
   onStop(() => operatorTokens.close())
   const accounts = createAccounts({
     database: control,
-    secret: accountsSecret,
+    ...accountSecrets,
     publicUrl: config.settings.server.publicUrl,
     ...toSignInSettings(config),
     fetch: openInternet(config, onStop),

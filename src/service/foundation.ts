@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto'
 import type { Config } from '../config.ts'
-import { createChangeFeed } from '../database/index.ts'
-import { createErasureKeys } from '../erasures/index.ts'
+import { createChangeFeed, type Database, DatabaseStartError } from '../database/index.ts'
+import { createErasureKeys, deriveErasureKeys } from '../erasures/index.ts'
 import { secretKeyCheck } from '../backup/index.ts'
 import { createMetrics } from '../http/index.ts'
 import { type Clock, createPseudonyms, createSecretBox, type Log } from '../kernel/index.ts'
+import { openInstallationKey } from '../operators/index.ts'
 import { createTokenCounting } from '../tokens/index.ts'
 import type { ControlStorage } from './storage.ts'
 
@@ -20,12 +21,17 @@ export interface PartContext {
 }
 
 /** The change feed, token counting, metrics and the encryption of secrets, next to the control database. */
-export async function openFoundation({ databases, secretKey }: ControlStorage, { log, clock, onStop }: PartContext) {
+export async function openFoundation({ databases, secretKey }: ControlStorage, context: PartContext) {
+  const { config, log, clock, onStop } = context
   onStop(() => databases.close())
-  const secretBox = createSecretBox(secretKey)
+  const { secondSecretKey } = config.secrets
+  const secretBox = createSecretBox(secretKey, secondSecretKey)
   const pseudonyms = createPseudonyms(secretKey)
-  const accountsSecret = createHmac('sha256', secretKey).update('portico accounts v1').digest('base64url')
   const { control } = databases
+  if (secondSecretKey !== undefined) await assertErasureKeysStored(control)
+  const erasureKeys = await openInstallationKey({ control, secretBox, log }, 'erasures', () =>
+    deriveErasureKeys(secretKey),
+  )
   const changeFeed = createChangeFeed({ database: control, clock, log })
   await changeFeed.start()
   onStop(() => changeFeed.close())
@@ -38,8 +44,26 @@ export async function openFoundation({ databases, secretKey }: ControlStorage, {
     metrics: createMetrics(),
     secretBox,
     pseudonyms,
-    accountsSecret,
-    erasureKeys: createErasureKeys(secretKey),
+    accountSecrets: {
+      secret: accountsSecret(secretKey),
+      secondSecret: secondSecretKey === undefined ? undefined : accountsSecret(secondSecretKey),
+    },
+    erasureKeys: createErasureKeys(erasureKeys),
     keyCheck: secretKeyCheck(secretKey),
   }
+}
+
+function accountsSecret(secretKey: string): string {
+  return createHmac('sha256', secretKey).update('portico accounts v1').digest('base64url')
+}
+
+/** They are derived from the secret key of the time of the erasures, which must not be the second one already. */
+async function assertErasureKeysStored(control: Database): Promise<void> {
+  const [row] = await control.query<{ missing: boolean }>(
+    `SELECT EXISTS (SELECT FROM erasures) AND NOT EXISTS (SELECT FROM installation_keys) AS missing`,
+  )
+  if (row!.missing)
+    throw new DatabaseStartError(
+      'start this version once without PORTICO_SECOND_SECRET_KEY, and with the secret key that you have: it stores the keys that sign certificates of erasure',
+    )
 }

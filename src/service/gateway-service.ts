@@ -58,12 +58,12 @@ export async function createGatewayService({
 async function openParts(context: PartContext, storage: ControlStorage, isStopping: () => boolean) {
   const { config, clock, log } = context
   const foundation = await openFoundation(storage, context)
-  const { control, changeFeed, metrics, tokens, secretBox, pseudonyms, accountsSecret } = foundation
+  const { control, changeFeed, metrics, tokens, secretBox, pseudonyms, accountSecrets } = foundation
   const { organisations, operatorTokens, accounts, limiter } = await openAccess({
     control,
     changeFeed,
     secretBox,
-    accountsSecret,
+    accountSecrets,
     ...context,
   })
   const models = await openModels({ control, changeFeed, organisations, secretBox, metrics, tokens, ...context })

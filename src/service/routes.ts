@@ -50,6 +50,7 @@ import {
   auditRoutes,
   findingsOfCounts,
   operatorRoutes,
+  type Reencryption,
   type OperatorTokens,
 } from '../operators/index.ts'
 import { modelSwitchRoutes, organisationRoutes, type Organisations } from '../organisations/index.ts'
@@ -60,6 +61,7 @@ export interface RouteDependencies {
   role: Role
   organisations: Organisations
   operatorTokens: OperatorTokens
+  reencryption: Reencryption
   accounts: Accounts
   adminLog: AdminLog
   catalogue: LiveCatalogue
@@ -154,7 +156,7 @@ export function createRoutes(dependencies: RouteDependencies): Routes[] {
     ...operatorPages(dependencies),
     backupRoutes(dependencies.backups),
     erasureRoutes({ erasures: dependencies.erasures, hasOrganisation: (id) => organisations.get(id) !== undefined }),
-    operatorRoutes({ operatorTokens }),
+    operatorRoutes({ operatorTokens, reencryption: dependencies.reencryption }),
     adminLogRoutes({ adminLog, hasOrganisation: (id) => organisations.get(id) !== undefined }),
     auditRoutes({
       checks: [

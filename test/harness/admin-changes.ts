@@ -389,6 +389,15 @@ export const adminChanges: Change[] = [
     },
   },
   {
+    route: 'POST /api/secret-key/reencrypt',
+    path: () => '/api/secret-key/reencrypt',
+    entry: {
+      action: 'secret_key.reencrypted',
+      before: null,
+      after: { reencrypted: 0, unchanged: expect.any(Number), unreadable: 0 },
+    },
+  },
+  {
     route: 'POST /api/operator-token/rotate',
     path: () => '/api/operator-token/rotate',
     entry: {

@@ -149,6 +149,7 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'GET /api/console/organisations': 'operator',
   'GET /api/console/organisations/{id}': 'operator',
   'POST /api/operator-token/rotate': 'operator',
+  'POST /api/secret-key/reencrypt': 'operator',
   'POST /api/backup': 'operator',
   'GET /api/audit': 'operator',
   'GET /api/ledger/journals': 'operator',

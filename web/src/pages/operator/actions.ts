@@ -60,6 +60,7 @@ const known: Record<AdminAction, true> = {
   'provider.created': true,
   'provider.removed': true,
   'provider.updated': true,
+  'secret_key.reencrypted': true,
   'space.created': true,
   'space.published': true,
   'space.removed': true,

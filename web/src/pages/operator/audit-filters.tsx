@@ -16,6 +16,7 @@ const subjectTypes = [
   'person',
   'price',
   'provider',
+  'secret_key',
   'space',
 ] as const
 
