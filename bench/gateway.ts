@@ -7,6 +7,7 @@ import { pinToMeasuredCore, runWrk, startNginxUpstream } from './gateway/pinned-
 import { startPortkey } from './gateway/portkey.ts'
 import { startBenchPortico } from './gateway/portico.ts'
 import { startRole } from './gateway/roles.ts'
+import { describeThreads, readThreadTimes } from './gateway/thread-times.ts'
 import { figureWriter, rotated } from './runner/figures.ts'
 import { processorMs, processorMsAtRest } from './runner/processor-time.ts'
 import { median } from './runner/ratios.ts'
@@ -18,11 +19,13 @@ import { median } from './runner/ratios.ts'
  * before. `--portkey` installs Portkey's gateway into a temporary folder and measures it as well.
  *
  *   npm run bench:gateway -- [--seconds 4] [--rounds 1] [--connections 16,1] [--kinds plain,streamed]
- *     [--journals none,database,local] [--portkey] [--pinned] [--json FILE]
+ *     [--journals none,database,local] [--portkey] [--pinned] [--threads] [--warmup 20000] [--json FILE]
  *
  * `--journals none` measures the gateway without a ledger. `--pinned` gives the measured process one core for all its threads, and the
  * other core to wrk and an nginx upstream: rates that the load generator does not limit, of plain calls only. It needs wrk, nginx and
- * taskset, and an idle machine with two cores.
+ * taskset, and an idle machine with two cores. `--threads` prints what the threads of each process take for a call (Linux).
+ * `--warmup` is the number of calls before the first measured one; without it each case is warmed up for half of its time, 3 s at most, in which V8 has
+ * not compiled everything of a slow subject.
  */
 
 const { values } = parseArgs({
@@ -34,6 +37,8 @@ const { values } = parseArgs({
     journals: { type: 'string', default: 'database,local' },
     portkey: { type: 'boolean', default: false },
     pinned: { type: 'boolean', default: false },
+    threads: { type: 'boolean', default: false },
+    warmup: { type: 'string' },
     json: { type: 'string' },
   },
 })
@@ -135,16 +140,24 @@ async function run(all: readonly Target[]): Promise<void> {
       const title = `${kind}, ${clients === 1 ? 'one at a time' : `${clients} at once`}`
       console.log(`\n${title}${stream ? ': time to the first text' : ''} (${rounds} rounds of ${seconds} s each)`)
       const measured = new Map<Target, Figures[]>(all.map((target) => [target, []]))
-      for (const target of all) await load(target, stream, clients, Math.min(3, seconds / 2))
+      for (const target of all) await warmUp(target, stream, clients)
       for (let round = 0; round < rounds; round++) {
         for (const target of rotated(all, round)) {
-          const figures = await load(target, stream, clients, seconds)
+          const figures = await load(target, stream, clients, seconds, true)
           measured.get(target)!.push(figures)
           record(title, round, target, stream, figures)
         }
       }
       print(measured)
     }
+  }
+}
+
+async function warmUp(target: Target, stream: boolean, clients: number): Promise<void> {
+  const wantedCalls = Number(values.warmup ?? 1)
+  for (let done = 0; done < wantedCalls;) {
+    const { requestsPerSecond } = await load(target, stream, clients, Math.min(3, seconds / 2))
+    done += requestsPerSecond * Math.min(3, seconds / 2)
   }
 }
 
@@ -187,7 +200,13 @@ function describe(
   return line + ratio + (errors > 0 ? `   ${errors} ERRORS` : '')
 }
 
-async function load(target: Target, stream: boolean, clients: number, seconds: number): Promise<Figures> {
+async function load(
+  target: Target,
+  stream: boolean,
+  clients: number,
+  seconds: number,
+  isMeasured = false,
+): Promise<Figures> {
   const body = JSON.stringify({
     model: 'bench-model',
     stream,
@@ -196,10 +215,15 @@ async function load(target: Target, stream: boolean, clients: number, seconds: n
   })
   const headers = { 'content-type': 'application/json', ...target.headers }
   const processorBefore = processorMs(target.pid) ?? Number.NaN
+  const threadsBefore = values.threads && isMeasured ? readThreadTimes(target.pid) : undefined
   const { requests, elapsed, p50Ms, p99Ms, errors } = values.pinned
     ? await loadWithWrk(target.url, headers, body, clients, seconds)
     : await loadFromHere(target.url, headers, body, stream, clients, seconds)
   const processorAfter = (await processorMsAtRest(target.pid)) ?? Number.NaN
+  if (threadsBefore) {
+    const lines = describeThreads(threadsBefore, readThreadTimes(target.pid), requests)
+    console.log([`    ${target.name}: ${requests} calls`, ...lines].join('\n      '))
+  }
   return {
     requestsPerSecond: requests / elapsed,
     processorUs: ((processorAfter - processorBefore) * 1000) / requests,
