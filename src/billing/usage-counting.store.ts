@@ -5,47 +5,40 @@ import { countTags } from './usage-tags.store.ts'
 /** Quarter hours are kept for longer than any report reads them. */
 const keptSlotDays = 40
 
-const summed = {
-  requests: 'count(*)',
-  estimated_requests: 'count(*) filter (where estimated)',
-  failed_requests: 'count(*) filter (where failed)',
-  ...Object.fromEntries(
-    [
-      'prompt_tokens',
-      'completion_tokens',
-      'cached_tokens',
-      'cache_write_tokens',
-      'reasoning_tokens',
-      'billed_pico_usd',
-      'written_off_pico_usd',
-    ].map((column) => [column, `sum(${column})::int8`]),
-  ),
-}
+const tokens = ['prompt_tokens', 'completion_tokens', 'cached_tokens', 'cache_write_tokens', 'reasoning_tokens']
+const sums = ['requests', 'estimated_requests', 'failed_requests', ...tokens, 'billed_pico_usd', 'written_off_pico_usd']
 
 /** Adds the counted entries to a table of sums with these keys. */
 function addSums(table: string, keys: string): string {
-  const columns = Object.keys(summed)
-  return `insert into ${table} (${keys}, ${columns.join(', ')})
-    select ${keys}, ${Object.values(summed).join(', ')} from counted group by ${keys} order by ${keys}
-    on conflict (${keys}) do update set ${columns.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`
+  return `insert into ${table} (${keys}, ${sums.join(', ')})
+    select ${keys}, ${sums.map((column) => `sum(${column})::int8`).join(', ')} from counted group by ${keys} order by ${keys}
+    on conflict (${keys}) do update set ${sums.map((column) => `${column} = ${table}.${column} + excluded.${column}`).join(', ')}`
 }
 
 /**
- * Adds the entries of the relation `ids (request_id)` to the tables, in CTEs that follow `ids`. Rows are written in the order of their
+ * Adds the entries of the relation `ids (request_id)` to the tables, in CTEs that follow `ids`. Each entry is read once, and entries that differ in
+ * no key of a table are added up first. A quarter hour is part of one day: offsets of time zones are multiples of 15 minutes. Rows are written in the order of their
  * keys. Only the holder of the lock writes, so the order matters for the flush of refused calls only.
  */
 const addEntries = `
-  zones as materialized (
-    select organisation_id, usage_zone_of(organisation_id) as zone from (
-      select distinct organisation_id from ledger_entries where request_id = any(array(select request_id from ids))) as present
+  found as materialized (
+    select request_id, organisation_id, date_bin('15 minutes', started_at, 'epoch') as slot, model, surface,
+      coalesce(space_id, '${noSpace}') as space_id, started_at, ending, failure, estimated,
+      prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens, billed_pico_usd,
+      written_off_pico_usd, case when first_token_ms is not null then ${bucketOf('first_token_ms')} end as first_bucket,
+      case when ending = 'completed' then ${bucketOf("date_part('epoch', settled_at - started_at) * 1000")} end as total_bucket
+    from ledger_entries where request_id = any(array(select request_id from ids))
+  ), zones as materialized (
+    select organisation_id, usage_zone_of(organisation_id) as zone from (select distinct organisation_id from found) as present
+  ), alike as materialized (
+    select organisation_id, slot, model, surface, space_id, ending, failure, first_bucket, total_bucket,
+      count(*) as requests, count(*) filter (where estimated) as estimated_requests,
+      ${[...tokens, 'billed_pico_usd', 'written_off_pico_usd'].map((column) => `sum(${column}) as ${column}`).join(', ')}
+    from found group by 1, 2, 3, 4, 5, 6, 7, 8, 9
   ), counted as materialized (
-    select e.request_id, e.organisation_id, (e.started_at at time zone z.zone)::date as day, e.model, e.surface,
-      coalesce(e.space_id, '${noSpace}') as space_id, e.started_at, e.ending, e.failure, e.estimated, ${isFailed} as failed,
-      e.prompt_tokens, e.completion_tokens, e.cached_tokens, e.cache_write_tokens, e.reasoning_tokens, e.billed_pico_usd,
-      e.written_off_pico_usd, e.first_token_ms,
-      case when e.ending = 'completed' then extract(epoch from e.settled_at - e.started_at) * 1000 end as total_ms
-    from ledger_entries e join zones z using (organisation_id)
-    where e.request_id = any(array(select request_id from ids))
+    select alike.*, (slot at time zone zone)::date as day, ${isFailed} as failed,
+      case when ${isFailed} then requests else 0 end as failed_requests
+    from alike join zones using (organisation_id)
   ), in_days as (
     ${addSums('usage_days', 'organisation_id, day, model, surface, space_id')}
   ), in_model_days as (
@@ -56,30 +49,30 @@ const addEntries = `
   ), in_latency as (
     insert into usage_latency_days
     select organisation_id, day, model, surface, bucket, sum(first_token), sum(total) from (
-      select organisation_id, day, model, surface, ${bucketOf('first_token_ms')} as bucket, 1 as first_token, 0 as total
-      from counted where first_token_ms is not null
+      select organisation_id, day, model, surface, first_bucket as bucket, requests as first_token, 0 as total
+      from counted where first_bucket is not null
       union all
-      select organisation_id, day, model, surface, ${bucketOf('total_ms')}, 0, 1 from counted where total_ms is not null) as measured
+      select organisation_id, day, model, surface, total_bucket, 0, requests from counted where total_bucket is not null) as measured
     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
     on conflict (organisation_id, day, model, surface, bucket) do update set
       first_tokens = usage_latency_days.first_tokens + excluded.first_tokens,
       totals = usage_latency_days.totals + excluded.totals
   ), in_slots as (
     insert into usage_slots
-    select organisation_id, date_bin('15 minutes', started_at, 'epoch'), count(*), sum(billed_pico_usd)::int8
-    from counted where started_at > now() - interval '${keptSlotDays} days' group by 1, 2 order by 1, 2
+    select organisation_id, slot, sum(requests)::int8, sum(billed_pico_usd)::int8
+    from counted where slot > now() - interval '${keptSlotDays} days' group by 1, 2 order by 1, 2
     on conflict (organisation_id, starts_at) do update set
       requests = usage_slots.requests + excluded.requests,
       billed_pico_usd = usage_slots.billed_pico_usd + excluded.billed_pico_usd
   ), in_failures as (
     insert into usage_failures
-    select organisation_id, day, model, surface, false, coalesce(failure, ending), count(*)
+    select organisation_id, day, model, surface, false, coalesce(failure, ending), sum(requests)::int8
     from counted where failed group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
     on conflict (organisation_id, day, model, surface, refused, code) do update set
       requests = usage_failures.requests + excluded.requests
   ), in_endings as (
     insert into usage_endings
-    select organisation_id, ending, started_at, request_id from counted where ending <> 'completed' order by 1, 2, 3, 4
+    select organisation_id, ending, started_at, request_id from found where ending <> 'completed' order by 1, 2, 3, 4
     on conflict do nothing
   )`
 
