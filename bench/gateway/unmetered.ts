@@ -99,6 +99,7 @@ function unmeteredLedger(): Ledger {
     hold: async ({ requestId, outputCapTokens }: Parameters<Ledger['hold']>[0]): Promise<Hold> => ({
       requestId,
       durable,
+      makeDurable: () => durable,
       outputCapTokens,
       capReduced: false,
       grant: () => true,

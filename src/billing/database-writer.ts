@@ -65,8 +65,12 @@ export class DatabaseWriter implements LedgerWriter {
 
   open(instance: InstanceId, row: HoldRow): Promise<void> {
     return new Promise((resolve, reject) =>
-      this.queue.add({ kind: 'open', instance, row, resolve, reject, ...queued(true) }),
+      this.queue.add({ kind: 'open', instance, row, resolve, reject, ...queued(true, true) }),
     )
+  }
+
+  hurry(): void {
+    this.queue.hurry()
   }
 
   change(instance: InstanceId, change: HoldChange): Promise<void> {

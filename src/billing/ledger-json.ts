@@ -40,6 +40,22 @@ export function encodeEntry({ receipt, statedAttoUsd, tags }: Entry): string {
   )
 }
 
+/** What an entry has in common with many others of its organisation and model. */
+export function encodeKind(receipt: Entry['receipt']): string {
+  const { unitPrices } = receipt
+  return (
+    `{"organisation_id":"${receipt.organisationId}","period":"${receipt.period}"` +
+    `,"surface":"${receipt.surface}"${spaceField(receipt.spaceId)},"model":${textToJson(receipt.model)}` +
+    `,"deployment_id":${textToJson(receipt.deploymentId)},"provider_id":${textToJson(receipt.providerId)}` +
+    `,"hosting":${textToJson(receipt.hosting)}` +
+    `,"input_atto_usd":"${unitPrices.input}","output_atto_usd":"${unitPrices.output}","cache_read_atto_usd":"${unitPrices.cacheRead}"` +
+    `,"cache_write_atto_usd":"${unitPrices.cacheWrite}","reasoning_atto_usd":"${unitPrices.reasoning}"` +
+    `,"price_source":${textToJson(receipt.priceSource)},"cost_basis":"${receipt.costBasis}"` +
+    `,"markup_basis_points":${receipt.markupBasisPoints},"estimated":${receipt.estimated},"ending":${textToJson(receipt.ending)}` +
+    `,"finish_reason":${textToJson(receipt.finishReason)}}`
+  )
+}
+
 /** A batch whose holds and entries are JSON already. */
 export interface EncodedBatch {
   opens: string[]

@@ -7,8 +7,10 @@ export type SettleResult = { kind: 'entered' } | { kind: 'existing'; receipt: Re
 
 /** Makes the writes of the hot path durable, in the order of the calls: in the database itself, or in a journal first. */
 export interface LedgerWriter {
-  /** Resolves when the hold is durable. Rejects with 503 when that takes too long, or with `conflict` for a used id. */
+  /** Resolves when the hold is durable: it waits a moment for other writes to share their flush. Rejects with 503 when that takes too long, or with `conflict` for a used id. */
   open(instance: InstanceId, row: HoldRow): Promise<void>
+  /** Ends the wait of holds for other writes. */
+  hurry(): void
   /** Resolves when the change is durable, or the hold is gone. */
   change(instance: InstanceId, change: HoldChange): Promise<void>
   /** Resolves when the settlement is durable. Repeated until then; `abandon` ends it. */

@@ -70,6 +70,11 @@ export class OpenHold implements Hold {
     )
   }
 
+  makeDurable(): Promise<void> {
+    this.deps.writer.hurry()
+    return this.durable
+  }
+
   grant(boundTokens: number, estimateTokens = boundTokens): true | Promise<void> {
     if (this.isRevoked) return Promise.reject(unavailable())
     const tokens = Math.min(boundTokens, this.wantedTokens)

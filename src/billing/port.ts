@@ -59,8 +59,10 @@ export type CallTags = Readonly<Record<string, string>>
  */
 export interface Hold {
   readonly requestId: RequestId
-  /** Rejects when the hold could not be written: nothing may be shown then. */
+  /** Rejects when the hold could not be written: nothing may be shown then. Its write waits a moment for others, such as the settlement. */
   readonly durable: Promise<void>
+  /** `durable`, for a caller that waits for it: its write waits for no other. */
+  makeDurable(): Promise<void>
   /** The output cap to send to the provider: the client's, a smaller one that fits the budget, or null for the provider's default. */
   readonly outputCapTokens: number | null
   /** True when outputCapTokens was made smaller than asked, for `x-adjusted-params`. */

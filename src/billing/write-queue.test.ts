@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../kernel/index.ts'
 import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from './write-queue.ts'
 
@@ -9,10 +9,10 @@ interface TestWrite extends QueuedWrite {
   resolve(answer: string): void
 }
 
-function makeWrite(name: number, mayExpire = true): TestWrite {
+function makeWrite(name: number, mayExpire = true, mayWait = false): TestWrite {
   const { promise: answer, resolve, reject } = Promise.withResolvers<string>()
   answer.catch(() => {})
-  return { name, answer, resolve, reject, ...queued(mayExpire) }
+  return { name, answer, resolve, reject, ...queued(mayExpire, mayWait) }
 }
 
 function createGated(maximumBatch = 3) {
@@ -77,6 +77,52 @@ describe('a queue of writes', () => {
     gates[0]!.resolve()
     await queue.drained()
     expect(batches).toEqual([[1, 2]])
+  })
+
+  test('writes what may wait with the next write that may not', async () => {
+    // Its time does not pass, however busy the machine is.
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { queue, batches, gates } = createGated()
+    queue.add(makeWrite(1, true, true))
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn()
+    expect(batches).toEqual([])
+    queue.add(makeWrite(2))
+    await nextTurn()
+    expect(batches).toEqual([[1, 2]])
+    gates[0]!.resolve()
+    await queue.drained()
+    queue.close()
+  })
+
+  test('writes what may wait soon, although nothing else comes, also behind a flush', async () => {
+    const { queue, batches, gates } = createGated()
+    queue.add(makeWrite(1, true, true))
+    await expect.poll(() => gates.length).toBe(1)
+    queue.add(makeWrite(2, true, true))
+    gates[0]!.resolve()
+    await expect.poll(() => gates.length).toBe(2)
+    gates[1]!.resolve()
+    await queue.drained()
+    expect(batches).toEqual([[1], [2]])
+    queue.close()
+  })
+
+  test('writes what may wait when it is hurried, or has to be empty', async () => {
+    const { queue, batches, gates } = createGated()
+    queue.add(makeWrite(1, true, true))
+    queue.hurry()
+    await nextTurn()
+    expect(batches).toEqual([[1]])
+    gates[0]!.resolve()
+    await queue.drained()
+    queue.add(makeWrite(2, true, true))
+    const drained = queue.drained()
+    await expect.poll(() => gates.length).toBe(2)
+    gates[1]!.resolve()
+    await drained
+    expect(batches).toEqual([[1], [2]])
+    queue.close()
   })
 
   test('writes what gathered during a flush together, in order, up to the batch size', async () => {

@@ -39,6 +39,7 @@ function arrange(
   const outcomes: Outcome[] = []
   const hold = {
     durable,
+    makeDurable: () => durable,
     outputCapTokens: null,
     capReduced: false,
     grant: () => true,

@@ -90,7 +90,6 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
       const answering = run(opened, false, (provider, providerCall) => provider.complete(providerCall))
       try {
         const { value: answer, deployment } = await raceSignal(answering, call.signal)
-        await opened.hold.durable
         return await settleWhole(opened, answer, deployment)
       } catch (error) {
         if (hasLeft(opened) && readOnWhole(opened, answering)) throw toAppError(error, call.signal)
@@ -102,7 +101,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
       const answering = run(opened, true, (provider, providerCall) => provider.stream(providerCall))
       try {
         const { value: stream, deployment } = await raceSignal(answering, call.signal)
-        await opened.hold.durable
+        await opened.hold.makeDurable()
         // A client that has left never starts to read, and only a relay that was started settles its hold.
         call.signal.throwIfAborted()
         return {
@@ -255,12 +254,16 @@ async function settleWhole(
 ): Promise<WholeCompletion> {
   const usage = await countAnswer(opened, answer)
   measureRate(opened, usage)
-  const receipt = await settleAnswered(opened, deployment, {
+  const settling = settleAnswered(opened, deployment, {
     ending: 'completed',
     usage,
     estimated: !isCounted(answer.usage),
     finishReason: answer.finishReason,
   })
+  settling.catch(() => {})
+  // Both share a flush where the provider was fast. A hold that could not be written names the reason.
+  await opened.hold.durable
+  const receipt = await settling
   assertRecorded(receipt)
   return {
     ...describe(opened, deployment, answer.adjusted),

@@ -32,6 +32,7 @@ async function embedAgainst(secondReply: { status: number; body: string }) {
   const outcomes: Outcome[] = []
   const hold = {
     durable: Promise.resolve(),
+    makeDurable: () => Promise.resolve(),
     settle: async (outcome: Outcome) => {
       outcomes.push(outcome)
       return outcome as unknown as Receipt

@@ -83,7 +83,7 @@ export async function callMetered<Answer extends Part, Part>(
           onPart: (part) => (received = { part, deployment: candidate }),
         }),
     )
-    await hold.durable
+    await hold.makeDurable()
     const receipt = await settle('completed', { part: answer, deployment })
     assertRecorded(receipt)
     return { answer, receipt }

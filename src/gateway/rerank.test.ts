@@ -33,6 +33,7 @@ async function rerankAgainst(
   const holds: HoldRequest[] = []
   const hold = {
     durable: Promise.resolve(),
+    makeDurable: () => Promise.resolve(),
     settle: async (outcome: Outcome) => {
       outcomes.push(outcome)
       return { ending: outcome.kind === 'answered' ? outcome.ending : 'unanswered' } as Receipt

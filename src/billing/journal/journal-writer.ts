@@ -120,6 +120,10 @@ export class JournalWriter implements LedgerWriter {
     return new Promise((resolve, reject) => this.add(record, undefined, () => resolve(), reject))
   }
 
+  hurry(): void {
+    this.queue.hurry()
+  }
+
   change(instance: InstanceId, { requestId, amountPicoUsd, outputTokens }: HoldChange): Promise<void> {
     const record: NewRecord = { kind: 'change', instance, requestId, amountPicoUsd, outputTokens }
     return new Promise((resolve, reject) => this.add(record, undefined, () => resolve(), reject))
@@ -127,7 +131,7 @@ export class JournalWriter implements LedgerWriter {
 
   settle(instance: InstanceId, entry: Entry): Promise<SettleResult> {
     const { requestId } = entry.receipt
-    const record: NewRecord = { kind: 'settle', instance, requestId, row: encodeEntry(entry) }
+    const record: NewRecord = { kind: 'settle', instance, requestId, row: encodeEntry(entry), entry }
     return new Promise((resolve, reject) => this.add(record, entry, resolve, reject))
   }
 
@@ -229,8 +233,16 @@ export class JournalWriter implements LedgerWriter {
       reject(new AppError('internal_error', 'The request could not be accounted for.'))
       return
     }
-    const mayExpire = record.kind !== 'settle'
-    this.queue.add({ kind: 'record', record, line, entry, resolve, reject, ...queued(mayExpire) })
+    const { kind } = record
+    this.queue.add({
+      kind: 'record',
+      record,
+      line,
+      entry,
+      resolve,
+      reject,
+      ...queued(kind !== 'settle', kind === 'open'),
+    })
   }
 
   /** Rejects only when writes failed; each of them is rejected then. */

@@ -49,7 +49,8 @@ export async function applyRecords(
 ): Promise<ApplyResult> {
   const [row] = await database.query<{ applied: boolean; at_sequence: bigint | null; rejected: number }>(
     `select applied, at_sequence, rejected
-     from ledger_apply_journal($1, $2, $3, $4, $5, $6, $7::json, $8::jsonb, $9::json)`,
+     from ledger_apply_calls($1, $2, $3, $4, $5, $6, $7::json, $8::jsonb, $9::json, $10::json, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+       $20, $21)`,
     [place.journalId, place.holder, place.growths, place.first, place.last, place.instance, ...batch],
     options,
   )

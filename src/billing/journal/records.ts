@@ -1,6 +1,7 @@
 import { isUuid, type InstanceId, type RequestId } from '../../kernel/index.ts'
 import { encodeChanges } from '../ledger-json.ts'
-import type { HoldChange } from '../ledger.store.ts'
+import type { Entry, HoldChange } from '../ledger.store.ts'
+import { type CallColumns, encodeCalls, isUsual } from './call-columns.ts'
 import { JournalError } from './journal-error.ts'
 
 /** JSON in UTF-8: a part of `bytes`. The rows of waiting records are there, and not on the JavaScript heap, which would copy them again and again. */
@@ -14,7 +15,8 @@ export interface JsonBytes {
 export type JournalRecord<Row = JsonBytes> = { instance: InstanceId; requestId: RequestId } & (
   | { kind: 'open'; row: Row }
   | { kind: 'change'; amountPicoUsd: bigint | null; outputTokens: number | null }
-  | { kind: 'settle'; row: Row }
+  /** `entry`: the row of a settlement of this process, which is not read from the journal. */
+  | { kind: 'settle'; row: Row; entry?: Entry | undefined }
   /** The lease of some organisation has grown for so many times, in the database: what follows may rely on it. */
   | { kind: 'growth'; growths: number }
 )
@@ -45,7 +47,8 @@ export function storedRecord(record: NewRecord, line: JsonBytes): JournalRecord 
   const { kind, instance, requestId } = record
   // The row is the last field of the array.
   const end = line.end - 1
-  return { kind, instance, requestId, row: { bytes: line.bytes, start: end - Buffer.byteLength(record.row), end } }
+  const row = { bytes: line.bytes, start: end - Buffer.byteLength(record.row), end }
+  return kind === 'open' ? { kind, instance, requestId, row } : { kind, instance, requestId, row, entry: record.entry }
 }
 
 /** For a message. */
@@ -69,14 +72,15 @@ export function decodeRecord(line: string): JournalRecord {
   throw new JournalError(`the ledger's journal has a record of an unknown kind: ${line.slice(0, 100)}`)
 }
 
-/** Parameters of ledger_apply_journal: holds, changes and settlements. */
-export type StoredBatch = [opens: Buffer, changes: string, settlements: Buffer]
+/** Parameters of ledger_apply_calls: holds, changes and settlements, then calls that are whole in the batch. */
+export type StoredBatch = [opens: Buffer, changes: string, settlements: Buffer, ...calls: CallColumns]
 
 /** One row per request. A hold that is settled in the same batch is never written as an open hold. */
 export function mergeRecords(records: readonly JournalRecord[]): StoredBatch {
   const opens = new Map<RequestId, JsonBytes>()
   const changes = new Map<RequestId, HoldChange>()
   const settlements = new Map<RequestId, { row: JsonBytes; unopened: boolean }>()
+  const calls: Entry[] = []
   for (const record of records) {
     const { requestId } = record
     if (record.kind === 'open') opens.set(requestId, record.row)
@@ -90,7 +94,9 @@ export function mergeRecords(records: readonly JournalRecord[]): StoredBatch {
         outputTokens: outputTokens ?? before?.outputTokens ?? null,
       })
     } else {
-      settlements.set(requestId, { row: record.row, unopened: opens.delete(requestId) })
+      const unopened = opens.delete(requestId)
+      if (unopened && record.entry && isUsual(record.entry)) calls.push(record.entry)
+      else settlements.set(requestId, { row: record.row, unopened })
       changes.delete(requestId)
     }
   }
@@ -109,6 +115,7 @@ export function mergeRecords(records: readonly JournalRecord[]): StoredBatch {
         opening: unopened ? unopenedOpening : openedOpening,
       })),
     ),
+    ...encodeCalls(calls),
   ]
 }
 
