@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -388,4 +388,19 @@ describe('hostile files end with a code and affect nothing else', () => {
       'Picture![chart](data:image/png;base64,)Text below.',
     )
   }, 30_000)
+})
+
+test('files that wait while a readable folder is away are read when it is back', timePromise, async () => {
+  const file = await put('away.txt', 'One paragraph.')
+  const reader = startPool()
+  await rename(folder, `${folder}-away`)
+  const read = async () => {
+    for await (const _ of reader.extract(file).chunks);
+  }
+  const first = read()
+  first.catch(() => {})
+  await rename(`${folder}-away`, folder)
+  await first
+  await read()
+  expect(reader.load()).toMatchObject({ processes: 1, busy: 0, waiting: 0 })
 })

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { type Clock, type Log, systemClock } from '../../kernel/index.ts'
+import { type Clock, describeError, type Log, systemClock } from '../../kernel/index.ts'
 import type { Chunk, DocumentFormat, ExtractionSummary } from '../extraction.ts'
 import { runExtraction } from './extraction-run.ts'
 import { startExtractorChild, type ExtractorChild } from './extractor-child.ts'
@@ -171,7 +171,14 @@ class ChildPool {
 
   private start() {
     if (this.closing.aborted) return
-    const child = startExtractorChild(this.folders, this.options.chunking)
+    let child: ExtractorChild
+    try {
+      child = startExtractorChild(this.folders, this.options.chunking)
+    } catch (error) {
+      // A readable folder is away. Thrown, it would leave a waiter behind that takes a child for ever.
+      this.retryStart(describeError(error))
+      return
+    }
     const slot: Slot = { child, files: 0, isReading: false, isUp: false, idleSinceMs: 0 }
     this.slots.add(slot)
     this.holdProcess()
