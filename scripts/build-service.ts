@@ -20,6 +20,7 @@ const external = [
   /^@fastify\/swagger-ui$/,
   /^@huggingface\//,
   /^@hyzyla\//,
+  /^@opentelemetry\//,
   /^@smithy\//,
   /^better-auth/,
   /^google-auth-library$/,

@@ -18,6 +18,7 @@ const allowedRooms: AllowedRooms = {
   billing: ['contract', 'database', 'http', 'operators', 'organisations'],
   backup: ['contract', 'database', 'http', 'operators'],
   tokens: [],
+  telemetry: [],
   language: [],
   evidence: ['language'],
   providers: ['contract', 'evidence', 'tokens'],

@@ -38,6 +38,8 @@ export interface Secrets {
   s3SecretAccessKey: string | undefined
   /** Client secret of single sign-on. */
   ssoClientSecret: string | undefined
+  /** For the collector of telemetry, by name. */
+  otlpHeaders: Readonly<Record<string, string>>
   /** By provider id, from `apiKey`, `apiKeyEnv` or `apiKeyFile` of the file's providers. */
   providerKeys: ReadonlyMap<string, string>
   /** By provider id, from `credentialsEnv` or `credentialsFile`: AWS keys or a Google service account. */
@@ -55,7 +57,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Environment variable → path in the file. `PORT`, `HOST` and `DATABASE_URL` are the names that platforms set. */
+/** Environment variable → path in the file. `PORT`, `HOST`, `DATABASE_URL` and `OTEL_…` are the names that platforms set. */
 const environmentSettings: Record<string, string> = {
   PORT: 'server.port',
   HOST: 'server.host',
@@ -86,6 +88,13 @@ const environmentSettings: Record<string, string> = {
   PORTICO_SSO_SESSION_HOURS: 'accounts.singleSignOn.sessionHours',
   PORTICO_METRICS_PORT: 'metrics.port',
   PORTICO_METRICS_HOST: 'metrics.host',
+  OTEL_SDK_DISABLED: 'telemetry.disabled',
+  OTEL_SERVICE_NAME: 'telemetry.serviceName',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'telemetry.otlp.endpoint',
+  OTEL_EXPORTER_OTLP_PROTOCOL: 'telemetry.otlp.protocol',
+  PORTICO_TRACES_SAMPLE_RATIO: 'telemetry.traces.sampleRatio',
+  PORTICO_PROPAGATE_TRACES_TO_PROVIDERS: 'telemetry.traces.propagateToProviders',
+  PORTICO_TELEMETRY_METRICS_SECONDS: 'telemetry.metrics.intervalSeconds',
   PORTICO_DATA_DIR: 'dataFolder',
   PORTICO_DATABASE_CONNECTIONS: 'database.maximumConnections',
   PORTICO_DATABASE_CONNECTION_WAIT_MS: 'database.connectionWaitMs',
@@ -131,6 +140,7 @@ const secretVariables = {
   s3AccessKeyId: 'PORTICO_S3_ACCESS_KEY_ID',
   s3SecretAccessKey: 'PORTICO_S3_SECRET_ACCESS_KEY',
   ssoClientSecret: 'PORTICO_SSO_CLIENT_SECRET',
+  otlpHeaders: 'OTEL_EXPORTER_OTLP_HEADERS',
 } as const
 
 /** Read by the command line and by tests; they may be set in the same shell. */
@@ -230,6 +240,7 @@ function readSecrets(environment: Environment, settings: ConfigFile, workingFold
   const named = Object.fromEntries(
     Object.entries(secretVariables).map(([name, variable]) => [name, readSecret(environment, variable, workingFolder)]),
   ) as Record<keyof typeof secretVariables, string | undefined>
+  const otlpHeaders = readOtlpHeaders(named.otlpHeaders)
   assertSecretKey('PORTICO_SECRET_KEY', named.secretKey)
   assertSecretKey('PORTICO_SECOND_SECRET_KEY', named.secondSecretKey)
   if (named.secondSecretKey !== undefined && named.secondSecretKey === named.secretKey)
@@ -255,7 +266,30 @@ function readSecrets(environment: Environment, settings: ConfigFile, workingFold
       if (!isHeaderValue(value)) throw new ConfigError(`providers.${index}.headers.${name} ${headerValueRule}.`)
     }
   }
-  return { ...named, providerKeys, providerCredentials }
+  return { ...named, otlpHeaders, providerKeys, providerCredentials }
+}
+
+/** `name=value,name=value` with values encoded as in URLs: the form of OpenTelemetry. Never quotes a value. */
+function readOtlpHeaders(text: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const part of text === undefined ? [] : text.split(',')) {
+    const [, name, encoded] = /^\s*([\w!#$%&'*+.^`|~-]{1,128})\s*=\s*(.*?)\s*$/.exec(part) ?? []
+    if (name === undefined)
+      throw new ConfigError('OTEL_EXPORTER_OTLP_HEADERS must be a list such as `name=value,name=value`.')
+    const value = decode(encoded!)
+    if (value === undefined || !isHeaderValue(value))
+      throw new ConfigError(`OTEL_EXPORTER_OTLP_HEADERS: ${name} ${headerValueRule}, encoded as in a URL.`)
+    headers[name.toLowerCase()] = value
+  }
+  return headers
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }
 
 function assertSignIn({ accounts, server }: ConfigFile, { ssoClientSecret }: Secrets) {
@@ -328,7 +362,7 @@ function assertServerForRoles(
 }
 
 /** A metadata service gives out the credentials of this machine; answers and errors of a provider are visible to its users. */
-function assertNoMetadataAddress({ providers, ollama, documents, accounts }: ConfigFile) {
+function assertNoMetadataAddress({ providers, ollama, documents, accounts, telemetry }: ConfigFile) {
   const addresses: [string, string | undefined][] = [
     ...providers.map((provider, index): [string, string | undefined] => [
       `providers.${index}.baseUrl`,
@@ -337,6 +371,7 @@ function assertNoMetadataAddress({ providers, ollama, documents, accounts }: Con
     ['ollama.url', ollama.url],
     ['documents.blobs.endpoint', documents.blobs.endpoint],
     ['accounts.singleSignOn.issuer', accounts.singleSignOn?.issuer],
+    ['telemetry.otlp.endpoint', telemetry.otlp.endpoint],
   ]
   for (const [setting, address] of addresses) {
     const refusal = address && notMetadata.hostRefusal(new URL(address).hostname)

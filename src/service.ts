@@ -90,28 +90,28 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
   const { config, clock, log } = context
   const foundation = await openFoundation(storage, context)
   const { corpus } = storage.databases
-  const { control, changeFeed, metrics, tokens, secretBox, pseudonyms, accountSecrets } = foundation
+  const { control, changeFeed, metrics, telemetry, tokens, secretBox } = foundation
   performance.mark('change feed')
-  const access = await openAccess({ control, changeFeed, secretBox, accountSecrets, ...context })
+  const access = await openAccess({ ...foundation, ...context })
   const { organisations, limiter } = access
   performance.mark('organisations and accounts')
-  const models = await openModels({ control, changeFeed, organisations, secretBox, metrics, tokens, ...context })
+  const models = await openModels({ ...foundation, organisations, ...context })
   const { catalogue, router } = models
   performance.mark('catalogue')
   const facts = await describeInstance(config)
-  const called = { control, organisations, catalogue, router, metrics, tokens, pseudonyms, limiter, facts }
+  const called = { ...foundation, organisations, catalogue, router, limiter, facts }
   const gateway = await openGateway({ ...called, ...context })
   const { ledger, completions } = gateway
   await assertSharedFiles(facts, ledger, log)
   performance.mark('ledger and gateway')
-  const stored = await openFiles({ corpus, ...context })
+  const stored = await openFiles({ corpus, telemetry, ...context })
   const { index, jobs, blobs, documentStore } = stored
   const golden = openGoldenQuestions({ control, corpus, organisations, jobs, metrics, ...context })
   const storedSpaces = { ...foundation, organisations, catalogue, documentStore, ledger, ...golden, ...context }
   const { spaceStore, spaces, insights, turnErasure, ...recorded } = await openSpaces(storedSpaces)
-  const searched = { corpus, blobs, index, organisations, catalogue, metrics, tokens, ...gateway, ...context }
+  const searched = { ...foundation, corpus, blobs, index, organisations, catalogue, ...gateway, ...context }
   const search = await openSearch(searched)
-  const answers = createAnswers({ ledger, completions, ...search, tokens, organisations, catalogue, clock })
+  const answers = createAnswers({ ledger, completions, telemetry, ...search, tokens, organisations, catalogue, clock })
   const files = openDocuments({ corpus, ...foundation, ...stored, spaces, turnErasure, ...context })
   const ingestion = openIngestion({ control, corpus, ...stored, metrics, ...search, ...context })
   performance.mark('documents, Spaces, search')
@@ -141,7 +141,7 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
   })
   const readGauges = createScrape({ control, corpus, ledger, catalogue, router, metrics, clock, log })
   const callers = { ...access, people: access.accounts }
-  const server = openServer({ config, callers, limiter, routes, metrics, readGauges, isStopping, log })
+  const server = openServer({ config, callers, limiter, routes, metrics, telemetry, readGauges, isStopping, log })
   performance.mark('routes and pages')
 
   return {

@@ -1,6 +1,6 @@
 import type { Receipt } from '../billing/index.ts'
 import { isNoAnswer } from '../evidence/index.ts'
-import { anySignal, AppError, isAppError } from '../kernel/index.ts'
+import { anySignal, AppError, followStep, isAppError } from '../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
 import { type AnswerRoom, createAnswerRoom } from './answer-room.ts'
 import { roundCallId } from './call-ids.ts'
@@ -43,7 +43,18 @@ export interface SearchReport {
 }
 
 /** Answers one conversation from a Space's instructions and files. Throws AppError; tokens generated before are billed. */
-export async function* answer(
+export function answer(
+  dependencies: AnswerDependencies,
+  call: AnswerCall,
+  prepared: PreparedAnswer,
+): AsyncGenerator<AnswerEvent, void, void> {
+  const { requestId, space } = call
+  const step = dependencies.telemetry?.agent({ requestId, spaceId: space.id, isAgentic: prepared.hasTools })
+  const events = answerWhileOffered(dependencies, call, prepared)
+  return step ? followStep(step, events) : events
+}
+
+async function* answerWhileOffered(
   dependencies: AnswerDependencies,
   call: AnswerCall,
   prepared: PreparedAnswer,

@@ -2,7 +2,7 @@ import type { Ledger, Receipt } from '../billing/index.ts'
 import type { ChatRequest } from '../contract/chat.ts'
 import type { Completions } from '../gateway/index.ts'
 import type { TableQueries } from '../ingestion/index.ts'
-import { AppError, createTimeSlices, type RequestId } from '../kernel/index.ts'
+import { AppError, createTimeSlices, type RequestId, type Telemetry } from '../kernel/index.ts'
 import { type Organisation, assertSubscription } from '../organisations/index.ts'
 import type { ProviderMessage } from '../providers/index.ts'
 import type { DocumentReader, Retrieval } from '../retrieval/index.ts'
@@ -48,6 +48,8 @@ export interface AnswerDependencies {
   findModel: (organisation: Organisation, id: string) => AnswerModel | undefined
   /** The cheapest base-tier model. Spaces with `baseTierFallback` use it, at the operator's cost, when the credits are exhausted. */
   fallbackModel: (organisation: Organisation) => string | undefined
+  /** null or absent: answers are not traced. */
+  telemetry?: Telemetry | null
   now: () => number
 }
 

@@ -5,8 +5,10 @@ import {
   isAppError,
   JsonText,
   type Log,
+  type OperationStart,
   type Pseudonyms,
   raceSignal,
+  type Telemetry,
   withDeadline,
 } from '../kernel/index.ts'
 import type { Catalogue, Deployment, ResolvedModel } from '../models/index.ts'
@@ -18,6 +20,7 @@ import { estimatePrompt } from './estimate-prompt.ts'
 import { modelNotFound } from './model-not-found.ts'
 import {
   assertRecorded,
+  attemptsOf,
   atWork,
   completeUsage,
   countUsage,
@@ -48,6 +51,8 @@ export interface CompletionsDependencies {
   limiter: TokenLimiter
   /** Providers receive no user names. */
   pseudonyms: Pseudonyms
+  /** null or absent: calls are not traced. */
+  telemetry?: Telemetry | null
   clock: Clock
   log: Log
 }
@@ -66,8 +71,13 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
   function run<T>(opened: OpenedCall, streamed: boolean, send: (provider: Provider, call: ProviderCall) => Promise<T>) {
     const { call, request } = opened
     const answering = dependencies.router.run(
-      { candidates: opened.deployments, signal: opened.work.signal, streamed },
-      (candidate, signal) =>
+      {
+        candidates: opened.deployments,
+        signal: opened.work.signal,
+        streamed,
+        attempting: attemptsOf(opened.operation, opened.provider),
+      },
+      (candidate, signal, span) =>
         atWork(opened, candidate, (provider) =>
           send(provider, {
             model: candidate.wire,
@@ -76,6 +86,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
             tenant: call.organisation.id,
             deployment: candidate.id,
             requestId: call.requestId,
+            traceparent: span?.traceparent,
           }),
         ),
     )
@@ -102,6 +113,7 @@ export function createCompletions(dependencies: CompletionsDependencies): Comple
       try {
         const { value: stream, deployment } = await raceSignal(answering, call.signal)
         await opened.hold.makeDurable()
+        opened.operation?.event('ledger.hold_durable')
         // A client that has left never starts to read, and only a relay that was started settles its hold.
         call.signal.throwIfAborted()
         return {
@@ -145,7 +157,7 @@ async function open(
   dependencies: CompletionsDependencies & { readOn: ReadOn },
   call: CompletionCall,
 ): Promise<OpenedCall> {
-  const { catalogue, router, ledger, tokens, limiter, pseudonyms, clock, log, readOn } = dependencies
+  const { catalogue, router, ledger, tokens, limiter, pseudonyms, telemetry, clock, log, readOn } = dependencies
   const now = clock.now()
   const openedMs = clock.monotonicMs()
   const resolved = catalogue.resolve(call.organisation, call.model, now)
@@ -154,6 +166,7 @@ async function open(
   const maximumTokens = resolved.model.maxOutputTokens
   const prompt = call.promptEstimate ?? (await estimatePrompt(call.request))
   const taken = limiter.takeTokens(call.organisation, prompt.estimate, { refuse: call.surface === 'gateway' })
+  const operation = telemetry ? telemetry.operation(operationOf(call, resolved)) : null
   const holdPrompt = (size: TokenEstimate) =>
     ledger.hold({
       ...holdFor(call, resolved, size),
@@ -171,8 +184,10 @@ async function open(
     })
     .catch((error: unknown) => {
       taken.correct(0)
+      operation?.failed(toAppError(error, call.signal).code)
       throw error
     })
+  operation?.event('ledger.hold')
   const work = new AbortController()
   // Nothing may be shown without the hold, so the provider's call ends. The rejection is also handled where `durable` is awaited.
   hold.durable.catch((error: unknown) => work.abort(error))
@@ -187,6 +202,7 @@ async function open(
     router,
     hold,
     taken,
+    operation,
     openedMs,
     work,
     working: null,
@@ -201,6 +217,14 @@ async function open(
 }
 
 const hasLongText = ({ content }: ProviderMessage) => content instanceof JsonText
+
+function operationOf(
+  { request, surface, stream, requestId }: CompletionCall,
+  { model }: ResolvedModel,
+): OperationStart {
+  const { maxOutputTokens, temperature, topP } = request
+  return { kind: 'chat', model: model.id, surface, stream, requestId, maxOutputTokens, temperature, topP }
+}
 
 /** What a hold and a room have in common. */
 function holdFor(
@@ -263,6 +287,7 @@ async function settleWhole(
   settling.catch(() => {})
   // Both share a flush where the provider was fast. A hold that could not be written names the reason.
   await opened.hold.durable
+  opened.operation?.event('ledger.hold_durable')
   const receipt = await settling
   assertRecorded(receipt)
   return {

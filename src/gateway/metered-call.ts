@@ -11,7 +11,7 @@ import type { Deployment, ResolvedModel } from '../models/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import { toClientError } from '../routing/index.ts'
 import { type CompletionsDependencies, noteRefused } from './complete.ts'
-import { assertRecorded, toAppError } from './opened-call.ts'
+import { assertRecorded, attemptsOf, toAppError } from './opened-call.ts'
 
 export type MeteredDependencies = Omit<CompletionsDependencies, 'pseudonyms' | 'limiter'>
 
@@ -36,6 +36,8 @@ interface SendOptions<Part> {
   signal: AbortSignal
   tenant: string
   requestId: RequestId
+  /** As in ProviderCall. */
+  traceparent: string | undefined
   /** Reports what was received before the answer is complete. */
   onPart(part: Part): void
 }
@@ -45,41 +47,46 @@ export async function callMetered<Answer extends Part, Part>(
   dependencies: MeteredDependencies,
   call: MeteredCall<Answer, Part>,
 ): Promise<{ answer: Answer; receipt: Receipt }> {
-  const { ledger, router } = dependencies
+  const { ledger, router, telemetry = null, catalogue } = dependencies
   const { organisation, resolved, model, signal, timeoutMs } = call
   const requestId = createRequestId()
+  const { id, kind } = resolved.model
+  const operation = telemetry
+    ? telemetry.operation({ kind, model: id, surface: 'embeddings', stream: false, requestId })
+    : null
   const hold = await ledger.hold(holdFor(call, requestId)).catch((error: unknown) => {
+    operation?.failed(toAppError(error, signal).code)
     noteRefused(dependencies, { organisation, surface: 'embeddings', model }, toAppError(error, signal))
     throw error
   })
+  operation?.event('ledger.hold')
   hold.durable.catch(() => {})
   let received: { part: Part; deployment: Deployment } | undefined
   const settle = async (
     ending: 'completed' | 'client_closed' | 'provider_failed',
     { part, deployment }: { part: Part; deployment: Deployment },
-  ) =>
-    hold.settle({
-      kind: 'answered',
-      ending,
-      deploymentId: deployment.id,
-      providerId: deployment.providerId,
-      hosting: deployment.hosting,
-      ...(await call.measure(part)),
-      finishReason: null,
-    })
+  ) => {
+    const { id: deploymentId, providerId, hosting } = deployment
+    const outcome = { ending, ...(await call.measure(part)), finishReason: null }
+    const settled = hold.settle({ kind: 'answered', deploymentId, providerId, hosting, ...outcome })
+    operation?.answered({ deploymentId, hosting, wireModel: deployment.wire.id, ...outcome }, settled)
+    return settled
+  }
   try {
     const { value: answer, deployment } = await router.run(
       {
         candidates: resolved.deployments,
         signal,
         streamed: false,
+        attempting: attemptsOf(operation, (deployment) => catalogue.provider(deployment)),
         ...(timeoutMs !== undefined && { totalTimeoutMs: timeoutMs, perAttemptTimeoutMs: timeoutMs }),
       },
-      (candidate, attemptSignal) =>
+      (candidate, attemptSignal, span) =>
         call.send(candidate, {
           signal: attemptSignal,
           tenant: organisation.id,
           requestId,
+          traceparent: span?.traceparent,
           onPart: (part) => (received = { part, deployment: candidate }),
         }),
     )
@@ -91,7 +98,11 @@ export async function callMetered<Answer extends Part, Part>(
     // The provider bills what it has sent, although a later request failed. After several attempts, the last that sent something is
     // billed.
     if (received) await settle(signal.aborted ? 'client_closed' : 'provider_failed', received)
-    else await hold.settle({ kind: 'unanswered', reason: error instanceof AppError ? error.code : 'provider_failed' })
+    else {
+      const reason = error instanceof AppError ? error.code : 'provider_failed'
+      operation?.failed(reason)
+      await hold.settle({ kind: 'unanswered', reason })
+    }
     if (error instanceof AppError) throw error
     signal.throwIfAborted()
     throw toClientError(error)

@@ -1,8 +1,16 @@
 import type { Hold, Outcome, Receipt } from '../billing/index.ts'
 import type { TakenTokens } from '../organisations/index.ts'
-import { AppError, type Clock, isAppError, type Log, textOf, type TokenCounts } from '../kernel/index.ts'
+import {
+  AppError,
+  type Clock,
+  isAppError,
+  type Log,
+  type Operation,
+  textOf,
+  type TokenCounts,
+} from '../kernel/index.ts'
 import type { Catalogue, Deployment } from '../models/index.ts'
-import { type Router, toClientError } from '../routing/index.ts'
+import { type Attempting, type Router, toClientError } from '../routing/index.ts'
 import type { ProviderRequest, TokenUsage } from '../providers/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import type { OutputMeter } from './output-meter.ts'
@@ -19,6 +27,8 @@ export interface OpenedCall {
   hold: Hold
   /** Of the organisation's tokens per minute; corrected where the call is settled. */
   taken: TakenTokens
+  /** Null without telemetry. */
+  operation: Operation | null
   /**
    * Ends the provider's call. It is not the client's signal: after the client has left, the gateway reads on for a while what the
    * provider bills.
@@ -49,6 +59,15 @@ export interface AnsweredOutcome {
   firstTokenMs?: number | null
 }
 
+/** The spans of the attempts of one call; undefined without telemetry. */
+export function attemptsOf(operation: Operation | null, provider: Catalogue['provider']): Attempting | undefined {
+  if (!operation) return undefined
+  return ({ id, providerId, hosting }, number) =>
+    operation.attempt({ deploymentId: id, hosting, number, peer: provider({ providerId }).peer ?? unknownPeer })
+}
+
+const unknownPeer = { system: '_OTHER' }
+
 /** Records the attempt: a client that leaves now is billed for the work of this deployment. */
 export async function atWork<T>(
   opened: OpenedCall,
@@ -67,18 +86,15 @@ export async function atWork<T>(
 }
 
 export function settleAnswered(
-  { hold, taken }: OpenedCall,
+  { hold, taken, operation }: OpenedCall,
   deployment: Deployment,
   outcome: AnsweredOutcome,
 ): Promise<Receipt> {
   taken.correct(outcome.usage.promptTokens + outcome.usage.completionTokens)
-  return hold.settle({
-    kind: 'answered',
-    deploymentId: deployment.id,
-    providerId: deployment.providerId,
-    hosting: deployment.hosting,
-    ...outcome,
-  })
+  const { id: deploymentId, providerId, hosting } = deployment
+  const settled = hold.settle({ kind: 'answered', deploymentId, providerId, hosting, ...outcome })
+  operation?.answered({ deploymentId, hosting, wireModel: deployment.wire.id, ...outcome }, settled)
+  return settled
 }
 
 /** For an answer that no client waits for. */
@@ -93,8 +109,12 @@ export async function settleLater(opened: OpenedCall, deployment: Deployment, ou
 }
 
 /** Nothing is billed. */
-export async function settleUnanswered({ call, hold, taken, log }: OpenedCall, reason: string): Promise<void> {
+export async function settleUnanswered(
+  { call, hold, taken, operation, log }: OpenedCall,
+  reason: string,
+): Promise<void> {
   taken.correct(0)
+  operation?.failed(reason)
   await hold.settle({ kind: 'unanswered', reason }).catch((error: unknown) => {
     log.error({ requestId: call.requestId, error: String(error) }, 'a failed call could not be settled; recovery will')
   })

@@ -19,6 +19,12 @@ export function createMetrics() {
       registers,
     }),
     overload: createOverloadMetrics(registers),
+    telemetryDropped: new Counter({
+      name: 'portico_telemetry_dropped_total',
+      help: 'Spans (traces) and exports (metrics) that the collector has not received, by reason: queue_full, unreachable, timeout, status or rejected.',
+      labelNames: ['signal', 'reason'],
+      registers,
+    }),
     ...createBillingMetrics(registers),
     ...createProviderMetrics(registers),
     ...createDocumentMetrics(registers),

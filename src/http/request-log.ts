@@ -16,6 +16,8 @@ export interface AnsweredRequest {
   personId?: string | undefined
   /** What the request failed with. */
   error: AppError | undefined
+  /** With telemetry, also where the trace is not sampled. */
+  traceId?: string | undefined
 }
 
 /** The line of each answered request. For unknown paths with the path, without the query, which may contain a secret. */

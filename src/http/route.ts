@@ -8,7 +8,7 @@ import type {
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { MembershipRole } from '../contract/people.ts'
-import type { AppError, BodyReader, OrganisationId, RateLimitState, RequestId } from '../kernel/index.ts'
+import type { AppError, BodyReader, OrganisationId, RateLimitState, RequestId, RequestSpan } from '../kernel/index.ts'
 import type { BodyAccount } from './body-budget.ts'
 import type { CallHandler } from './call.ts'
 
@@ -109,6 +109,8 @@ declare module 'fastify' {
     leaveAdmission: (() => void) | undefined
     /** Ends the work of the request with this error. */
     cancel: (error: AppError) => void
+    /** Undefined without telemetry. */
+    span: RequestSpan | undefined
   }
 }
 

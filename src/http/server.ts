@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
 import type { z } from 'zod'
 import { readValue } from '../contract/validation.ts'
-import { AppError, createRequestId, type Log, type Role } from '../kernel/index.ts'
+import { AppError, createRequestId, type Log, type Role, type Telemetry } from '../kernel/index.ts'
 import type { Admission } from './admission.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
 import { authenticateRole, authoriseOrganisation, findActingOrganisation } from './authorisation.ts'
@@ -32,6 +32,7 @@ import type {
 import { createRoleGuard, servesGateway } from './role-guard.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { createSlowBodies, type SlowBodies } from './slow-bodies.ts'
+import { traceRequests } from './trace-requests.ts'
 import { createUnknownRoutes, type UnknownRoutes } from './unknown-routes.ts'
 
 export interface ServerOptions {
@@ -44,6 +45,8 @@ export interface ServerOptions {
   /** Throws if the organisation may not use the gateway. */
   assertGatewayAccess: (caller: Caller) => void
   metrics: Metrics
+  /** null or absent: requests are not traced. */
+  telemetry?: Telemetry | null
   log: Log
   /** Groups of routes, in the order of their registration. */
   routes: Routes[]
@@ -119,6 +122,7 @@ export function createServer(options: ServerOptions): App {
   app.decorateRequest('leaveLimits', undefined)
   app.decorateRequest('leaveAdmission', undefined)
   app.decorateRequest('cancel', null as never)
+  app.decorateRequest('span', undefined)
 
   const slowBodies = createSlowBodies(options.slowBodyMs ?? defaultSlowMs)
   const unknownRoutes = createUnknownRoutes(options.authenticators, options.assertGatewayAccess)
@@ -128,6 +132,7 @@ export function createServer(options: ServerOptions): App {
     // The response of a stream announced keep-alive. Without this, a stop would wait until the client closes the connection.
     if (options.isRefusing()) setImmediate(() => app.server.closeIdleConnections())
   }
+  if (options.telemetry) traceRequests(app, options.telemetry, (request) => failures.get(request))
   addHooks(app, options, { unknownRoutes, slowBodies, inFlight, ended })
   const budget = createBodyBudget(
     // One organisation may use half, and a body of the largest size must fit.
@@ -322,6 +327,7 @@ function addResponseHooks(app: App, { metrics, isStopping, stalledClientMs, log 
       organisationId: request.organisation?.id,
       personId: request.person?.id,
       error: failures.get(request),
+      traceId: request.span?.traceId,
     })
     done()
   })

@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../database/index.ts'
-import { type Clock, createInstanceId, describeError, type Log, raceSignal } from '../kernel/index.ts'
+import { type Clock, createInstanceId, describeError, type Log, raceSignal, type Telemetry } from '../kernel/index.ts'
 import { JobStop, runJob, type StopReason } from './job-run.ts'
 import {
   cancelJob,
@@ -29,6 +29,8 @@ export interface JobQueueOptions {
   database: Database
   clock: Clock
   log: Log
+  /** null or absent: jobs are not traced. */
+  telemetry?: Telemetry | null
   /** Randomness of the backoff, 0 to 1; tests give their own. */
   random?: () => number
   /** True where no other process can hold jobs, so that those of an earlier run come back at once; default: embedded. */
@@ -74,15 +76,18 @@ class DatabaseJobQueue implements JobQueue {
 
   constructor(options: JobQueueOptions) {
     const { database, log } = options
-    const { random = Math.random, soleOwner = database.engine === 'embedded' } = options
-    this.options = { ...options, random, soleOwner }
+    const { random = Math.random, soleOwner = database.engine === 'embedded', telemetry = null } = options
+    this.options = { ...options, telemetry, random, soleOwner }
     this.store = new JobStore(database, createInstanceId())
     this.poll = oneAtATime(log, 'jobs could not be polled', () => this.findChanges())
     this.renew = oneAtATime(log, 'leases of jobs could not be renewed', () => this.renewLeases())
   }
 
   enqueue(transaction: Queryable, job: NewJob): Promise<void> {
-    return insertJob(transaction, job, this.options.clock.now())
+    const { clock, telemetry } = this.options
+    const traceparent = telemetry?.current()
+    const traced = traceparent === undefined ? job : { ...job, payload: { ...job.payload, traceparent } }
+    return insertJob(transaction, traced, clock.now())
   }
 
   cancel(transaction: Queryable, key: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Clock, describeError, type Log } from '../kernel/index.ts'
+import { type Clock, describeError, type Log, type Telemetry } from '../kernel/index.ts'
 import { type JobRow, type JobStore, longestDelayMs } from './job.store.ts'
 import type { Job, JobHandler, WorkOptions } from './port.ts'
 
@@ -21,6 +21,7 @@ interface RunDeps {
   store: JobStore
   clock: Clock
   log: Log
+  telemetry: Telemetry | null
   /** 0 to 1. */
   random(): number
 }
@@ -32,8 +33,10 @@ export async function runJob(
   row: JobRow,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, log, random } = deps
-  const { kind, key, payload, attempt } = row
+  const { store, clock, log, telemetry, random } = deps
+  const { kind, key, attempt } = row
+  // With telemetry, the queue has added the span that enqueued the job.
+  const { traceparent, ...payload } = row.payload
   const job: Job = { kind, key, payload, attempt, signal }
   let failure: unknown
   if (attempt > options.maximumAttempts) {
@@ -41,7 +44,9 @@ export async function runJob(
   } else {
     try {
       signal.throwIfAborted()
-      const move = await handler(job)
+      const work = () => handler(job)
+      const start = { kind, attempt, traceparent: typeof traceparent === 'string' ? traceparent : undefined }
+      const move = await (telemetry ? telemetry.job(start, work) : work())
       if (move) await store.move(row.id, move.moveTo)
       else await store.remove(row.id)
       return

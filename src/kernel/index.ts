@@ -21,6 +21,7 @@ export * from './snapshot-reloader.ts'
 export * from './sse.ts'
 export * from './time-slices.ts'
 export type { StatedUsage, TokenCounts } from './usage.ts'
+export * from './telemetry.ts'
 export { userAgent, version } from './version.ts'
 export {
   assertReadsCsv,

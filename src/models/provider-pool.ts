@@ -108,6 +108,7 @@ function leaseProvider(provider: Provider): LeasedProvider {
   const { embed, rerank, listModels, connections } = provider
   return {
     id: provider.id,
+    ...(provider.peer && { peer: provider.peer }),
     complete: (call) => during(() => provider.complete(call)),
     async stream(call) {
       const end = begin()

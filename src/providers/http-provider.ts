@@ -14,6 +14,7 @@ import { createLearnedRefusals, type LearnedRefusals } from './learned-refusals.
 import { addRanking, orderScores } from './ranking.ts'
 import { isUnknownStop, openStream } from './read-stream.ts'
 import { encodeBody } from './encode-body.ts'
+import { peerOf } from './peer-of.ts'
 import type { EncodedRequest, WireAdapter, WireRequest } from './wire-adapter.ts'
 import { failure, unreadableAnswer } from './wire-failure.ts'
 
@@ -58,6 +59,7 @@ export function createHttpProvider({
     log.info({ provider: settings.id, word: word.slice(0, 100) }, 'an unknown finish reason was read as stop')
   return {
     id: settings.id,
+    peer: peerOf(settings),
     async complete(call) {
       const { request, answer } = await sendCall(wire, call, { stream: false })
       const body = await readWhole(answer.body)
@@ -136,7 +138,8 @@ async function sendCall(wire: Wire, call: ProviderCall, options: { stream: boole
 }
 
 /** Resolves with a 2xx answer of a plausible type; rejects with ProviderError otherwise. */
-async function send(wire: Wire, request: WireRequest, { signal, tenant = serviceTenant }: SentFor): Promise<Exchange> {
+async function send(wire: Wire, request: WireRequest, sentFor: SentFor): Promise<Exchange> {
+  const { signal, tenant = serviceTenant, traceparent } = sentFor
   // Awaited only where there is something to wait for.
   const leave = enterAtOnce(wire, tenant, signal) ?? (await enterPool(wire, tenant, signal))
   let encoded: EncodedRequest
@@ -151,10 +154,11 @@ async function send(wire: Wire, request: WireRequest, { signal, tenant = service
     leave()
     throw credentialsFailure(error, signal)
   }
+  const headers = wire.completeHeaders(encoded.headers, credentials)
   const answer = await exchange({
     dispatcher: wire.pool.dispatcher,
     request: encoded,
-    headers: wire.completeHeaders(encoded.headers, credentials),
+    headers: traceparent === undefined ? headers : { ...headers, traceparent },
     signal,
     maximumBytes: wire.maximumBytes,
     onClosed: leave,
@@ -172,7 +176,7 @@ async function send(wire: Wire, request: WireRequest, { signal, tenant = service
 /** Calls by the service itself, such as listings. */
 const serviceTenant = ''
 
-type SentFor = Pick<ProviderCall, 'signal' | 'tenant'>
+type SentFor = Pick<ProviderCall, 'signal' | 'tenant' | 'traceparent'>
 
 function enterAtOnce({ pool }: Wire, tenant: string, signal: AbortSignal): (() => void) | undefined {
   return signal.aborted ? undefined : pool.enterAtOnce(tenant, signal)

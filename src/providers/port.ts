@@ -4,7 +4,7 @@
  */
 
 import type { ProviderFormat } from '../contract/provider-formats.ts'
-import type { JsonText, StatedUsage, TokenCounts } from '../kernel/index.ts'
+import type { JsonText, Peer, StatedUsage, TokenCounts } from '../kernel/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
 
 /** Values of the compatible API; `tool_calls` occurs only if tools were sent (Space chat). */
@@ -107,6 +107,8 @@ export interface ProviderCall {
   deployment?: string
   /** Our request id; sent as a header if the provider supports one. */
   requestId: string
+  /** Header of W3C Trace Context; undefined unless the operator lets traces continue at providers. */
+  traceparent?: string | undefined
 }
 
 export interface ProviderAnswer {
@@ -180,6 +182,8 @@ export interface ConnectionsView {
 
 export interface Provider {
   readonly id: string
+  /** For traces. Absent in tests. */
+  readonly peer?: Peer
   complete(call: ProviderCall): Promise<ProviderAnswer>
   /**
    * Resolves when the provider has begun to answer (status, headers and the first bytes). Rejects with a ProviderError before that, also if
@@ -198,6 +202,7 @@ export interface Provider {
     /** As in ProviderCall. */
     tenant?: string
     requestId: string
+    traceparent?: string | undefined
   }): Promise<EmbeddingAnswer>
   /** Compares documents with a query. Absent if the provider has no rerank models. */
   rerank?(call: {
@@ -211,6 +216,7 @@ export interface Provider {
     /** As in ProviderCall. */
     tenant?: string
     requestId: string
+    traceparent?: string | undefined
   }): Promise<RerankAnswer>
   /** Ids in the provider's listing; absent if it has none. */
   listModels?(signal: AbortSignal): Promise<string[]>

@@ -1,3 +1,3 @@
 export { toClientError } from './client-error.ts'
 export { createRouter } from './router.ts'
-export type { Router } from './router.ts'
+export type { Attempting, Router } from './router.ts'

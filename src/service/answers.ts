@@ -2,7 +2,7 @@ import type { AnswerDependencies } from '../chat/index.ts'
 import type { LedgerService } from '../billing/index.ts'
 import type { Completions } from '../gateway/index.ts'
 import type { TableQueries } from '../ingestion/index.ts'
-import type { Clock } from '../kernel/index.ts'
+import type { Clock, Telemetry } from '../kernel/index.ts'
 import { acceptsTools, type LiveCatalogue, offlineModelId } from '../models/index.ts'
 import type { Organisations } from '../organisations/index.ts'
 import type { DocumentReader, Retrieval } from '../retrieval/index.ts'
@@ -15,6 +15,7 @@ interface AnswersDependencies {
   tables: TableQueries
   ledger: LedgerService
   tokens: TokenCounting
+  telemetry: Telemetry | null
   organisations: Pick<Organisations, 'get'>
   catalogue: LiveCatalogue
   clock: Clock
@@ -22,7 +23,7 @@ interface AnswersDependencies {
 
 /** What answers of Spaces need, for chats and for runs of golden questions. */
 export function createAnswers({ catalogue, documentReader, clock, ...parts }: AnswersDependencies): AnswerDependencies {
-  const { completions, retrieval, tables, ledger, tokens, organisations } = parts
+  const { completions, retrieval, tables, ledger, tokens, telemetry, organisations } = parts
   return {
     completions,
     retrieval,
@@ -30,6 +31,7 @@ export function createAnswers({ catalogue, documentReader, clock, ...parts }: An
     tables,
     ledger,
     tokens,
+    telemetry,
     findModel(organisation, id) {
       const resolved = catalogue.resolve(organisation, id, clock.now())
       if (resolved?.model.kind !== 'chat') return undefined

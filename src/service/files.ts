@@ -2,16 +2,23 @@ import type { Config } from '../config.ts'
 import type { Database } from '../database/index.ts'
 import { createDocumentStore, withHeldRemovals } from '../documents/index.ts'
 import { createJobQueue } from '../jobs/index.ts'
-import type { Log } from '../kernel/index.ts'
+import type { Log, Telemetry } from '../kernel/index.ts'
 import { createMemoryEngine, createPostgresEngine, createSearchIndex, type SearchEngine } from '../retrieval/index.ts'
 import type { PartContext } from './foundation.ts'
 import { openBlobStore } from './resources.ts'
 
 /** The stores of documents: rows, blobs, the search index and the job queue. */
-export async function openFiles({ config, corpus, clock, log, onStop }: PartContext & { corpus: Database }) {
+export async function openFiles({
+  config,
+  corpus,
+  telemetry,
+  clock,
+  log,
+  onStop,
+}: PartContext & { corpus: Database; telemetry: Telemetry | null }) {
   const index = createSearchIndex({ database: corpus, engine: createEngine(config, corpus, log) })
   onStop(() => index.close())
-  const jobs = createJobQueue({ database: corpus, clock, log })
+  const jobs = createJobQueue({ database: corpus, telemetry, clock, log })
   const blobs = withHeldRemovals(await openBlobStore(config), log)
   onStop(() => blobs.close())
   const documentStore = createDocumentStore({ database: corpus, jobs, removeFromIndex: index.deleteDocument })

@@ -8,6 +8,7 @@ import { type Clock, createPseudonyms, createSecretBox, type Log } from '../kern
 import { openInstallationKey } from '../operators/index.ts'
 import { createTokenCounting } from '../tokens/index.ts'
 import type { ControlStorage } from './storage.ts'
+import { openTelemetry } from './telemetry.ts'
 
 /** Registers a function that a stop calls. A stop calls them in reverse order. */
 export type OnStop = (close: () => unknown) => void
@@ -20,10 +21,13 @@ export interface PartContext {
   onStop: OnStop
 }
 
-/** The change feed, token counting, metrics and the encryption of secrets, next to the control database. */
+/** The change feed, token counting, metrics, telemetry and the encryption of secrets, next to the control database. */
 export async function openFoundation({ databases, secretKey }: ControlStorage, context: PartContext) {
   const { config, log, clock, onStop } = context
   onStop(() => databases.close())
+  const metrics = createMetrics()
+  // Opened before all that it traces, so that a stop exports their last spans.
+  const telemetry = await openTelemetry({ ...context, metrics })
   const { secondSecretKey } = config.secrets
   const secretBox = createSecretBox(secretKey, secondSecretKey)
   const pseudonyms = createPseudonyms(secretKey)
@@ -41,7 +45,8 @@ export async function openFoundation({ databases, secretKey }: ControlStorage, c
     control,
     changeFeed,
     tokens,
-    metrics: createMetrics(),
+    metrics,
+    telemetry,
     secretBox,
     pseudonyms,
     accountSecrets: {

@@ -58,7 +58,7 @@ export async function createGatewayService({
 async function openParts(context: PartContext, storage: ControlStorage, isStopping: () => boolean) {
   const { config, clock, log } = context
   const foundation = await openFoundation(storage, context)
-  const { control, changeFeed, metrics, tokens, secretBox, pseudonyms, accountSecrets } = foundation
+  const { control, changeFeed, metrics, telemetry, tokens, secretBox, pseudonyms, accountSecrets } = foundation
   const { organisations, operatorTokens, accounts, limiter } = await openAccess({
     control,
     changeFeed,
@@ -69,7 +69,7 @@ async function openParts(context: PartContext, storage: ControlStorage, isStoppi
   const models = await openModels({ control, changeFeed, organisations, secretBox, metrics, tokens, ...context })
   const { catalogue, router } = models
   const facts = await describeInstance(config)
-  const called = { control, organisations, catalogue, router, metrics, tokens, pseudonyms, limiter, facts }
+  const called = { control, organisations, catalogue, router, metrics, telemetry, tokens, pseudonyms, limiter, facts }
   const { ledger, completions } = await openGateway({ ...called, ...context })
   const server = openServer({
     config,
@@ -81,6 +81,7 @@ async function openParts(context: PartContext, storage: ControlStorage, isStoppi
       operationsRoutes(createReadiness({ databases: [control], ledger, role: facts.role, isStopping, log })),
     ],
     metrics,
+    telemetry,
     readGauges: createScrape({ control, corpus: null, ledger, catalogue, router, metrics, clock, log }),
     isStopping,
     log,

@@ -1,18 +1,16 @@
 import path from 'node:path'
-import { fetch as undiciFetch } from 'undici'
 import { createLedger, type InstanceFacts } from '../billing/index.ts'
 import { type Database, lockFolder } from '../database/index.ts'
 import { createCompletions, createEmbeddings, createReranking } from '../gateway/index.ts'
 import type { Metrics } from '../http/index.ts'
-import { type Pseudonyms, publicNetworks } from '../kernel/index.ts'
+import { type Pseudonyms, publicNetworks, type Telemetry } from '../kernel/index.ts'
 import type { Catalogue } from '../models/index.ts'
 import type { Organisations, TokenLimiter } from '../organisations/index.ts'
-import { createConnectionPool } from '../providers/index.ts'
 import type { Router } from '../routing/index.ts'
 import type { TokenCounting } from '../tokens/index.ts'
 import type { PartContext } from './foundation.ts'
 import { observeLedger } from './ledger-metrics.ts'
-import { readCertificates } from './resources.ts'
+import { openFetch } from './outgoing-fetch.ts'
 
 interface GatewayDependencies extends PartContext {
   control: Database
@@ -23,12 +21,13 @@ interface GatewayDependencies extends PartContext {
   tokens: TokenCounting
   pseudonyms: Pseudonyms
   limiter: TokenLimiter
+  telemetry: Telemetry | null
   facts: InstanceFacts
 }
 
 /** Completions, embeddings and reranking, and the ledger that records every call of them. */
 export async function openGateway(dependencies: GatewayDependencies) {
-  const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, limiter } = dependencies
+  const { control, organisations, catalogue, router, metrics, tokens, pseudonyms, limiter, telemetry } = dependencies
   const { config, clock, log, onStop } = dependencies
   const ledger = await createLedger({
     database: control,
@@ -48,7 +47,7 @@ export async function openGateway(dependencies: GatewayDependencies) {
     },
   })
   onStop(() => ledger.close())
-  const calls = { catalogue, router, ledger, tokens, pseudonyms, limiter, clock, log }
+  const calls = { catalogue, router, ledger, tokens, pseudonyms, limiter, telemetry, clock, log }
   const completions = createCompletions(calls)
   onStop(() => completions.close())
   return { ledger, completions, embeddings: createEmbeddings(calls), reranking: createReranking(calls) }
@@ -59,13 +58,12 @@ const webhookConnectMs = 5_000
 
 /** `fetch` that reaches the public internet and the networks of `network.webhookNetworks`, without a proxy. */
 function openWebhookFetch({ config, onStop }: PartContext): typeof fetch {
-  const { dispatcher, close } = createConnectionPool({
+  const { fetch, close } = openFetch(config, {
     limits: { connectTimeoutMs: webhookConnectMs },
-    certificateAuthority: readCertificates(config),
     rule: publicNetworks(config.settings.network.webhookNetworks),
   })
   onStop(close)
-  return ((address: string, init: object) => undiciFetch(address, { ...init, dispatcher })) as unknown as typeof fetch
+  return fetch
 }
 
 /** `auto` is without a journal on a server, which others may replicate: a lost disk of this machine then loses no bill. */

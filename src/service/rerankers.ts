@@ -2,7 +2,7 @@ import path from 'node:path'
 import { type Config, ConfigError } from '../config.ts'
 import type { Reranking } from '../gateway/index.ts'
 import type { Metrics } from '../http/index.ts'
-import { type Clock, describeError, type Log } from '../kernel/index.ts'
+import { type Clock, describeError, type Log, runStep, type Telemetry } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import {
   createOnnxReranker,
@@ -21,6 +21,7 @@ interface RerankerDependencies {
   /** The kind of a model of the catalogue; undefined if the catalogue has no such model. */
   modelKind: (model: string) => string | undefined
   metrics: Pick<Metrics, 'reranks' | 'rerankSeconds'>
+  telemetry: Telemetry | null
   clock: Clock
   log: Log
 }
@@ -50,7 +51,15 @@ export async function openReranker(dependencies: RerankerDependencies): Promise<
     clock,
     log,
   })
-  return { reranker, rerankStage, health }
+  return { reranker, rerankStage: traced(rerankStage, dependencies.telemetry), health }
+}
+
+function traced(stage: RerankStage, telemetry: Telemetry | null): RerankStage {
+  if (!telemetry) return stage
+  return {
+    ...stage,
+    rerank: (passages, question) => runStep(telemetry.step('rerank'), () => stage.rerank(passages, question)),
+  }
 }
 
 async function open(dependencies: RerankerDependencies): Promise<Reranker | undefined> {

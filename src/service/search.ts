@@ -3,6 +3,7 @@ import type { BlobStore } from '../documents/index.ts'
 import type { Embeddings, Reranking } from '../gateway/index.ts'
 import type { Metrics } from '../http/index.ts'
 import { createTableQueries } from '../ingestion/index.ts'
+import { runStep, type Telemetry } from '../kernel/index.ts'
 import type { LiveCatalogue } from '../models/index.ts'
 import type { Organisations } from '../organisations/index.ts'
 import {
@@ -26,6 +27,7 @@ interface SearchDependencies extends PartContext {
   embeddings: Embeddings
   reranking: Reranking
   metrics: Metrics
+  telemetry: Telemetry | null
   tokens: TokenCounting
 }
 
@@ -40,6 +42,7 @@ export async function openSearch({
   embeddings,
   reranking,
   metrics,
+  telemetry,
   tokens,
   clock,
   log,
@@ -65,6 +68,7 @@ export async function openSearch({
     organisations,
     modelKind: (model) => catalogue.built().models.get(model.replace(/^eu\//, ''))?.kind,
     metrics,
+    telemetry,
     clock,
     log,
   })
@@ -78,7 +82,7 @@ export async function openSearch({
       ...(opened && { rerankStage: opened.rerankStage }),
       log,
     }),
-    (seconds) => metrics.searchSeconds.observe(seconds),
+    { observe: (seconds) => metrics.searchSeconds.observe(seconds), telemetry },
   )
   const tables = createTableQueries({ blobs, log })
   onStop(() => tables.close())
@@ -92,13 +96,21 @@ export async function openSearch({
   }
 }
 
-function timed(retrieval: Retrieval, observe: (seconds: number) => void): Retrieval {
+function timed(
+  retrieval: Retrieval,
+  { observe, telemetry }: { observe: (seconds: number) => void; telemetry: Telemetry | null },
+): Retrieval {
   return {
     ...retrieval,
     async search(request) {
       const startMs = performance.now()
       try {
-        return await retrieval.search(request)
+        const step = telemetry?.step('retrieval', { spaceId: request.spaceId })
+        return await runStep(
+          step,
+          () => retrieval.search(request),
+          (passages) => passages.length,
+        )
       } finally {
         observe((performance.now() - startMs) / 1000)
       }

@@ -11,7 +11,7 @@ import {
   type Routes,
   startMetricsServer,
 } from '../http/index.ts'
-import { AppError, version } from '../kernel/index.ts'
+import { AppError, type Telemetry, version } from '../kernel/index.ts'
 import { assertGatewayAccess } from '../organisations/index.ts'
 import type { PartContext } from './foundation.ts'
 
@@ -36,6 +36,7 @@ interface ServerDependencies extends Pick<PartContext, 'config' | 'log'> {
   limiter: RequestLimiter
   routes: Routes[]
   metrics: Metrics
+  telemetry: Telemetry | null
   /** Updates the gauges that are read from a database. Must not reject. */
   readGauges: () => Promise<void>
   isStopping: () => boolean
@@ -43,7 +44,7 @@ interface ServerDependencies extends Pick<PartContext, 'config' | 'log'> {
 
 /** The HTTP server with every route, and the port that Prometheus reads. */
 export function openServer(dependencies: ServerDependencies) {
-  const { config, callers, routes, metrics, readGauges, isStopping, limiter, log } = dependencies
+  const { config, callers, routes, metrics, telemetry, readGauges, isStopping, limiter, log } = dependencies
   const { server, metrics: metricsSettings } = config.settings
   const shutdown = new AbortController()
   let refusing = false
@@ -57,6 +58,7 @@ export function openServer(dependencies: ServerDependencies) {
     limiter,
     assertGatewayAccess,
     metrics,
+    telemetry,
     log,
     isStopping,
     isRefusing: () => refusing,

@@ -1,11 +1,12 @@
 import type { Receipt } from '../../billing/index.ts'
+import { runStep } from '../../kernel/index.ts'
 import type { Passage } from '../../retrieval/index.ts'
 import type { AnswerRoom } from '../answer-room.ts'
 import type { AnswerCall, AnswerDependencies, PreparedAnswer } from '../prepare-answer.ts'
 import { rerankPassages, searchSpace } from '../search-space.ts'
 import { composeQuery } from './conversation-query.ts'
 import { fuseByRank } from './fuse-by-rank.ts'
-import { isRewritten, type RewrittenQuestion, rewriteQuestion } from './rewrite-question.ts'
+import { isRewritten, type RewrittenQuestion, rewriteQuestion, type Rewriting } from './rewrite-question.ts'
 
 export interface FirstSearch {
   /** The best first. */
@@ -39,7 +40,7 @@ export async function searchFirst(
   const [passages, { rewritten, receipt }] = await together(
     call.signal,
     (signal) => searchSpace(retrieval, { ...call, signal }, query, { forReranking }),
-    (signal) => rewriteQuestion(dependencies, { ...call, signal }, prepared, room),
+    (signal) => rewrite(dependencies, { ...call, signal }, prepared, room),
   )
   if (!rewritten) {
     const found = forReranking
@@ -62,6 +63,13 @@ export async function searchFirst(
     receipt,
     isUnderspecified: rewritten.isUnderspecified,
   }
+}
+
+/** Traced where the model is asked. */
+function rewrite(...[dependencies, call, prepared, room]: Parameters<typeof rewriteQuestion>): Promise<Rewriting> {
+  const { queryRewriting } = call.space.settings
+  const step = isRewritten({ ...call, queryRewriting }, prepared) ? dependencies.telemetry?.step('rewrite') : null
+  return runStep(step, () => rewriteQuestion(dependencies, call, prepared, room))
 }
 
 function queriesOf({ question, variants }: RewrittenQuestion) {

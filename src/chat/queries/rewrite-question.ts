@@ -69,7 +69,7 @@ export function isRewritten(
  * would not cover the answer after it.
  */
 export async function rewriteQuestion(
-  dependencies: Pick<AnswerDependencies, 'completions' | 'findOrganisation'>,
+  dependencies: Pick<AnswerDependencies, 'completions' | 'findOrganisation' | 'telemetry'>,
   call: AnswerCall,
   prepared: PreparedAnswer,
   room: AnswerRoom,

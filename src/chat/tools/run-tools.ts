@@ -1,4 +1,4 @@
-import { AppError } from '../../kernel/index.ts'
+import { AppError, runStep } from '../../kernel/index.ts'
 import type { ContextWindow } from '../context/context-window.ts'
 import type { GivenPassage } from '../context/given-passage.ts'
 import { fencePassages, fenceText } from '../context/prompt.ts'
@@ -64,7 +64,8 @@ export async function* runToolCalls(
     const tool = tools.find(({ definition }) => definition.name === toolCall.name)
     const read = tool ? readArguments(tool, toolCall) : { problem: noSuchTool }
     const query = 'problem' in read ? null : read.query
-    const given = 'problem' in read ? read : await runWithin(read, round, index)
+    const step = tool && round.dependencies.telemetry?.tool(tool.definition.name)
+    const given = 'problem' in read ? read : await runStep(step, () => runWithin(read, round, index))
     const made = 'problem' in given ? fail(given, round) : await compose(given, { ...round, firstNumber })
     round.budget.noteResult(made.content)
     // The room for passages was taken when they were packed.

@@ -41,6 +41,7 @@ export function createOfflineProvider({
 
   return {
     id,
+    peer: { system: 'portico' },
     async complete(call): Promise<ProviderAnswer> {
       const { pieces, finishReason, usage } = await answer(call)
       return {

@@ -1,0 +1,1 @@
+export { createTelemetry } from './create-telemetry.ts'
