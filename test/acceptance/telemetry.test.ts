@@ -127,7 +127,7 @@ describe('a completion', () => {
     expect(call).toMatchObject({
       name: 'chat m',
       kind: 3,
-      events: ['ledger.hold', 'ledger.hold_durable', 'ledger.settle'],
+      events: ['ledger.hold', 'ledger.settle', 'ledger.hold_durable'],
       attributes: {
         'gen_ai.operation.name': 'chat',
         'gen_ai.provider.name': 'openai',
