@@ -1,4 +1,4 @@
-import { type Config, ConfigError } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Metrics } from '../http/index.ts'
 import { createUuid, type Log, notMetadata, type Telemetry, version } from '../kernel/index.ts'
 import { openFetch } from './outgoing-fetch.ts'
@@ -24,7 +24,6 @@ export async function openTelemetry({
 }: TelemetryDependencies): Promise<Telemetry | null> {
   const { otlp, traces, metrics: ours, disabled, serviceName, resourceAttributes } = config.settings.telemetry
   if (disabled || otlp.endpoint === undefined) return null
-  assertVersion(process.versions.node)
   const { createTelemetry } = await import('../telemetry/index.ts')
   const outgoing = openFetch(config, {
     limits: { connectTimeoutMs: connectMs, maximumConnections },
@@ -54,13 +53,4 @@ export async function openTelemetry({
   })
   onStop(() => telemetry.close())
   return telemetry
-}
-
-/** The packages of OpenTelemetry need Node.js 22.15; everything else runs on version 20. */
-function assertVersion(node: string): void {
-  const [major = 0, minor = 0] = node.split('.').map(Number)
-  if (major > 22 || (major === 22 && minor >= 15)) return
-  throw new ConfigError(
-    'telemetry.otlp.endpoint: telemetry needs Node.js 22.15 or later. Use the Node.js that npm ci installs, or remove the setting.',
-  )
 }
