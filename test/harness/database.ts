@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
-import { findPackageJSON } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
 import { type Databases, openDatabases } from '../../src/database/index.ts'
@@ -36,26 +35,11 @@ export async function openTestDatabases(options: TestDatabaseOptions = {}): Prom
 
 /** A data folder with migrated embedded databases in it, so that a whole service starts fast. The caller removes it. */
 export async function freshDataFolder(): Promise<string> {
-  keepCompiled()
   const template = await ensureTemplateFolder()
   const folder = makeTestFolder()
   // 2,300 files: the asynchronous copy takes six times the processor time.
   fs.cpSync(template, folder, { recursive: true })
   return folder
-}
-
-// Missing in the types of Node.js.
-declare const WebAssembly: { compile(program: Uint8Array): Promise<object> }
-
-let compiled: Promise<object> | undefined
-
-/**
- * V8 compiles a program once per process while a reference to it exists. Without this the end of an embedded database would free it, and the
- * next one would compile it again.
- */
-function keepCompiled(): void {
-  const file = path.join(path.dirname(findPackageJSON('@electric-sql/pglite', import.meta.url)!), 'dist/pglite.wasm')
-  compiled ??= WebAssembly.compile(fs.readFileSync(file))
 }
 
 export interface DatabasePlace {
