@@ -10,6 +10,7 @@ import { readSourceFiles } from './checks/source-files.ts'
 const allowedRooms: AllowedRooms = {
   kernel: [],
   contract: [],
+  config: ['contract'],
   database: [],
   jobs: ['database'],
   operators: ['contract', 'database', 'http'],

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { flag, integer, list } from './config/fields.ts'
+import { telemetry } from './config/telemetry.ts'
 import { modelKinds } from './contract/model-kinds.ts'
 import { modelTraitsSchema } from './contract/model-traits.ts'
 import { providerFormats } from './contract/provider-formats.ts'
@@ -10,33 +12,12 @@ import { parsePicoUsd, roles } from './kernel/index.ts'
  * objects are strict: an unknown setting is an error at start. Numbers and booleans may arrive as text from the environment.
  */
 
-const integer = (minimum: number, maximum: number) =>
-  z.preprocess(
-    (value) => (typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value),
-    z.int().min(minimum).max(maximum),
-  )
-/** 0 to 1. */
-const ratio = z.preprocess(
-  (value) => (typeof value === 'string' && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value),
-  z.number().min(0).max(1),
-)
-const flag = z.preprocess(
-  (value) => (value === 'true' || value === '1' ? true : value === 'false' || value === '0' ? false : value),
-  z.boolean(),
-)
-/** A list; the environment gives it as text with commas or spaces. */
-const list = <Item extends z.ZodType>(item: Item, maximum: number) =>
-  z.preprocess(
-    (value) => (typeof value === 'string' ? value.split(/[\s,]+/).filter((part) => part !== '') : value),
-    z.array(item).max(maximum),
-  )
 const price = z
   .union([z.string(), z.number()])
   .refine(isPrice, { error: 'must be a decimal of at least 0 with at most 12 decimals' })
   .describe('US dollars per million tokens, as a decimal.')
 
 const megabyte = 1024 * 1024
-const maximumResourceAttributes = 32
 
 const server = z.strictObject({
   role: z
@@ -323,56 +304,6 @@ const database = z.strictObject({
     ),
 })
 
-const attributeName = z
-  .string()
-  .max(128)
-  .regex(/^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/, 'must be a name such as deployment.environment.name')
-
-const telemetry = z.strictObject({
-  disabled: flag.default(false).describe('true: nothing is exported, also with an endpoint.'),
-  serviceName: z.string().trim().min(1).max(255).default('portico').describe('`service.name` of all telemetry.'),
-  otlp: z
-    .strictObject({
-      endpoint: z
-        .url({ protocol: /^https?$/ })
-        .refine(isPlainAddress, { error: 'must have neither credentials nor a query; headers are a secret' })
-        .optional()
-        .describe(
-          'Base address of an OpenTelemetry collector, such as http://127.0.0.1:4318: `/v1/traces` and `/v1/metrics` are appended. Without it nothing is traced.',
-        ),
-      protocol: z
-        .enum(['http/protobuf', 'http/json'])
-        .default('http/protobuf')
-        .describe('Form of the requests. gRPC (port 4317 of most collectors) is not supported.'),
-      timeoutMs: integer(100, 60_000)
-        .default(10_000)
-        .describe('Longest time for one export, with its repetitions; what was not taken by then is dropped.'),
-    })
-    .prefault({}),
-  traces: z
-    .strictObject({
-      sampleRatio: ratio
-        .default(0.1)
-        .describe('Share of the requests and jobs that are traced, 0 to 1. The flag of a client is not followed.'),
-      propagateToProviders: flag
-        .default(false)
-        .describe('Send `traceparent` to AI providers, which could then relate calls with each other.'),
-    })
-    .prefault({}),
-  metrics: z
-    .strictObject({
-      intervalSeconds: integer(1, 3_600).default(60).describe('Time between two exports of the metrics.'),
-    })
-    .prefault({}),
-  resourceAttributes: z
-    .record(attributeName, z.string().min(1).max(255))
-    .refine((attributes) => Object.keys(attributes).length <= maximumResourceAttributes, {
-      error: `must have at most ${maximumResourceAttributes} attributes`,
-    })
-    .default({})
-    .describe('Further attributes of all telemetry, such as `deployment.environment.name`.'),
-})
-
 export const configFileSchema = z.strictObject({
   server: server.prefault({}),
   accounts: accounts.prefault({}),
@@ -497,12 +428,4 @@ function isNetwork(text: string): boolean {
     rest.length === 0 &&
     (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
   )
-}
-
-/** Credentials belong into a header, and the path of each signal is appended. */
-function isPlainAddress(address: string): boolean {
-  // Anything else is reported as no address.
-  if (!URL.canParse(address)) return true
-  const { username, password, search, hash } = new URL(address)
-  return username === '' && password === '' && search === '' && hash === ''
 }
