@@ -31,9 +31,8 @@ export function createAuthAdapter(rows: AuthRows, secrets: AccountSecrets, repla
     const copy = { ...row }
     for (const column of encryptedColumns) {
       const value = row[column] as string
-      const after = await renewValue(secrets, value)
-      if (after !== undefined && after !== value && (await replaceValue(row['id'] as string, column, value, after)))
-        copy[column] = after
+      const after = await renewValue(secrets, value).catch(() => undefined)
+      if (after !== undefined && (await replaceValue(row['id'] as string, column, value, after))) copy[column] = after
     }
     return copy
   }

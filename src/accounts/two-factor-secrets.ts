@@ -14,10 +14,13 @@ export type EncryptedColumn = (typeof encryptedColumns)[number]
 /** Writes a value unless it was changed since it was read. */
 export type ReplaceValue = (id: string, column: EncryptedColumn, before: string, after: string) => Promise<boolean>
 
-/** The value under `secret`: itself, or made from one under `secondSecret`; undefined if neither opens it. */
+/** A value under `secondSecret` made one under `secret`; undefined if it is under `secret` already. Throws if neither opens it. */
 export async function renewValue({ secret, secondSecret }: AccountSecrets, value: string): Promise<string | undefined> {
-  const read = (key: string) => symmetricDecrypt({ key, data: value }).catch(() => undefined)
-  if ((await read(secret)) !== undefined) return value
-  const data = secondSecret === undefined ? undefined : await read(secondSecret)
-  return data === undefined ? undefined : symmetricEncrypt({ key: secret, data })
+  try {
+    await symmetricDecrypt({ key: secret, data: value })
+    return undefined
+  } catch (error) {
+    if (secondSecret === undefined) throw error
+  }
+  return symmetricEncrypt({ key: secret, data: await symmetricDecrypt({ key: secondSecret, data: value }) })
 }

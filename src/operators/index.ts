@@ -8,4 +8,10 @@ export { operatorRoutes } from './operator.routes.ts'
 export { createOperatorTokens, type OperatorTokens } from './operator-tokens.ts'
 export { createOperatorTokenStore } from './operator-tokens.store.ts'
 export { createReencryption, type Reencrypted, type Reencryption } from './reencryption.ts'
-export { recordReencryption, reencryptColumn, type SealedColumn } from './reencryption.store.ts'
+export {
+  recordReencryption,
+  reencryptColumn,
+  renewColumn,
+  replaceValue,
+  type SealedColumn,
+} from './reencryption.store.ts'
