@@ -18,33 +18,26 @@ export function encodeHold(hold: HoldRow): string {
 }
 
 export function encodeEntry({ receipt, statedAttoUsd, tags }: Entry): string {
-  const { usage, unitPrices } = receipt
+  const { usage } = receipt
   return (
-    `{"request_id":${JSON.stringify(receipt.requestId)},"organisation_id":"${receipt.organisationId}","period":"${receipt.period}"` +
-    `,"surface":"${receipt.surface}"${spaceField(receipt.spaceId)},"model":${textToJson(receipt.model)}` +
-    `,"deployment_id":${textToJson(receipt.deploymentId)},"provider_id":${textToJson(receipt.providerId)}` +
-    `,"hosting":${textToJson(receipt.hosting)},"started_at":"${isoTime(receipt.startedAt)}","settled_at":"${isoTime(receipt.settledAt)}"` +
+    `{"request_id":${JSON.stringify(receipt.requestId)},${kindFields(receipt)}` +
+    `,"started_at":"${isoTime(receipt.startedAt)}","settled_at":"${isoTime(receipt.settledAt)}"` +
     `,"prompt_tokens":${usage.promptTokens},"completion_tokens":${usage.completionTokens},"cached_tokens":${usage.cachedTokens}` +
     `,"cache_write_tokens":${usage.cacheWriteTokens},"reasoning_tokens":${usage.reasoningTokens}` +
-    `,"input_atto_usd":"${unitPrices.input}","output_atto_usd":"${unitPrices.output}","cache_read_atto_usd":"${unitPrices.cacheRead}"` +
-    `,"cache_write_atto_usd":"${unitPrices.cacheWrite}","reasoning_atto_usd":"${unitPrices.reasoning}"` +
-    `,"price_source":${textToJson(receipt.priceSource)},"cost_basis":"${receipt.costBasis}"` +
     (statedAttoUsd === null ? '' : `,"stated_atto_usd":"${statedAttoUsd}"`) +
     (receipt.rawUsage === null ? '' : `,"raw_usage":${JSON.stringify(receipt.rawUsage)}`) +
-    `,"markup_basis_points":${receipt.markupBasisPoints},"billed_pico_usd":"${receipt.billedPicoUsd}"` +
-    `,"written_off_pico_usd":"${receipt.writtenOffPicoUsd}","estimated":${receipt.estimated},"ending":${textToJson(receipt.ending)}` +
-    `,"finish_reason":${textToJson(receipt.finishReason)}` +
+    `,"billed_pico_usd":"${receipt.billedPicoUsd}","written_off_pico_usd":"${receipt.writtenOffPicoUsd}"` +
     (receipt.firstTokenMs === null ? '' : `,"first_token_ms":${receipt.firstTokenMs}`) +
     (receipt.failure === null ? '' : `,"failure":${textToJson(receipt.failure)}`) +
     (tags === null ? '}' : `,"tags":${JSON.stringify(tags)}}`)
   )
 }
 
-/** What an entry has in common with many others of its organisation and model. */
-export function encodeKind(receipt: Entry['receipt']): string {
+/** What an entry has in common with many others of its organisation and model, without the braces. */
+export function kindFields(receipt: Entry['receipt']): string {
   const { unitPrices } = receipt
   return (
-    `{"organisation_id":"${receipt.organisationId}","period":"${receipt.period}"` +
+    `"organisation_id":"${receipt.organisationId}","period":"${receipt.period}"` +
     `,"surface":"${receipt.surface}"${spaceField(receipt.spaceId)},"model":${textToJson(receipt.model)}` +
     `,"deployment_id":${textToJson(receipt.deploymentId)},"provider_id":${textToJson(receipt.providerId)}` +
     `,"hosting":${textToJson(receipt.hosting)}` +
@@ -52,7 +45,7 @@ export function encodeKind(receipt: Entry['receipt']): string {
     `,"cache_write_atto_usd":"${unitPrices.cacheWrite}","reasoning_atto_usd":"${unitPrices.reasoning}"` +
     `,"price_source":${textToJson(receipt.priceSource)},"cost_basis":"${receipt.costBasis}"` +
     `,"markup_basis_points":${receipt.markupBasisPoints},"estimated":${receipt.estimated},"ending":${textToJson(receipt.ending)}` +
-    `,"finish_reason":${textToJson(receipt.finishReason)}}`
+    `,"finish_reason":${textToJson(receipt.finishReason)}`
   )
 }
 

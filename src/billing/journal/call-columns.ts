@@ -1,4 +1,4 @@
-import { encodeKind } from '../ledger-json.ts'
+import { kindFields } from '../ledger-json.ts'
 import type { Entry } from '../ledger.store.ts'
 
 /** Parameters of ledger_apply_calls: what many entries have in common as JSON, then an array for each of the other columns, in PostgreSQL's binary form. */
@@ -20,12 +20,12 @@ export function encodeCalls(entries: readonly Entry[]): CallColumns {
   const kinds: string[] = []
   const known = new Map<string, number>()
   const numbers = entries.map(({ receipt }) => {
-    const kind = encodeKind(receipt)
+    const kind = kindFields(receipt)
     let number = known.get(kind)
     if (number === undefined) {
       number = kinds.length
       known.set(kind, number)
-      kinds.push(`{"number":${number},${kind.slice(1)}`)
+      kinds.push(`{"number":${number},${kind}}`)
     }
     return number
   })
