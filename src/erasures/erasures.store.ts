@@ -35,6 +35,12 @@ export const erasuresColumn: SealedColumn = {
 
 export type ErasureStore = ReturnType<typeof createErasureStore>
 
+/** Of any organisation, complete or not. */
+export async function hasErasures(database: Database): Promise<boolean> {
+  const [row] = await database.query<{ found: boolean }>(`SELECT EXISTS (SELECT FROM erasures) AS found`)
+  return row!.found
+}
+
 /** An instance that was killed loses its work after this time; a living one extends it. Seconds. */
 const holdSeconds = 20
 const background = { timeoutMs: 60_000, background: true }

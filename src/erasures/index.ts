@@ -2,4 +2,4 @@ export { createErasureKeys, deriveErasureKeys, type ErasureKeys } from './erasur
 export type { ErasureStep } from './erasure-step.ts'
 export { createErasures, type Erasures } from './erasures.ts'
 export { erasureRoutes } from './erasures.routes.ts'
-export { createErasureStore, erasuresColumn } from './erasures.store.ts'
+export { createErasureStore, erasuresColumn, hasErasures } from './erasures.store.ts'

@@ -11,15 +11,17 @@ export interface Telemetry {
   agent(start: { spaceId: string; requestId: string; isAgentic: boolean }): Step | null
   /** A tool call of an agentic answer; `name` is one of our tools. */
   tool(name: string): Step | null
-  step(name: StepName, start?: { spaceId: string }): Step | null
+  /** A search in a Space. */
+  retrieval(spaceId: string): Step | null
+  step(name: StepName): Step | null
   /** Runs a background job as a separate trace, linked to the span that enqueued it. */
   job<T>(start: { kind: string; attempt: number; traceparent: string | undefined }, work: () => Promise<T>): Promise<T>
   /** The current span as a `traceparent`; undefined outside of sampled traces. */
   current(): string | undefined
 }
 
-/** Parts of an answer. */
-export type StepName = 'retrieval' | 'rewrite' | 'rerank'
+/** Other parts of an answer. */
+export type StepName = 'rewrite' | 'rerank'
 
 export interface RequestSpan {
   /** 32 hexadecimal digits. */

@@ -12,17 +12,18 @@ export const installationKeysColumn: SealedColumn = {
 
 /**
  * A key that stays the same when the secret key is replaced, such as one that signs what must be verifiable for years. `make` makes it at the first call
- * of an installation; every later call of any instance returns that one. Encrypted with a lost secret key it cannot be read: then `make` makes one for
- * this process, and the log reports it.
+ * of an installation, unless `beforeFirst` rejects; every later call of any instance returns that one. Encrypted with a lost secret key it cannot be read:
+ * then `make` makes one for this process, and the log reports it.
  */
 export async function openInstallationKey(
   { control, secretBox, log }: { control: Database; secretBox: SecretBox; log: Log },
   name: string,
-  make: () => string,
+  { make, beforeFirst }: { make: () => string; beforeFirst: () => Promise<void> },
 ): Promise<string> {
   const context = installationKeysColumn.contextOf(name)
   let sealed = await load(control, name)
   if (sealed === undefined) {
+    await beforeFirst()
     await control.execute(`INSERT INTO installation_keys (name, sealed) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [
       name,
       secretBox.seal(make(), context),

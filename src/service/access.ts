@@ -1,4 +1,3 @@
-import { fetch as undiciFetch } from 'undici'
 import { type AccountSecrets, createAccounts } from '../accounts/index.ts'
 import type { Config } from '../config.ts'
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
@@ -10,9 +9,8 @@ import {
   openAdminLogRetention,
 } from '../operators/index.ts'
 import { createOrganisationLimiter, createOrganisationStore, createOrganisations } from '../organisations/index.ts'
-import { createConnectionPool } from '../providers/index.ts'
 import type { PartContext } from './foundation.ts'
-import { readCertificates } from './resources.ts'
+import { openFetch } from './outgoing-fetch.ts'
 
 /** Connecting to the single sign-on provider: a person is waiting. */
 const connectTimeoutMs = 5_000
@@ -74,11 +72,7 @@ function toSignInSettings({ settings, secrets }: Config) {
 
 /** `fetch` through the configured proxy, with the configured certificate authorities. */
 function openInternet(config: Config, onStop: PartContext['onStop']): typeof fetch {
-  const { dispatcher, close } = createConnectionPool({
-    limits: { connectTimeoutMs },
-    proxies: config.proxies,
-    certificateAuthority: readCertificates(config),
-  })
+  const { fetch, close } = openFetch(config, { limits: { connectTimeoutMs }, proxies: config.proxies })
   onStop(close)
-  return ((address: string, init: object) => undiciFetch(address, { ...init, dispatcher })) as unknown as typeof fetch
+  return fetch
 }

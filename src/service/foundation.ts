@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Config } from '../config.ts'
-import { createChangeFeed, type Database, DatabaseStartError } from '../database/index.ts'
-import { createErasureKeys, deriveErasureKeys } from '../erasures/index.ts'
+import { createChangeFeed, DatabaseStartError } from '../database/index.ts'
+import { createErasureKeys, deriveErasureKeys, hasErasures } from '../erasures/index.ts'
 import { secretKeyCheck } from '../backup/index.ts'
 import { createMetrics } from '../http/index.ts'
 import { type Clock, createPseudonyms, createSecretBox, type Log } from '../kernel/index.ts'
@@ -32,10 +32,12 @@ export async function openFoundation({ databases, secretKey }: ControlStorage, c
   const secretBox = createSecretBox(secretKey, secondSecretKey)
   const pseudonyms = createPseudonyms(secretKey)
   const { control } = databases
-  if (secondSecretKey !== undefined) await assertErasureKeysStored(control)
-  const erasureKeys = await openInstallationKey({ control, secretBox, log }, 'erasures', () =>
-    deriveErasureKeys(secretKey),
-  )
+  const erasureKeys = await openInstallationKey({ control, secretBox, log }, 'erasures', {
+    make: () => deriveErasureKeys(secretKey),
+    async beforeFirst() {
+      if (secondSecretKey !== undefined && (await hasErasures(control))) throw unstoredErasureKeys()
+    },
+  })
   const changeFeed = createChangeFeed({ database: control, clock, log })
   await changeFeed.start()
   onStop(() => changeFeed.close())
@@ -63,12 +65,8 @@ function accountsSecret(secretKey: string): string {
 }
 
 /** They are derived from the secret key of the time of the erasures, which must not be the second one already. */
-async function assertErasureKeysStored(control: Database): Promise<void> {
-  const [row] = await control.query<{ missing: boolean }>(
-    `SELECT EXISTS (SELECT FROM erasures) AND NOT EXISTS (SELECT FROM installation_keys) AS missing`,
+function unstoredErasureKeys(): DatabaseStartError {
+  return new DatabaseStartError(
+    'start this version once without PORTICO_SECOND_SECRET_KEY, and with the secret key that you have: it stores the keys that sign certificates of erasure',
   )
-  if (row!.missing)
-    throw new DatabaseStartError(
-      'start this version once without PORTICO_SECOND_SECRET_KEY, and with the secret key that you have: it stores the keys that sign certificates of erasure',
-    )
 }

@@ -5,7 +5,7 @@ import { readCertificates } from './resources.ts'
 
 type PoolOptions = Parameters<typeof createConnectionPool>[0]
 
-/** `fetch` with the operator's certificates, that connects only to what `rule` accepts. */
+/** `fetch` with the operator's certificates, that connects only to what `rule` accepts, if there is one. */
 export function openFetch(
   config: Config,
   options: Pick<PoolOptions, 'limits' | 'rule' | 'proxies'>,

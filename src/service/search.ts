@@ -105,7 +105,7 @@ function timed(
     async search(request) {
       const startMs = performance.now()
       try {
-        const step = telemetry?.step('retrieval', { spaceId: request.spaceId })
+        const step = telemetry?.retrieval(request.spaceId)
         return await runStep(
           step,
           () => retrieval.search(request),

@@ -153,7 +153,7 @@ function requestsAndJobs(spans: Spans, { urlScheme }: TelemetryOptions): Pick<Te
   }
 }
 
-function steps(spans: Spans): Pick<Telemetry, 'agent' | 'tool' | 'step'> {
+function steps(spans: Spans): Pick<Telemetry, 'agent' | 'tool' | 'retrieval' | 'step'> {
   const begin = (name: string, attributes: Record<string, string | boolean | undefined>) =>
     stepOf(spans, startBelow(spans, { name, attributes }), ownAttribute.count)
   return {
@@ -171,13 +171,12 @@ function steps(spans: Spans): Pick<Telemetry, 'agent' | 'tool' | 'step'> {
         [attribute.toolName]: name,
         [attribute.toolType]: 'function',
       }),
-    step: (name, { spaceId } = { spaceId: '' }) =>
-      name === 'retrieval'
-        ? begin(name, {
-            [attribute.operation]: name,
-            [attribute.provider]: ourSystem,
-            [attribute.dataSourceId]: spaceId,
-          })
-        : begin(name, {}),
+    step: (name) => begin(name, {}),
+    retrieval: (spaceId) =>
+      begin('retrieval', {
+        [attribute.operation]: 'retrieval',
+        [attribute.provider]: ourSystem,
+        [attribute.dataSourceId]: spaceId,
+      }),
   }
 }
