@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPerson, openBrowser } from '../harness/people.ts'
 import { type GatewayStage, stagePrices, startGatewayStage } from '../harness/gateway-stage.ts'
 import { createApiClient, expectStatus, type TestSpace, uploadForm, waitForDocument } from '../harness/portico.ts'
+import { chatAnswer } from '../upstream/replies.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
@@ -36,13 +37,8 @@ beforeAll(async () => {
       ],
     }),
   })
-  const choices = [{ index: 0, message: { role: 'assistant', content: 'An answer.' }, finish_reason: 'stop' }]
-  const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 }
-  const whole = JSON.stringify({ id: 'x', object: 'chat.completion', created: 1, model: 'm', choices, usage })
   stage.upstream.script(({ body }) =>
-    JSON.parse(body).stream
-      ? scriptedTurn('An answer.', 10, 10)
-      : { headers: { 'content-type': 'application/json' }, body: whole },
+    JSON.parse(body).stream ? scriptedTurn('An answer.', 10, 10) : chatAnswer('An answer.'),
   )
   space = await stage.portico.createSpace(stage.organisation, { model: 'm', instructions: 'Instructions {{7*191}}.' })
 })

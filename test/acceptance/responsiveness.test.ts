@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectResponsive } from '../harness/event-loop-guard.ts'
 import { expectStatus, type SeparatePortico, startSeparatePortico, type TestOrganisation } from '../harness/portico.ts'
+import { chatAnswer } from '../upstream/replies.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
 /** No request blocks others: `/livez` answers within 100 ms while it is handled. */
@@ -13,19 +14,7 @@ let portico: SeparatePortico
 let organisation: TestOrganisation
 
 beforeAll(async () => {
-  upstream = await startUpstream(({ body }) => ({
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      id: 'x',
-      object: 'chat.completion',
-      created: 1,
-      model: 'm',
-      choices: [
-        { index: 0, message: { role: 'assistant', content: String(Buffer.byteLength(body)) }, finish_reason: 'stop' },
-      ],
-      usage: { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 },
-    }),
-  }))
+  upstream = await startUpstream(({ body }) => chatAnswer(String(Buffer.byteLength(body))))
   portico = await startSeparatePortico({
     settings: {
       providers: [{ id: 'wire', format: 'openai', baseUrl: upstream.url, apiKey: 'sk-test-0123456789' }],

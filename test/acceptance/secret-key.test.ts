@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSecretBox } from '../../src/kernel/index.ts'
+import { addModel } from '../harness/added-model.ts'
 import { type DatabasePlace, freshDatabasePlace } from '../harness/database.ts'
 import { type Browser, createPerson, openBrowser, testPassword } from '../harness/people.ts'
 import { expectStatus, startPortico, type TestOrganisation, type TestPortico } from '../harness/portico.ts'
 import { codeOf } from '../harness/second-factor.ts'
+import { chatAnswer } from '../upstream/replies.ts'
 import { startUpstream, type Upstream } from '../upstream/upstream.ts'
 
 /** The secret key of an installation is replaced, with one start after the other as docs/operating.md describes it. */
@@ -24,17 +26,7 @@ const stops: (() => Promise<void>)[] = []
 
 beforeAll(async () => {
   place = await freshDatabasePlace()
-  upstream = await startUpstream(() => ({
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      id: 'x',
-      object: 'chat.completion',
-      created: 1,
-      model: 'm',
-      choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
-      usage: { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 },
-    }),
-  }))
+  upstream = await startUpstream(() => chatAnswer('hi'))
 })
 afterAll(async () => {
   for (const stop of stops) await stop()
@@ -60,18 +52,7 @@ async function startAnother(key: string, second?: string): Promise<TestPortico> 
 
 async function prepare(portico: TestPortico): Promise<void> {
   const { operator } = portico
-  const provider = {
-    format: 'openai',
-    flavour: 'generic',
-    baseUrl: `${upstream.url}/v1`,
-    apiKey: providerKey,
-    hosting: 'us',
-    models: 'declared',
-  }
-  expectStatus(await operator('PUT', '/api/providers/sealed', provider), 200)
-  expectStatus(await operator('PUT', '/api/models/m', { kind: 'chat', maxOutputTokens: 100, contextTokens: 1000 }), 200)
-  expectStatus(await operator('PUT', '/api/deployments/m-us', { model: 'm', provider: 'sealed' }), 200)
-  expectStatus(await operator('POST', '/api/deployments/m-us/prices', { input: '1', output: '1' }), 201)
+  await addModel(operator, { model: 'm', provider: 'sealed', baseUrl: `${upstream.url}/v1`, apiKey: providerKey })
   organisation = await portico.createOrganisation()
   const path = `/api/organisations/${organisation.id}`
   webhookSecret = expectStatus(

@@ -2,8 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import type { Log, LogFields } from '../../src/kernel/log.ts'
+import { addModel } from '../harness/added-model.ts'
 import { freshDatabasePlace } from '../harness/database.ts'
 import { expectStatus, startPortico, uploadForm, waitForDocument } from '../harness/portico.ts'
+import { chatAnswer } from '../upstream/replies.ts'
 import { startUpstream } from '../upstream/upstream.ts'
 
 const prompt = 'PROMPT-nobody-may-log-or-store-this'
@@ -33,17 +35,7 @@ function filesBelow(folder: string): string[] {
 it('no log line contains a prompt, answer, document text or secret, and the database contains no prompt, answer or secret in clear', async () => {
   const upstream = await startUpstream(({ index }) =>
     index % 2 === 0
-      ? {
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({
-            id: 'x',
-            object: 'chat.completion',
-            created: 1,
-            model: 'm',
-            choices: [{ index: 0, message: { role: 'assistant', content: answerText }, finish_reason: 'stop' }],
-            usage: { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 },
-          }),
-        }
+      ? chatAnswer(answerText)
       : {
           status: 400,
           headers: { 'content-type': 'application/json' },
@@ -56,19 +48,7 @@ it('no log line contains a prompt, answer, document text or secret, and the data
   const { log, lines } = createRecorder()
   const portico = await startPortico({ place, log })
   const { operator } = portico
-  const provider = {
-    format: 'openai',
-    flavour: 'generic',
-    baseUrl: `${upstream.url}/v1`,
-    apiKey: providerKey,
-    hosting: 'us',
-    models: 'declared',
-  }
-  expectStatus(await operator('PUT', '/api/providers/secretive', provider), 200)
-  expectStatus(await operator('PUT', '/api/models/m', { kind: 'chat', maxOutputTokens: 100, contextTokens: 1000 }), 200)
-  const deployment = { model: 'm', provider: 'secretive' }
-  expectStatus(await operator('PUT', '/api/deployments/m-us', deployment), 200)
-  expectStatus(await operator('POST', '/api/deployments/m-us/prices', { input: '1', output: '1' }), 201)
+  await addModel(operator, { model: 'm', provider: 'secretive', baseUrl: `${upstream.url}/v1`, apiKey: providerKey })
 
   const organisation = await portico.createOrganisation()
   const space = await portico.createSpace(organisation)

@@ -8,6 +8,7 @@ import {
 } from '../harness/otlp-receiver.ts'
 import { expectStatus, type TestOrganisation, type TestSpace } from '../harness/portico.ts'
 import { agentic, question, type ScriptedStage, startScriptedStage } from '../harness/scripted-space.ts'
+import { chatAnswer } from '../upstream/replies.ts'
 import { scriptedTurn } from '../upstream/scripted-model.ts'
 
 /** What a collector receives from a whole service: gateway, answers of Spaces, uploads, and their background work. */
@@ -28,17 +29,7 @@ let providerHeaders: Record<string, string | string[] | undefined>[]
 /** Request ids. */
 const ids = { retried: '', streamed: '', agentic: '', upload: '', unknown: '', failed: '' }
 
-const wholeAnswer = {
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({
-    id: 'x',
-    object: 'chat.completion',
-    created: 1,
-    model: 'm',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
-    usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 },
-  }),
-}
+const wholeAnswer = chatAnswer('Hello.', { model: 'm', usage: { prompt_tokens: 5, completion_tokens: 7 } })
 
 beforeAll(async () => {
   receiver = await startOtlpReceiver()
