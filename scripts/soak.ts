@@ -10,6 +10,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { prepareTemplate } from '../test/harness/database-template.ts'
+import { readResidentMemory, type ResidentMemory } from '../bench/service-process/resident-memory.ts'
 import type { MemoryReport } from '../test/harness/measured-portico-process.ts'
 import { startMixedLoad } from '../test/harness/mixed-load.ts'
 import { slopeOf } from './soak/slope.ts'
@@ -38,7 +39,7 @@ const load = await startMixedLoad({
   uploads: true,
   documents: positive('documents'),
 })
-const samples: (MemoryReport & { minutes: number; requests: number })[] = []
+const samples: (MemoryReport & { minutes: number; requests: number; kinds: Partial<ResidentMemory> })[] = []
 try {
   await load.run(positive('warm-up'))
   const startMs = performance.now()
@@ -54,7 +55,9 @@ try {
       requests += rate
       await second
     }
-    const sample = { ...(await load.measure()), minutes: minutesNow(), requests }
+    const report = await load.measure()
+    const kinds = process.platform === 'linux' ? readResidentMemory(load.pid) : {}
+    const sample = { ...report, kinds, minutes: minutesNow(), requests }
     samples.push(sample)
     printRow(sample)
   }
@@ -63,11 +66,14 @@ try {
   await removeTemplate()
 }
 
-const growthOf = (pick: (report: MemoryReport) => number) =>
+const growthOf = (pick: (sample: (typeof samples)[number]) => number) =>
   slopeOf(samples.map((sample) => ({ minutes: sample.minutes, value: pick(sample) })))
 const growth = growthOf(({ residentBytes }) => residentBytes / mebibyte)
 const [first, last] = [samples[0]!, samples.at(-1)!]
 console.log(`resident memory: ${signed(growth)} MiB a minute`)
+for (const kind of Object.keys(first.kinds) as (keyof ResidentMemory)[])
+  if (kind !== 'total')
+    console.log(`  ${kind}: ${signed(growthOf(({ kinds }) => (kinds[kind] ?? 0) / mebibyte))} MiB a minute`)
 console.log(`heap: ${signed(growthOf(({ heapBytes }) => heapBytes / mebibyte))} MiB a minute`)
 console.log(`heaps of threads: ${signed(growthOf(({ threadHeapBytes }) => threadHeapBytes / mebibyte))} MiB a minute`)
 console.log(`buffers: ${signed(growthOf(({ externalBytes }) => externalBytes / mebibyte))} MiB a minute`)

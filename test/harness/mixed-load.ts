@@ -20,6 +20,8 @@ import { leaveAfterFirstBytes, stallingModel, startStallingUpstream } from './st
  * `uploads`, files that are processed and deleted.
  */
 export interface MixedLoad {
+  /** Of the measured process. */
+  pid: number
   /** Sends this many requests, some at once. Throws on an unexpected response. */
   run(requests: number): Promise<void>
   /** Memory after forced garbage collections, with no request in flight. */
@@ -38,8 +40,10 @@ export async function startMixedLoad({
   documents = listedDocuments,
 }: { clients?: number; uploads?: boolean; documents?: number } = {}): Promise<MixedLoad> {
   const upstream = await startStallingUpstream()
+  // With the memory settings of an installation.
   const child = fork(program, [JSON.stringify(upstream.settings)], {
-    execArgv: ['--disable-warning=ExperimentalWarning', '--expose-gc'],
+    execPath: path.join(import.meta.dirname, '../../bin/run'),
+    execArgv: ['--expose-gc'],
   })
   const exited = once(child, 'exit')
   const message = async () => {
@@ -59,6 +63,7 @@ export async function startMixedLoad({
   let next = 0
 
   return {
+    pid: child.pid!,
     async run(requests) {
       const end = next + requests
       const client = async () => {

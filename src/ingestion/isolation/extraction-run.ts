@@ -66,22 +66,22 @@ function createInbox(child: ExtractorChild, request: ExtractionRequest) {
   const arrivals: Arrival[] = []
   let waiting: { resolve(arrival: Arrival): void; reject(error: Error): void } | null = null
   let failure: Error | null = null
-  let isOpen = true
 
   function arrive(arrival: Arrival) {
-    if (!isOpen) return
     if (waiting) {
       waiting.resolve(arrival)
       waiting = null
     } else arrivals.push(arrival)
   }
-  child.listen((message) => {
-    if (message.type === 'ready') return
-    const progress = message.type === 'progress' || message.type === 'chunks' ? message.progress : null
-    if (progress && isOpen) request.onProgress?.(progress.pagesDone, progress.pagesTotal)
-    if (message.type !== 'progress') arrive(message)
-  })
-  void child.exited.then((exit) => arrive({ type: 'exit', exit }))
+  child.listen(
+    (message) => {
+      if (message.type === 'ready') return
+      const progress = message.type === 'progress' || message.type === 'chunks' ? message.progress : null
+      if (progress) request.onProgress?.(progress.pagesDone, progress.pagesTotal)
+      if (message.type !== 'progress') arrive(message)
+    },
+    (exit) => arrive({ type: 'exit', exit }),
+  )
 
   return {
     size: () => arrivals.length,
@@ -96,9 +96,7 @@ function createInbox(child: ExtractorChild, request: ExtractionRequest) {
       waiting?.reject(error)
       waiting = null
     },
-    close() {
-      isOpen = false
-    },
+    close: () => child.stopListening(),
   }
 }
 

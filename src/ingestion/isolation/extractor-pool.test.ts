@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { timePromise } from '../../../test/harness/timing.ts'
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
-import { type Clock, silentLog } from '../../kernel/index.ts'
+import { type Clock, collectGarbage, silentLog } from '../../kernel/index.ts'
 import type { Chunk, DocumentFormat } from '../extraction.ts'
 import { buildDocx, buildPdf, buildTextPdf, buildZip, docxParagraph } from '../testing/build-documents.ts'
 import { ExtractorCrashError } from './extraction-run.ts'
@@ -55,6 +56,25 @@ async function read(name: string, content: string | Buffer) {
   const { chunks, summary } = pool.extract(await put(name, content))
   const all = (await Array.fromAsync(chunks)).flat()
   return { text: all.map(({ text }) => text).join('\n'), chunks: all, summary: await summary }
+}
+
+test('a process that waits for the next file keeps nothing of the last one', async () => {
+  startPool()
+  const done = await extractAndForget()
+  await nextTurn()
+  collectGarbage()
+  await nextTurn()
+  expect(pool.load().processes).toBe(1)
+  expect(done.deref()).toBeUndefined()
+})
+
+/** Resolves to what only the finished extraction refers to. */
+async function extractAndForget(): Promise<WeakRef<object>> {
+  const onProgress = () => {}
+  const { chunks, summary } = pool.extract({ ...(await put('last.txt', 'The garden has roses.')), onProgress })
+  expect((await Array.fromAsync(chunks)).flat()).toHaveLength(1)
+  await summary
+  return new WeakRef(onProgress)
 }
 
 test('a file is read through a link to its folder', async () => {

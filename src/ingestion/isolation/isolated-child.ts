@@ -23,7 +23,12 @@ export interface IsolatedChild<ToChild, FromChild> {
   readonly ready: Promise<void>
   readonly exited: Promise<ChildExit>
   send(message: ToChild): void
-  listen(listener: (message: FromChild) => void): void
+  /**
+   * Calls `onMessage` for each message, and `onExit` when the process ends or has ended, until the next call or `stopListening`. A
+   * reaction on `exited` would stay in memory as long as the process.
+   */
+  listen(onMessage: (message: FromChild) => void, onExit: (exit: ChildExit) => void): void
+  stopListening(): void
   kill(): void
   /** While busy it keeps its parent alive; idle children never do. */
   setBusy(busy: boolean): void
@@ -92,16 +97,19 @@ function wrap<ToChild extends object, FromChild extends { type: string }>(
       resolve({ code, signal, outOfMemory, errorOutput })
     })
   })
-  const listeners = new Set<(message: FromChild) => void>()
+  let listener: { onMessage(message: FromChild): void; onExit(exit: ChildExit): void } | undefined
+  let exit: ChildExit | undefined
   const ready = new Promise<void>((resolve, reject) => {
     child.on('message', (message) => {
       const said = message as FromChild
       if (said.type === 'ready') resolve()
-      else for (const listener of listeners) listener(said)
+      else listener?.onMessage(said)
     })
-    void exited.then(({ errorOutput }) =>
-      reject(new Error(`a child process did not start: ${errorOutput.slice(-500)}`)),
-    )
+    void exited.then((end) => {
+      exit = end
+      listener?.onExit(end)
+      reject(new Error(`a child process did not start: ${end.errorOutput.slice(-500)}`))
+    })
   })
   ready.catch(() => {})
 
@@ -119,9 +127,12 @@ function wrap<ToChild extends object, FromChild extends { type: string }>(
     exited,
     // A child that has just died is reported by `exited`.
     send: (message) => void (child.connected && child.send(message, () => {})),
-    listen(listener) {
-      listeners.clear()
-      listeners.add(listener)
+    listen(onMessage, onExit) {
+      listener = { onMessage, onExit }
+      if (exit) onExit(exit)
+    },
+    stopListening() {
+      listener = undefined
     },
     kill: () => void child.kill('SIGKILL'),
     setBusy,

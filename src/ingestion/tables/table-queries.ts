@@ -181,23 +181,25 @@ function exchange(child: TableChild, { files, work, signal }: Work, limits: Tabl
     const finish = (end: () => void) => {
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)
+      child.stopListening()
       end()
     }
     signal.addEventListener('abort', onAbort, { once: true })
-    child.listen((message) => {
-      if (message.type !== 'loaded') return finish(() => resolve(message))
-      isRunning = true
-      clearTimeout(timer)
-      timer = setTimeout(stop, limits.statementMs)
-    })
-    void child.exited.then(({ outOfMemory, errorOutput }) =>
-      finish(() =>
-        reject(
-          outOfMemory
-            ? new StoppedError('The statement took too much memory and was stopped. Ask for less.')
-            : new Error(`a process for tables ended: ${errorOutput.slice(-500)}`),
+    child.listen(
+      (message) => {
+        if (message.type !== 'loaded') return finish(() => resolve(message))
+        isRunning = true
+        clearTimeout(timer)
+        timer = setTimeout(stop, limits.statementMs)
+      },
+      ({ outOfMemory, errorOutput }) =>
+        finish(() =>
+          reject(
+            outOfMemory
+              ? new StoppedError('The statement took too much memory and was stopped. Ask for less.')
+              : new Error(`a process for tables ended: ${errorOutput.slice(-500)}`),
+          ),
         ),
-      ),
     )
     const documents = files.map(({ blobKey: _key, ...document }) => document)
     const memoryLimitBytes = limits.memoryBytes
