@@ -2,11 +2,10 @@ import { createWriteStream, existsSync } from 'node:fs'
 import { readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { ArchiveWriter } from '../archive/index.ts'
 import type { BackupHeader, BackupManifest } from '../contract/backup.ts'
 import { version } from '../kernel/index.ts'
-import { ArchiveWriter } from './archive-writer.ts'
-import { blobFolder, databaseFolders, journalFolder } from './layout.ts'
-import { BackupError } from './read-archive.ts'
+import { backupArchive, BackupError, blobFolder, databaseFolders, journalFolder } from './layout.ts'
 
 export interface FolderBackupOptions {
   /** Of a service that is stopped. The caller has locked it. */
@@ -35,11 +34,11 @@ export async function backUpFolder(options: FolderBackupOptions): Promise<Backup
     blobs,
   }
   const stop = new AbortController()
-  const writer = new ArchiveWriter(header, stop.signal)
+  const writer = new ArchiveWriter(backupArchive, header, stop.signal)
   const folders = [...Object.values(databaseFolders), journalFolder, ...(blobs === null ? [blobFolder] : [])]
   async function write(): Promise<BackupManifest> {
     for (const folder of folders) await addTree(writer, dataFolder, folder)
-    return writer.finish(startedAt)
+    return writer.finish({ consistentAt: startedAt.toISOString() })
   }
   const written = write()
   written.catch((error: unknown) => writer.destroy(error as Error))

@@ -2,11 +2,11 @@ import { closeSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ArchiveWriter } from '../archive/index.ts'
 import type { BackupHeader } from '../contract/backup.ts'
 import type { Database, DatabaseCopy, PausedDatabase } from '../database/index.ts'
 import { AppError, describeError, type Log, version } from '../kernel/index.ts'
-import { ArchiveWriter } from './archive-writer.ts'
-import { blobFolder, databaseFolders, journalFolder } from './layout.ts'
+import { backupArchive, blobFolder, databaseFolders, journalFolder } from './layout.ts'
 
 /** Longest wait for the control database while the corpus is paused. Transactions of the corpus may take long, those of control do not. */
 const secondPauseMs = 1_000
@@ -91,7 +91,7 @@ export function createLiveBackup(dependencies: LiveBackupDependencies): LiveBack
         secretKeyCheck: dependencies.secretKeyCheck,
         blobs: blobs.external,
       }
-      const writer = new ArchiveWriter(header, signal)
+      const writer = new ArchiveWriter(backupArchive, header, signal)
       const stream = writer.stream()
       stream.once('close', () => closed.abort(new Error('nobody reads the archive any more')))
       void write(writer, backup, dependencies)
@@ -139,7 +139,7 @@ async function write(writer: ArchiveWriter, backup: RunningBackup, dependencies:
     for (const { descriptor } of moment.journal) closeSync(descriptor)
   }
   if (dependencies.blobs.external === null) await addBlobs(writer, backup.signal, dependencies.blobs)
-  return writer.finish(moment.at)
+  return writer.finish({ consistentAt: moment.at.toISOString() })
 }
 
 async function addEntries(writer: ArchiveWriter, name: string, copy: DatabaseCopy): Promise<void> {

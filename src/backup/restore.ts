@@ -1,9 +1,9 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { readArchive } from '../archive/index.ts'
 import type { BackupHeader, BackupManifest } from '../contract/backup.ts'
-import { restoredFolders, secretKeyCheck } from './layout.ts'
-import { BackupError, readArchive } from './read-archive.ts'
+import { backupArchive, BackupError, restoredFolders, secretKeyCheck } from './layout.ts'
 import { unfinishedFolder } from './unfinished-restore.ts'
 
 const secretKeyFile = 'secret.key'
@@ -79,7 +79,7 @@ export function checkArchive(
   { checkSchemas, onProgress }: Pick<RestoreOptions, 'checkSchemas' | 'onProgress'>,
 ): Promise<Restored> {
   let bytes = 0
-  return readArchive(openArchive(archive), {
+  return readArchive(openArchive(archive), backupArchive, {
     header: ({ schemas }) => checkSchemas(schemas),
     folder: async () => {},
     async file(_name, _size, content) {
@@ -98,7 +98,7 @@ async function extractInto(folder: string, options: RestoreOptions): Promise<Res
     made.add(name)
   }
   await makeFolder('')
-  return readArchive(openArchive(options.archive), {
+  return readArchive(openArchive(options.archive), backupArchive, {
     header({ schemas, secretKeyCheck: expected }) {
       checkSchemas(schemas)
       if (secretKey !== undefined && expected !== null && secretKeyCheck(secretKey) !== expected) {

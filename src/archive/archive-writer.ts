@@ -5,29 +5,34 @@ import { open } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
 import { promisify } from 'node:util'
 import { pack as createPack, type Pack } from 'tar-stream'
-import { type BackupHeader, backupHeaderName, type BackupManifest, backupManifestName } from '../contract/backup.ts'
 import { raceSignal } from '../kernel/index.ts'
-import { filesPerSums, sumLine, sumsFolder } from './layout.ts'
+import { filesPerSums, type ManifestCounts, sumLine, sumsFolder } from './archive.ts'
 
 /** Each read, and what is in memory of a file. */
 const chunkBytes = 256 * 1024
 const readAt = promisify(read)
 const zeros = Buffer.alloc(chunkBytes)
 
-/** Writes the entries of a backup one after the other, as fast as its reader takes them. */
+/** Writes the entries of an archive one after the other, as fast as its reader takes them. */
 export class ArchiveWriter {
   private readonly pack: Pack = createPack()
   private readonly signal: AbortSignal
+  private readonly manifestName: string
   private readonly allSums = createHash('sha256')
   private sums: string[] = []
   private sumsWritten = 0
   private files = 0
   private bytes = 0
 
-  constructor(header: BackupHeader, signal: AbortSignal) {
+  constructor(
+    { headerName, manifestName }: { headerName: string; manifestName: string },
+    header: object,
+    signal: AbortSignal,
+  ) {
     this.signal = signal
+    this.manifestName = manifestName
     this.pack.on('error', () => {})
-    this.writeSmall(backupHeaderName, json(header))
+    this.writeSmall(headerName, json(header))
   }
 
   /** The archive, for one reader. */
@@ -45,7 +50,7 @@ export class ArchiveWriter {
   }
 
   async addBytes(name: string, bytes: Uint8Array): Promise<void> {
-    await this.add(name, bytes.length, [bytes])
+    await this.addStream(name, bytes.length, [bytes])
   }
 
   /** A file as long as it is now. One that shrinks is filled with zeros. False: it does not exist (any more). */
@@ -65,26 +70,29 @@ export class ArchiveWriter {
 
   /** The first `bytes` of an open file. */
   addDescriptor(name: string, descriptor: number, bytes: number): Promise<void> {
-    return this.add(name, bytes, readExactly(descriptor, bytes))
+    return this.addStream(name, bytes, readExactly(descriptor, bytes))
   }
 
   /** The sums of the last files and the manifest, without which the archive is not complete. */
-  async finish(consistentAt: Date): Promise<BackupManifest> {
+  async finish<Facts extends object>(
+    facts: Facts,
+  ): Promise<{ format: 1 } & Facts & { finishedAt: string } & ManifestCounts> {
     await this.writeSums()
-    const manifest: BackupManifest = {
-      format: 1,
-      consistentAt: consistentAt.toISOString(),
+    const manifest = {
+      format: 1 as const,
+      ...facts,
       finishedAt: new Date().toISOString(),
       files: this.files,
       bytes: this.bytes,
       sha256: this.allSums.digest('hex'),
     }
-    this.writeSmall(backupManifestName, json(manifest))
+    this.writeSmall(this.manifestName, json(manifest))
     this.pack.finalize()
     return manifest
   }
 
-  private async add(name: string, size: number, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+  /** A file of exactly `size` bytes. Throws if `chunks` have more or fewer. */
+  async addStream(name: string, size: number, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     this.signal.throwIfAborted()
     const hash = createHash('sha256')
     const written = Promise.withResolvers<void>()
@@ -95,11 +103,15 @@ export class ArchiveWriter {
     // Its own types lack `end` without an argument.
     const entry = this.pack.entry({ name, size, mode: 0o600 }, done) as unknown as Writable
     written.promise.catch(() => {})
+    let length = 0
     for await (const chunk of chunks) {
       this.signal.throwIfAborted()
+      length += chunk.length
+      if (length > size) break
       hash.update(chunk)
       if (!entry.write(chunk)) await once(entry, 'drain', { signal: this.signal })
     }
+    if (length !== size) throw new Error(`${name} has not the ${size} bytes that were announced`)
     entry.end()
     await raceSignal(written.promise, this.signal)
     this.files++
