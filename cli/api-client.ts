@@ -20,14 +20,14 @@ export function createApiClient({ url, credential, kind, signal }: ApiClientOpti
     async fetch(
       method: string,
       path: string,
-      { body, headers = {} }: { body?: string | FormData; headers?: Record<string, string> },
+      { body, headers = {} }: { body?: string | FormData | ReadableStream; headers?: Record<string, string> },
     ): Promise<Response> {
       let response: Response
       try {
         response = await fetch(url + path, {
           method,
           headers: { authorization: `Bearer ${credential}`, ...headers },
-          ...(body === undefined ? {} : { body }),
+          ...(body === undefined ? {} : { body, ...(body instanceof ReadableStream && { duplex: 'half' as const }) }),
           signal,
         })
       } catch (error) {

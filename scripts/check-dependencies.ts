@@ -64,6 +64,17 @@ const allowedRooms: AllowedRooms = {
     'spaces',
     'chat',
   ],
+  'space-archives': [
+    'archive',
+    'contract',
+    'database',
+    'documents',
+    'golden-questions',
+    'http',
+    'operators',
+    'retrieval',
+    'spaces',
+  ],
   console: [
     'accounts',
     'contract',

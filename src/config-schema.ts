@@ -245,6 +245,9 @@ const model = z.strictObject({
 
 const documents = z.strictObject({
   maximumUploadBytes: integer(1024, 10_240 * megabyte).default(100 * megabyte),
+  maximumImportBytes: integer(1024, 1_024 * 1_024 * megabyte)
+    .default(4_096 * megabyte)
+    .describe('Largest archive of a Space that an import accepts.'),
   blobs: z
     .strictObject({
       kind: z.enum(['folder', 's3']).default('folder'),

@@ -77,6 +77,7 @@ const environmentSettings: Record<string, string> = {
   PORTICO_DEMO: 'demo',
   PORTICO_OLLAMA_URL: 'ollama.url',
   PORTICO_MAXIMUM_UPLOAD_BYTES: 'documents.maximumUploadBytes',
+  PORTICO_MAXIMUM_IMPORT_BYTES: 'documents.maximumImportBytes',
   PORTICO_BLOB_STORE: 'documents.blobs.kind',
   PORTICO_S3_BUCKET: 'documents.blobs.bucket',
   PORTICO_S3_REGION: 'documents.blobs.region',

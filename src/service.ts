@@ -11,14 +11,12 @@ import { openGoldenQuestions } from './service/golden-questions.ts'
 import { openGateway } from './service/gateway.ts'
 import { assertSharedFiles, describeInstance } from './service/instance-facts.ts'
 import { openIngestion } from './service/ingestion.ts'
+import { openInterface } from './service/interface.ts'
 import { openModels } from './service/models.ts'
-import { createReadiness } from './service/readiness.ts'
 import { describeStart } from './service/describe-start.ts'
-import { createRoutes } from './service/routes.ts'
-import { createScrape } from './service/scrape.ts'
 import { openSearch } from './service/search.ts'
 import { openReencryption } from './service/reencryption.ts'
-import { openServer } from './service/server.ts'
+import { openSpaceArchives } from './service/space-archives.ts'
 import { openSpaces } from './service/spaces.ts'
 import { openStorage, type Storage } from './service/storage.ts'
 
@@ -105,20 +103,23 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
   await assertSharedFiles(facts, ledger, log)
   performance.mark('ledger and gateway')
   const stored = await openFiles({ corpus, telemetry, ...context })
-  const { index, jobs, blobs, documentStore } = stored
+  const { index, jobs, blobs } = stored
   const golden = openGoldenQuestions({ control, corpus, organisations, jobs, metrics, ...context })
-  const storedSpaces = { ...foundation, organisations, catalogue, documentStore, ledger, ...golden, ...context }
+  const storedSpaces = { ...foundation, organisations, catalogue, ...stored, ledger, ...golden, ...context }
   const { spaceStore, spaces, insights, turnErasure, ...recorded } = await openSpaces(storedSpaces)
   const searched = { ...foundation, corpus, blobs, index, organisations, catalogue, ...gateway, ...context }
   const search = await openSearch(searched)
   const answers = createAnswers({ ledger, completions, telemetry, ...search, tokens, organisations, catalogue, clock })
   const files = openDocuments({ corpus, ...foundation, ...stored, spaces, turnErasure, ...context })
+  const archived = { control, corpus, ...stored, ...search, spaces, spaceStore, ...golden, ...context }
+  const spaceArchives = await openSpaceArchives(archived)
   const ingestion = openIngestion({ control, corpus, ...stored, metrics, ...search, ...context })
   performance.mark('documents, Spaces, search')
   const shown = { control, corpus, organisations, ledger, blobs, index, ...search, ingestion, events: storage.events }
   const pages = { ...openConsole({ ...shown, ...context }), ...openBackups({ ...shown, ...foundation, ...context }) }
-  const readiness = createReadiness({ databases: [control, corpus], ledger, role: facts.role, isStopping, log })
-  const routes = createRoutes({
+  const server = openInterface({
+    control,
+    corpus,
     role: facts.role,
     ...access,
     reencryption: openReencryption({ control, secretBox, ...access, clock }),
@@ -132,16 +133,13 @@ async function openParts(context: PartContext, storage: Storage, isStopping: () 
     insights,
     ...golden,
     ...recorded,
+    spaceArchives,
     ...pages,
-    readiness,
     metrics,
-    publicUrl: config.settings.server.publicUrl,
-    clock,
-    log,
+    telemetry,
+    isStopping,
+    ...context,
   })
-  const readGauges = createScrape({ control, corpus, ledger, catalogue, router, metrics, clock, log })
-  const callers = { ...access, people: access.accounts }
-  const server = openServer({ config, callers, limiter, routes, metrics, telemetry, readGauges, isStopping, log })
   performance.mark('routes and pages')
 
   return {

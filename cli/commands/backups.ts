@@ -1,12 +1,11 @@
-import { createWriteStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { type Context, readTextFile } from '../context.ts'
 import type { CliCommand } from '../define.ts'
-import { FailedError, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import { runOffline } from '../offline.ts'
+import { saveStream } from '../save-stream.ts'
 
 interface ArchiveFacts {
   portico: string
@@ -104,40 +103,8 @@ async function backUp(context: Context, target: string, { dataFolder }: BackupOp
   }
 }
 
-/** Writes the stream of the service to a file, and removes the file where it does not end. */
-async function download({ operator, output, process: { signal } }: Context, file: string): Promise<void> {
-  const response = await operator().fetch('POST', '/api/backup', {})
-  let bytes = 0
-  async function* counted(chunks: AsyncIterable<Uint8Array>) {
-    for await (const chunk of chunks) {
-      bytes += chunk.length
-      output.progress(`received ${Math.round(bytes / 1_000_000)} MB`)
-      yield chunk
-    }
-  }
-  try {
-    const body = Readable.fromWeb(response.body as never)
-    await pipeline(body, counted, createWriteStream(file, { mode: 0o600, flush: true }), { signal })
-  } catch (error) {
-    await rm(file, { force: true })
-    output.progress('')
-    throw downloadError(error, file)
-  }
-}
-
-function downloadError(error: unknown, file: string): FailedError {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
-    return new FailedError(`There is no room for the backup in ${path.dirname(file)} (${code}). Nothing was kept.`)
-  }
-  if (code !== undefined && /^E[A-Z]+$/.test(code)) {
-    return new FailedError(`The backup cannot be written to ${file} (${code}). Nothing was kept.`)
-  }
-  return new FailedError(
-    `The service did not send the whole backup (${message}). Nothing was kept. The log of the service has the reason.`,
-    {},
-    { cause: error },
-  )
+async function download(context: Context, file: string): Promise<void> {
+  await saveStream(context, await context.operator().fetch('POST', '/api/backup', {}), file, 'backup')
 }
 
 function show({ output }: Context, facts: ArchiveFacts): void {

@@ -5,6 +5,7 @@ import { UsageError } from '../errors.ts'
 import { findOrganisationId } from '../find-organisation.ts'
 import type { Output } from '../output.ts'
 import { defaultLimit, loadItems } from '../paging.ts'
+import { addArchiveCommands } from './space-archives.ts'
 
 interface SpaceOptions {
   instructions?: string
@@ -24,6 +25,7 @@ export function addSpaceCommands(program: CliCommand): void {
   addCreateAndUpdate(space)
   addReads(space)
   addPublishing(space)
+  addArchiveCommands(space)
 }
 
 function addCreateAndUpdate(space: CliCommand) {

@@ -25,14 +25,16 @@ export class ArchiveWriter {
   private bytes = 0
 
   constructor(
-    { headerName, manifestName }: { headerName: string; manifestName: string },
+    { headerName, manifestName, hashesHeader }: { headerName: string; manifestName: string; hashesHeader: boolean },
     header: object,
     signal: AbortSignal,
   ) {
     this.signal = signal
     this.manifestName = manifestName
     this.pack.on('error', () => {})
-    this.writeSmall(headerName, json(header))
+    const text = json(header)
+    if (hashesHeader) this.allSums.update(text)
+    this.writeSmall(headerName, text)
   }
 
   /** The archive, for one reader. */

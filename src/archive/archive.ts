@@ -2,7 +2,7 @@ import type { z } from 'zod'
 
 /**
  * Tar archives whose first entry is a header and whose last one is a manifest. The entries `sums/…` have the SHA-256 of the files before them,
- * in the format of sha256sum. The manifest has the number of the files, their bytes, and the SHA-256 of all sums.
+ * in the format of sha256sum. The manifest has the number of the files, their bytes, and the SHA-256 of all sums (see `hashesHeader`).
  */
 
 export const sumsFolder = 'sums'
@@ -26,6 +26,8 @@ export interface ArchiveKind<Header, Manifest extends ManifestCounts> {
   /** Of objects with `format: 1`. */
   headerSchema: z.ZodType<Header>
   manifestSchema: z.ZodType<Manifest>
+  /** Whether the SHA-256 of the manifest is that of the header's text and all sums. */
+  hashesHeader: boolean
   /** Of the header and of the manifest. */
   maximumTextBytes: number
   /** Whether an entry may have this path. Nothing else is read, so that no archive can write to another place. */

@@ -20,7 +20,7 @@ export async function readArchive<Header, Manifest extends ManifestCounts>(
   sink: ArchiveSink<Header>,
 ): Promise<{ header: Header; manifest: Manifest }> {
   const reading = new ArchiveReading(kind, sink)
-  const archive = extract()
+  const archive = boundHeaders(extract())
   source.on('error', (error) => archive.destroy(error))
   source.pipe(archive as unknown as NodeJS.WritableStream)
   try {
@@ -39,6 +39,24 @@ export async function readArchive<Header, Manifest extends ManifestCounts>(
   } finally {
     source.destroy()
   }
+}
+
+/** Our longest names need some hundred bytes. */
+const maximumHeaderBytes = 16 * 1024
+
+/**
+ * tar-stream parses an extended header of up to 4 MiB at once, which takes seconds, and copies a global one for each extended header
+ * that follows. It has no option for a limit.
+ */
+function boundHeaders(archive: Extract): Extract {
+  const reader = archive as unknown as { _header: { type: string }; _decodeLongHeader(bytes: Uint8Array): void }
+  const decode = reader._decodeLongHeader.bind(reader)
+  reader._decodeLongHeader = (bytes) => {
+    if (reader._header.type === 'pax-global-header') throw new Error('Invalid global header')
+    if (bytes.length > maximumHeaderBytes) throw new Error(`Header exceeds ${maximumHeaderBytes} bytes`)
+    decode(bytes)
+  }
+  return archive
 }
 
 /** Sums of the most files with the longest names. */
@@ -87,6 +105,7 @@ class ArchiveReading<Header, Manifest extends ManifestCounts> {
 
   private async takeHeader(text: string): Promise<void> {
     if (this.header) throw this.fail('the archive has two headers')
+    if (this.kind.hashesHeader) this.allSums.update(text)
     this.header = parse(this.kind, this.kind.headerSchema, text, this.kind.headerName)
     await this.sink.header(this.header)
   }

@@ -39,6 +39,7 @@ export const backupArchive: ArchiveKind<BackupHeader, BackupManifest> = {
   manifestName: backupManifestName,
   headerSchema: backupHeaderSchema,
   manifestSchema: backupManifestSchema,
+  hashesHeader: false,
   maximumTextBytes: 4 * 1024 * 1024,
   isPath: (name) => name.length <= 1_000 && paths.test(name),
   toError: (message, options) => new BackupError(message, options),

@@ -66,6 +66,8 @@ export const adminActions = [
   'provider.updated',
   'secret_key.reencrypted',
   'space.created',
+  'space.exported',
+  'space.imported',
   'space.published',
   'space.removed',
   'space.unpublished',

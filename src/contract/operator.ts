@@ -212,10 +212,12 @@ const spaceSettings = {
       '`auto` (default): the model rewrites a follow-up question for the search, in a separate call that is billed. `off`: only the words of the conversation are searched.',
     ),
 }
+export const spaceSettingsSchema = z.strictObject(spaceSettings)
+
 const spaceFields = {
   instructions: z.string().optional().describe('Precede the prompt of every answer; at most 50000 characters.'),
   model: z.string().optional().describe('Id or alias, with or without `eu/`. Default: the service’s default model.'),
-  settings: z.strictObject(spaceSettings).optional(),
+  settings: spaceSettingsSchema.optional(),
 }
 
 export const createSpaceSchema = z

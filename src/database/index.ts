@@ -7,4 +7,4 @@ export { checkTarget, endMove, moveDatabase, type MovedRows } from './move/move-
 export { MoveError } from './move/move-error.ts'
 export { openControlDatabase, openDatabases } from './open-databases.ts'
 export type { Database, DatabaseCopy, Databases, PausedDatabase, Queryable, QueryOptions, SqlValue } from './port.ts'
-export { encodeHalfVector, encodeVector } from './vectors.ts'
+export { decodeVector, encodeHalfVector, encodeVector } from './vectors.ts'

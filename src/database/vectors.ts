@@ -21,3 +21,9 @@ export function encodeHalfVector(values: ArrayLike<number>): Uint8Array {
   for (let index = 0; index < values.length; index++) view.setFloat16(headerBytes + index * 2, values[index]!)
   return bytes
 }
+
+/** What `vector_send` returns: the form of `encodeVector`. */
+export function decodeVector(bytes: Uint8Array): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return Float32Array.from({ length: view.getInt16(0) }, (_, index) => view.getFloat32(headerBytes + index * 4))
+}

@@ -9,6 +9,7 @@ import type { Document, DocumentRow, DocumentStatus, NewDocument } from './docum
 import type { Metadata } from './document-metadata.ts'
 import { createListStore } from './document-list.store.ts'
 import { createHousekeepingStore } from './housekeeping.store.ts'
+import { createImportStore } from './import.store.ts'
 import { saveMetadata } from './metadata-batch.store.ts'
 import { createOperationsStore } from './operations.store.ts'
 import { enqueueProcessing } from './processing-job.ts'
@@ -47,6 +48,7 @@ export function createDocumentStore({ database, jobs, removeFromIndex }: Documen
     ...createOperationsStore({ database, jobs, removeRows }),
     ...createProgressStore(database),
     ...createHousekeepingStore({ database, jobs }),
+    ...createImportStore({ database, jobs, removeFromIndex }),
     loadSpaceTotals: (organisationId: string, spaceIds: readonly string[]) =>
       loadSpaceTotals(database, organisationId, spaceIds),
 

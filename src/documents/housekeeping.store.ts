@@ -12,7 +12,7 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
   async function findStuck(): Promise<ProcessedRow[]> {
     const rows = await database.query<ProcessedRow>(
       `select id, organisation_id as "organisationId", space_id as "spaceId", format, size_bytes as "sizeBytes" from documents
-       where status = 'processing' order by id limit ${maximumStuck}`,
+       where status = 'processing' and stage <> 'importing' order by id limit ${maximumStuck}`,
     )
     const stuck = []
     for (const row of rows) {
@@ -36,14 +36,7 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
       return stuck.length
     },
 
-    /** The blob keys without a document. */
-    async findOrphanBlobs(keys: readonly string[]): Promise<string[]> {
-      const rows = await database.query<{ key: string }>(
-        'select key from unnest($1::text[]) as key where not exists (select 1 from documents where blob_key = key)',
-        [[...keys]],
-      )
-      return rows.map((row) => row.key)
-    },
+    ...findBlobs(database),
 
     /** Blobs of the organisation that a job is going to remove. */
     async countBlobRemovals(organisationId: string): Promise<number> {
@@ -84,6 +77,26 @@ export function createHousekeepingStore({ database, jobs }: { database: Database
     pruneUploadKeys(): Promise<number> {
       return database.execute(`delete from upload_keys where created_at < now() - interval '1 day'`)
     },
+  }
+}
+
+/** Of the given blob keys. */
+function findBlobs(database: Database) {
+  const find = (keys: readonly string[], condition: string, parameters: readonly string[] = []): Promise<string[]> =>
+    database
+      .query<{ key: string }>(
+        `select blob as key from unnest($1::text[]) as blob
+         where not exists (select 1 from documents where blob_key = blob) ${condition}`,
+        [[...keys], ...parameters],
+      )
+      .then((rows) => rows.map(({ key }) => key))
+  return {
+    /** Those without a document. */
+    findOrphanBlobs: (keys: readonly string[]) => find(keys, ''),
+
+    /** Those without a document that no job is going to remove. */
+    findLostBlobs: (keys: readonly string[]) =>
+      find(keys, 'and not exists (select 1 from job where key = $2 || blob and not cancelled)', [blobRemovalKey('')]),
   }
 }
 

@@ -5,13 +5,22 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestDatabases, type TestDatabases } from '../../test/harness/database.ts'
 import { createFakeClock } from '../../test/harness/fake-clock.ts'
 import { createJobQueue } from '../jobs/index.ts'
-import { createDocumentId, createOrganisationId, createSpaceId, silentLog, systemClock } from '../kernel/index.ts'
+import {
+  createDocumentId,
+  createOrganisationId,
+  createSpaceId,
+  silentLog,
+  type SpaceId,
+  systemClock,
+} from '../kernel/index.ts'
 import {
   type BlobStore,
   createDocumentAudit,
   createDocumentStore,
   createDocumentSweeper,
   createFolderBlobStore,
+  lostBlobAgeMs,
+  removeLostBlobs,
 } from './index.ts'
 
 /** The audit and the repair of what transactions cannot cover. */
@@ -64,8 +73,8 @@ async function* bytes(text: string) {
   yield Buffer.from(text)
 }
 
-async function putOrphan(ageMs: number): Promise<string> {
-  const key = `${organisationId}/${spaceId}/${createDocumentId()}`
+async function putOrphan(ageMs: number, space = spaceId): Promise<string> {
+  const key = `${organisationId}/${space}/${createDocumentId()}`
   await blobs.put(key, bytes('left over'), new AbortController().signal)
   const at = new Date(Date.now() - ageMs)
   await utimes(path.join(folder, key), at, at)
@@ -103,6 +112,24 @@ describe('the audit of documents', () => {
       ['a document has its file', missing.id],
     ])
   })
+})
+
+it('removes the lost files of a removed Space, but none of a request in progress, a job or another Space', async () => {
+  const job = await insert()
+  await store.remove(organisationId, job.id)
+  const another = await putOrphan(twoHoursMs, createSpaceId())
+  const [lost, young] = [await putOrphan(lostBlobAgeMs + 10_000), await putOrphan(0)]
+  const document = await insert()
+  for (const { blobKey } of [job, document]) {
+    const at = new Date(Date.now() - twoHoursMs)
+    await utimes(path.join(folder, blobKey), at, at)
+  }
+  const remove = (id: SpaceId) =>
+    removeLostBlobs({ store, blobs, clock: systemClock }, { organisationId, spaceId: id }, new AbortController().signal)
+  await remove(spaceId)
+  const keys = [lost, young, job.blobKey, document.blobKey, another]
+  expect(await Promise.all(keys.map((key) => blobs.exists(key)))).toEqual([false, true, true, true, true])
+  await expect(remove(createSpaceId())).resolves.toBeUndefined()
 })
 
 describe('the sweep', () => {

@@ -24,7 +24,7 @@ export interface ReceivedUpload {
 }
 
 /** detectFormat of ingestion reads at most this much. */
-const headBytes = 64 * 1024
+export const headBytes = 64 * 1024
 /** Bounds the multipart parts and headers around the file. */
 const limits = {
   fields: 20,

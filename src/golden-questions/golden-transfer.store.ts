@@ -1,4 +1,4 @@
-import type { Database } from '../database/index.ts'
+import type { Database, Queryable } from '../database/index.ts'
 import type { OrganisationId, SpaceId } from '../kernel/index.ts'
 import { type Actor, recordAdminChange } from '../operators/index.ts'
 import { assertRoom, type GoldenQuestion } from './golden-question.ts'
@@ -36,6 +36,8 @@ export function createGoldenTransferStore(database: Database) {
       )
       return rows.map(({ hash }) => hash)
     },
+    /** Adds those whose conversations are not in their Space yet. The caller keeps to the limit of a Space. */
+    insertWithin,
     /**
      * Adds the questions whose conversations the Space does not have, and returns their number. `given` is the number of questions of
      * the request, for the admin log. Throws `space_not_found`, and `conflict` above the limit; then none is added.
@@ -43,6 +45,13 @@ export function createGoldenTransferStore(database: Database) {
     insertMany: (space: SpaceKey, questions: readonly GoldenQuestion[], request: ImportRequest) =>
       insertMany(database, space, questions, request),
   }
+}
+
+async function insertWithin(transaction: Queryable, questions: readonly GoldenQuestion[]): Promise<number> {
+  let added = 0
+  for (let start = 0; start < questions.length; start += questionsPerPart)
+    added += await insertRows(transaction, questions.slice(start, start + questionsPerPart))
+  return added
 }
 
 interface SpaceKey {
@@ -65,9 +74,7 @@ const insertMany = (
   database.transaction(async (transaction) => {
     await lockSpace(transaction, space.id)
     const existing = await countQuestions(transaction, space.id)
-    let added = 0
-    for (let start = 0; start < questions.length; start += questionsPerPart)
-      added += await insertRows(transaction, questions.slice(start, start + questionsPerPart))
+    const added = await insertWithin(transaction, questions)
     assertRoom(added, existing)
     if (added === 0) return 0
     await recordAdminChange(transaction, {

@@ -1,5 +1,5 @@
 export { composeEmbeddingText, type IndexedChunk, type IndexRun, IndexRunEndedError } from './corpus/chunks.ts'
-export type { EmbeddingVersion } from './corpus/embedding-versions.store.ts'
+export { type EmbeddingVersion, vectorTable } from './corpus/embedding-versions.store.ts'
 export { createDocumentReader, type DocumentReader, type SpaceDocument } from './corpus/document-reader.store.ts'
 export type { Embedder, EmbedderSource } from './embedders/embedder.ts'
 export { createHashingEmbedder } from './embedders/hashing-embedder.ts'

@@ -46,6 +46,7 @@ export function openGoldenQuestions(dependencies: GoldenQuestionsDependencies) {
   let schedule: ReturnType<typeof createRunSchedule> | undefined
   onStop(() => schedule?.close())
   return {
+    goldenTransfers: transfers,
     goldenQuestions: createGoldenQuestions({
       store: questions,
       transfers,

@@ -12,7 +12,14 @@ import {
   renameDocumentJob,
 } from '../documents/index.ts'
 import type { Metrics } from '../http/index.ts'
-import { chunkingFor, createExtractorPool, createIndexKeeper, createPipeline } from '../ingestion/index.ts'
+import {
+  checkImportedJob,
+  chunkingFor,
+  createExtractorPool,
+  createImportedCheck,
+  createIndexKeeper,
+  createPipeline,
+} from '../ingestion/index.ts'
 import type { JobQueue } from '../jobs/index.ts'
 import { describeError, runsJobs } from '../kernel/index.ts'
 import type { Embedder, SearchIndex } from '../retrieval/index.ts'
@@ -35,6 +42,13 @@ export function openIngestion(dependencies: IngestionDependencies) {
   const works = runsJobs(config.settings.server.role)
   const workers = works ? config.settings.ingestion.workers : 0
   const { pipeline, extractors } = openPipeline(dependencies)
+  const check = createImportedCheck({
+    database: corpus,
+    documents: documentStore,
+    blobs: dependencies.blobs,
+    extractors,
+    log,
+  })
   const indexKeeper = createIndexKeeper({ database: corpus, jobs, index, embedder, clock, log })
 
   return {
@@ -45,6 +59,7 @@ export function openIngestion(dependencies: IngestionDependencies) {
         // One process is reserved for small documents; small documents may use all free processes.
         jobs.work(processDocumentJob, { ...options, concurrency: processes - 1 }, (job) => pipeline.process(job))
         jobs.work(processSmallDocumentJob, { ...options, concurrency: processes }, pipeline.processSmall)
+        jobs.work(checkImportedJob, { ...options, concurrency: 1, onExhausted: check.giveUp }, check.run)
         await indexKeeper.start()
       } else await index.embeddingVersions.prepare(embedder)
       await index.engine.start(documentStore.listenChanges)

@@ -55,6 +55,7 @@ import {
 } from '../operators/index.ts'
 import { modelSwitchRoutes, organisationRoutes, type Organisations } from '../organisations/index.ts'
 import type { SearchIndex } from '../retrieval/index.ts'
+import { spaceArchiveRoutes, type SpaceArchiveRoutesDependencies } from '../space-archives/index.ts'
 import { spaceRoutes, type Spaces } from '../spaces/index.ts'
 
 export interface RouteDependencies {
@@ -86,6 +87,7 @@ export interface RouteDependencies {
   conversations: Conversations
   beginRecord: BeginRecord
   erasures: Erasures
+  spaceArchives: SpaceArchiveRoutesDependencies
   systemReport: SystemReport
   organisationLists: OrganisationLists
   backups: BackupRoutesDependencies
@@ -197,6 +199,7 @@ function spacePages(dependencies: RouteDependencies): Routes[] {
   const getSpace = (id: string) => spaces.get(id)
   return [
     spaceRoutes({ spaces }),
+    spaceArchiveRoutes(dependencies.spaceArchives),
     goldenQuestionRoutes({ questions: goldenQuestions, getSpace }),
     goldenSettingsRoutes({ settings: goldenSettings, getSpace }),
     goldenRunRoutes({ runs: goldenRuns, getSpace }),

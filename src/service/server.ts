@@ -31,7 +31,7 @@ const waitingConnections = 4_096
 /** Each of several processes has a separate queue of waiting connections; the system chooses one for each connection. */
 const sharedPort = { reusePort: true, exclusive: true }
 
-interface ServerDependencies extends Pick<PartContext, 'config' | 'log'> {
+export interface ServerDependencies extends Pick<PartContext, 'config' | 'log'> {
   callers: Authenticators
   limiter: RequestLimiter
   routes: Routes[]

@@ -1,6 +1,6 @@
 import { type ChangeFeed, type Database, recordChange } from '../database/index.ts'
 import type { LedgerService } from '../billing/index.ts'
-import type { DocumentStore } from '../documents/index.ts'
+import { type BlobStore, type DocumentStore, removeLostBlobs } from '../documents/index.ts'
 import { createConversationAccess, createConversations, createSubjectErasure } from '../conversations/index.ts'
 import { callIdsOf } from '../chat/index.ts'
 import type { ErasureKeys } from '../erasures/index.ts'
@@ -17,7 +17,8 @@ interface SpacesDependencies extends PartContext {
   changeFeed: ChangeFeed
   organisations: Pick<Organisations, 'get'>
   catalogue: Pick<Catalogue, 'resolve'>
-  documentStore: Pick<DocumentStore, 'removeOfSpace'>
+  documentStore: Pick<DocumentStore, 'removeOfSpace' | 'findLostBlobs'>
+  blobs: Pick<BlobStore, 'list' | 'delete'>
   goldenRuns: Pick<GoldenRuns, 'loadGate'>
   ledger: Pick<LedgerService, 'flush'>
   erasureKeys: ErasureKeys
@@ -29,11 +30,13 @@ const removalBatch = 100
 /** Spaces, and the removal of the documents of deleted Spaces. */
 export async function openSpaces(dependencies: SpacesDependencies) {
   const { config, control, changeFeed, organisations, catalogue, documentStore, goldenRuns, ledger } = dependencies
-  const { erasureKeys, clock, log, onStop } = dependencies
+  const { blobs, erasureKeys, clock, log, onStop } = dependencies
   const removals = createSpaceRemovals({
     store: createSpaceRemovalStore(control),
-    async onSpaceRemoved({ organisationId, spaceId }, signal) {
+    async onSpaceRemoved(removed, signal) {
+      const { organisationId, spaceId } = removed
       while ((await documentStore.removeOfSpace(organisationId, spaceId, removalBatch)) > 0) signal.throwIfAborted()
+      await removeLostBlobs({ store: documentStore, blobs, clock }, removed, signal)
     },
     isActive: runsJobs(config.settings.server.role),
     clock,

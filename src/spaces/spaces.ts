@@ -5,6 +5,7 @@ import {
   type Clock,
   type Log,
   type OrganisationId,
+  type SpaceId,
   createEndpointId,
   createSnapshotReloader,
   createSpaceId,
@@ -72,11 +73,15 @@ export async function createSpaces(dependencies: SpacesDependencies) {
     loadPage: store.loadPage,
     /** The model of new Spaces that do not name one. */
     defaultModel: dependencies.defaultModel,
+    /** A Space that is not stored. Throws `invalid_request` with the field that breaks a rule. */
+    make: (id: SpaceId, given: NewSpace) => make(dependencies, id, given),
+    /** Resolves when the Spaces that other parts of the service have stored are visible. */
+    whenCurrent: () => changeFeed.caughtUp(),
+    wakeRemovals: () => removals.wake(),
     /** Throws `organisation_not_found`. This and `update` throw `invalid_request` with the field that breaks a rule. */
     async create(given: Omit<NewSpace, 'model'> & { model?: string | undefined }, actor: Actor): Promise<Space> {
       const model = given.model ?? dependencies.defaultModel
-      const space = makeSpace(createSpaceId(), { ...given, model }, clock.now())
-      assertModel(dependencies, space)
+      const space = make(dependencies, createSpaceId(), { ...given, model })
       await store.insert(space, actor)
       await changeFeed.caughtUp()
       return space
@@ -106,6 +111,12 @@ export async function createSpaces(dependencies: SpacesDependencies) {
     },
     close: reloader.close,
   }
+}
+
+function make(dependencies: SpacesDependencies, id: SpaceId, given: NewSpace): Space {
+  const space = makeSpace(id, given, dependencies.clock.now())
+  assertModel(dependencies, space)
+  return space
 }
 
 function assertModel(

@@ -46,6 +46,9 @@ describe('the S3 blob store', () => {
     const listed = []
     for await (const blob of store.list()) listed.push(blob)
     expect(listed.map((blob) => blob.key)).toEqual(['a/1', 'a/2', 'b/3'])
+    const below = []
+    for await (const { key } of store.list('a')) below.push(key)
+    expect(below).toEqual(['a/1', 'a/2'])
     expect(listed[0]!.modifiedAt).toEqual(new Date('2026-01-02T03:04:05.000Z'))
     const chunks = []
     for await (const chunk of await store.open('a/1', never)) chunks.push(chunk as Buffer)

@@ -78,6 +78,8 @@ export const lowestRoles: Readonly<Record<string, Lowest>> = {
   'PATCH /api/spaces/{id}': 'member',
   'DELETE /api/spaces/{id}': 'member',
   'POST /api/spaces/{id}/chat': 'member',
+  'GET /api/spaces/{id}/export': 'administrator',
+  'POST /api/organisations/{id}/spaces/import': 'administrator',
   'POST /api/spaces/{id}/publish': 'administrator',
   'POST /api/spaces/{id}/unpublish': 'administrator',
   'POST /api/spaces/{id}/search': 'member',

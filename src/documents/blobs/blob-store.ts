@@ -12,7 +12,8 @@ export interface BlobStore {
   /** No error if it does not exist. */
   delete(key: string): Promise<void>
   exists(key: string): Promise<boolean>
-  list(): AsyncIterable<{ key: string; modifiedAt: Date }>
+  /** All blobs, or those whose keys begin with `folder` and a slash. */
+  list(folder?: string): AsyncIterable<{ key: string; modifiedAt: Date }>
   /** For the start-up line: `folder …` or `s3://…`. */
   readonly label: string
   /** The folders of `withFile`. Extraction processes may read nothing else. */

@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, type Dirent } from 'node:fs'
 import { mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Writable } from 'node:stream'
@@ -63,8 +63,8 @@ export async function createFolderBlobStore(
       await rm(fileOf(key), { force: true })
     },
     exists: (key) => exists(fileOf(key)),
-    async *list() {
-      for await (const entry of await opendir(root, { recursive: true })) {
+    async *list(folder) {
+      for await (const entry of await openFolder(folder === undefined ? root : fileOf(folder))) {
         const file = path.join(entry.parentPath, entry.name)
         const key = path.relative(root, file).replaceAll(path.sep, '/')
         // Uploads in progress, and the id of the folder.
@@ -96,6 +96,16 @@ function toStorageError(error: unknown): unknown {
     'The server has no room for this file at the moment. Nothing was stored; try again later.',
     { retryAfterSeconds: 60, internal: `the blob folder is full (${code})`, cause: error },
   )
+}
+
+/** No entries where the folder does not exist. */
+async function openFolder(folder: string): Promise<AsyncIterable<Dirent>> {
+  try {
+    return await opendir(folder, { recursive: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return (async function* () {})()
+  }
 }
 
 async function removeAbandoned(incoming: string, soleOwner: boolean): Promise<void> {

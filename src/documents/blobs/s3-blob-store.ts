@@ -84,11 +84,12 @@ export function createS3BlobStore(options: S3BlobStoreOptions): BlobStore {
         throw error
       }
     },
-    async *list() {
+    async *list(folder) {
+      const prefix = options.prefix + (folder === undefined ? '' : `${folder}/`)
       let token: string | undefined
       do {
         const page = await client.send(
-          new ListObjectsV2Command({ Bucket: options.bucket, Prefix: options.prefix, ContinuationToken: token }),
+          new ListObjectsV2Command({ Bucket: options.bucket, Prefix: prefix, ContinuationToken: token }),
         )
         for (const { Key, LastModified } of page.Contents ?? []) {
           if (Key !== undefined)

@@ -1,4 +1,4 @@
-import type { Database, Queryable, QueryOptions } from '../../../database/index.ts'
+import { type Database, decodeVector, type Queryable, type QueryOptions } from '../../../database/index.ts'
 import { type EmbeddingVersion, vectorTable } from '../../corpus/embedding-versions.store.ts'
 import type { SpaceScope } from '../../engine.ts'
 import { termsVersion } from '../../lexical/analyse-text.ts'
@@ -112,7 +112,7 @@ function pagesByRun(page: readonly ChunkRow[], vectors: Map<string, Uint8Array>,
   return [...Map.groupBy(page, (row) => row.runId).values()].map((rows) => {
     const chunks = rows.map(({ chunkId, terms }) => {
       const vector = vectors.get(chunkId)
-      return { chunkId, terms: parseIntegers(terms), vector: vector ? parseVector(vector) : null }
+      return { chunkId, terms: parseIntegers(terms), vector: vector ? decodeVector(vector) : null }
     })
     const { documentId, runId } = rows[0]!
     return { run: { documentId, runId }, columns: toColumns(chunks, dimensions) }
@@ -125,10 +125,4 @@ function parseIntegers(bytes: Uint8Array): Int32Array {
   const isEmpty = view.getInt32(0) === 0
   const count = isEmpty ? 0 : view.getInt32(12)
   return Int32Array.from({ length: count }, (_, index) => view.getInt32(24 + index * 8))
-}
-
-/** pgvector's binary form: dimensions and a flag of 2 bytes each, then the values. */
-function parseVector(bytes: Uint8Array): Float32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return Float32Array.from({ length: view.getInt16(0) }, (_, index) => view.getFloat32(4 + index * 4))
 }

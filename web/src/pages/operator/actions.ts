@@ -62,6 +62,8 @@ const known: Record<AdminAction, true> = {
   'provider.updated': true,
   'secret_key.reencrypted': true,
   'space.created': true,
+  'space.exported': true,
+  'space.imported': true,
   'space.published': true,
   'space.removed': true,
   'space.unpublished': true,
