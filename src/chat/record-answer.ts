@@ -36,7 +36,11 @@ export interface AnswerRecord {
   fail(error: unknown): void
 }
 
-export function startRecord(begin: BeginRecord, call: AnswerCall, user: string | null): AnswerRecord {
+export function startRecord(
+  begin: BeginRecord,
+  call: AnswerCall,
+  { user, codeOf }: { user: string | null; codeOf: (error: unknown) => string },
+): AnswerRecord {
   const { requestId, organisation, space, messages, signal } = call
   const startMs = performance.now()
   const elapsedMs = () => Math.round(performance.now() - startMs)
@@ -60,7 +64,7 @@ export function startRecord(begin: BeginRecord, call: AnswerCall, user: string |
   const fail = (error: unknown) => {
     if (error instanceof AppError && error.code !== 'client_closed') endAs('failed', error.code)
     else if (signal.aborted) endAs('left')
-    else endAs('failed', 'internal_error')
+    else endAs('failed', codeOf(error))
   }
 
   async function* follow(events: AsyncIterable<AnswerEvent>): AsyncGenerator<AnswerEvent, void, void> {

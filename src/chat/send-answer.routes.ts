@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { headerList, startEventStream } from '../http/index.ts'
+import { headerList, startEventStream, toAppError } from '../http/index.ts'
 import { AppError, type Log } from '../kernel/index.ts'
 import type { Organisation } from '../organisations/index.ts'
 import type { Space } from '../spaces/index.ts'
@@ -82,7 +82,7 @@ function startRecordOf(
   call: AnswerCall,
 ): AnswerRecord | undefined {
   const user = readUser(request.headers)
-  return call.space.settings.keepConversations ? startRecord(beginRecord, call, user) : undefined
+  return call.space.settings.keepConversations ? startRecord(beginRecord, call, { user, codeOf }) : undefined
 }
 
 function noteReferencesOf(
@@ -119,7 +119,7 @@ async function streamAnswer(
     await stream.write(renderDone())
   } catch (thrown) {
     const error = toReaderError(thrown, reader)
-    const { internal } = toVisitorError(thrown)
+    const { internal } = toVisitorError(toAppError(thrown))
     log.warn({ requestId: request.requestId, code: error.code, internal }, 'a streamed answer failed')
     lastText = renderError(error, reader)
   } finally {
@@ -128,10 +128,13 @@ async function streamAnswer(
   return reply
 }
 
-/** Administrators receive the reason of a failure, all others a text for visitors. */
-function toReaderError(thrown: unknown, { isPreview, isAdministrator }: Reader): AppError {
-  return isPreview && isAdministrator && thrown instanceof AppError ? thrown : toVisitorError(thrown)
+/** Administrators receive the reason of a failure, all others a text for visitors. A database that is away is `overloaded`. */
+export function toReaderError(thrown: unknown, { isPreview, isAdministrator }: Reader): AppError {
+  return isPreview && isAdministrator && thrown instanceof AppError ? thrown : toVisitorError(toAppError(thrown))
 }
+
+/** For the stored conversation: the code that the client receives. */
+const codeOf = (error: unknown) => toAppError(error).code
 
 const isOn = (header: string | string[] | undefined) =>
   typeof header === 'string' && header.trim().toLowerCase() === 'true'

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode, describeError } from '../kernel/index.ts'
+import { AppError, type ErrorCode } from '../kernel/index.ts'
 
 const unavailable = 'This assistant is unavailable at the moment.'
 const busy = 'This assistant is busy. Try again in a moment.'
@@ -17,14 +17,11 @@ const texts: Partial<Record<ErrorCode, string>> = {
  * The error of a failed answer with a text for visitors of a published Space, who can neither raise a budget nor change a setting. The
  * code and the status stay the same, for the client's program; the original message becomes the internal one, for the log.
  */
-export function toVisitorError(thrown: unknown): AppError {
-  const error =
-    thrown instanceof AppError
-      ? thrown
-      : new AppError('internal_error', unavailable, { internal: describeError(thrown), cause: thrown })
+export function toVisitorError(error: AppError): AppError {
   return new AppError(error.code, texts[error.code] ?? unavailable, {
     internal: error.internal ?? error.message,
     ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
-    cause: thrown,
+    // The stack of the first error is in the log.
+    cause: error.cause ?? error,
   })
 }
