@@ -10,23 +10,34 @@ export interface FakeS3 {
   openUploads(): number
   /** Returns 503 for the next requests of this kind, as an overloaded store does. */
   fail(kind: 'part' | 'put', times: number): void
+  /** While it is away, connections are closed without an answer. */
+  setAway(isAway: boolean): void
   /** Largest number of bytes in one request. */
   largestBody(): number
   close(): Promise<void>
 }
 
-export async function startFakeS3(bucket: string): Promise<FakeS3> {
+/** `pageSize` is the number of keys in one answer to a listing; small, so that listings have several pages. */
+export async function startFakeS3(bucket: string, { pageSize = 2 } = {}): Promise<FakeS3> {
   const objects = new Map<string, Buffer>()
+  const modified = new Map<string, string>()
   const uploads = new Map<string, Map<number, Buffer>>()
   const failures = { part: 0, put: 0 }
   let largest = 0
   let nextUpload = 1
+  let isAway = false
+
+  function store(key: string, body: Buffer) {
+    objects.set(key, body)
+    modified.set(key, new Date().toISOString())
+  }
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
     const url = new URL(request.url ?? '', 'http://s3')
     const query = url.searchParams
     const key = decodeURIComponent(url.pathname.slice(bucket.length + 2))
     const body = await readBody(request)
+    if (isAway) return response.destroy()
     largest = Math.max(largest, body.length)
     const uploadId = query.get('uploadId')
     const xml = (text: string) =>
@@ -53,13 +64,13 @@ export async function startFakeS3(bucket: string): Promise<FakeS3> {
         if (!parts) return notFound('NoSuchUpload')
         uploads.delete(uploadId ?? '')
         const numbers = [...parts.keys()].sort((left, right) => left - right)
-        objects.set(key, Buffer.concat(numbers.map((number) => parts.get(number)!)))
+        store(key, Buffer.concat(numbers.map((number) => parts.get(number)!)))
         return xml('<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>')
       }
       case 'PUT': {
         if (fails(uploadId === null ? 'put' : 'part')) return undefined
         response.setHeader('etag', `"${createHash('md5').update(body).digest('hex')}"`)
-        if (uploadId === null) objects.set(key, body)
+        if (uploadId === null) store(key, body)
         else {
           const parts = uploads.get(uploadId)
           if (!parts) return notFound('NoSuchUpload')
@@ -95,12 +106,12 @@ export async function startFakeS3(bucket: string): Promise<FakeS3> {
   function renderList(query: URLSearchParams): string {
     const start = Number(query.get('continuation-token') ?? 0)
     const keys = [...objects.keys()].filter((key) => key.startsWith(query.get('prefix') ?? '')).sort()
-    const page = keys.slice(start, start + 2)
-    const isTruncated = start + 2 < keys.length
+    const page = keys.slice(start, start + pageSize)
+    const isTruncated = start + pageSize < keys.length
     const contents = page.map(
-      (key) => `<Contents><Key>${key}</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified></Contents>`,
+      (key) => `<Contents><Key>${key}</Key><LastModified>${modified.get(key)}</LastModified></Contents>`,
     )
-    return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${contents.join('')}${isTruncated ? `<NextContinuationToken>${start + 2}</NextContinuationToken>` : ''}</ListBucketResult>`
+    return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${contents.join('')}${isTruncated ? `<NextContinuationToken>${start + pageSize}</NextContinuationToken>` : ''}</ListBucketResult>`
   }
 
   const server = createServer((request, response) => {
@@ -113,6 +124,9 @@ export async function startFakeS3(bucket: string): Promise<FakeS3> {
     openUploads: () => uploads.size,
     fail(kind, times) {
       failures[kind] = times
+    },
+    setAway(next) {
+      isAway = next
     },
     largestBody: () => largest,
     async close() {

@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * large files come next, as Vitest orders them.
  */
 const first = [
+  'test/chaos/chaos.test.ts',
   'test/acceptance/ledger-instances.test.ts',
   'eval/shared-data.test.ts',
   'src/database/server/pooler.test.ts',

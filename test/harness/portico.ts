@@ -274,6 +274,7 @@ const repository = path.resolve(import.meta.dirname, '../..')
 export async function spawnPortico(
   environment: Record<string, string>,
   options: readonly string[] = [],
+  onOutput: (text: string) => void = () => {},
 ): Promise<PorticoProcess> {
   // As an operator starts it: memory and processor time depend on the settings there.
   // A test that fails leaves its services running: they stop after the process of its file.
@@ -298,6 +299,7 @@ export async function spawnPortico(
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk.toString()
+      onOutput(chunk.toString())
       const found = /listening on (http:\S+)/.exec(output)
       if (found) resolve(found[1]!)
     }

@@ -145,7 +145,10 @@ function faultOfPartial(
       return `the prompt is estimated at ${prompt} tokens`
     return null
   }
-  if (!['client_closed', 'budget_ended'].includes(entry.ending)) return 'an ending that nothing in this run explains'
+  const endings = sent.breaksOff
+    ? ['client_closed', 'budget_ended', 'provider_failed']
+    : ['client_closed', 'budget_ended']
+  if (!endings.includes(entry.ending)) return 'an ending that nothing in this run explains'
   if (entry.ending === 'budget_ended' && record.errorCode !== 'insufficient_quota' && !record.hungUp) {
     return 'the budget ended a stream without a word about it'
   }

@@ -1,4 +1,4 @@
-import { chatAnswer, chatStreamBody } from '../../upstream/replies.ts'
+import { chatAnswer, chatStreamBody, errorAnswer, rateLimited } from '../../upstream/replies.ts'
 import { startUpstream, type Upstream, type UpstreamReply } from '../../upstream/upstream.ts'
 
 /** A call and the provider's answer to it; both sides find the plan by the number in the prompt. */
@@ -24,13 +24,20 @@ export interface SentAnswer {
   words: number
   promptTokens: number
   sendsUsage: boolean
+  /** The provider has ended the answer in the middle. */
+  breaksOff: boolean
 }
+
+/** Ways in which the provider fails a call: 429, 500, no answer at all, or half of one. */
+export type ProviderFault = 'rate_limit' | 'error' | 'silence' | 'half'
 
 export interface PlannedProvider {
   upstream: Upstream
   /** By the number of the call; undefined when the call has never reached the provider. */
   sent(number: number): SentAnswer | undefined
   planned(call: PlannedCall): PlannedCall
+  /** Later calls fail as `draw` decides; undefined: as planned. */
+  storm(draw: () => ProviderFault | undefined): void
 }
 
 /** Every word has the same length, so that text converts to words and back. */
@@ -48,6 +55,7 @@ export const promptOf = (call: PlannedCall) => [
 export async function startPlannedProvider(): Promise<PlannedProvider> {
   const plans = new Map<number, PlannedCall>()
   const answers = new Map<number, SentAnswer>()
+  let drawFault: () => ProviderFault | undefined = () => undefined
   const upstream = await startUpstream(({ body }) => {
     const request = JSON.parse(body) as { stream?: boolean; max_tokens?: number; max_completion_tokens?: number }
     const number = Number(/Call #(\d+):/.exec(body)?.[1])
@@ -55,8 +63,15 @@ export async function startPlannedProvider(): Promise<PlannedProvider> {
     if (!plan) throw new Error(`no plan for ${body}`)
     const capTokens = request.max_completion_tokens ?? request.max_tokens ?? Infinity
     const words = Math.min(plan.words, Math.floor(capTokens / tokensPerWord))
-    answers.set(number, { words, promptTokens: plan.promptTokens, sendsUsage: plan.sendsUsage })
-    return replyTo(plan, words)
+    const fault = drawFault()
+    if (fault === 'rate_limit') return rateLimited('none', 0)
+    if (fault === 'error') return errorAnswer(500)
+    if (fault === 'silence') return { headersAfterMs: 'never' }
+    const breaksOff = fault === 'half'
+    const sent = breaksOff ? Math.floor(words / 2) : words
+    answers.set(number, { words: sent, promptTokens: plan.promptTokens, sendsUsage: plan.sendsUsage, breaksOff })
+    const reply = replyTo(plan, words)
+    return breaksOff ? { ...reply, endAfterBytes: bytesOfHalf(plan, String(reply.body), sent) } : reply
   })
   return {
     upstream,
@@ -65,7 +80,15 @@ export async function startPlannedProvider(): Promise<PlannedProvider> {
       plans.set(call.number, call)
       return call
     },
+    storm(draw) {
+      drawFault = draw
+    },
   }
+}
+
+/** Of a stream: up to the end of its last sent word, behind the event with the role. */
+function bytesOfHalf(plan: PlannedCall, body: string, words: number): number {
+  return plan.stream ? [...body.matchAll(cuttable)][words]!.index + 2 : Math.floor(body.length / 2)
 }
 
 function replyTo(plan: PlannedCall, words: number): UpstreamReply {

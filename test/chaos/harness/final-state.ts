@@ -1,0 +1,69 @@
+import { compareLedger } from '../../harness/ledger-crash/compare-ledger.ts'
+import { type LedgerTables, readLedgerTables } from '../../harness/ledger-crash/ledger-tables.ts'
+import { expectStatus } from '../../harness/portico.ts'
+import type { ChaosStage } from './stage.ts'
+
+/** What the faults may not have left behind. Each function resolves to one line per fault. */
+
+/** Organisations with held money. */
+export async function openHolds({ operator, callers, team }: ChaosStage): Promise<string[]> {
+  const held: string[] = []
+  for (const { id } of [...callers, team]) {
+    const { heldUsd } = expectStatus(await operator('GET', `/api/organisations/${id}/budget`), 200)
+    if (Number(heldUsd) !== 0) held.push(`${id} has ${heldUsd} held`)
+  }
+  return held
+}
+
+interface ListedDocument {
+  id: string
+  name: string
+  status: string
+}
+
+async function listDocuments({ team, space }: ChaosStage): Promise<ListedDocument[]> {
+  const documents: ListedDocument[] = []
+  for (;;) {
+    const target = `/v1/documents?spaceId=${space.id}&limit=100&offset=${documents.length}`
+    const { items } = expectStatus(await team.client('GET', target), 200)
+    if (items.length === 0) return documents
+    documents.push(...items)
+  }
+}
+
+/** Documents that are still processed. */
+export async function unfinished(stage: ChaosStage): Promise<string[]> {
+  return (await listDocuments(stage)).filter(({ status }) => status === 'processing').map(({ name }) => name)
+}
+
+/** Every accepted upload is ready; one whose client saw no answer is there once or not at all. */
+export async function documentsOf(stage: ChaosStage): Promise<string[]> {
+  const documents = await listDocuments(stage)
+  const found: string[] = []
+  for (const { name, id } of stage.load.uploads) {
+    const same = documents.filter((document) => document.name === name)
+    if (same.length > 1) found.push(`${name} is there ${same.length} times`)
+    if (id !== undefined && same[0]?.status !== 'ready') found.push(`${name} was accepted and is ${same[0]?.status}`)
+    if (same.some(({ status }) => status !== 'ready')) found.push(`${name} is ${same[0]?.status}`)
+  }
+  return found
+}
+
+/** Compares the tables with what clients received and the provider sent. No process of the service may run. */
+export async function compareAll({ place, callers, team, load, provider }: ChaosStage) {
+  const read = await readLedgerTables({ ...place, databaseUrl: place.databaseDirectUrl ?? place.databaseUrl })
+  const ofCallers = <T extends { organisationId: string }>(rows: T[]) =>
+    rows.filter(({ organisationId }) => callers.some(({ id }) => id === organisationId))
+  const tables: LedgerTables = { ...read, entries: ofCallers(read.entries), periods: ofCallers(read.periods) }
+  const { faults, figures } = compareLedger(load.records, tables, provider.sent)
+
+  const ofTeam = read.entries.filter(({ organisationId }) => organisationId === team.id)
+  const times = new Map<string, number>()
+  for (const { requestId } of ofTeam) times.set(requestId, (times.get(requestId) ?? 0) + 1)
+  for (const [requestId, count] of times) if (count > 1) faults.push(`chat ${requestId} has ${count} entries`)
+  for (const { requestId, isWhole } of load.chats)
+    if (isWhole && !times.has(requestId!)) faults.push(`chat ${requestId} was answered and is not in the ledger`)
+  if (times.size > load.chats.length) faults.push(`${times.size} chats are billed, ${load.chats.length} were sent`)
+  const counts: Record<string, number> = { ...figures, chats: load.chats.length, uploads: load.uploads.length }
+  return { faults, tables, figures: counts }
+}
