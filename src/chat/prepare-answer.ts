@@ -20,6 +20,8 @@ export interface AnswerCall {
   organisation: Organisation
   space: Space
   messages: ChatRequest['messages']
+  /** Earlier messages of the request, for which no model has room; absent: none. */
+  omittedMessages?: number
   inlineSources: boolean
   /** References name the passages of their documents. */
   passageReferences: boolean
@@ -92,7 +94,7 @@ export async function prepareAnswer(dependencies: AnswerDependencies, call: Answ
       passageTokens: settings.maximumPassageTokens,
       wholeTokens: settings.wholeSpaceTokens,
     },
-    { system, turns: call.messages },
+    { system, turns: call.messages, omitted: call.omittedMessages ?? 0 },
   )
   const hasTools = call.agentic && limits.tools
   if (hasTools) await window.add(JSON.stringify(toolDefinitions))

@@ -7,6 +7,7 @@ import { answer } from './answer.ts'
 import type { ReadChat } from './chat-body.ts'
 import type { CitationCounts } from './citations/citation-check.ts'
 import { type AnswerCall, type AnswerDependencies, prepareAnswer } from './prepare-answer.ts'
+import { readConversation } from './read-conversation.ts'
 import { type AnswerRecord, type BeginRecord, readUser, startRecord } from './record-answer.ts'
 import { foldAnswer, type Reader, renderDone, renderError, renderEvent } from './render-answer.ts'
 import { toVisitorError } from './visitor-error.ts'
@@ -40,19 +41,21 @@ export async function sendAnswer(
 ) {
   const body = request.body as ReadChat
   if (body.ignored.length > 0) reply.header('x-ignored-params', headerList(body.ignored))
+  const messages = await readConversation(body.messages)
   const passageReferences = isOn(request.headers['service-enable-passage-references'])
   const reader: Reader = { isPreview, isAdministrator, passageReferences }
   const call: AnswerCall = {
     requestId: request.requestId,
     organisation: request.organisation,
     space,
-    messages: body.messages,
+    messages,
+    omittedMessages: body.messages.length - messages.length,
     inlineSources: isOn(request.headers['service-enable-inline-sources']),
     agentic: isOn(request.headers['service-enable-agentic-workflow']),
     passageReferences,
     isOffered,
     // People who try a Space are not its visitors.
-    ...(!isPreview && { noteReferences: noteReferencesOf(dependencies, request.organisation, space, body.messages) }),
+    ...(!isPreview && { noteReferences: noteReferencesOf(dependencies, request.organisation, space, messages) }),
     noteCitations(counts) {
       dependencies.countCitations(counts)
       const { moved, dropped } = counts

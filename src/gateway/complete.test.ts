@@ -130,6 +130,32 @@ describe('a call whose budget is too small for the bytes of a long text', () => 
   })
 })
 
+describe('a prompt without usage from the provider', () => {
+  it('is estimated where decoding it to be counted would take long', async () => {
+    const answer = { text: 'Hello', reasoningText: '', refusal: null, toolCalls: [], finishReason: 'stop', usage: null }
+    const { completions, call, outcomes } = arrange(() => ({ complete: async () => answer as never }))
+    const slice = Buffer.from('words '.repeat(10_000))
+    const complete = (slices: number) => {
+      const content = new JsonText(Array(slices).fill(slice), {
+        leads: slices * slice.length,
+        shortEscapes: 0,
+        longEscapes: 0,
+      })
+      const promptEstimate = { estimate: 12_345, bound: 50_000_000 }
+      return completions.complete({
+        ...call(false),
+        request: { messages: [{ role: 'user', content }] },
+        promptEstimate,
+      })
+    }
+    const counted = await complete(1)
+    expect(counted.usage.promptTokens).toBeGreaterThan(5_000)
+    expect(counted.usage.promptTokens).not.toBe(12_345)
+    expect((await complete(700)).usage.promptTokens).toBe(12_345)
+    expect(outcomes).toMatchObject([{ estimated: true }, { estimated: true }])
+  })
+})
+
 describe('a client that leaves', () => {
   it('while the hold of its stream is being written leaves no open hold', async () => {
     const { promise: durable, resolve: written } = Promise.withResolvers<void>()

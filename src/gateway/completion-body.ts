@@ -1,5 +1,5 @@
 import { maximumMessages, maximumMetadataPairs, maximumPartsPerMessage } from '../contract/gateway.ts'
-import { type BodyReader, type BodyShape, LongTexts } from '../kernel/index.ts'
+import { type BodyReader, type BodyShape, LongTexts, toMovable } from '../kernel/index.ts'
 import type { TokenEstimate } from '../tokens/index.ts'
 import { estimatePromptAtOnce } from './estimate-prompt.ts'
 import {
@@ -43,6 +43,7 @@ export const completionBody: BodyReader<ReadCompletion> = {
   },
   read(value, ignored) {
     const parsed = parseCompletion(value, ignored)
+    for (const message of parsed.request.messages) message.content = toMovable(message.content)
     return { ...parsed, promptEstimate: estimatePromptAtOnce(parsed.request.messages) }
   },
 }

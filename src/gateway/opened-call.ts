@@ -4,6 +4,7 @@ import {
   AppError,
   type Clock,
   isAppError,
+  JsonText,
   type Log,
   type Operation,
   textOf,
@@ -207,8 +208,13 @@ export async function estimateUsage(opened: OpenedCall, meter: OutputMeter): Pro
   return { ...(await countPromptUsage(opened)), completionTokens: meter.tokensEstimate() }
 }
 
-async function countPromptUsage({ call, tokens }: OpenedCall): Promise<TokenUsage> {
+/** Bytes of long texts that are decoded to be counted. Longer prompts cannot be counted in the time for it, and decoding would block others. */
+const maximumCountedBytes = 32 * 1024 * 1024
+
+async function countPromptUsage({ call, tokens, promptTokensEstimate }: OpenedCall): Promise<TokenUsage> {
   const { messages, tools = [] } = call.request
+  const longBytes = messages.reduce((sum, { content }) => sum + (content instanceof JsonText ? content.bytes : 0), 0)
+  if (longBytes > maximumCountedBytes) return { ...noUsage, promptTokens: promptTokensEstimate }
   // A separator between two messages.
   const separators = Math.max(0, messages.length - 1)
   const texts = messages.map((message) => textOf(message.content))

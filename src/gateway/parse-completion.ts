@@ -1,8 +1,8 @@
 import { completionRequestSchema, maximumCharactersPerMessage } from '../contract/gateway.ts'
 import { readValue } from '../contract/validation.ts'
-import { AppError, isBlankText, isObject, JsonText } from '../kernel/index.ts'
+import { AppError, decodeTexts, isBlankText, isObject, joinTexts, JsonText, textOf } from '../kernel/index.ts'
 import type { ProviderMessage, ProviderRequest } from '../providers/index.ts'
-import { type Fields, hasOnlyUsualFields, readUsualRequest } from './usual-request.ts'
+import { type Fields, hasOnlyUsualFields, isText, readUsualRequest } from './usual-request.ts'
 
 export interface ParsedCompletion {
   model: string
@@ -72,7 +72,9 @@ export const emptyMessageFields = ['tool_calls', 'function_call', 'audio', 'refu
  * the limit in the message. `unread` names fields that were left out before.
  */
 export function parseCompletion(body: unknown, unread: string[] = []): ParsedCompletion {
-  if (!isObject(body)) throw new AppError('invalid_request', 'The body must be a JSON object.')
+  if (!isObject(body) || body instanceof JsonText)
+    throw new AppError('invalid_request', 'The body must be a JSON object.')
+  decodeOtherTexts(body)
   refuseUnsupported(body)
   const { kept, left } = leaveOutNeutral(body)
   return toCompletion(readUsualRequest(kept) ?? readFields(kept), () => [...left, ...unread, ...ignoredFields(body)])
@@ -114,10 +116,62 @@ function toCompletion(fields: Fields, ignored: () => string[]): ParsedCompletion
   }
 }
 
-function readFields(body: Record<string, unknown>) {
-  const read = readValue(completionRequestSchema, body, 'the body')
+/** The schema reads a letter in the place of each long text; what may be too long is decoded. */
+function readFields(body: Record<string, unknown>): Fields {
+  const { messages } = body
+  const shortened = Array.isArray(messages) ? { ...body, messages: messages.map(shortenMessage) } : body
+  const read = readValue(completionRequestSchema, shortened, 'the body')
   if ('problem' in read) throw new AppError('invalid_request', read.problem.message, { param: read.problem.param })
-  return read.value
+  const fields: Fields = read.value
+  for (const [index, message] of fields.messages.entries()) {
+    const { content } = (messages as Fields['messages'])[index]!
+    if (isLongText(content)) message.content = content
+    if (!Array.isArray(content)) continue
+    for (const [at, { text }] of content.entries())
+      if (isLongText(text)) (message.content as { text: unknown }[])[at]!.text = text
+  }
+  return fields
+}
+
+function shortenMessage(message: unknown): unknown {
+  if (!isObject(message)) return message
+  const { content } = message
+  if (!Array.isArray(content)) return { ...message, content: shorten(content) }
+  return {
+    ...message,
+    content: content.map((part: unknown) => (isObject(part) ? { ...part, text: shorten(part.text) } : part)),
+  }
+}
+
+const isLongText = (text: unknown): text is JsonText => text instanceof JsonText && isText(text)
+const shorten = (text: unknown) => (isLongText(text) ? 'x' : decodeTexts(text))
+
+/** Only the contents of messages may stay bytes. */
+function decodeOtherTexts(body: Record<string, unknown>) {
+  decodeMembers(body, 'messages')
+  decodeEntries(body, 'messages', (message) => {
+    decodeMembers(message, 'content')
+    if (!(message.content instanceof JsonText)) decodeEntries(message, 'content', (part) => decodeMembers(part, 'text'))
+  })
+}
+
+function decodeMembers(value: Record<string, unknown>, except: string) {
+  for (const name in value)
+    if (name !== except && typeof value[name] === 'object') value[name] = decodeTexts(value[name])
+}
+
+/** Decodes the objects of a list by `decode`, and what is something else altogether. */
+function decodeEntries(of: Record<string, unknown>, name: string, decode: (entry: Record<string, unknown>) => void) {
+  const list = of[name]
+  if (!Array.isArray(list)) {
+    if (typeof list === 'object') of[name] = decodeTexts(list)
+    return
+  }
+  for (let index = 0; index < list.length; index++) {
+    const entry: unknown = list[index]
+    if (isObject(entry) && !(entry instanceof JsonText)) decode(entry)
+    else list[index] = decodeTexts(entry)
+  }
 }
 
 function refuseUnsupported(body: Record<string, unknown>) {
@@ -182,9 +236,13 @@ function refuseUnsupportedMessage(message: Record<string, unknown>, index: numbe
 }
 
 function flattenMessage(message: Fields['messages'][number], index: number): ProviderMessage {
-  if (message.content instanceof JsonText) return { role: message.role, content: message.content }
-  const content =
-    typeof message.content === 'string' ? message.content : message.content.map((part) => part.text).join('')
+  const { role } = message
+  if (message.content instanceof JsonText) return { role, content: message.content }
+  const texts = typeof message.content === 'string' ? [message.content] : message.content.map((part) => part.text)
+  const joined = joinTexts(texts, '')
+  // A text that may be too long is decoded and counted.
+  if (joined instanceof JsonText && isText(joined)) return { role, content: joined }
+  const content = textOf(joined)
   if (content.length > maximumCharactersPerMessage && countCharacters(content) > maximumCharactersPerMessage) {
     throw new AppError(
       'invalid_request',
@@ -194,7 +252,7 @@ function flattenMessage(message: Fields['messages'][number], index: number): Pro
       },
     )
   }
-  return { role: message.role, content }
+  return { role, content }
 }
 
 function assertMessageOrder(messages: ProviderMessage[]) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { completionRequestSchema } from '../contract/gateway.ts'
-import { readJson } from '../kernel/index.ts'
+import { readJson, readLongBody } from '../kernel/index.ts'
 import { completionBody, type ReadCompletion } from './completion-body.ts'
 import { readUsualRequest } from './usual-request.ts'
 
@@ -130,6 +130,49 @@ describe('a request of usual fields', () => {
       { numRuns: 1_000 },
     )
     expect(read).toBeGreaterThan(50)
+  })
+
+  it('with long texts reads in a thread as the scan and the schema read it', () => {
+    const long = fc
+      .tuple(fc.constantFrom('a ', '\n', '"', '漢', ' ', '😀', '\ud83d'), fc.integer({ min: 1, max: 700 }))
+      .map(([unit, count]) => unit.repeat(count))
+    /** Rarely something that is not valid. */
+    const mostly = <T, U>(usual: fc.Arbitrary<T>, rare: fc.Arbitrary<U>) =>
+      fc.oneof({ weight: 30, arbitrary: usual }, rare)
+    const part = fc.record({ type: mostly(fc.constant('text'), long), text: mostly(long, anyValue) })
+    const parts = fc.array(part, { minLength: 1, maxLength: 3 })
+    const message = fc.record(
+      {
+        role: mostly(fc.constant('user'), fc.oneof(fc.constant('system'), long)),
+        content: mostly(fc.oneof(long, parts), anyValue),
+        name: long,
+        refusal: mostly(fc.constant(''), fc.option(long)),
+      },
+      { requiredKeys: ['role', 'content'] },
+    )
+    const field = fc.tuple(fc.constantFrom(...fieldNames), fc.oneof(anyValue, long))
+    const fields = mostly(
+      fc.constantFrom({}, { metadata: { a: 'b' } }, { stop: ['a', 'b'] }),
+      fc.array(field, { minLength: 1, maxLength: 2 }).map((entries) => Object.fromEntries(entries) as object),
+    )
+    const messages = mostly(fc.array(mostly(message, long), { minLength: 1, maxLength: 3 }), long)
+    const statuses = new Map<string, number>()
+    fc.assert(
+      fc.property(fields, messages, (other, of) => {
+        const bytes = Buffer.from(JSON.stringify({ ...other, model: 'm', messages: of }))
+        const found = outcome(() => readLongBody(Buffer.from(bytes), completionBody, 'json'))
+        const expected = outcome(() => readJson(Buffer.from(bytes), completionBody))
+        const comparable = (value: object) =>
+          JSON.parse(JSON.stringify(value, (name, member) => (name === 'promptEstimate' ? undefined : member)))
+        expect(comparable(found)).toEqual(comparable(expected))
+        const kind = 'read' in found ? 'read' : 'refused'
+        statuses.set(kind, (statuses.get(kind) ?? 0) + 1)
+      }),
+      { numRuns: 1_500 },
+    )
+    // 820 and 680 on average.
+    expect(statuses.get('read')).toBeGreaterThan(200)
+    expect(statuses.get('refused')).toBeGreaterThan(100)
   })
 
   it('leaves a text to the schema that may have too many characters', () => {

@@ -12,7 +12,8 @@ import { JsonText } from '../kernel/index.ts'
 type SchemaFields = z.output<typeof completionRequestSchema>
 type SchemaMessage = SchemaFields['messages'][number]
 /** Also of a long body, whose long texts are not built. */
-type Message = Omit<SchemaMessage, 'content'> & { content: SchemaMessage['content'] | JsonText }
+type Text = string | JsonText
+type Message = Omit<SchemaMessage, 'content'> & { content: Text | { type: 'text'; text: Text }[] }
 export type Fields = Omit<SchemaFields, 'messages'> & { messages: Message[] }
 
 const roles: ReadonlySet<unknown> = new Set<Message['role']>(['user', 'assistant', 'system', 'developer'])
@@ -81,7 +82,7 @@ function isUsualStreamOptions(value: unknown): boolean {
 }
 
 /** A text that may have too many characters is counted by the schema. */
-function isText(content: unknown): content is string | JsonText {
+export function isText(content: unknown): content is Text {
   return (
     typeof content === 'string' ||
     (content instanceof JsonText && content.maximumCharacters <= maximumCharactersPerMessage)
@@ -98,8 +99,8 @@ function readMessage(message: unknown): Message | undefined {
   return { role: role as Message['role'], content: content.map(({ text }) => ({ type: 'text', text })) }
 }
 
-function isTextPart(part: unknown): part is { type: 'text'; text: string } {
+function isTextPart(part: unknown): part is { type: 'text'; text: Text } {
   if (typeof part !== 'object' || part === null || Array.isArray(part)) return false
   const { type, text } = part as Record<string, unknown>
-  return type === 'text' && typeof text === 'string'
+  return type === 'text' && isText(text)
 }

@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads'
 import { AppError, type BodyFormat, type BodyReader } from '../kernel/index.ts'
-import type { BodyResult, BodyTask } from './body-messages.ts'
+import { type BodyResult, type BodyTask, unpackTexts } from './body-messages.ts'
 
 /** Parses bodies in a separate thread, one at a time, alternating between organisations. The body budget bounds the queue. */
 export type BodyThread = ReturnType<typeof createBodyThread>
 
-/** Heap of the thread. The largest accepted body takes about half. Above the limit only this thread ends, not the process. */
+/** Heap of the thread, without bytes: long texts stay bytes, so only bodies of many short texts take much of it. Above the limit only this thread ends, not the process. */
 const maximumHeapMegabytes = 1024
 
 interface Waiting {
@@ -91,7 +91,7 @@ export function createBodyThread() {
 }
 
 function completeTask(task: Waiting, result: BodyResult) {
-  if ('body' in result) return task.resolve(result.body)
+  if ('body' in result) return task.resolve(unpackTexts(result.body))
   if ('failed' in result) return task.reject(new Error(result.failed))
   const { code, message, param } = result.refused
   task.reject(new AppError(code, message, param === null ? {} : { param }))

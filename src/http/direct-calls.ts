@@ -4,13 +4,12 @@ import {
   type BodyReader,
   createRequestId,
   type Log,
-  type LongBody,
   type RequestId,
   type RequestSpan,
   type Telemetry,
-  usualBytes,
 } from '../kernel/index.ts'
 import type { Admission } from './admission.ts'
+import { ArrivingBody } from './arriving-body.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
 import type { BodyAccount, BodyBudget } from './body-budget.ts'
 import { type Call, jsonType } from './call.ts'
@@ -136,8 +135,7 @@ class DirectCall implements Call {
   #account: BodyAccount | undefined
   #leaveAdmission: (() => void) | undefined
   #leaveLimits: (() => void) | undefined
-  #chunks: Buffer[] = []
-  #long: LongBody<unknown> | undefined
+  readonly #arriving: ArrivingBody
   #isRefused = false
   #error: AppError | undefined
   readonly #span: RequestSpan | undefined
@@ -154,6 +152,7 @@ class DirectCall implements Call {
     this.organisation = organisation
     this.#request = request
     this.#response = response
+    this.#arriving = new ArrivingBody(target.body)
     this.signal = this.#gone.signal
     this.#headers = ['x-request-id', this.requestId, ...apiHeaders]
     this.#span = dependencies.telemetry?.request({
@@ -184,7 +183,6 @@ class DirectCall implements Call {
     } catch (error) {
       return this.#failBody(error)
     }
-    if (declaredBytes > usualBytes) this.#long = this.#target.body.startLong?.()
     slowBodies.watch(this.#request, (error) => this.#failBody(error))
     this.#request.on('data', (chunk: Buffer) => this.#take(chunk))
     this.#request.once('end', () => this.#answer())
@@ -217,8 +215,7 @@ class DirectCall implements Call {
     if (this.#isRefused) return
     try {
       this.#account!.take(chunk.length)
-      this.#chunks.push(chunk)
-      this.#long?.push(chunk)
+      this.#arriving.push(chunk)
     } catch (error) {
       this.#failBody(error)
     }
@@ -241,13 +238,13 @@ class DirectCall implements Call {
   }
 
   #readBody(): unknown {
-    const chunks = this.#chunks
-    const long = this.#long
-    this.#chunks = []
-    this.#long = undefined
-    const body = long?.finish()
+    const body = this.#arriving.finish()
     if (body !== undefined) return body
-    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+    const bytes = this.#arriving.join()
+    return bytes instanceof Promise ? bytes.then((joined) => this.#read(joined)) : this.#read(bytes)
+  }
+
+  #read(bytes: Buffer): unknown {
     return this.#dependencies.bodies.read(bytes, this.#target.body, 'json', this.organisation.id, this.signal)
   }
 
@@ -267,8 +264,7 @@ class DirectCall implements Call {
     const { log, slowBodies } = this.#dependencies
     const response = this.#response
     this.#isRefused = true
-    this.#chunks = []
-    this.#long = undefined
+    this.#arriving.forget()
     slowBodies.unwatch(this.#request)
     const error = toAppError(thrown)
     this.#error = error

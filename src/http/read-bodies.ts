@@ -9,6 +9,7 @@ import {
   readBody,
   readJson,
 } from '../kernel/index.ts'
+import { ArrivingBody } from './arriving-body.ts'
 import type { BodyBudget } from './body-budget.ts'
 import type { BodyThread } from './body-thread.ts'
 import type { SlowBodies } from './slow-bodies.ts'
@@ -59,7 +60,10 @@ export function createBodies({
     /** The parser of `application/json`. */
     async parseJson(request: FastifyRequest, payload: Readable): Promise<unknown> {
       const { config, schema } = request.routeOptions
-      const bytes = await receive(request, payload, budget, slowBodies)
+      const arrived = await receive(request, payload, config.body, { budget, slowBodies })
+      const body = arrived.finish()
+      if (body !== undefined) return body
+      const bytes = await arrived.join()
       if (bytes.length === 0) {
         // Some clients send a content-type without a body, for example with DELETE.
         if (!schema?.body) return undefined
@@ -71,7 +75,8 @@ export function createBodies({
     async parseCsv(request: FastifyRequest, payload: Readable): Promise<unknown> {
       const { body: reader } = request.routeOptions.config
       assertReadsCsv(reader)
-      return readFor(request, await receive(request, payload, budget, slowBodies), reader, 'csv')
+      const arrived = await receive(request, payload, undefined, { budget, slowBodies })
+      return readFor(request, await arrived.join(), reader, 'csv')
     },
   }
 }
@@ -81,32 +86,30 @@ const ownerOf = ({ organisation }: FastifyRequest) => organisation?.id ?? 'opera
 async function receive(
   request: FastifyRequest,
   payload: Readable,
-  budget: BodyBudget,
-  slowBodies: SlowBodies,
-): Promise<Buffer> {
+  reader: BodyReader | undefined,
+  { budget, slowBodies }: { budget: BodyBudget; slowBodies: SlowBodies },
+): Promise<ArrivingBody> {
   const maximumBytes = request.routeOptions.bodyLimit
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > maximumBytes) throw tooLarge(maximumBytes)
   const account = budget.open(ownerOf(request))
   request.bodyAccount = account
   account.assertRoom(declared)
-  const chunks: Buffer[] = []
-  let length = 0
+  const arriving = new ArrivingBody(reader)
   return new Promise((resolve, reject) => {
     let isSettled = false
     const fail = (error: unknown) => {
       isSettled = true
       slowBodies.unwatch(request.raw)
       payload.off('data', take)
-      chunks.length = 0
+      arriving.forget()
       reject(error as Error)
     }
     const take = (chunk: Buffer) => {
-      length += chunk.length
       try {
-        if (length > maximumBytes) throw tooLarge(maximumBytes)
+        if (arriving.bytes + chunk.length > maximumBytes) throw tooLarge(maximumBytes)
         account.take(chunk.length)
-        chunks.push(chunk)
+        arriving.push(chunk)
       } catch (error) {
         fail(error)
       }
@@ -116,7 +119,7 @@ async function receive(
     payload.once('end', () => {
       isSettled = true
       slowBodies.unwatch(request.raw)
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length))
+      resolve(arriving)
     })
     payload.once('error', fail)
     payload.once('close', () => {

@@ -1,5 +1,6 @@
 import { AppError } from './errors.ts'
 import { type BodyLimits, scanJson } from './json-scan.ts'
+import { type LongTextLimits, LongTexts } from './long-texts.ts'
 
 /**
  * How a route reads its body: limits, then the rules. Large bodies are read in a thread, which imports the reader from its module, so that
@@ -9,7 +10,10 @@ export interface BodyReader<Body = unknown> extends BodyLimits {
   /** `import.meta.url` of the module that exports the reader, and the name of the export. */
   module: string
   exportName: string
-  /** Throws AppError. `ignored` names the fields that `shape` has cut out. What it returns must be cloneable. */
+  /**
+   * Throws AppError. `ignored` names the fields that `shape` has cut out. With `startLong`, texts may be `JsonText`. What it returns must be
+   * cloneable, apart from these.
+   */
   read(value: unknown, ignored: string[]): Body
   /**
    * Reads the most usual values at once, with the result that the scan and `read` would have; undefined: they must decide. Called for bodies
@@ -42,6 +46,28 @@ export function readBody<Body>(bytes: Buffer, reader: BodyReader<Body>, format: 
   if (format === 'json') return readUsual(bytes, reader) ?? readJson(bytes, reader)
   assertReadsCsv(reader)
   return reader.readCsv(decodeText(bytes))
+}
+
+/** As `readJson`, but long texts stay bytes where the reader accepts them: for bodies of any size, in a thread. */
+export function readLongBody<Body>(bytes: Buffer, reader: BodyReader<Body>, format: BodyFormat): Body {
+  if (format !== 'json' || !reader.startLong) return readBody(bytes, reader, format)
+  const { length, ignored } = scanJson(bytes, reader)
+  const body = bytes.subarray(0, length)
+  const texts = new LongTexts(threadLimits)
+  texts.push(body)
+  return reader.read(texts.finish() ?? parseWhole(body), ignored)
+}
+
+/** V8 has no longer strings. */
+const maximumStringBytes = 500_000_000
+/** The scan has bounded the number of values. */
+const threadLimits: LongTextLimits = { strings: Infinity, restBytes: maximumStringBytes }
+
+function parseWhole(body: Buffer): unknown {
+  if (body.length > maximumStringBytes) {
+    throw new AppError('request_too_large', `The request body must have at most ${maximumStringBytes} bytes.`)
+  }
+  return JSON.parse(body.toString())
 }
 
 /** A small body cannot take long, whatever is in it, and the scan takes longer than parsing it. Longer ones may use `startLong`. */

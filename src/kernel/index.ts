@@ -6,7 +6,7 @@ export { csvCell } from './csv-cell.ts'
 export * from './errors.ts'
 export * from './ids.ts'
 export { isObject } from './is-object.ts'
-export { isBlankText, JsonText, textOf } from './json-text.ts'
+export { decodeTexts, isBlankText, joinTexts, JsonText, type LiteralCounts, textOf, toMovable } from './json-text.ts'
 export * from './log.ts'
 export { LongTexts } from './long-texts.ts'
 export { type NetworkRule, notMetadata, publicNetworks } from './network-rule.ts'
@@ -30,6 +30,7 @@ export {
   type LongBody,
   readBody,
   readJson,
+  readLongBody,
   usualBytes,
 } from './body-reader.ts'
 export type { BodyShape } from './json-scan.ts'

@@ -11,16 +11,37 @@ export class JsonText {
   readonly maximumTextBytes: number
   /** Upper bound of the text's Unicode code points. */
   readonly maximumCharacters: number
+  readonly counts: LiteralCounts
 
-  constructor(
-    slices: readonly Buffer[],
-    { leads, shortEscapes, longEscapes }: { leads: number; shortEscapes: number; longEscapes: number },
-  ) {
+  constructor(slices: readonly Buffer[], { leads, shortEscapes, longEscapes }: LiteralCounts) {
     this.slices = slices
+    this.counts = { leads, shortEscapes, longEscapes }
     this.bytes = slices.reduce((sum, slice) => sum + slice.length, 0)
     // The six bytes of `\uXXXX` are at most three of UTF-8.
     this.maximumTextBytes = this.bytes - shortEscapes - 3 * longEscapes
     this.maximumCharacters = leads - shortEscapes - 5 * longEscapes
+  }
+
+  /** Encodes a text; its bounds do not subtract escapes. */
+  static of(text: string): JsonText {
+    // Not from the pool of Buffer, whose memory cannot move to another thread.
+    const { buffer } = new TextEncoder().encode(JSON.stringify(text).slice(1, -1))
+    const literal = Buffer.from(buffer)
+    return new JsonText([literal], { leads: literal.length, shortEscapes: 0, longEscapes: 0 })
+  }
+
+  /** One text after the other, without a copy of the long ones. */
+  static join(texts: readonly (string | JsonText)[]): JsonText {
+    const slices: Buffer[] = []
+    const counts = { leads: 0, shortEscapes: 0, longEscapes: 0 }
+    for (const text of texts) {
+      const encoded = typeof text === 'string' ? JsonText.of(text) : text
+      for (const slice of encoded.slices) slices.push(slice)
+      counts.leads += encoded.counts.leads
+      counts.shortEscapes += encoded.counts.shortEscapes
+      counts.longEscapes += encoded.counts.longEscapes
+    }
+    return new JsonText(slices, counts)
   }
 
   /** Decodes the text: 1 ms for a million bytes. */
@@ -71,6 +92,13 @@ export class JsonText {
   }
 }
 
+/** Bytes that begin a character, and escape sequences of two and of six bytes. */
+export interface LiteralCounts {
+  leads: number
+  shortEscapes: number
+  longEscapes: number
+}
+
 const visibleSearchBytes = 1_024
 const backslash = 0x5c
 
@@ -95,4 +123,29 @@ export function textOf(text: string | JsonText): string {
 /** Whether a text has nothing but white space. */
 export function isBlankText(text: string | JsonText): boolean {
   return typeof text === 'string' ? text.trim() === '' : text.isBlank()
+}
+
+/** `Array.join` for texts: long ones stay bytes. */
+export function joinTexts(texts: readonly (string | JsonText)[], separator: string): string | JsonText {
+  if (!texts.some((text) => text instanceof JsonText)) return texts.join(separator)
+  return JsonText.join(texts.flatMap((text, index) => (index === 0 || separator === '' ? [text] : [separator, text])))
+}
+
+/** Decodes the long texts in a value of JSON, in place. */
+export function decodeTexts(value: unknown): unknown {
+  if (value instanceof JsonText) return value.toString()
+  if (typeof value !== 'object' || value === null) return value
+  const members = value as Record<string, unknown>
+  for (const name in members) {
+    const member = decodeTexts(members[name])
+    if (member !== members[name]) members[name] = member
+  }
+  return value
+}
+
+const longUnits = 64 * 1024
+
+/** A long text as bytes, which move from one thread to another without a copy. */
+export function toMovable(text: string | JsonText): string | JsonText {
+  return typeof text === 'string' && text.length > longUnits ? JsonText.of(text) : text
 }

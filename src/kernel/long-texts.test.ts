@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JsonText } from './json-text.ts'
+import { joinTexts, JsonText } from './json-text.ts'
 import { LongTexts } from './long-texts.ts'
 
 function read(body: Buffer, cuts: readonly number[] = []): unknown {
@@ -112,6 +112,27 @@ describe('a body that is read while it arrives', () => {
     for (const json of [`{"a":"${long}`, `{"a":"${long}","a":"${long}"}`, `\ufeff{"a":"${long}"}`, `"${long}" 1`])
       expect(read(Buffer.from(json))).toBeUndefined()
     expect(read(Buffer.from(`{"a":"${long}"}`))).toEqual({ a: expect.any(JsonText) })
+  })
+})
+
+describe('texts that are joined', () => {
+  it('are the text that strings make, within the bounds of its bytes and characters', () => {
+    const separator = fc.constantFrom('', '\n\n')
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, fc.boolean()), { maxLength: 4 }), separator, (texts, between) => {
+        const joined = joinTexts(
+          texts.map(([whole, isLong]) => (isLong ? JsonText.of(whole) : whole)),
+          between,
+        )
+        const expected = texts.map(([whole]) => whole).join(between)
+        expect(joined.toString()).toBe(expected)
+        expect(joined instanceof JsonText).toBe(texts.some(([, isLong]) => isLong))
+        if (!(joined instanceof JsonText)) return
+        expect(joined.maximumTextBytes).toBeGreaterThanOrEqual(Buffer.byteLength(expected))
+        expect(joined.maximumCharacters).toBeGreaterThanOrEqual([...expected].length)
+      }),
+      { numRuns: 500 },
+    )
   })
 })
 

@@ -8,6 +8,7 @@ import { createLiteralScan, type LiteralScan, type LiteralState, maximumScanByte
  * parsed when the body is complete. Takes 0.2 to 0.3 ns a byte of prose. What it cannot read within its limits must be read in another way.
  */
 export class LongTexts {
+  readonly #limits: LongTextLimits
   /** Bytes and placeholders of long texts, in order. */
   readonly #rest: Buffer[] = []
   #restBytes = 0
@@ -18,6 +19,10 @@ export class LongTexts {
   #character: Buffer = nothing
   /** The literal that continues in the next bytes. */
   #open: { slices: Buffer[]; state: LiteralState } | undefined
+
+  constructor(limits: LongTextLimits = mainThreadLimits) {
+    this.#limits = limits
+  }
 
   /** The next bytes of the body, which must not change afterwards. */
   push(bytes: Buffer): void {
@@ -85,7 +90,7 @@ export class LongTexts {
     for (;;) {
       const quote = part.indexOf(0x22, at)
       if (quote < 0) return this.#keep(part.subarray(kept))
-      if (++this.#strings > maximumStrings) return false
+      if (++this.#strings > this.#limits.strings) return false
       const state = { escape: 0, leads: 0, shortEscapes: 0, longEscapes: 0 }
       const end = scanner.scan(quote + 1, part.length, state)
       if (end < 0) return false
@@ -116,7 +121,7 @@ export class LongTexts {
   #keep(bytes: Buffer): boolean {
     this.#rest.push(bytes)
     this.#restBytes += bytes.length
-    return this.#restBytes <= maximumRestBytes
+    return this.#restBytes <= this.#limits.restBytes
   }
 
   #place(value: unknown, depth: number, placed: { texts: number }): unknown {
@@ -138,10 +143,16 @@ export class LongTexts {
 const longBytes = 256
 /** The deepest text of a completion is in a part of a message: object, messages, message, parts, part, text. */
 const maximumTextDepth = 5
-/** Of names and values: a conversation of two thousand messages. Bounds the time for one body. */
-const maximumStrings = 8_192
-/** Of all but long texts; they are parsed on the main thread. */
-const maximumRestBytes = 64 * 1024
+
+export interface LongTextLimits {
+  /** Most names and values. */
+  strings: number
+  /** Most bytes of all but long texts. */
+  restBytes: number
+}
+
+/** Bound the time for one body: the names and values of a conversation of two thousand messages, and a rest that is parsed there. */
+const mainThreadLimits: LongTextLimits = { strings: 8_192, restBytes: 64 * 1024 }
 
 const nothing = Buffer.alloc(0)
 const quoteByte = Buffer.from('"')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { isBlankText } from '../kernel/index.ts'
+import { isBlankText, joinTexts } from '../kernel/index.ts'
 import type { ModelTraits } from './model-traits/index.ts'
-import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from './port.ts'
+import type { PromptText, ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from './port.ts'
 import { type Adjustments, publicFieldNames, publicNames } from './sampling.ts'
 
 /**
@@ -129,6 +129,8 @@ export function shapeMessages(
   const kept = blankTurns === false ? messages.filter(isNonBlank) : messages
   if (turns !== 'alternating') return kept
   const shaped: ProviderMessage[] = []
+  /** Contents of the messages that become one, by its index. */
+  const merged = new Map<number, PromptText[]>()
   for (const message of kept) {
     const last = shaped.at(-1)
     if (isInstruction(message)) shaped.push(message)
@@ -139,9 +141,13 @@ export function shapeMessages(
       }
       shaped.push(message)
     } else if (last.role === message.role && !message.toolCalls && !last.toolCalls && message.role !== 'tool') {
-      shaped[shaped.length - 1] = { ...last, content: `${last.content}\n\n${message.content}` }
+      const at = shaped.length - 1
+      const contents = merged.get(at)
+      if (contents) contents.push(message.content)
+      else merged.set(at, [last.content, message.content])
     } else shaped.push(message)
   }
+  for (const [at, contents] of merged) shaped[at] = { ...shaped[at]!, content: joinTexts(contents, '\n\n') }
   return shaped
 }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { providerFormats } from '../contract/provider-formats.ts'
 import { LongTexts } from '../kernel/index.ts'
+import { shapeMessages } from './accept-call.ts'
 import { createAdapter } from './create-provider.ts'
 import { bodyBytes, encodeBody, hashBody } from './encode-body.ts'
 import type { ProviderMessage, ProviderSettings, WireModel } from './port.ts'
+import { Adjustments } from './sampling.ts'
 
 /** Messages as a client sends them, and the same with long texts as bytes that came in pieces of 1,000. */
 function messagesOf(contents: [role: ProviderMessage['role'], content: string][]) {
@@ -30,6 +32,14 @@ const conversations = {
     ['system', text.repeat(40)],
     ['developer', 'short'],
     ['user', blank + text.repeat(5_000)],
+  ]),
+  'several long and short messages of one role': messagesOf([
+    ['user', text.repeat(20)],
+    ['user', 'short'],
+    ['user', text.repeat(30)],
+    ['assistant', 'short'],
+    ['assistant', 'shorter'],
+    ['user', text.repeat(40)],
   ]),
 }
 const settings = {
@@ -63,6 +73,20 @@ describe.each(providerFormats)('%s', (format) => {
     expect(JSON.parse(joined(body))).toEqual(JSON.parse(joined(await encoded(messages.plain))))
     expect(bodyBytes(body)).toBe(Buffer.byteLength(joined(body)))
     expect(await hashBody(body)).toBe(await hashBody(joined(body)))
+  })
+})
+
+describe('messages of one role in a row', () => {
+  it('become one for hosts that require alternating roles, from bytes as from texts', () => {
+    const { plain, long } = conversations['several long and short messages of one role']
+    const shape = (messages: ProviderMessage[]) =>
+      shapeMessages(messages, { turns: 'alternating' }, new Adjustments()).map(({ role, content }) => ({
+        role,
+        content: content.toString(),
+      }))
+    expect(shape(long)).toEqual(shape(plain))
+    expect(shape(plain).map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(shape(plain)[0]!.content).toBe([text.repeat(20), 'short', text.repeat(30)].join('\n\n'))
   })
 })
 

@@ -54,7 +54,7 @@ const maximumEstimateFactor = 8
 export async function openContextWindow(
   tokens: TokenCounting,
   limits: ContextLimits,
-  { system, turns }: { system: string; turns: readonly ProviderMessage[] },
+  { system, turns, omitted = 0 }: { system: string; turns: readonly ProviderMessage[]; omitted?: number },
 ): Promise<ContextWindow> {
   const windowTokens = limits.contextTokens - answerReserve(limits)
   const question = turns.at(-1)!
@@ -75,7 +75,7 @@ export async function openContextWindow(
     throw new AppError(
       'context_length_exceeded',
       `The last message has about ${questionTokens} tokens. This assistant accepts at most ${room}. Shorten the message.`,
-      { param: `messages.${turns.length - 1}.content` },
+      { param: `messages.${omitted + turns.length - 1}.content` },
     )
   }
   return createContextWindow({ limits, windowTokens, exact, count, usedTokens: systemTokens + questionTokens })

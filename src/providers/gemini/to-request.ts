@@ -1,6 +1,6 @@
 import { jsonRequest } from '../json-request.ts'
 import { acceptCall, openingText } from '../accept-call.ts'
-import { isBlankText, textOf } from '../../kernel/index.ts'
+import { isBlankText, joinTexts, textOf } from '../../kernel/index.ts'
 import { nameOfAnsweredTool, shapeConversation, toolArguments } from '../conversation.ts'
 import { type ModelTraits, resolveTraits } from '../model-traits/index.ts'
 import type { ProviderCall, ProviderMessage, ProviderRequest, ProviderSettings } from '../port.ts'
@@ -62,7 +62,7 @@ function toBody(
 function withoutInstructions(messages: ProviderMessage[]): ProviderMessage[] {
   return messages.map((message) =>
     message.role === 'system' || message.role === 'developer'
-      ? { role: 'user', content: isBlankText(message.content) ? '' : `${message.content}\n\n` }
+      ? { role: 'user', content: isBlankText(message.content) ? '' : joinTexts([message.content, ''], '\n\n') }
       : message,
   )
 }

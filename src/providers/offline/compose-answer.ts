@@ -1,5 +1,5 @@
 import { rankSentences, readPassages, composeNoAnswer, scoreAnswerability } from '../../evidence/index.ts'
-import { textOf } from '../../kernel/index.ts'
+import { createTimeSlices, textOf } from '../../kernel/index.ts'
 import type { ProviderMessage } from '../port.ts'
 
 /** Part of a conversation that is searched for passages, in UTF-16 units: far more than a Space sends, and fast to read. */
@@ -29,7 +29,12 @@ const quotedFrom = 0.2
  * event loop runs in between.
  */
 export async function composeAnswer(messages: readonly ProviderMessage[]): Promise<string> {
-  const parts = messages.map((message) => splitPassages(message))
+  const parts: ReturnType<typeof splitPassages>[] = []
+  const slice = createTimeSlices()
+  for (const message of messages) {
+    await slice()
+    parts.push(splitPassages(message))
+  }
   const asked = parts.filter(({ role }) => role === 'user').map(({ rest }) => rest)
   const question = asked.at(-1) ?? ''
   const sources: SourcePassage[] = []

@@ -1,4 +1,4 @@
-import { type Clock, systemClock, textOf } from '../../kernel/index.ts'
+import { type Clock, createTimeSlices, systemClock, textOf } from '../../kernel/index.ts'
 import type { TokenCounting } from '../../tokens/index.ts'
 import {
   type FinishReason,
@@ -114,6 +114,11 @@ const tokensPerMessage = 3
 const tokensPerAnswer = 3
 
 async function countMessages(messages: readonly ProviderMessage[], tokens: TokenCounting): Promise<number> {
-  const contents = await tokens.count(messages.map((message) => textOf(message.content)))
-  return tokensPerAnswer + messages.length * tokensPerMessage + contents
+  const contents: string[] = []
+  const slice = createTimeSlices()
+  for (const { content } of messages) {
+    await slice()
+    contents.push(textOf(content))
+  }
+  return tokensPerAnswer + messages.length * tokensPerMessage + (await tokens.count(contents))
 }
