@@ -22,8 +22,8 @@ export function createSlowBodies(slowBodyMs: number) {
   function check() {
     const nowMs = performance.now()
     for (const [request, { startedMs, bytesBefore, fail }] of watched) {
-      // Bytes wait to be read, so the service is slower than the client.
-      if (request.readableLength > 0) continue
+      // The whole body has arrived, or bytes wait to be read: the service is slower than the client.
+      if (request.complete || request.readableLength > 0) continue
       const bytes = request.socket.bytesRead - bytesBefore
       if (nowMs - startedMs <= slowBodyMs + (bytes / minimumBytesPerSecond) * 1_000) continue
       watched.delete(request)
