@@ -38,7 +38,7 @@ beforeAll(async () => {
   spaceId = space.id
   await fillSpace(source, space, files)
   archive = await exportArchive(portico, spaceId)
-})
+}, 300_000)
 afterAll(async () => {
   await portico?.stop()
   await place?.remove()

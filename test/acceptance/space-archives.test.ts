@@ -202,7 +202,7 @@ describe('a Space of five file types', () => {
     const cut = path.join(folder, 'cut.tar')
     await writeFile(cut, archive.subarray(0, 20_000))
     await expect(run('space', 'import', '--from', cut, '--organisation', receiving.id)).rejects.toThrow(/cut off/)
-  })
+  }, 180_000)
 })
 
 async function run(...words: string[]): Promise<string> {
