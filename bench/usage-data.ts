@@ -33,15 +33,21 @@ export const sampleUser = 'user-2900'
 
 /** Fills a database without organisations, and closes the spans of the sums. Prints how long each part takes. */
 export async function fillUsage(database: Database, amount: UsageAmount): Promise<void> {
-  const [row] = await database.query<{ empty: boolean }>('select not exists (select from organisations) as empty')
-  if (row!.empty) {
-    await timed('organisations', () => insertOrganisations(database, amount))
-    await timed('entries', () => insertEntries(database, amount))
+  if (await fillEntries(database, amount)) {
     await timed('sums', () => sumUp(database))
     await timed('tags', () => insertTags(database))
     await timed('spans', () => closeSpans(database))
     await timed('vacuum and analyze', () => vacuum(database))
   }
+}
+
+/** Only the organisations and their entries. Returns false where organisations were there before. */
+export async function fillEntries(database: Database, amount: UsageAmount): Promise<boolean> {
+  const [row] = await database.query<{ empty: boolean }>('select not exists (select from organisations) as empty')
+  if (!row!.empty) return false
+  await timed('organisations', () => insertOrganisations(database, amount))
+  await timed('entries', () => insertEntries(database, amount))
+  return true
 }
 
 async function insertOrganisations(database: Database, { organisations }: UsageAmount): Promise<void> {

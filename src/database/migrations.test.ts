@@ -3,13 +3,13 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { firstRelease } from '../../test/harness/first-release.ts'
 import { migrationsFolder, readMigrations } from './migrations.ts'
 
 /**
  * Squawk reads the scripts: a script holds no lock for as long as a large table is read or written, and the code of the version before runs
- * on the schema after it. Scripts up to these were made before the first release.
+ * on the schema after it. Scripts up to the first release are left out.
  */
-const firstRelease = { control: '0150-usage-retention', corpus: '0111-vector-segments' }
 
 /** Each script runs in one transaction with a limit of waiting for locks. The others are a matter of style. */
 const excluded = [
