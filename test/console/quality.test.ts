@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPerson } from '../harness/people.ts'
+import { expectStatus } from '../harness/portico.ts'
 import {
   countRequests,
   expectAccessible,
@@ -34,6 +35,7 @@ const labels = [
   'published-spaces',
   'published-space',
   'members',
+  'data-protection',
   'spaces',
   'settings',
   'chat',
@@ -69,6 +71,7 @@ function addresses({ organisation, space, documents, requestIds }: Seed): Record
     'published-spaces': `${team}/published-spaces`,
     'published-space': `${team}/published-spaces/${space.id}`,
     members: `${team}/members`,
+    'data-protection': `${team}/data-protection`,
     spaces: `${team}/spaces`,
     settings: `${team}/spaces/${space.id}/settings`,
     chat: `${team}/spaces/${space.id}/chat`,
@@ -103,6 +106,8 @@ beforeAll(async () => {
   const seeded = await seed(stage.portico)
   pages = addresses(seeded)
   const organisationId = seeded.organisation.id
+  const erasures = `/api/organisations/${organisationId}/erasures`
+  expectStatus(await stage.portico.operator('POST', erasures, { user: 'visitor-9' }), 202)
   await createPerson(stage.portico, { email: 'member@example.com', organisationId, role: 'member' })
   for (const { name, ...options } of variants)
     windows[name] = await stage.openAs({ email: `${name}@example.com` }, options)

@@ -9,6 +9,7 @@ import {
   IconCoins,
   IconHistory,
   IconServer2,
+  IconShieldLock,
   IconTerminal2,
   IconUsers,
   IconWorldUpload,
@@ -72,6 +73,12 @@ function teamEntries(organisation: string, t: Translate): Entry[] {
     },
     { label: t('navigation.members'), to: `${organisation}/members`, icon: IconUsers, role: 'administrator' },
     { label: t('navigation.activity'), to: `${organisation}/activity`, icon: IconHistory, role: 'administrator' },
+    {
+      label: t('navigation.dataProtection'),
+      to: `${organisation}/data-protection`,
+      icon: IconShieldLock,
+      role: 'administrator',
+    },
   ]
 }
 

@@ -6,6 +6,7 @@ import {
   publicAccountRoutes,
 } from '../pages/accounts/routes.tsx'
 import { conversationRoutes } from '../pages/conversations/routes.tsx'
+import { dataProtectionRoutes } from '../pages/data-protection/routes.tsx'
 import { devtoolsRoutes } from '../pages/devtools/routes.tsx'
 import { filesRoutes } from '../pages/files/routes.tsx'
 import { goldenRoutes } from '../pages/golden-questions/routes.tsx'
@@ -39,6 +40,7 @@ export const routeTree = rootRoute.addChildren([
       ...usageRoutes,
       ...memberRoutes,
       ...activityRoutes,
+      ...dataProtectionRoutes,
     ]),
     operatorRoute.addChildren([...operatorRoutes, ...modelRoutes, ...operatorPeopleRoutes]),
   ]),

@@ -1,5 +1,6 @@
 import type accounts from '../pages/accounts/en.json'
 import type conversations from '../pages/conversations/en.json'
+import type dataProtection from '../pages/data-protection/en.json'
 import type devtools from '../pages/devtools/en.json'
 import type files from '../pages/files/en.json'
 import type goldenQuestions from '../pages/golden-questions/en.json'
@@ -19,6 +20,7 @@ declare module 'i18next' {
       common: typeof common
       accounts: typeof accounts
       conversations: typeof conversations
+      'data-protection': typeof dataProtection
       devtools: typeof devtools
       failures: typeof failures
       files: typeof files

@@ -1,0 +1,41 @@
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import type { ErasurePage } from '@contract/erasures.ts'
+import { getJson } from '../../api/client.ts'
+import { organisationRoute } from '../../app/layout-routes.tsx'
+import { withTexts } from '../../i18n/translations.ts'
+
+/** Pause between two looks at an erasure that is running. */
+const refreshMs = 2_000
+
+export const erasuresPath = (organisationId: string) =>
+  `/api/organisations/${encodeURIComponent(organisationId)}/erasures`
+export const erasuresKey = (organisationId: string) => ['erasures', organisationId] as const
+
+/** Newest first. Refreshed while one of those that are shown is running. */
+export const erasuresQuery = (organisationId: string) =>
+  infiniteQueryOptions({
+    queryKey: erasuresKey(organisationId),
+    queryFn: ({ signal, pageParam }) => {
+      const query = pageParam === null ? '' : `?${new URLSearchParams({ cursor: pageParam })}`
+      return getJson<ErasurePage>(`${erasuresPath(organisationId)}${query}`, { signal })
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+    refetchInterval: ({ state }) => {
+      const shown = state.data?.pages.flatMap(({ items }) => items) ?? []
+      return shown.some((erasure) => erasure.state === 'running') ? refreshMs : false
+    },
+  })
+
+export const dataProtectionRoutes = [
+  createRoute({
+    getParentRoute: () => organisationRoute,
+    path: 'data-protection',
+    loader: ({ context, params }) => context.queryClient.ensureInfiniteQueryData(erasuresQuery(params.organisationId)),
+    component: lazyRouteComponent(
+      () => withTexts('data-protection', import('./data-protection-page.tsx')),
+      'DataProtectionPage',
+    ),
+  }),
+] as const
