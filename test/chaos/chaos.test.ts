@@ -67,7 +67,7 @@ describe.skipIf(!isPossible)(isPossible ? `${title}, seed ${seed}` : `${title} (
       const { instances, load, provider } = stage
       await load.stop()
       await expect.poll(() => openHolds(stage), { timeout: hangsAfterMs }).toEqual([])
-      await expect.poll(() => unfinished(stage), { timeout: hangsAfterMs }).toEqual([])
+      await expectAllFinished(stage)
       for (const instance of instances) {
         await expect.poll(() => instance.metric('portico_running_requests'), { timeout: hangsAfterMs }).toBe(0)
       }
@@ -87,3 +87,12 @@ describe.skipIf(!isPossible)(isPossible ? `${title}, seed ${seed}` : `${title} (
     limits.theEnd,
   )
 })
+
+/** A repeated document waits up to some minutes, and a busy machine takes long for thousands: only a time without any progress is a fault. */
+async function expectAllFinished(stage: ChaosStage): Promise<void> {
+  let left = await unfinished(stage)
+  while (left.length > 0) {
+    await expect.poll(async () => (await unfinished(stage)).length, { timeout: hangsAfterMs }).toBeLessThan(left.length)
+    left = await unfinished(stage)
+  }
+}
