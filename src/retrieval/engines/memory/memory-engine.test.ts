@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../../database/index.ts'
 import {
@@ -87,6 +88,29 @@ describe('a Space in memory', () => {
     expect(isLoaded()).toBe(true)
     expect(await search('badger')).toHaveLength(9)
   })
+
+  it('is loaded in few turns while searches let each turn wait', async () => {
+    await fixture.add(sentences(900))
+    const { corpus } = fixture.databases
+    const turnsWith = async (waitMs: number) => {
+      let turns = 0
+      const database: Database = {
+        ...corpus,
+        async transaction(work, options) {
+          turns++
+          await delay(waitMs)
+          return corpus.transaction(work, options)
+        },
+      }
+      const loading = createMemoryEngine({ database, maximumBytes: 2 ** 30, fromChunks: 1 })
+      expect(await loading.warm()).toBe(900)
+      await loading.close()
+      return turns
+    }
+    // A page of a hundred chunks in each turn, and the one that finds the end.
+    expect(await turnsWith(0)).toBeGreaterThan(5)
+    expect(await turnsWith(2_000)).toBeLessThan(5)
+  }, 120_000)
 
   it('finds what is indexed before, during and after loading', async () => {
     await fixture.add(sentences(300))

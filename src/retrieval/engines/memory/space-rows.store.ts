@@ -1,3 +1,4 @@
+import { createTimeSlices } from '../../../kernel/index.ts'
 import { type Database, decodeVector, type Queryable, type QueryOptions } from '../../../database/index.ts'
 import { type EmbeddingVersion, vectorTable } from '../../corpus/embedding-versions.store.ts'
 import type { SpaceScope } from '../../engine.ts'
@@ -7,6 +8,13 @@ import { type ChunkColumns, type DocumentRun, type DocumentState, toColumns } fr
 
 /** Rows read at once: 5 to 15 ms, for which other statements wait on the embedded engine's one connection. */
 const rowsPerPage = 100
+/**
+ * Pages are read for this part of the time that the turn was waited for, and one at least. A scan of a large Space takes a second: with one page after each, people
+ * who search without a pause would keep their Space out of memory for a quarter of an hour.
+ */
+const shareOfWait = 0.5
+/** Bounds the memory of what was read: 5,000 chunks. */
+const maximumPagesPerTurn = 50
 
 export interface SpaceSize extends SpaceScope {
   chunks: number
@@ -75,24 +83,53 @@ export async function* loadChunks(
   source: ChunkSource,
   options: QueryOptions,
 ): AsyncGenerator<LoadedPage[]> {
+  const slice = createTimeSlices()
   let after = lowestId
   for (;;) {
-    const page = await database.transaction((transaction) => loadPage(transaction, source, after), options)
-    if (page.chunks.length === 0) return
-    yield pagesByRun(page.chunks, page.vectors, source.version.dimensions)
-    after = page.chunks.at(-1)!.chunkId
+    const askedMs = performance.now()
+    const pages = await database.transaction((transaction) => loadTurn(transaction, source, after, askedMs), options)
+    for (const { chunks, vectors } of pages) {
+      await slice()
+      yield pagesByRun(chunks, vectors, source.version.dimensions)
+      after = chunks.at(-1)!.chunkId
+    }
+    if (pages.length === 0) return
   }
 }
 
-/** Binary forms as bytes: text forms of arrays and vectors take several times longer to write and to parse. */
-async function loadPage(transaction: Queryable, { scope, version, documentId }: ChunkSource, after: string) {
-  const ofDocument = documentId === undefined ? '' : 'and c.document_id = $4'
-  if (documentId === undefined) {
+interface Page {
+  chunks: ChunkRow[]
+  vectors: Map<string, Uint8Array>
+}
+
+/** The next pages in one transaction; none at the end. `askedMs`: when it was asked for. */
+async function loadTurn(transaction: Queryable, source: ChunkSource, after: string, askedMs: number): Promise<Page[]> {
+  const startMs = performance.now()
+  const untilMs = startMs + shareOfWait * (startMs - askedMs)
+  if (source.documentId === undefined) {
     // Without statistics of a new table, the planner would sort the whole Space for each page.
     await transaction.query(
       `select set_config(name, 'off', true) from unnest(array['enable_sort', 'enable_bitmapscan', 'enable_seqscan']) name`,
     )
   }
+  const pages: Page[] = []
+  let last = after
+  do {
+    const page = await loadPage(transaction, source, last)
+    if (page.chunks.length === 0) break
+    pages.push(page)
+    last = page.chunks.at(-1)!.chunkId
+  } while (performance.now() < untilMs && pages.length < maximumPagesPerTurn)
+  return pages
+}
+
+/** Binary forms as bytes: text forms of arrays and vectors take several times longer to write and to parse. */
+async function loadPage(
+  transaction: Queryable,
+  { scope, version, documentId }: ChunkSource,
+  after: string,
+): Promise<Page> {
+  const ofDocument = documentId === undefined ? '' : 'and c.document_id = $4'
   const chunks = await transaction.query<ChunkRow>(
     `select c.chunk_id as "chunkId", c.document_id as "documentId", d.run_id as "runId", array_send(c.terms) as terms
      from chunk_terms c join indexed_documents d on d.document_id = c.document_id
