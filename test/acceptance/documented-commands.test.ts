@@ -12,7 +12,8 @@ import { removeFolder, startPortico, type TestPortico } from '../harness/portico
 /** Every documented command works: fenced ones run against a demo service, the others must exist with their options. */
 
 /** Not run here: they install the project, run CI, measure for minutes, or run until they are stopped. scripts/minimal-system.sh and CI run the others. */
-const installsOrTests = /^(npm ci( |$)|npm run (check|test:console|dev|bench)\b|bash \.ci\/run$)/
+const installsOrTests =
+  /^(npm ci( |$)|npm run (check|test:console|dev|bench)\b|(\w+=\S+ )*npm test -- |bash \.ci\/run$)/
 
 let folder: string
 let portico: TestPortico
@@ -111,7 +112,8 @@ function assertScriptsExist(line: string): void {
   for (const [, name] of line.matchAll(/npm run ([\w:-]+)/g))
     expect(scripts, `${line}: npm run ${name}`).toHaveProperty([name!])
   for (const [, name] of line.matchAll(/npm (start|test)\b/g)) expect(scripts).toHaveProperty([name!])
-  for (const [, file] of line.matchAll(/bash (\S+)/g)) expect(existsSync(path.join(repository, file!)), line).toBe(true)
+  for (const [, file] of line.matchAll(/(?:bash|npm test --) (\S+)/g))
+    expect(existsSync(path.join(repository, file!)), line).toBe(true)
   const [, name, rest] = /npm run ([\w:-]+) \[?-- (.*)/.exec(line) ?? []
   if (name !== undefined)
     assertOptions(

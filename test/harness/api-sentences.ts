@@ -83,6 +83,8 @@ function readTexts(expression: Node, constants: Constants): string[] {
       return typeof expression.value === 'string' ? [expression.value] : []
     case 'Identifier':
       return constants.get(expression.name) ?? []
+    case 'LogicalExpression':
+      return [expression.left, expression.right].flatMap((part) => readTexts(part, constants))
     case 'ConditionalExpression':
       return [expression.consequent, expression.alternate].flatMap((part) => readTexts(part, constants))
     case 'TemplateLiteral':
