@@ -72,6 +72,7 @@ const allowedRooms: AllowedRooms = {
     'golden-questions',
     'http',
     'operators',
+    'organisations',
     'retrieval',
     'spaces',
   ],

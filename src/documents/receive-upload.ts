@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Busboy } from '@fastify/busboy'
 import { maximumMetadataBytes } from '../contract/documents.ts'
 import { AppError } from '../kernel/index.ts'
 import { watchPartCharset } from './part-charset.ts'
+import { WatchedFile } from './watched-file.ts'
 
 /** A multipart body with its headers: a client's request, or an upload by the service itself. */
 export type UploadRequest = Readable & Pick<IncomingMessage, 'headers'>
@@ -23,8 +23,6 @@ export interface ReceivedUpload {
   metadataText: string | undefined
 }
 
-/** detectFormat of ingestion reads at most this much. */
-export const headBytes = 64 * 1024
 /** Bounds the multipart parts and headers around the file. */
 const limits = {
   fields: 20,
@@ -173,23 +171,15 @@ function createParser(contentType: string, contentLength: string | undefined, ma
 }
 
 async function storeCounted(stream: Readable, { maximumBytes, storeFile, fail, failure }: Collecting) {
-  const hash = createHash('sha256')
-  const heads: Uint8Array[] = []
-  let headLength = 0
-  let sizeBytes = 0
+  const file = new WatchedFile()
   async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       failure.throwIfAborted()
-      sizeBytes += chunk.length
-      if (sizeBytes > maximumBytes) {
+      file.take(chunk)
+      if (file.sizeBytes > maximumBytes) {
         // Before leaving the loop, which fails the stream with a less specific error; the first error counts.
         fail(tooLarge(maximumBytes))
         failure.throwIfAborted()
-      }
-      hash.update(chunk)
-      if (headLength < headBytes) {
-        heads.push(chunk.subarray(0, headBytes - headLength))
-        headLength += Math.min(chunk.length, headBytes - headLength)
       }
       yield chunk
     }
@@ -202,7 +192,7 @@ async function storeCounted(stream: Readable, { maximumBytes, storeFile, fail, f
   } finally {
     failure.removeEventListener('abort', abort)
   }
-  return { sizeBytes, sha256: new Uint8Array(hash.digest()), head: new Uint8Array(Buffer.concat(heads)) }
+  return file.finish()
 }
 
 async function readText(stream: Readable, fail: Collecting['fail']): Promise<string> {

@@ -4,6 +4,7 @@ import type { BlobStore, DocumentFormat, DocumentStore, ProcessingRow } from '..
 import type { Job, JobQueue } from '../jobs/index.ts'
 import { type DocumentId, type Log, toStorable } from '../kernel/index.ts'
 import type { Embedder, IndexedChunk, IndexRun, IndexWriter } from '../retrieval/index.ts'
+import { declaredEncodingOf } from './declared-encoding.ts'
 import { ExtractionError } from './extraction.ts'
 import { loadStoredChunks } from './imported-chunks.store.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
@@ -115,7 +116,7 @@ async function compareFile(
     format: document.format as DocumentFormat,
     sizeBytes: Number(document.sizeBytes),
     limits: undefined,
-    declaredEncoding: /charset=(\S+)/.exec(document.mimeType)?.[1],
+    declaredEncoding: declaredEncodingOf(document),
     signal,
     onProgress() {},
   })

@@ -1,5 +1,6 @@
 export { chunkBlocks } from './chunking/chunk-blocks.ts'
 export { chunkingFor } from './chunking/chunk-sizes.ts'
+export { declaredEncodingOf } from './declared-encoding.ts'
 export { detectFormat } from './detect-format.ts'
 export { type Chunk, type DocumentFormat, type ExtractedBlock } from './extraction.ts'
 export { createExtractorPool } from './isolation/extractor-pool.ts'

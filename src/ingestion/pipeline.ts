@@ -16,6 +16,7 @@ import {
   type IndexRun,
   type IndexWriter,
 } from '../retrieval/index.ts'
+import { declaredEncodingOf } from './declared-encoding.ts'
 import { ExtractionError, type ExtractionWarning } from './extraction.ts'
 import { ExtractorCrashError } from './isolation/extraction-run.ts'
 import type { ExtractorPool } from './isolation/extractor-pool.ts'
@@ -147,7 +148,7 @@ async function indexFile(dependencies: PipelineDependencies, { document, run, fi
     format: document.format as DocumentFormat,
     sizeBytes: Number(document.sizeBytes),
     limits: lane === 'small' ? smallLimits : undefined,
-    declaredEncoding: /charset=(\S+)/.exec(document.mimeType)?.[1],
+    declaredEncoding: declaredEncodingOf(document),
     signal,
     onProgress: (pagesDone, pagesTotal) => {
       // Progress counts pages until all are read, then chunks.

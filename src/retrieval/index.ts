@@ -1,5 +1,6 @@
 export { composeEmbeddingText, type IndexedChunk, type IndexRun, IndexRunEndedError } from './corpus/chunks.ts'
 export { type EmbeddingVersion, vectorTable } from './corpus/embedding-versions.store.ts'
+export { indexedChunkColumns } from './corpus/index-writer.store.ts'
 export { createDocumentReader, type DocumentReader, type SpaceDocument } from './corpus/document-reader.store.ts'
 export type { Embedder, EmbedderSource } from './embedders/embedder.ts'
 export { createHashingEmbedder } from './embedders/hashing-embedder.ts'

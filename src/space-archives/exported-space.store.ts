@@ -1,7 +1,7 @@
 import type { DocumentWarning } from '../contract/documents.ts'
 import { spaceArchiveLimits } from '../contract/space-archives.ts'
 import { type Database, decodeVector } from '../database/index.ts'
-import { type EmbeddingVersion, type IndexedChunk, vectorTable } from '../retrieval/index.ts'
+import { type EmbeddingVersion, type IndexedChunk, indexedChunkColumns, vectorTable } from '../retrieval/index.ts'
 
 /** A document whose content is served. */
 export interface ExportedDocument {
@@ -81,11 +81,8 @@ export function createExportedSpaceStore(database: Database) {
     /** The next chunks of a document, with the vectors of the table. */
     async loadChunks(rowId: string, version: { id: number }, after: number): Promise<ExportedChunk[]> {
       const rows = await database.query<IndexedChunk & { vectorBytes: Uint8Array | null }>(
-        `select c.chunk_index as index, c.content as text, c.heading_path as "headingPath", c.table_header as "tableHeader",
-           c.tokens, c.page_from as "pageFrom", c.page_to as "pageTo", coalesce(c.page_starts, '{}') as "pageStarts",
-           c.character_from as "characterFrom", c.character_to as "characterTo", c.row_from as "rowFrom", c.row_to as "rowTo",
-           (select vector_send(e.embedding::vector) from ${vectorTable(version)} e
-             where e.space_id = c.space_id and e.chunk_id = c.id) as "vectorBytes"
+        `select ${indexedChunkColumns}, (select vector_send(e.embedding::vector) from ${vectorTable(version)} e
+           where e.space_id = c.space_id and e.chunk_id = c.id) as "vectorBytes"
          from chunks c where c.document_id = $1 and c.chunk_index > $2 order by c.chunk_index limit ${chunksOfPart}`,
         [rowId, after],
         { background: true },

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   type ArchivedDocument,
   archivedChunkSchema,
@@ -10,10 +9,10 @@ import {
   type BlobStore,
   cleanName,
   type DocumentStore,
-  headBytes,
   type NamedDocument,
   type NewDocument,
   readMetadata,
+  WatchedFile,
 } from '../documents/index.ts'
 import type { DocumentId, OrganisationId, SpaceId } from '../kernel/index.ts'
 import { createDocumentId } from '../kernel/index.ts'
@@ -157,13 +156,13 @@ export class DocumentImport {
       throw badArchive(`${name} has ${size} bytes; the limit of a document is ${maximumUploadBytes}`)
     const metadata = archived.metadata === null ? null : checkPart(name, () => readMetadata(archived.metadata!))
     const blobKey = `${organisationId}/${spaceId}/${id}`
-    const watched = new WatchedFile(content)
-    await blobs.put(blobKey, watched.read(), signal)
+    const file = new WatchedFile()
+    await blobs.put(blobKey, watch(file, content), signal)
     try {
-      const sha256 = watched.hash.digest()
-      if (sha256.toString('hex') !== archived.sha256)
+      const { sha256, head } = file.finish()
+      if (Buffer.from(sha256).toString('hex') !== archived.sha256)
         throw badArchive(`the SHA-256 of ${name} is not the one of its document`)
-      const detected = this.dependencies.detectFormat({ fileName: `file.${archived.format}`, head: watched.head() })
+      const detected = this.dependencies.detectFormat({ fileName: `file.${archived.format}`, head })
       if (!detected.supported) throw badArchive(`${name}: ${detected.reason.replace(/\.$/, '')}`)
       const isText = detected.mimeType.startsWith('text/') && archived.charset !== null
       const document: Omit<NewDocument, 'uploadKey' | 'fingerprint'> = {
@@ -175,7 +174,7 @@ export class DocumentImport {
         format: archived.format,
         mimeType: isText ? `${detected.mimeType}; charset=${archived.charset}` : detected.mimeType,
         sizeBytes: size,
-        contentSha256: new Uint8Array(sha256),
+        contentSha256: sha256,
         blobKey,
       }
       await documents.insertImported(document)
@@ -283,30 +282,9 @@ function* stages(chunks: readonly IndexedChunk[]): Generator<[from: number, to: 
   yield [from, chunks.length]
 }
 
-/** Hashes a file on its way, and keeps its beginning. */
-class WatchedFile {
-  readonly hash = createHash('sha256')
-  private readonly content: AsyncIterable<Uint8Array>
-  private readonly heads: Uint8Array[] = []
-  private headLength = 0
-
-  constructor(content: AsyncIterable<Uint8Array>) {
-    this.content = content
-  }
-
-  async *read(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of this.content) {
-      this.hash.update(chunk)
-      if (this.headLength < headBytes) {
-        const part = chunk.subarray(0, headBytes - this.headLength)
-        this.heads.push(part)
-        this.headLength += part.length
-      }
-      yield chunk
-    }
-  }
-
-  head(): Uint8Array {
-    return new Uint8Array(Buffer.concat(this.heads))
+async function* watch(file: WatchedFile, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of content) {
+    file.take(chunk)
+    yield chunk
   }
 }

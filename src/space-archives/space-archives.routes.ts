@@ -5,6 +5,7 @@ import { importedSpaceSchema, importSpaceQuerySchema, spaceArchiveSchema } from 
 import { type App, describeRoutes, type Routes } from '../http/index.ts'
 import { AppError, type Clock } from '../kernel/index.ts'
 import { type Actor, actorOf } from '../operators/index.ts'
+import { administrators } from '../organisations/index.ts'
 import { noSpace, peopleOfSpace, type Space } from '../spaces/index.ts'
 import { type ExportDependencies, startExport } from './export-space.ts'
 import { type ImportDependencies, importSpace } from './import-space.ts'
@@ -56,14 +57,6 @@ function addExport(app: App, { exports, recordExport, getSpace, clock }: SpaceAr
   )
 }
 
-const administrators = {
-  role: 'administrator',
-  organisation: ({ params }: { params: unknown }) => (params as { id: string }).id.toLowerCase(),
-  missing: ({ params }: { params: unknown }) =>
-    new AppError('organisation_not_found', `There is no organisation ${(params as { id: string }).id}.`),
-  acting: true,
-} as const
-
 function addImport(app: App, { imports }: SpaceArchiveRoutesDependencies) {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/x-tar', async () => ({}))
@@ -80,7 +73,7 @@ function addImport(app: App, { imports }: SpaceArchiveRoutesDependencies) {
         querystring: importSpaceQuerySchema,
         response: { 201: importedSpaceSchema, ...errorResponses(400, 401, 403, 404, 413, 415, 429, 503) },
       },
-      administrators,
+      { ...administrators, acting: true },
       { limited: 'upload' },
     ),
     async (request, reply) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SqlValue, TableDescription, TableFile } from '../../ingestion/index.ts'
+import { declaredEncodingOf, type SqlValue, type TableDescription, type TableFile } from '../../ingestion/index.ts'
 import { createUuid } from '../../kernel/index.ts'
 import type { Passage, SpaceDocument } from '../../retrieval/index.ts'
 import { findDocument } from './find-document.ts'
@@ -106,7 +106,7 @@ export function requestOf({ scope, signal }: DocumentContext, found: readonly Sp
     name: document.name,
     format: document.format,
     sizeBytes: document.sizeBytes,
-    declaredEncoding: /charset=(\S+)/.exec(document.mimeType)?.[1],
+    declaredEncoding: declaredEncodingOf(document),
     blobKey: document.blobKey,
   }))
   return { spaceId: scope.spaceId, files, signal }

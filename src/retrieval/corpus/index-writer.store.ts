@@ -4,6 +4,12 @@ import { type AnalysedChunk, termsVersion } from '../lexical/analyse-text.ts'
 import { type ChunkBatch, type IndexedChunk, type IndexRun, IndexRunEndedError } from './chunks.ts'
 import { type EmbeddingVersion, vectorParameter, vectorTable, versionColumns } from './embedding-versions.store.ts'
 
+/** The columns of an `IndexedChunk` in a query of `chunks`. */
+export const indexedChunkColumns = `chunk_index as index, content as text, heading_path as "headingPath",
+  table_header as "tableHeader", tokens, page_from as "pageFrom", page_to as "pageTo",
+  coalesce(page_starts, '{}') as "pageStarts", character_from as "characterFrom", character_to as "characterTo",
+  row_from as "rowFrom", row_to as "rowTo"`
+
 export interface InsertedChunks {
   version: EmbeddingVersion
   /** In the order of the batch. */
