@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, statSync, symlinkSync } from 'nod
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runCli } from '../../cli/run.ts'
 import { startBackupLoad } from '../harness/backup-load.ts'
+import { operatorVariables, runCommand } from '../harness/cli.ts'
 import { type DatabasePlace, testServerUrl } from '../harness/database.ts'
 import { expectResponsive } from '../harness/event-loop-guard.ts'
 import {
@@ -45,20 +45,8 @@ describe.skipIf(testServerUrl() !== undefined)('backup and restore of the embedd
     await removeFolder(folder)
   })
 
-  async function run(...words: string[]) {
-    let out = ''
-    let error = ''
-    const code = await runCli(words, {
-      environment: { ...process.env, PORTICO_URL: portico.url, PORTICO_OPERATOR_TOKEN: portico.operatorToken },
-      writeOut: (text) => void (out += text),
-      writeError: (text) => void (error += text),
-      isTerminal: false,
-      readLine: () => Promise.resolve(''),
-      readInput: () => Promise.resolve(''),
-      signal: new AbortController().signal,
-    })
-    return { code, out, error }
-  }
+  const run = (...words: string[]) =>
+    runCommand(words, { environment: { ...process.env, ...operatorVariables(portico) } })
 
   const placeOf = (dataFolder: string): DatabasePlace => ({
     dataFolder,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DocumentOperationBody } from '../../src/contract/document-progress.ts'
 import { openDatabases } from '../../src/database/index.ts'
 import { type DocumentId, silentLog, systemClock } from '../../src/kernel/index.ts'
-import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
+import { freshDatabasePlace, serviceVariables } from '../harness/database.ts'
 import { insertDocumentRows } from '../harness/document-rows.ts'
 import {
   createApiClient,
@@ -183,14 +183,7 @@ describe('a deletion of many documents', () => {
 test('an operation whose process is killed continues after the next start', { timeout: 180_000 }, async () => {
   const place = await freshDatabasePlace()
   const token = 'operator-token-of-the-bulk-test'
-  const launch = () =>
-    spawnPortico({
-      PORTICO_DATA_DIR: place.dataFolder,
-      PORTICO_DEMO: 'false',
-      PORTICO_OPERATOR_TOKEN: token,
-      PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
-      ...databaseVariables(place),
-    })
+  const launch = () => spawnPortico(serviceVariables(place, token))
   let running = await launch()
   const call = (method: string, path: string, body?: unknown) => createApiClient(running.url, token)(method, path, body)
   const makers = organisationMakers(running.url, createApiClient(running.url, token))

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
+import { freshDatabasePlace, serviceVariables } from '../harness/database.ts'
 import {
   createApiClient,
   expectStatus,
@@ -17,14 +17,7 @@ it(
   { timeout: 180_000 },
   async () => {
     const place = await freshDatabasePlace()
-    const start = () =>
-      spawnPortico({
-        PORTICO_DATA_DIR: place.dataFolder,
-        PORTICO_DEMO: 'false',
-        PORTICO_OPERATOR_TOKEN: operatorToken,
-        PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
-        ...databaseVariables(place),
-      })
+    const start = () => spawnPortico(serviceVariables(place, operatorToken))
     let portico = await start()
     const makers = organisationMakers(portico.url, createApiClient(portico.url, operatorToken))
     const organisation = await makers.createOrganisation()

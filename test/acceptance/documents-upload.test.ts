@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFolderBlobStore } from '../../src/documents/index.ts'
 import { isAppError } from '../../src/kernel/index.ts'
-import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
+import { freshDatabasePlace, serviceVariables } from '../harness/database.ts'
 import {
   createApiClient,
   organisationMakers,
@@ -266,12 +266,7 @@ describe.skipIf(process.platform !== 'linux')('100 MiB', () => {
   it('are received in flat memory', async () => {
     const place = await freshDatabasePlace()
     writeFileSync(path.join(place.dataFolder, 'portico.yaml'), JSON.stringify({ ingestion: { workers: 0 } }))
-    const process = await spawnPortico({
-      PORTICO_DATA_DIR: place.dataFolder,
-      PORTICO_DEMO: 'false',
-      PORTICO_OPERATOR_TOKEN: 'operator-token-of-this-test',
-      ...databaseVariables(place),
-    })
+    const process = await spawnPortico(serviceVariables(place, 'operator-token-of-this-test'))
     try {
       const makers = organisationMakers(process.url, createApiClient(process.url, 'operator-token-of-this-test'))
       const tenant = await makers.createOrganisation()

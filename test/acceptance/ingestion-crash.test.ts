@@ -3,7 +3,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { buildDocx, buildTextPdf, docxParagraph } from '../../src/ingestion/testing/build-documents.ts'
-import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
+import { freshDatabasePlace, serviceVariables } from '../harness/database.ts'
 import {
   type ApiClient,
   createApiClient,
@@ -34,14 +34,7 @@ it('documents uploaded in parallel during ten kills end as ready or failed, with
   const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
   const random = seededRandom(seed)
   const place = await freshDatabasePlace()
-  const start = () =>
-    spawnPortico({
-      PORTICO_DATA_DIR: place.dataFolder,
-      PORTICO_DEMO: 'false',
-      PORTICO_OPERATOR_TOKEN: operatorToken,
-      PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
-      ...databaseVariables(place),
-    })
+  const start = () => spawnPortico(serviceVariables(place, operatorToken))
   let portico = await start()
   const tenant = await makeTenant(portico)
   const uploads = makeUploads()

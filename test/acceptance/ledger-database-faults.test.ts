@@ -6,7 +6,7 @@ import { type FaultProxy, startFaultProxy } from '../harness/ledger-crash/fault-
 import { blindSpots } from '../harness/ledger-crash/final-checks.ts'
 import { readLedgerTables } from '../harness/ledger-crash/ledger-tables.ts'
 import { hasOwnPostgres, startOwnPostgres } from '../harness/ledger-crash/own-postgres.ts'
-import { startPlannedProvider } from '../harness/ledger-crash/planned-provider.ts'
+import { quickCall, startPlannedProvider } from '../harness/ledger-crash/planned-provider.ts'
 import { type CallRecord, sendRecorded } from '../harness/ledger-crash/recorded-call.ts'
 import { openVictim, type Victim } from '../harness/ledger-crash/victim.ts'
 import { type DatabasePlace, makeTestFolder } from '../harness/database.ts'
@@ -60,7 +60,7 @@ describe.skipIf(!hasOwnPostgres())(
         const deadline = performance.now() + recoveredWithinMs
         for (const url of urls()) {
           for (;;) {
-            const call = provider.planned({ ...shortCall, number: ++number })
+            const call = provider.planned({ ...quickCall, number: ++number })
             const record = await sendRecorded(url, organisations[0]!, call)
             records.push(record)
             const ready = await fetch(`${url}/readyz`)
@@ -91,7 +91,7 @@ describe.skipIf(!hasOwnPostgres())(
       const refused = await sendRecorded(
         first.url()!,
         organisations[0]!,
-        provider.planned({ ...shortCall, number: ++number }),
+        provider.planned({ ...quickCall, number: ++number }),
       )
       records.push(refused)
       expect(refused.status).toBe(503)
@@ -134,16 +134,5 @@ describe.skipIf(!hasOwnPostgres())(
     }, 300_000)
   },
 )
-
-const shortCall = {
-  stream: false,
-  words: 5,
-  headersAfterMs: 0,
-  pauseMs: 0,
-  promptTokens: 8,
-  sendsUsage: true,
-  capTokens: 128,
-  hangUpAfterWords: null,
-}
 
 const killConnections = 'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()'

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DatabasePlace, databaseVariables, freshDatabasePlace, testServerUrl } from '../harness/database.ts'
+import { type DatabasePlace, freshDatabasePlace, serviceVariables, testServerUrl } from '../harness/database.ts'
 import {
   type ApiClient,
   createApiClient,
@@ -34,11 +34,7 @@ describe.skipIf(!hasServer)('processes with roles', () => {
   let space: TestSpace
 
   const variables = (more: Record<string, string> = {}) => ({
-    ...databaseVariables(place),
-    PORTICO_DATA_DIR: place.dataFolder,
-    PORTICO_DEMO: 'false',
-    PORTICO_OPERATOR_TOKEN: operatorToken,
-    PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
+    ...serviceVariables(place, operatorToken),
     PORTICO_LOG_LEVEL: 'warn',
     PORTICO_MAXIMUM_EVENT_LOOP_DELAY_MS: '60000',
     PORTICO_SHUTDOWN_DELAY_MS: '300',

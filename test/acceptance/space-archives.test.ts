@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { runCli } from '../../cli/run.ts'
+import { operatorVariables, runCommand } from '../harness/cli.ts'
 import { freshDataFolder, testServerUrl } from '../harness/database.ts'
 import { createPerson } from '../harness/people.ts'
 import {
@@ -206,17 +206,8 @@ describe('a Space of five file types', () => {
 })
 
 async function run(...words: string[]): Promise<string> {
-  let out = ''
-  let error = ''
-  const code = await runCli(words, {
-    environment: { ...process.env, PORTICO_URL: portico.url, PORTICO_OPERATOR_TOKEN: portico.operatorToken },
-    writeOut: (text) => void (out += text),
-    writeError: (text) => void (error += text),
-    isTerminal: false,
-    readLine: () => Promise.resolve(''),
-    readInput: () => Promise.resolve(''),
-    signal: new AbortController().signal,
-  })
+  const environment = { ...process.env, ...operatorVariables(portico) }
+  const { code, out, error } = await runCommand(words, { environment })
   if (code !== 0) throw new Error(error)
   return out
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import pg from 'pg'
-import { freshDatabasePlace, testServerUrl } from '../harness/database.ts'
+import { freshDatabasePlace, serviceVariables, testServerUrl } from '../harness/database.ts'
 import { type PorticoProcess, spawnPortico } from '../harness/portico.ts'
 
 /** A start while PostgreSQL terminates its connections, as at a restart or a failover of the server. */
@@ -38,14 +38,7 @@ describe.runIf(testServerUrl())('a start while PostgreSQL terminates every conne
 async function freshPlace() {
   const place = await freshDatabasePlace()
   onTestFinished(place.remove)
-  const environment = {
-    PORTICO_DATA_DIR: place.dataFolder,
-    PORTICO_DEMO: 'false',
-    PORTICO_OPERATOR_TOKEN: 'operator-token-of-a-start',
-    PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
-    DATABASE_URL: place.databaseUrl!,
-  }
-  return { databaseUrl: place.databaseUrl!, environment }
+  return { databaseUrl: place.databaseUrl!, environment: serviceVariables(place, 'operator-token-of-a-start') }
 }
 
 /** Terminates all other connections to the database, again and again. */

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
+import { freshDatabasePlace, serviceVariables } from '../harness/database.ts'
 import { spawnPortico } from '../harness/portico.ts'
 
 /** What a process loads of OpenTelemetry, by the hooks of Node.js for modules. */
@@ -44,10 +44,7 @@ async function modulesOfStart(environment: Record<string, string>): Promise<stri
       },
     })`
   const portico = await spawnPortico({
-    ...databaseVariables(place),
-    PORTICO_DATA_DIR: place.dataFolder,
-    PORTICO_DEMO: 'false',
-    PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
+    ...serviceVariables(place, 'operator-token-of-this-test'),
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}`,
     ...environment,
   })

@@ -12,6 +12,38 @@ export interface CliRun {
   json: any
 }
 
+export interface CommandOptions {
+  environment: NodeJS.ProcessEnv
+  /** Standard input. */
+  input?: string
+  isTerminal?: boolean
+}
+
+/** The environment of commands of the operator. */
+export const operatorVariables = ({ url, operatorToken }: Pick<TestPortico, 'url' | 'operatorToken'>) => ({
+  PORTICO_URL: url,
+  PORTICO_OPERATOR_TOKEN: operatorToken,
+})
+
+/** Runs one command. `json` is its output where the words have `--json`. */
+export async function runCommand(
+  words: string[],
+  { environment, input = '', isTerminal = false }: CommandOptions,
+): Promise<CliRun> {
+  let out = ''
+  let error = ''
+  const code = await runCli(words, {
+    environment,
+    writeOut: (text) => void (out += text),
+    writeError: (text) => void (error += text),
+    isTerminal,
+    readLine: () => Promise.resolve(input),
+    readInput: () => Promise.resolve(input),
+    signal: new AbortController().signal,
+  })
+  return { code, out, error, json: words.includes('--json') && out !== '' ? JSON.parse(out) : undefined }
+}
+
 export interface TestCli {
   portico: TestPortico
   /** Runs one command with the operator token in its environment. `input` is standard input. */
@@ -26,25 +58,8 @@ export async function startCli(): Promise<TestCli> {
   const portico = await startPortico()
   let organisations = 0
 
-  async function run(
-    words: string[],
-    environment: Record<string, string> = {},
-    input = '',
-    isTerminal = false,
-  ): Promise<CliRun> {
-    let out = ''
-    let error = ''
-    const code = await runCli(words, {
-      environment: { PORTICO_URL: portico.url, PORTICO_OPERATOR_TOKEN: portico.operatorToken, ...environment },
-      writeOut: (text) => void (out += text),
-      writeError: (text) => void (error += text),
-      isTerminal,
-      readLine: () => Promise.resolve(input),
-      readInput: () => Promise.resolve(input),
-      signal: new AbortController().signal,
-    })
-    return { code, out, error, json: words.includes('--json') && out !== '' ? JSON.parse(out) : undefined }
-  }
+  const run: TestCli['run'] = (words, environment, input, isTerminal) =>
+    runCommand(words, { environment: { ...operatorVariables(portico), ...environment }, input, isTerminal })
 
   async function result(words: string[], environment?: Record<string, string>): Promise<CliRun['json']> {
     const done = await run([...words, '--json'], environment)

@@ -86,6 +86,17 @@ export function databaseVariables({ databaseUrl, databaseDirectUrl }: DatabasePl
   }
 }
 
+/** The same for a service whose operator token and secret key are known, without the demo. */
+export function serviceVariables(place: DatabasePlace, operatorToken: string): Record<string, string> {
+  return {
+    PORTICO_DATA_DIR: place.dataFolder,
+    PORTICO_DEMO: 'false',
+    PORTICO_OPERATOR_TOKEN: operatorToken,
+    PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
+    ...databaseVariables(place),
+  }
+}
+
 // A file system in memory where there is one: on a busy disk the fsyncs of a fresh copy take seconds. Tests kill the
 // process, not the machine, and files in memory survive that like files on a disk.
 const memoryFolder = '/dev/shm'

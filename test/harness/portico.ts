@@ -8,7 +8,7 @@ import path from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import { type Clock, type Log, silentLog } from '../../src/kernel/index.ts'
 import { createService, type Service } from '../../src/service.ts'
-import { type DatabasePlace, databaseVariables, freshDatabasePlace } from './database.ts'
+import { type DatabasePlace, freshDatabasePlace, serviceVariables } from './database.ts'
 import { noteRoutes } from './seen-routes.ts'
 
 export { freePort } from './free-port.ts'
@@ -123,14 +123,10 @@ function configuration(
     {
       PORT: '0',
       PORTICO_METRICS_PORT: '0',
-      PORTICO_DATA_DIR: place.dataFolder,
-      PORTICO_DEMO: 'false',
-      PORTICO_OPERATOR_TOKEN: operatorToken,
-      PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
+      ...serviceVariables(place, operatorToken),
       // Machines of tests are busy at times. The tests of overload set it.
       ...(hasDelayLimit(settings) ? {} : { PORTICO_MAXIMUM_EVENT_LOOP_DELAY_MS: '60000' }),
       ...ledgerSetting(place.databaseUrl),
-      ...databaseVariables(place),
       ...environment,
     },
     folder,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { drawCall } from '../../harness/ledger-crash/crash-load.ts'
-import type { PlannedCall, PlannedProvider } from '../../harness/ledger-crash/planned-provider.ts'
+import { type PlannedCall, type PlannedProvider, quickCall } from '../../harness/ledger-crash/planned-provider.ts'
 import { type Caller, type CallRecord, sendRecorded } from '../../harness/ledger-crash/recorded-call.ts'
 import { type ApiAnswer, createApiClient, type TestSpace, uploadForm } from '../../harness/portico.ts'
 
@@ -51,17 +51,6 @@ const chatPauseMs = 300
 const uploadPauseMs = 800
 const afterFailureMs = 50
 const uploadWords = 400
-
-const tinyCall = {
-  stream: false,
-  words: 5,
-  headersAfterMs: 0,
-  pauseMs: 0,
-  promptTokens: 8,
-  sendsUsage: true,
-  capTokens: 128,
-  hangUpAfterWords: null,
-}
 
 const isInternal = ({ status, errorCode }: CallRecord) => status === 500 || errorCode === 'internal_error'
 
@@ -131,7 +120,7 @@ export function startChaosLoad(options: ChaosLoadOptions): ChaosLoad {
     chats,
     uploads,
     async tryAll(url) {
-      const [call, chat, file] = await Promise.all([send(url, tinyCall), ask(url), upload(url)])
+      const [call, chat, file] = await Promise.all([send(url, quickCall), ask(url), upload(url)])
       const ready = await fetch(`${url}/readyz`).catch(() => undefined)
       return [
         ...(call.status === 200 ? [] : [`completion ${call.status} ${call.errorCode}`]),
@@ -142,7 +131,7 @@ export function startChaosLoad(options: ChaosLoadOptions): ChaosLoad {
     },
     openStreams: () => streaming.size,
     async hangUp(url, count) {
-      const call = { ...tinyCall, stream: true, words: 40, pauseMs: 50, capTokens: null, hangUpAfterWords: 1 }
+      const call = { ...quickCall, stream: true, words: 40, pauseMs: 50, capTokens: null, hangUpAfterWords: 1 }
       const sent = await Promise.all(Array.from({ length: count }, () => send(url, call)))
       return sent.filter(({ hungUp }) => hungUp).length
     },

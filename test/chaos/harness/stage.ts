@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { runCli } from '../../../cli/run.ts'
+import { operatorVariables, runCommand } from '../../harness/cli.ts'
 import {
   type DatabasePlace,
-  databaseVariables,
   freshDataFolder,
   makeTestFolder,
   testServerUrl,
+  serviceVariables,
 } from '../../harness/database.ts'
 import { type FakeS3, startFakeS3 } from '../../harness/fake-s3.ts'
 import { type OwnPostgres, startOwnPostgres } from '../../harness/ledger-crash/own-postgres.ts'
@@ -106,17 +106,13 @@ async function open(
   let endsAllowed = false
   const start = (name: string, processes: number, more: Record<string, string>) => {
     const environment = {
-      PORTICO_DATA_DIR: place.dataFolder,
+      ...serviceVariables(place, operatorToken),
       PORTICO_CONFIG: configFile,
-      PORTICO_DEMO: 'false',
       PORTICO_LOG_LEVEL: 'warn',
-      PORTICO_OPERATOR_TOKEN: operatorToken,
-      PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
       // Machines of tests are busy at times.
       PORTICO_MAXIMUM_EVENT_LOOP_DELAY_MS: '60000',
       PORTICO_S3_ACCESS_KEY_ID: 'test',
       PORTICO_S3_SECRET_ACCESS_KEY: 'test',
-      ...databaseVariables(place),
       ...more,
     }
     return startInstance({ name, environment, processes, mayEnd: () => endsAllowed })
@@ -234,15 +230,6 @@ function settingsFor(provider: PlannedProvider, s3: FakeS3 | undefined) {
 
 /** The lines of `portico audit` where it ends with another code than 0. */
 async function auditOf(url: string): Promise<string[]> {
-  let text = ''
-  const code = await runCli(['audit'], {
-    environment: { PORTICO_URL: url, PORTICO_OPERATOR_TOKEN: operatorToken },
-    writeOut: (part) => void (text += part),
-    writeError: (part) => void (text += part),
-    isTerminal: false,
-    readLine: () => Promise.resolve(''),
-    readInput: () => Promise.resolve(''),
-    signal: new AbortController().signal,
-  })
-  return code === 0 ? [] : text.trim().split('\n')
+  const { code, out, error } = await runCommand(['audit'], { environment: operatorVariables({ url, operatorToken }) })
+  return code === 0 ? [] : `${out}${error}`.trim().split('\n')
 }

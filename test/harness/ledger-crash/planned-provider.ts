@@ -19,6 +19,18 @@ export interface PlannedCall {
   hangUpAfterWords: number | null
 }
 
+/** A plain call with a short answer and no pause. */
+export const quickCall: Omit<PlannedCall, 'number'> = {
+  stream: false,
+  words: 5,
+  headersAfterMs: 0,
+  pauseMs: 0,
+  promptTokens: 8,
+  sendsUsage: true,
+  capTokens: 128,
+  hangUpAfterWords: null,
+}
+
 /** What the provider sent, or would have sent to a client that reads to the end. */
 export interface SentAnswer {
   words: number

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type DatabasePlace, databaseVariables, freshDatabasePlace } from '../database.ts'
+import { type DatabasePlace, freshDatabasePlace, serviceVariables } from '../database.ts'
 import { createApiClient, expectStatus, organisationMakers, type PorticoProcess, spawnPortico } from '../portico.ts'
 import { type PlannedProvider, providerSettings } from './planned-provider.ts'
 import type { Caller } from './recorded-call.ts'
@@ -62,14 +62,10 @@ export async function openVictim(provider: PlannedProvider, options: VictimOptio
   // JSON is YAML.
   writeFileSync(configFile, JSON.stringify(providerSettings(provider)))
   const environment = {
-    PORTICO_DATA_DIR: place.dataFolder,
+    ...serviceVariables(place, operatorToken),
     PORTICO_CONFIG: configFile,
-    PORTICO_DEMO: 'false',
     PORTICO_LOG_LEVEL: 'warn',
-    PORTICO_OPERATOR_TOKEN: operatorToken,
-    PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
     NODE_COMPILE_CACHE: compileCache,
-    ...databaseVariables(place),
     ...options.environment,
   }
   let running: PorticoProcess | undefined = await spawnPortico(environment)
