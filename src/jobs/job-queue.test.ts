@@ -416,3 +416,43 @@ test.each([
     expect(lost.jobs).toHaveLength(runs ? 1 : 2)
   },
 )
+
+test('an idle queue polls all its kinds with two statements', async () => {
+  const statements: string[] = []
+  const database: Database = {
+    ...databases.corpus,
+    query: (statement, ...given) => {
+      statements.push(statement)
+      return databases.corpus.query(statement, ...given)
+    },
+    execute: (statement, ...given) => {
+      statements.push(statement)
+      return databases.corpus.execute(statement, ...given)
+    },
+  }
+  const queue = createJobQueue({ database, clock: systemClock, log: silentLog })
+  queues.push(queue)
+  const kinds = Array.from({ length: 12 }, (_, index) => `kind_${index}`)
+  for (const kind of kinds) queue.work(kind, options, async () => {})
+  const polls = () => statements.filter((statement) => statement.includes("state = 'delayed'")).length
+  await expect.poll(polls, { timeout: 5_000 }).toBeGreaterThan(0)
+  statements.length = 0
+  await expect.poll(polls, { timeout: 5_000 }).toBeGreaterThanOrEqual(3)
+  // And the two that look for expired leases every 5 s.
+  expect(statements.length).toBeLessThanOrEqual(2 * polls() + 2)
+})
+
+test('a poll takes jobs whose notification was lost', async () => {
+  const queue = openQueue()
+  const work = recorder()
+  queue.work('lost', options, work.handler)
+  queue.work('other', options, async () => {})
+  await enqueue(queue, of('lost', 'first'))
+  await work.calls(1)
+  await databases.corpus.execute(
+    `insert into job (kind, key, payload, organisation_id, space_id, state, run_after)
+     values ('lost', 'second', '{"key":"second"}', 'o', 's', 'ready', now())`,
+  )
+  await work.calls(2)
+  expect(work.keys()).toEqual(['first', 'second'])
+})

@@ -142,7 +142,7 @@ class DatabaseJobQueue implements JobQueue {
       const cancelled = new Set(await this.store.cancelledIds())
       this.stopWhere((job) => cancelled.has(job.id), 'cancelled')
     }
-    this.fillAll()
+    for (const kind of await this.store.readyKinds([...this.workers.keys()])) this.fill(kind)
   }
 
   private async renewLeases(): Promise<void> {

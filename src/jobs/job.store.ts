@@ -116,6 +116,16 @@ export class JobStore {
     return row ?? { contended: organisation.id }
   }
 
+  /** Those of the kinds that have ready jobs: one statement for all kinds, because every instance polls them all the time. */
+  async readyKinds(kinds: readonly string[]): Promise<string[]> {
+    const rows = await this.database.query<{ kind: string }>(
+      `select kind from unnest($1::text[]) as kind
+       where (select true from job where job.kind = kind.kind and state = 'ready' limit 1)`,
+      [kinds],
+    )
+    return rows.map(({ kind }) => kind)
+  }
+
   /**
    * Makes jobs ready whose time has come. A time further ahead than any delay was written by a clock that has been set back since. The
    * later one of both clocks decides that, so that an instance whose clock is behind does not repeat jobs at once.
