@@ -76,7 +76,7 @@ async function measure(name: string, store: Store, crowd: number, round: number)
     Array.from({ length: crowd }, async () => {
       while (performance.now() < endMs) {
         const beganMs = performance.now()
-        await new Promise<void>((resolve, reject) => queue.add({ resolve, reject, ...queued(false) }))
+        await new Promise<void>((resolve, reject) => queue.add({ resolve, reject, ...queued(null, false) }))
         latencies.push(performance.now() - beganMs)
         // A call does other work between its records; without this, a store that blocks would never let a timer run.
         await new Promise((resolve) => setImmediate(resolve))

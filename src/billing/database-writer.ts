@@ -4,6 +4,7 @@ import {
   describeError,
   type InstanceId,
   type Log,
+  type OrganisationId,
   type RequestId,
   withDeadline,
 } from '../kernel/index.ts'
@@ -25,8 +26,6 @@ import { queued, type QueuedWrite, WriteQueue } from './write-queue.ts'
 
 /** Most writes in one statement: more only adds to the wait of the first (measured flat above 100). */
 const maximumBatch = 256
-/** Beyond it the database is too slow, and new calls are rejected. */
-const maximumQueuedHolds = 5_000
 /** Longest wait for one batch before it is written again over another connection; below writeDeadlineMs. */
 const attemptTimeoutMs = 4_000
 const firstRetryMs = 50
@@ -65,7 +64,7 @@ export class DatabaseWriter implements LedgerWriter {
 
   open(instance: InstanceId, row: HoldRow): Promise<void> {
     return new Promise((resolve, reject) =>
-      this.queue.add({ kind: 'open', instance, row, resolve, reject, ...queued(true, true) }),
+      this.queue.add({ kind: 'open', instance, row, resolve, reject, ...queued(row.organisationId, true, true) }),
     )
   }
 
@@ -73,24 +72,25 @@ export class DatabaseWriter implements LedgerWriter {
     this.queue.hurry()
   }
 
-  change(instance: InstanceId, change: HoldChange): Promise<void> {
+  change(instance: InstanceId, owner: OrganisationId, change: HoldChange): Promise<void> {
     return new Promise((resolve, reject) =>
-      this.queue.add({ kind: 'change', instance, change, resolve, reject, ...queued(true) }),
+      this.queue.add({ kind: 'change', instance, change, resolve, reject, ...queued(owner, true) }),
     )
   }
 
   settle(instance: InstanceId, entry: Entry): Promise<SettleResult> {
+    const { organisationId } = entry.receipt
     return new Promise((resolve, reject) =>
-      this.queue.add({ kind: 'settle', instance, entry, resolve, reject, ...queued(false) }),
+      this.queue.add({ kind: 'settle', instance, entry, resolve, reject, ...queued(organisationId, false) }),
     )
   }
 
   barrier(): Promise<void> {
-    return new Promise((resolve, reject) => this.queue.add({ kind: 'barrier', resolve, reject, ...queued(true) }))
+    return new Promise((resolve, reject) => this.queue.add({ kind: 'barrier', resolve, reject, ...queued(null, true) }))
   }
 
   accepting(): boolean {
-    return !this.isFailing && !this.queue.isStalled && this.queue.size < maximumQueuedHolds
+    return !this.isFailing && !this.queue.isStalled && !this.queue.isFull
   }
 
   noteDatabase(answers: boolean): void {
@@ -121,9 +121,9 @@ export class DatabaseWriter implements LedgerWriter {
   /** Every write finds out by itself. */
   lose(): void {}
 
-  /** `accepting` is the whole bound: the database is as fast as the writes. */
-  admission(): undefined {
-    return undefined
+  /** The writes that wait are the whole bound: the database is as fast as they are. */
+  admission(owner: OrganisationId): Promise<void> | undefined {
+    return this.queue.hasRoom(owner) ? undefined : Promise.reject(unavailable())
   }
 
   close(): Promise<void> {

@@ -1,18 +1,18 @@
-import { AppError, type InstanceId } from '../kernel/index.ts'
+import { AppError, type InstanceId, type OrganisationId } from '../kernel/index.ts'
 import type { Entry, HoldChange, HoldRow } from './ledger.store.ts'
 import type { Receipt } from './port.ts'
 
 /** Result of a settlement: written by this call, another settlement exists, or there was no hold. */
 export type SettleResult = { kind: 'entered' } | { kind: 'existing'; receipt: Receipt } | { kind: 'absent' }
 
-/** Makes the writes of the hot path durable, in the order of the calls: in the database itself, or in a journal first. */
+/** Makes the writes of the hot path durable, those of each organisation in the order of the calls: in the database itself, or in a journal first. */
 export interface LedgerWriter {
   /** Resolves when the hold is durable: it waits a moment for other writes to share their flush. Rejects with 503 when that takes too long, or with `conflict` for a used id. */
   open(instance: InstanceId, row: HoldRow): Promise<void>
   /** Ends the wait of holds for other writes. */
   hurry(): void
   /** Resolves when the change is durable, or the hold is gone. */
-  change(instance: InstanceId, change: HoldChange): Promise<void>
+  change(instance: InstanceId, owner: OrganisationId, change: HoldChange): Promise<void>
   /** Resolves when the settlement is durable. Repeated until then; `abandon` ends it. */
   settle(instance: InstanceId, entry: Entry): Promise<SettleResult>
   /** Resolves when all earlier writes are in the database. Rejects after `abandon` if that is not certain. */
@@ -21,8 +21,11 @@ export interface LedgerWriter {
   find(requestId: string): Receipt | undefined
   /** False while writes cannot become durable in time, or while too many wait. */
   accepting(): boolean
-  /** What a new call waits for, so that writes do not outrun the database; undefined: nothing. Rejects with 503. */
-  admission(): Promise<void> | undefined
+  /**
+   * What a new call of the organisation waits for, so that writes do not outrun the disk or the database; undefined: nothing. Rejects with 503.
+   * Organisations with few writes on the way do not wait for those that have many.
+   */
+  admission(owner: OrganisationId): Promise<void> | undefined
   /** Durable writes wait for the database: those that may be left out should be. */
   isBehind(): boolean
   /** Reports whether the database answered another part of the ledger. Without writes, the writer cannot notice that it is back. */

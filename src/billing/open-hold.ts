@@ -1,4 +1,11 @@
-import { AppError, describeError, type InstanceId, type Log, type RequestId } from '../kernel/index.ts'
+import {
+  AppError,
+  describeError,
+  type InstanceId,
+  type Log,
+  type OrganisationId,
+  type RequestId,
+} from '../kernel/index.ts'
 import { type Lease, bill, freePicoUsd, release, unbill, unleasedPicoUsd } from './lease.ts'
 import { affordableOutput, type CallPricing, nextCover, shouldGrow } from './hold-size.ts'
 import type { Entry } from './ledger.store.ts'
@@ -31,6 +38,7 @@ export interface HeldCall {
 export class OpenHold implements Hold {
   readonly instanceId: InstanceId
   readonly requestId: RequestId
+  readonly organisationId: OrganisationId
   readonly durable: Promise<void>
   readonly outputCapTokens: number | null
   readonly capReduced: boolean
@@ -54,6 +62,7 @@ export class OpenHold implements Hold {
     this.call = call
     this.instanceId = lease.instanceId
     this.requestId = request.requestId
+    this.organisationId = lease.organisationId
     this.isWrittenOff = reserved === 'write_off'
     const reservation = reserved === 'write_off' ? nothing(request) : reserved
     this.outputCapTokens = reservation.outputCapTokens
@@ -172,7 +181,7 @@ export class OpenHold implements Hold {
     this.amountPicoUsd += extra > 0n ? extra : 0n
     const { requestId, amountPicoUsd, outputTokens } = this
     try {
-      await writer.change(this.instanceId, { requestId, amountPicoUsd, outputTokens })
+      await writer.change(this.instanceId, lease.organisationId, { requestId, amountPicoUsd, outputTokens })
     } catch (error) {
       // The database may or may not have it; the money stays in the hold until the settlement either way.
       log.warn({ requestId, error: describeError(error) }, 'a hold could not grow')

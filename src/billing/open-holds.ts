@@ -53,8 +53,11 @@ export class OpenHolds {
     if (this.ids.has(request.requestId)) throw new AppError('conflict', 'This request id is in use.')
     this.ids.add(request.requestId)
     try {
-      const admission = this.deps.writer.admission()
-      if (admission) await admission
+      const admission = this.deps.writer.admission(request.organisation.id)
+      if (admission) {
+        await admission
+        this.assertOpen(request)
+      }
       return (
         this.decideAtOnce(request) ??
         (await this.decided(request, (lease, startedAt) => this.decide(lease, request, startedAt)))
@@ -110,7 +113,9 @@ export class OpenHolds {
       const hold = this.waitingForTurn.pop()
       if (!hold) break
       const progress = hold.takeProgress()
-      if (progress) writes.push(this.deps.writer.change(hold.instanceId, { ...progress, amountPicoUsd: null }))
+      if (!progress) continue
+      const change = { ...progress, amountPicoUsd: null }
+      writes.push(this.deps.writer.change(hold.instanceId, hold.organisationId, change))
     }
     // One that fails belongs to a hold that is over, or to a database that is away: the settlement reports it.
     await Promise.allSettled(writes)

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { systemClock } from '../kernel/index.ts'
+import { type OrganisationId, systemClock } from '../kernel/index.ts'
 import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from './write-queue.ts'
 
 interface TestWrite extends QueuedWrite {
@@ -9,13 +9,16 @@ interface TestWrite extends QueuedWrite {
   resolve(answer: string): void
 }
 
-function makeWrite(name: number, mayExpire = true, mayWait = false): TestWrite {
+const one = 'one' as OrganisationId
+const other = 'other' as OrganisationId
+
+function makeWrite(name: number, mayExpire = true, mayWait = false, owner: OrganisationId | null = one): TestWrite {
   const { promise: answer, resolve, reject } = Promise.withResolvers<string>()
   answer.catch(() => {})
-  return { name, answer, resolve, reject, ...queued(mayExpire, mayWait) }
+  return { name, answer, resolve, reject, ...queued(owner, mayExpire, mayWait) }
 }
 
-function createGated(maximumBatch = 3) {
+function createGated(maximumBatch = 3, maximumWaiting?: number) {
   const batches: number[][] = []
   const gates: PromiseWithResolvers<void>[] = []
   let nowMs = 0
@@ -30,6 +33,7 @@ function createGated(maximumBatch = 3) {
       },
     },
     maximumBatch,
+    maximumWaiting,
     async flush(writes) {
       batches.push(writes.map(({ name }) => name))
       const gate = Promise.withResolvers<void>()
@@ -137,14 +141,52 @@ describe('a queue of writes', () => {
     gates[0]!.resolve()
     await expect.poll(() => batches).toEqual([[1], [2, 3, 4]])
     expect(await first.answer).toBe('written')
-    expect(queue.size).toBe(4)
     gates[1]!.resolve()
     await rest[2]!.answer
     await expect.poll(() => gates.length).toBe(3)
     gates[2]!.resolve()
     await queue.drained()
     expect(batches).toEqual([[1], [2, 3, 4], [5]])
-    expect(queue.size).toBe(0)
+  })
+
+  test('gives organisations equal parts of a batch, each in its order', async () => {
+    const { queue, batches, gates } = createGated(4)
+    const add = (owner: OrganisationId | null, ...names: number[]) => {
+      for (const name of names) queue.add(makeWrite(name, true, false, owner))
+    }
+    add(one, 1, 2, 3, 4, 5, 6, 7)
+    add(other, 21, 22)
+    add(null, 90)
+    add(other, 23)
+    for (let flush = 0; flush < 3; flush += 1) {
+      await expect.poll(() => gates.length).toBe(flush + 1)
+      gates[flush]!.resolve()
+    }
+    await queue.drained()
+    expect(batches).toEqual([
+      [1, 2, 21, 22],
+      [3, 4, 5, 6],
+      [7, 90, 23],
+    ])
+  })
+
+  test('has room for an organisation with few writes while another one has its share of the queue', async () => {
+    const { queue, gates } = createGated(100, 8)
+    for (let name = 1; name <= 4; name += 1) {
+      expect(queue.hasRoom(one)).toBe(true)
+      queue.add(makeWrite(name))
+    }
+    expect(queue.hasRoom(one)).toBe(false)
+    expect(queue.hasRoom(other)).toBe(true)
+    expect(queue.isFull).toBe(false)
+    // What has begun is never refused.
+    for (let name = 5; name <= 8; name += 1) queue.add(makeWrite(name))
+    expect(queue.isFull).toBe(true)
+    await expect.poll(() => gates.length).toBe(1)
+    gates[0]!.resolve()
+    await queue.drained()
+    expect(queue.hasRoom(one)).toBe(true)
+    expect(queue.isFull).toBe(false)
   })
 
   test('fails the writes of a failed flush only', async () => {

@@ -1,9 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AppError, type Clock } from '../kernel/index.ts'
+import { AppError, type Clock, FairShares, type OrganisationId } from '../kernel/index.ts'
 import { unavailable } from './ledger-writer.ts'
 
 /** Settlements are never rejected; the number of open holds bounds them. */
 const maximumQueue = 1_000_000
+/** Writes beyond which the disk or the database is too slow. No new call begins then, and none of an organisation with its share of them. */
+const defaultMaximumWaiting = 5_000
+/** Owner of what belongs to no organisation. */
+const noOwner = ''
 /** How long a client waits for a write. Nothing may be shown without it, and the call may be sent again. */
 export const writeDeadlineMs = 5_000
 /**
@@ -18,6 +22,8 @@ const stalledAfterMs = 3_000
 
 /** A write that waits for its answer. */
 export interface QueuedWrite {
+  /** null: it concerns all. Every earlier write is written before it, and every later one after it. */
+  readonly owner: OrganisationId | null
   /** A client waits for it: after `writeDeadlineMs` it is rejected with 503. A settlement is never given up. */
   readonly mayExpire: boolean
   /** Nobody waits for it yet: it is written with the next write that may not wait, after `joinMs`, or on `hurry`. */
@@ -30,24 +36,28 @@ export interface QueuedWrite {
 }
 
 /** The part of a new write that belongs to the queue. */
-export function queued(mayExpire: boolean, mayWait = false): Omit<QueuedWrite, 'reject'> {
-  return { mayExpire, mayWait, isExpired: false, enqueuedMs: 0 }
+export function queued(owner: OrganisationId | null, mayExpire: boolean, mayWait = false): Omit<QueuedWrite, 'reject'> {
+  return { owner, mayExpire, mayWait, isExpired: false, enqueuedMs: 0 }
 }
 
 export interface WriteQueueOptions<Write> {
   clock: Clock
   /** Most writes in one batch. */
   maximumBatch: number
+  maximumWaiting?: number | undefined
   /** Makes the writes durable and answers each. The next batch starts when it ends. If it rejects, all of its writes are rejected. */
   flush(writes: readonly Write[]): Promise<void>
 }
 
 /**
- * The writes of the ledger in the order of their calls. A flush starts at the end of the turn of the event loop in which the first write came
+ * The writes of the ledger, those of each organisation in the order of their calls. If more wait than fit in a batch, organisations get equal
+ * parts of it, so that the many writes of one delay those of another by the batch that is being written. A flush starts at the end of the turn of the event loop in which the first write came
  * or the previous flush ended, so a single write does not wait and many writes share one commit. Writes that may wait begin none for `joinMs`. docs/performance.md has the rates of single commits and batches.
  */
 export class WriteQueue<Write extends QueuedWrite> {
   private readonly options: WriteQueueOptions<Write>
+  /** Of those that wait or are being written. */
+  private readonly shares: FairShares
   private waiting: Write[] = []
   private inFlight: Write[] = []
   private running: Promise<void> | undefined
@@ -61,6 +71,7 @@ export class WriteQueue<Write extends QueuedWrite> {
 
   constructor(options: WriteQueueOptions<Write>) {
     this.options = options
+    this.shares = new FairShares(options.maximumWaiting ?? defaultMaximumWaiting)
     this.stopExpiring = options.clock.every(expireEveryMs, () => this.expire())
   }
 
@@ -71,6 +82,7 @@ export class WriteQueue<Write extends QueuedWrite> {
     }
     write.enqueuedMs = this.options.clock.monotonicMs()
     this.waiting.push(write)
+    this.shares.take(write.owner ?? noOwner)
     if (!write.mayWait) this.hurry()
     else if (!this.isJoinTimed) this.startJoinTimer()
   }
@@ -82,9 +94,14 @@ export class WriteQueue<Write extends QueuedWrite> {
     this.running ??= this.run()
   }
 
-  /** Writes that wait or are being written. */
-  get size(): number {
-    return this.waiting.length + this.inFlight.length
+  /** Too many writes wait or are being written. */
+  get isFull(): boolean {
+    return this.shares.total >= this.shares.maximum
+  }
+
+  /** Whether the organisation may begin a call: it has fewer writes here than there is room for. */
+  hasRoom(owner: OrganisationId): boolean {
+    return this.shares.hasRoom(owner)
   }
 
   /** Resolves when nothing waits and nothing is being written. */
@@ -119,7 +136,7 @@ export class WriteQueue<Write extends QueuedWrite> {
     await nextTurn()
     while (this.isDue) {
       const { maximumBatch, flush } = this.options
-      this.inFlight = this.waiting.splice(0, maximumBatch)
+      this.inFlight = takeFairly(this.waiting, maximumBatch)
       this.isDue = this.waiting.length > 0
       this.isJoinTimed = false
       try {
@@ -127,6 +144,7 @@ export class WriteQueue<Write extends QueuedWrite> {
       } catch (error) {
         for (const write of this.inFlight) write.reject(error)
       }
+      for (const { owner } of this.inFlight) this.shares.release(owner ?? noOwner)
       this.inFlight = []
       // The answers of this batch cause many of the next writes, which then share one batch too.
       await nextTurn()
@@ -155,4 +173,44 @@ export class WriteQueue<Write extends QueuedWrite> {
       }
     }
   }
+}
+
+/** Removes the writes of the next batch from those that wait. */
+function takeFairly<Write extends QueuedWrite>(waiting: Write[], maximumBatch: number): Write[] {
+  if (waiting.length <= maximumBatch) return waiting.splice(0)
+  // What concerns all keeps its place, so only what is before it may change its order.
+  const fence = waiting.findIndex(({ owner }) => owner === null)
+  const end = fence < 0 ? waiting.length : fence
+  if (end <= maximumBatch) return waiting.splice(0, maximumBatch)
+  const quotas = quotasOf(waiting, end, maximumBatch)
+  const taken: Write[] = []
+  let kept = 0
+  for (const [place, write] of waiting.entries()) {
+    const quota = place < end ? quotas.get(write.owner!)! : 0
+    if (quota === 0) waiting[kept++] = write
+    else {
+      quotas.set(write.owner!, quota - 1)
+      taken.push(write)
+    }
+  }
+  waiting.length = kept
+  return taken
+}
+
+/** Equal parts of a batch for the owners of the first writes; what one does not need is for the others. */
+function quotasOf(waiting: readonly QueuedWrite[], end: number, maximumBatch: number): Map<OrganisationId, number> {
+  const quotas = new Map<OrganisationId, number>()
+  for (let place = 0; place < end; place += 1) {
+    const owner = waiting[place]!.owner!
+    quotas.set(owner, (quotas.get(owner) ?? 0) + 1)
+  }
+  let left = maximumBatch
+  let ownersLeft = quotas.size
+  for (const [owner, count] of [...quotas].toSorted(([, one], [, other]) => one - other)) {
+    const quota = Math.min(count, Math.floor(left / ownersLeft))
+    quotas.set(owner, quota)
+    left -= quota
+    ownersLeft -= 1
+  }
+  return quotas
 }

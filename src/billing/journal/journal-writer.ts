@@ -4,6 +4,7 @@ import {
   describeError,
   type InstanceId,
   type Log,
+  type OrganisationId,
   raceSignal,
   type RequestId,
   withDeadline,
@@ -14,18 +15,14 @@ import { type Entry, type HoldChange, type HoldRow, loadEntries } from '../ledge
 import { type LedgerWriter, resultOf, type SettleResult, unavailable } from '../ledger-writer.ts'
 import type { Receipt } from '../port.ts'
 import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from '../write-queue.ts'
+import { Backlog } from './backlog.ts'
 import type { JournalCopy, JournalLog } from './journal-log.ts'
 import { Projector } from './projector.ts'
 import { encodeRecord, type JournalRecord, type NewRecord, noRequest, storedRecord } from './records.ts'
 
 /** Most records in one flush. */
 const maximumBatch = 512
-/** Beyond it the disk is too slow, and new calls are rejected. */
-const maximumQueuedWrites = 5_000
-/**
- * Records that the database has not applied, in memory and on the disk: about 20 MB. Above it new calls are rejected, above half of it
- * they wait. Settlements of running calls are always taken.
- */
+/** Records that the database has not applied, in memory and on the disk: about 20 MB. Above it new calls are rejected; see Backlog. */
 const defaultMaximumLag = 20_000
 /** A frame has at most this share of a segment. Texts of entries are limited, so a line of 4 MB never occurs. */
 const segmentShare = 4
@@ -79,9 +76,9 @@ export class JournalWriter implements LedgerWriter {
   private readonly stop = new AbortController()
   /** Open holds whose record is in the journal or on its way to the disk. */
   private readonly openIds = new Set<RequestId>()
+  private readonly backlog: Backlog
   /** Receipts that the database does not have yet. */
   private readonly unapplied = new Map<string, Receipt>()
-  private admitted: { promise: Promise<void>; admit(): void; refuse(): void } | undefined
   /** Of the leases of this process, as far as the journal knows. */
   private growths = 0
   private isDatabaseFailing = false
@@ -94,6 +91,7 @@ export class JournalWriter implements LedgerWriter {
     const { database, clock, log, journal, journalId, holder } = deps
     this.deps = deps
     this.maximumLag = deps.maximumLag ?? defaultMaximumLag
+    this.backlog = new Backlog({ clock, maximum: this.maximumLag, maximumWaitMs: writeDeadlineMs })
     this.maximumFrameBytes = journal.segmentBytes / segmentShare
     this.queue = new WriteQueue({
       clock,
@@ -117,22 +115,26 @@ export class JournalWriter implements LedgerWriter {
   open(instance: InstanceId, row: HoldRow): Promise<void> {
     const { requestId } = row
     const record: NewRecord = { kind: 'open', instance, requestId, row: encodeHold(row) }
-    return new Promise((resolve, reject) => this.add(record, undefined, () => resolve(), reject))
+    return new Promise((resolve, reject) => this.add(row.organisationId, record, undefined, () => resolve(), reject))
   }
 
   hurry(): void {
     this.queue.hurry()
   }
 
-  change(instance: InstanceId, { requestId, amountPicoUsd, outputTokens }: HoldChange): Promise<void> {
+  change(
+    instance: InstanceId,
+    owner: OrganisationId,
+    { requestId, amountPicoUsd, outputTokens }: HoldChange,
+  ): Promise<void> {
     const record: NewRecord = { kind: 'change', instance, requestId, amountPicoUsd, outputTokens }
-    return new Promise((resolve, reject) => this.add(record, undefined, () => resolve(), reject))
+    return new Promise((resolve, reject) => this.add(owner, record, undefined, () => resolve(), reject))
   }
 
   settle(instance: InstanceId, entry: Entry): Promise<SettleResult> {
-    const { requestId } = entry.receipt
+    const { requestId, organisationId } = entry.receipt
     const record: NewRecord = { kind: 'settle', instance, requestId, row: encodeEntry(entry), entry }
-    return new Promise((resolve, reject) => this.add(record, entry, resolve, reject))
+    return new Promise((resolve, reject) => this.add(organisationId, record, entry, resolve, reject))
   }
 
   noteGrowths(growths: number): void {
@@ -146,7 +148,7 @@ export class JournalWriter implements LedgerWriter {
       line: encodeRecord(record),
       entry: undefined,
       ...unheard,
-      ...queued(false),
+      ...queued(null, false),
     })
   }
 
@@ -157,7 +159,7 @@ export class JournalWriter implements LedgerWriter {
   async barrier(): Promise<void> {
     if (this.failure) throw unavailable(this.failure)
     const sequence = await new Promise<number>((resolve, reject) =>
-      this.queue.add({ kind: 'barrier', resolve, reject, ...queued(true) }),
+      this.queue.add({ kind: 'barrier', resolve, reject, ...queued(null, true) }),
     )
     await withDeadline(writeDeadlineMs, () => this.projector.reach(sequence)).catch((error: unknown) => {
       throw unavailable(error)
@@ -174,25 +176,12 @@ export class JournalWriter implements LedgerWriter {
 
   accepting(): boolean {
     const { failure, isDatabaseFailing, isFull, projector, queue } = this
-    const isBehind = projector.lag >= this.maximumLag || queue.size >= maximumQueuedWrites
+    const isBehind = projector.lag >= this.maximumLag || queue.isFull
     return !failure && !isDatabaseFailing && !isFull && !queue.isStalled && !isBehind
   }
 
-  admission(): Promise<void> | undefined {
-    if (this.projector.lag < this.maximumLag / 2) return undefined
-    if (!this.admitted) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const stop = new AbortController()
-      const end = (settle: () => void) => () => {
-        this.admitted = undefined
-        stop.abort()
-        settle()
-      }
-      this.admitted = { promise, admit: end(resolve), refuse: end(() => reject(unavailable())) }
-      const { refuse } = this.admitted
-      this.deps.clock.sleep(writeDeadlineMs, stop.signal).then(refuse, () => {})
-    }
-    return this.admitted.promise
+  admission(owner: OrganisationId): Promise<void> | undefined {
+    return this.queue.hasRoom(owner) ? this.backlog.admission(owner) : Promise.reject(unavailable())
   }
 
   isBehind(): boolean {
@@ -215,7 +204,7 @@ export class JournalWriter implements LedgerWriter {
 
   async close(): Promise<void> {
     this.queue.close()
-    this.admitted?.refuse()
+    this.backlog.close()
     this.stop.abort()
     await this.queue.drained()
     await this.projector.close()
@@ -223,6 +212,7 @@ export class JournalWriter implements LedgerWriter {
   }
 
   private add(
+    owner: OrganisationId,
     record: NewRecord,
     entry: Entry | undefined,
     resolve: (result: SettleResult) => void,
@@ -241,7 +231,7 @@ export class JournalWriter implements LedgerWriter {
       entry,
       resolve,
       reject,
-      ...queued(kind !== 'settle', kind === 'open'),
+      ...queued(owner, kind !== 'settle', kind === 'open'),
     })
   }
 
@@ -264,6 +254,7 @@ export class JournalWriter implements LedgerWriter {
     const stored = await this.deps.journal.append(accepted.map(({ line }) => line))
     // Before any reply, so that a receipt is found as soon as its call is over.
     for (const { entry } of accepted) if (entry) this.unapplied.set(entry.receipt.requestId, entry.receipt)
+    for (const { owner, record } of accepted) this.backlog.add(owner, record.kind)
     this.projector.add(accepted.map(({ record }, place) => storedRecord(record, stored[place]!)))
     // A process that was silent may have lost its journal meanwhile: then nothing of it may be acknowledged.
     const confirming = this.deps.confirm?.()
@@ -298,7 +289,7 @@ export class JournalWriter implements LedgerWriter {
       const { record, entry } = write
       const { requestId } = record
       if (record.instance !== this.deps.instanceId()) {
-        this.openIds.delete(requestId)
+        if (this.openIds.delete(requestId)) this.backlog.noteLost(write.owner)
         if (entry) void this.lookUp(write, entry)
         else write.reject(unavailable())
       } else if (record.kind === 'growth') {
@@ -336,7 +327,7 @@ export class JournalWriter implements LedgerWriter {
 
   private async forget(records: readonly JournalRecord[], sequence: number): Promise<void> {
     for (const { kind, requestId } of records) if (kind === 'settle') this.unapplied.delete(requestId)
-    if (this.projector.lag < this.maximumLag / 2) this.admitted?.admit()
+    this.backlog.noteApplied(records.length)
     await this.deps.journal.release(sequence)
   }
 
