@@ -4,22 +4,24 @@
 #   deploy/postgres-backup.sh backup FOLDER     FOLDER must not exist; it appears when the backup is complete
 #   deploy/postgres-backup.sh restore FOLDER    into a database without Portico's schemas, and an empty folder of files
 #
-#   DATABASE_URL                  the server, as in the service
-#   PORTICO_CORPUS_DATABASE_URL   a separate server for documents, if the service has one
-#   PORTICO_DATA_DIR              the data folder, whose folder `blobs` has the uploaded files. Empty: they are in an object store
+#   DATABASE_URL                         the server, as in the service
+#   DATABASE_DIRECT_URL                  the server behind a pooler in transaction mode, as in the service: pg_dump needs a connection to itself
+#   PORTICO_CORPUS_DATABASE_URL          a separate server for documents, if the service has one
+#   PORTICO_CORPUS_DATABASE_DIRECT_URL   the same for it
+#   PORTICO_DATA_DIR                     the data folder, whose folder `blobs` has the uploaded files. Empty: they are in an object store
 #
 # It needs psql, pg_dump and pg_restore of the server's major version or later. The service may run during a backup, and must not run
 # during a restore.
 set -euo pipefail
 
-usage() { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '2,14s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 fail() { echo "postgres-backup: $*" >&2; exit 1; }
 note() { echo "postgres-backup: $*" >&2; }
 
 [[ $# == 2 ]] || usage
 folder=${2%/}
-control_url=${DATABASE_URL:?names the server}
-corpus_url=${PORTICO_CORPUS_DATABASE_URL:-$control_url}
+control_url=${DATABASE_DIRECT_URL:-${DATABASE_URL:?names the server}}
+corpus_url=${PORTICO_CORPUS_DATABASE_DIRECT_URL:-${PORTICO_CORPUS_DATABASE_URL:-$control_url}}
 blobs=${PORTICO_DATA_DIR:+$PORTICO_DATA_DIR/blobs}
 # pg_dump and the list of files read the same snapshot.
 corpus_keys="select blob_key from portico_corpus.documents order by 1"

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBackupLoad } from '../harness/backup-load.ts'
+import { type DatabasePlace, databaseVariables, withoutPooler } from '../harness/database.ts'
 import { runOnServer, testServerUrl, urlOfDatabase } from '../harness/database-template.ts'
 import {
   createApiClient,
@@ -47,13 +48,13 @@ describe.skipIf(testServerUrl() === undefined)('deploy/postgres-backup.sh', () =
     await removeFolder(folder)
   })
 
-  function script(words: string[], databaseUrl: string, dataFolder: string) {
+  function script(words: string[], place: Omit<DatabasePlace, 'remove'>) {
     return promisify(execFile)(path.join(repository, 'deploy/postgres-backup.sh'), words, {
       env: {
         PATH: `${folder}/bin:${process.env['PATH']}`,
         TMPDIR: tmpdir(),
-        DATABASE_URL: databaseUrl,
-        PORTICO_DATA_DIR: dataFolder,
+        PORTICO_DATA_DIR: place.dataFolder,
+        ...databaseVariables(place),
       },
     })
   }
@@ -69,20 +70,22 @@ describe.skipIf(testServerUrl() === undefined)('deploy/postgres-backup.sh', () =
     await load.reach(100)
     const before = load.snapshot()
     const backup = path.join(folder, 'backup')
-    await script(['backup', backup], portico.place.databaseUrl!, portico.place.dataFolder)
+    // Behind a pooler in transaction mode the script connects to the server itself.
+    const direct = withoutPooler(portico.place).databaseUrl
+    const pooled = { ...portico.place, databaseUrl: 'postgres://127.0.0.1:1/not-used', databaseDirectUrl: direct }
+    await script(['backup', backup], pooled)
     const during = load.done.calls.size - before.calls.size
     await load.stop()
     expect(during).toBeGreaterThan(0)
     expect(existsSync(`${backup}.unfinished`)).toBe(false)
 
     const target = path.join(folder, 'restored')
-    const url = urlOfDatabase(testServerUrl()!, restoredDatabase)
-    await script(['restore', backup], url, target)
-    await expect(script(['restore', backup], url, path.join(folder, 'other'))).rejects.toThrow(
-      'already has the schema portico_control',
-    )
+    const databaseUrl = urlOfDatabase(testServerUrl()!, restoredDatabase)
+    await script(['restore', backup], { dataFolder: target, databaseUrl })
+    const other = { dataFolder: path.join(folder, 'other'), databaseUrl }
+    await expect(script(['restore', backup], other)).rejects.toThrow('already has the schema portico_control')
     await using copy = await startSeparatePortico({
-      place: { dataFolder: target, databaseUrl: url, remove: () => removeFolder(target) },
+      place: { dataFolder: target, databaseUrl, remove: () => removeFolder(target) },
     })
     // Instances of the time of the backup are presumed dead after 10 s.
     await expect
@@ -104,15 +107,15 @@ describe.skipIf(testServerUrl() === undefined)('deploy/postgres-backup.sh', () =
 
   it('refuses a damaged backup and an existing target, and names the missing part of an incomplete one', async () => {
     const backup = path.join(folder, 'backup')
-    const url = portico.place.databaseUrl!
-    await expect(script(['backup', backup], url, portico.place.dataFolder)).rejects.toThrow('exists already')
+    const { place } = portico
+    await expect(script(['backup', backup], place)).rejects.toThrow('exists already')
     writeFileSync(path.join(backup, 'control.dump'), 'damaged')
-    await expect(script(['restore', backup], url, folder)).rejects.toThrow('is damaged')
-    await expect(script(['restore', path.join(folder, 'bin')], url, folder)).rejects.toThrow('it has no SHA256SUMS')
+    const target = { ...place, dataFolder: folder }
+    await expect(script(['restore', backup], target)).rejects.toThrow('is damaged')
+    await expect(script(['restore', path.join(folder, 'bin')], target)).rejects.toThrow('it has no SHA256SUMS')
     const failed = path.join(folder, 'failed')
-    await expect(script(['backup', failed], `${url}_missing`, portico.place.dataFolder)).rejects.toThrow(
-      'gave no snapshot',
-    )
+    const missing = { ...place, databaseUrl: urlOfDatabase(testServerUrl()!, 'missing'), databaseDirectUrl: undefined }
+    await expect(script(['backup', failed], missing)).rejects.toThrow('gave no snapshot')
     expect(readdirSync(folder)).not.toContain('failed')
   }, 60_000)
 })

@@ -78,8 +78,16 @@ export async function freshDatabasePlace(): Promise<DatabasePlace> {
   }
 }
 
+/** The same place without PgBouncer, for what changes the server, its databases or a session. */
+export function withoutPooler(place: DatabasePlace): DatabasePlace {
+  return { ...place, databaseUrl: place.databaseDirectUrl ?? place.databaseUrl, databaseDirectUrl: undefined }
+}
+
 /** The environment variables of a service with its data there. */
-export function databaseVariables({ databaseUrl, databaseDirectUrl }: DatabasePlace): Record<string, string> {
+export function databaseVariables({
+  databaseUrl,
+  databaseDirectUrl,
+}: Omit<DatabasePlace, 'remove'>): Record<string, string> {
   return {
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     ...(databaseDirectUrl === undefined ? {} : { DATABASE_DIRECT_URL: databaseDirectUrl }),
