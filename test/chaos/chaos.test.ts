@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testServerUrl } from '../harness/database.ts'
 import { blindSpots } from '../harness/ledger-crash/final-checks.ts'
 import { hasOwnPostgres } from '../harness/ledger-crash/own-postgres.ts'
+import { hasPgBouncer } from '../harness/pgbouncer.ts'
 import { seededRandom } from '../harness/recorded-wire.ts'
 import { faults } from './faults.ts'
 import { hangsAfterMs } from './harness/instance.ts'
@@ -15,13 +16,11 @@ import { type ChaosStage, openStage } from './harness/stage.ts'
 const seed = Number(process.env['PORTICO_TEST_SEED'] ?? Date.now() % 100_000)
 const isServer = testServerUrl() !== undefined
 const engine = isServer ? 'server' : 'embedded'
-/** The form on PostgreSQL has not passed often enough to be part of CI, so it runs on request. */
-const isWanted = !isServer || process.env['PORTICO_TEST_CHAOS'] === 'server'
-const isPossible = process.platform === 'linux' && isWanted && (!isServer || hasOwnPostgres())
-const title = isServer ? 'two instances on PostgreSQL' : 'one instance with the embedded databases'
-const reason =
-  'needs Linux; on PostgreSQL also PORTICO_TEST_CHAOS=server and the server that scripts/postgres-for-tests.sh installs'
-const repeat = `PORTICO_TEST_SEED=${seed} ${isServer ? 'PORTICO_TEST_CHAOS=server PORTICO_TEST_DATABASE_URL=$url ' : ''}npm test -- test/chaos`
+const isPossible = process.platform === 'linux' && (!isServer || hasOwnPostgres())
+const onServer = `two instances on PostgreSQL${hasPgBouncer ? ' behind PgBouncer' : ''}`
+const title = isServer ? onServer : 'one instance with the embedded databases'
+const reason = 'needs Linux; on PostgreSQL also the server that scripts/postgres-for-tests.sh installs'
+const repeat = `PORTICO_TEST_SEED=${seed} ${isServer ? 'PORTICO_TEST_DATABASE_URL=$url ' : ''}npm test -- test/chaos`
 const limits = { aFault: 3 * hangsAfterMs, theEnd: 4 * hangsAfterMs }
 
 describe.skipIf(!isPossible)(isPossible ? `${title}, seed ${seed}` : `${title} (skipped: ${reason})`, () => {

@@ -1,3 +1,4 @@
+import { withoutPooler } from '../../harness/database.ts'
 import { compareLedger } from '../../harness/ledger-crash/compare-ledger.ts'
 import { type LedgerTables, readLedgerTables } from '../../harness/ledger-crash/ledger-tables.ts'
 import { expectStatus } from '../../harness/portico.ts'
@@ -51,7 +52,7 @@ export async function documentsOf(stage: ChaosStage): Promise<string[]> {
 
 /** Compares the tables with what clients received and the provider sent. No process of the service may run. */
 export async function compareAll({ place, callers, team, load, provider }: ChaosStage) {
-  const read = await readLedgerTables({ ...place, databaseUrl: place.databaseDirectUrl ?? place.databaseUrl })
+  const read = await readLedgerTables(withoutPooler(place))
   const ofCallers = <T extends { organisationId: string }>(rows: T[]) =>
     rows.filter(({ organisationId }) => callers.some(({ id }) => id === organisationId))
   const tables: LedgerTables = { ...read, entries: ofCallers(read.entries), periods: ofCallers(read.periods) }
