@@ -170,6 +170,19 @@ describe('a queue of writes', () => {
     ])
   })
 
+  test('writes those that came first where more organisations wait than fit in a batch', async () => {
+    const { queue, batches, gates } = createGated(2)
+    const names = [1, 1, 2, 3, 4, 5].entries()
+    for (const [place, owner] of names) queue.add(makeWrite(place, true, false, `owner ${owner}` as OrganisationId))
+    for (let flush = 0; flush < 4; flush += 1) {
+      await expect.poll(() => gates.length).toBe(flush + 1)
+      gates[flush]!.resolve()
+      if (flush === 0) queue.add(makeWrite(6, true, false, 'owner 6' as OrganisationId))
+    }
+    await queue.drained()
+    expect(batches).toEqual([[0, 2], [1, 3], [4, 5], [6]])
+  })
+
   test('has room for an organisation with few writes while another one has its share of the queue', async () => {
     const { queue, gates } = createGated(100, 8)
     for (let name = 1; name <= 4; name += 1) {

@@ -186,7 +186,7 @@ function takeFairly<Write extends QueuedWrite>(waiting: Write[], maximumBatch: n
   const taken: Write[] = []
   let kept = 0
   for (const [place, write] of waiting.entries()) {
-    const quota = place < end ? quotas.get(write.owner!)! : 0
+    const quota = place < end ? (quotas.get(write.owner!) ?? 0) : 0
     if (quota === 0) waiting[kept++] = write
     else {
       quotas.set(write.owner!, quota - 1)
@@ -197,16 +197,21 @@ function takeFairly<Write extends QueuedWrite>(waiting: Write[], maximumBatch: n
   return taken
 }
 
-/** Equal parts of a batch for the owners of the first writes; what one does not need is for the others. */
+/**
+ * Equal parts of a batch for the owners of the first writes; what one does not need is for the others. Where there are more owners than fit, those
+ * whose writes came first have one each.
+ */
 function quotasOf(waiting: readonly QueuedWrite[], end: number, maximumBatch: number): Map<OrganisationId, number> {
-  const quotas = new Map<OrganisationId, number>()
+  const counts = new Map<OrganisationId, number>()
   for (let place = 0; place < end; place += 1) {
     const owner = waiting[place]!.owner!
-    quotas.set(owner, (quotas.get(owner) ?? 0) + 1)
+    counts.set(owner, (counts.get(owner) ?? 0) + 1)
   }
+  const owners = [...counts].slice(0, maximumBatch)
   let left = maximumBatch
-  let ownersLeft = quotas.size
-  for (const [owner, count] of [...quotas].toSorted(([, one], [, other]) => one - other)) {
+  let ownersLeft = owners.length
+  const quotas = new Map<OrganisationId, number>()
+  for (const [owner, count] of owners.toSorted(([, one], [, other]) => one - other)) {
     const quota = Math.min(count, Math.floor(left / ownersLeft))
     quotas.set(owner, quota)
     left -= quota
