@@ -55,7 +55,9 @@ const server = z.strictObject({
     .describe('Longest time for the headers of a request, also of the first one of a connection.'),
   slowBodyMs: integer(100, 600_000)
     .default(30_000)
-    .describe('Time for the body of a request. Each 8 KiB that have arrived add a second; all of it has 10 minutes.'),
+    .describe(
+      'Time for the body of a request. Each 8 KiB that have arrived add a second; all of it has 10 minutes, except the archive of a Space.',
+    ),
   maximumConnections: integer(1, 1_000_000)
     .default(10_000)
     .describe('Open connections. From nine tenths on idle ones are closed, and above it new ones.'),

@@ -3,10 +3,10 @@ import { request as httpRequest } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { AppError, silentLog } from '../kernel/index.ts'
-import { createMetrics } from './metrics.ts'
+import { AppError } from '../kernel/index.ts'
 import { type App, type Caller, describeRoutes, type Person, type Routes } from './route.ts'
 import { createServer } from './server.ts'
+import { serverOptions } from './testing/server-options.ts'
 
 /** Requests of people, and of the operator token, that act for an organisation as its API key does. */
 
@@ -65,6 +65,7 @@ const routes: Routes = (server) => {
 
 function openServer(groups: Routes[]): App {
   return createServer({
+    ...serverOptions(),
     authenticators: {
       organisations: { authenticate: () => undefined, get: (id) => (id === acme.id ? acme : undefined) },
       operatorTokens: { authenticate: (token) => token === 'operator' },
@@ -77,11 +78,7 @@ function openServer(groups: Routes[]): App {
         },
       },
     },
-    metrics: createMetrics(),
-    log: silentLog,
     routes: groups,
-    maximumJsonBytesInFlight: 1024 * 1024,
-    maximumJsonBytes: 1024 * 1024,
     limiter: {
       enter({ id }, kind) {
         if (isFull) throw new AppError('rate_limit_exceeded', 'Too many calls at once.')
@@ -90,12 +87,6 @@ function openServer(groups: Routes[]): App {
         return { leave: () => running--, rates: [{ unit: 'requests', limit: 9, remaining: 8, resetSeconds: 7 }] }
       },
     },
-    assertGatewayAccess() {},
-    stalledClientMs: 60_000,
-    isStopping: () => false,
-    isRefusing: () => false,
-    publicUrl: undefined,
-    version: 'test',
   })
 }
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createMetrics } from './metrics.ts'
 import { answerCall, type Call } from './call.ts'
 import type { App } from './route.ts'
 import { createServer } from './server.ts'
-import { createOrganisationId, silentLog } from '../kernel/index.ts'
+import { serverOptions } from './testing/server-options.ts'
+import { createOrganisationId } from '../kernel/index.ts'
 import { makeOrganisation } from '../organisations/index.ts'
 
 /** Which requests are answered without Fastify. test/acceptance/direct-calls.test.ts compares the responses of both ways. */
@@ -27,11 +27,12 @@ beforeAll(async () => {
     },
   }
   const organisation = makeOrganisation(createOrganisationId(), { name: 'Direct' }, 0)
+  const usual = serverOptions()
   app = createServer({
+    ...usual,
     authenticators: {
+      ...usual.authenticators,
       organisations: { authenticate: (key) => (key === 'known' ? organisation : undefined), get: () => organisation },
-      operatorTokens: { authenticate: () => false },
-      people: { authenticate: async () => undefined },
     },
     limiter: {
       enter() {
@@ -39,16 +40,7 @@ beforeAll(async () => {
         return { leave: () => running--, rates: [] }
       },
     },
-    assertGatewayAccess: () => {},
-    metrics: createMetrics(),
-    log: silentLog,
-    maximumJsonBytes: 1_000_000,
-    maximumJsonBytesInFlight: 10_000_000,
-    stalledClientMs: 10_000,
     isStopping: () => isStopping,
-    isRefusing: () => false,
-    publicUrl: undefined,
-    version: 'test',
     routes: [
       (routes) =>
         routes.post(

@@ -83,6 +83,8 @@ declare module 'fastify' {
     limited?: LimitedKind
     /** Parses the JSON body of routes with large bodies; its result is `request.body`. */
     body?: BodyReader
+    /** The body may take longer than other requests, as long as it is not too slow: see slow-bodies.ts. For uploads that stream. */
+    longBody?: boolean
     /** Requests of the usual form are answered without Fastify: see direct-calls.ts. */
     direct?: DirectRoute
   }
@@ -134,7 +136,7 @@ export function describeRoutes(usual: RouteAuthentication, tag: string) {
     summary: string,
     schema: Schema,
     auth: RouteAuthentication = usual,
-    more: { limited?: LimitedKind; body?: BodyReader; direct?: DirectRoute } = {},
+    more: { limited?: LimitedKind; body?: BodyReader; longBody?: boolean; direct?: DirectRoute } = {},
   ) => ({
     config: { auth, ...more },
     schema: { tags: [tag], operationId, summary, ...schema },

@@ -58,6 +58,8 @@ export interface ServerOptions {
   slowHeadersMs?: number
   /** Time for a body, and a second more for each 8 KiB that has arrived. */
   slowBodyMs?: number
+  /** Longest time for a whole request including its body, on routes without `longBody`. Default: 10 minutes. */
+  requestTimeoutMs?: number
   maximumConnections?: number
   /** Most bytes of the JSON bodies of all requests in flight. */
   maximumJsonBytesInFlight: number
@@ -77,8 +79,8 @@ const defaultSlowMs = 30_000
 const defaultMaximumConnections = 10_000
 /** Node.js looks for slow headers so often, at most. Its default of 30 s would double their time. */
 const longestCheckMs = 5_000
-/** Longest time for a whole request including its body: 100 MiB at 1.4 Mbit/s. */
-const requestTimeoutMs = 600_000
+/** 100 MiB at 1.4 Mbit/s. */
+const defaultRequestTimeoutMs = 600_000
 /** Longer than the usual idle time of load balancers (60 s), so that they close first. */
 const keepAliveTimeoutMs = 75_000
 /** Largest JSON body that is parsed in place: several times the longest instructions or list of models. */
@@ -89,12 +91,13 @@ const maximumPathParameterLength = 64 * 1024
 /** The HTTP server with the hooks of all routes, then the routes. It does not listen yet. */
 export function createServer(options: ServerOptions): App {
   const { slowHeadersMs = defaultSlowMs, maximumConnections = defaultMaximumConnections } = options
+  const longBodies = new WeakSet<Socket>()
   const app: App = fastify({
     logger: false,
     trustProxy: options.trustProxy?.length ? [...options.trustProxy] : false,
     genReqId: createRequestId,
     bodyLimit: maximumPlainJsonBytes,
-    requestTimeout: requestTimeoutMs,
+    requestTimeout: options.requestTimeoutMs ?? defaultRequestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -103,7 +106,11 @@ export function createServer(options: ServerOptions): App {
     http: { requireHostHeader: false, connectionsCheckingInterval: Math.min(slowHeadersMs / 2, longestCheckMs) },
     routerOptions: { maxParamLength: maximumPathParameterLength },
     frameworkErrors: (error, request, reply) => sendError(options, error, request, reply),
-    clientErrorHandler: (error, socket) => answerParserError(error as { code?: string }, socket as Socket, options.log),
+    clientErrorHandler(error: { code?: string }, socket) {
+      // Node.js reports it once for a request.
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && longBodies.has(socket as Socket)) return
+      answerParserError(error, socket as Socket, options.log)
+    },
   }).withTypeProvider() as unknown as App
   answerOddRequests(app.server, options.log)
   app.server.headersTimeout = slowHeadersMs
@@ -112,17 +119,7 @@ export function createServer(options: ServerOptions): App {
   // Responses are built from typed values. Validating them would slow the hot path down and could only turn a response into a 500.
   app.setSerializerCompiler(() => (body) => JSON.stringify(body))
   app.removeContentTypeParser('text/plain')
-  app.decorate('stalledClientMs', options.stalledClientMs)
-  app.decorateRequest('organisation', null as never)
-  app.decorateRequest('person', undefined)
-  app.decorateRequest('checkAccess', null as never)
-  app.decorateRequest('requestId', null as never)
-  app.decorateRequest('clientSignal', null as never)
-  app.decorateRequest('bodyAccount', undefined)
-  app.decorateRequest('leaveLimits', undefined)
-  app.decorateRequest('leaveAdmission', undefined)
-  app.decorateRequest('cancel', null as never)
-  app.decorateRequest('span', undefined)
+  decorate(app, options)
 
   const slowBodies = createSlowBodies(options.slowBodyMs ?? defaultSlowMs)
   const unknownRoutes = createUnknownRoutes(options.authenticators, options.assertGatewayAccess)
@@ -133,7 +130,7 @@ export function createServer(options: ServerOptions): App {
     if (options.isRefusing()) setImmediate(() => app.server.closeIdleConnections())
   }
   if (options.telemetry) traceRequests(app, options.telemetry, (request) => failures.get(request))
-  addHooks(app, options, { unknownRoutes, slowBodies, inFlight, ended })
+  addHooks(app, options, { unknownRoutes, slowBodies, longBodies, inFlight, ended })
   const budget = createBodyBudget(
     // One organisation may use half, and a body of the largest size must fit.
     Math.max(options.maximumJsonBytesInFlight, 2 * options.maximumJsonBytes),
@@ -165,6 +162,21 @@ export function createServer(options: ServerOptions): App {
   // The onRequest hook has answered before, but Fastify requires a handler.
   app.setNotFoundHandler((request, reply) => unknownRoutes.refuse(request, reply))
   return app
+}
+
+/** What routes find on the server and in requests: see route.ts. */
+function decorate(app: App, options: ServerOptions) {
+  app.decorate('stalledClientMs', options.stalledClientMs)
+  app.decorateRequest('organisation', null as never)
+  app.decorateRequest('person', undefined)
+  app.decorateRequest('checkAccess', null as never)
+  app.decorateRequest('requestId', null as never)
+  app.decorateRequest('clientSignal', null as never)
+  app.decorateRequest('bodyAccount', undefined)
+  app.decorateRequest('leaveLimits', undefined)
+  app.decorateRequest('leaveAdmission', undefined)
+  app.decorateRequest('cancel', null as never)
+  app.decorateRequest('span', undefined)
 }
 
 function observeLoad(app: App, { metrics, admission }: ServerOptions, maximumConnections: number) {
@@ -251,11 +263,14 @@ function addHooks(
   {
     unknownRoutes,
     slowBodies,
+    longBodies,
     inFlight,
     ended,
   }: {
     unknownRoutes: UnknownRoutes
     slowBodies: SlowBodies
+    /** Connections whose request has a `longBody`. */
+    longBodies: WeakSet<Socket>
     inFlight: Set<AbortController>
     /** Called when a response has ended. */
     ended: () => void
@@ -281,13 +296,15 @@ function addHooks(
       request.leaveLimits?.()
       request.leaveAdmission?.()
       slowBodies.unwatch(request.raw)
+      longBodies.delete(request.raw.socket)
       request.bodyAccount?.close()
       if (!reply.raw.writableFinished)
         gone.abort(new AppError('client_closed', 'The client has closed the connection.'))
       ended()
     })
     assertServed?.(request)
-    const { auth } = request.routeOptions.config
+    const { auth, longBody } = request.routeOptions.config
+    if (longBody) longBodies.add(request.raw.socket)
     if (options.isStopping()) reply.header('connection', 'close')
     if (options.isRefusing() && auth !== 'none') {
       throw new AppError('shutting_down', 'The service is stopping. Try again in a moment.', { retryAfterSeconds: 2 })

@@ -74,7 +74,7 @@ function addImport(app: App, { imports }: SpaceArchiveRoutesDependencies) {
         response: { 201: importedSpaceSchema, ...errorResponses(400, 401, 403, 404, 413, 415, 429, 503) },
       },
       { ...administrators, acting: true },
-      { limited: 'upload' },
+      { limited: 'upload', longBody: true },
     ),
     async (request, reply) => {
       const { name, model } = request.query
