@@ -30,7 +30,7 @@ function startVictim(task: string): ChildProcess {
     victimFile,
     task,
     place.dataFolder,
-    ...(place.databaseUrl ? [place.databaseUrl] : []),
+    ...[place.databaseUrl, place.databaseDirectUrl].filter((url) => url !== undefined),
   ])
   children.push(child)
   return child

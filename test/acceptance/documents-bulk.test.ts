@@ -180,7 +180,7 @@ describe('a deletion of many documents', () => {
   })
 })
 
-test('an operation whose process is killed continues after the next start', { timeout: 180_000 }, async () => {
+test('an operation whose process is killed continues after the next start', { timeout: 300_000 }, async () => {
   const place = await freshDatabasePlace()
   const token = 'operator-token-of-the-bulk-test'
   const launch = () => spawnPortico(serviceVariables(place, token))
@@ -202,8 +202,11 @@ test('an operation whose process is killed continues after the next start', { ti
   const { total, operations } = await page()
   expect(total).toBeGreaterThan(0)
   expect(operations).toMatchObject([{ total: 3000 }])
-  await expect.poll(async () => (await page()).operations, { timeout: 90_000 }).toEqual([])
-  expect((await page()).total).toBe(0)
+  // The lease of its job expires 30 s after the last renewal. From then on only a minute without progress is a fault, not a busy machine.
+  for (let left = total; left > 0; left = (await page()).total) {
+    await expect.poll(async () => (await page()).total, { interval: 500, timeout: 60_000 }).toBeLessThan(left)
+  }
+  await expect.poll(async () => (await page()).operations).toEqual([])
   await running.kill('SIGTERM')
   await place.remove()
 })

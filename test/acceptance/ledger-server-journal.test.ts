@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { freshDatabasePlace, testServerUrl } from '../harness/database.ts'
+import { freshDatabasePlace, testServerUrl, withoutPooler } from '../harness/database.ts'
 import { runOnServer } from '../harness/database-template.ts'
 import { compareLedger } from '../harness/ledger-crash/compare-ledger.ts'
 import { readLedgerTables } from '../harness/ledger-crash/ledger-tables.ts'
@@ -39,7 +39,8 @@ describe.skipIf(serverUrl === undefined)(
 
     it('refuses to start with a server from an older backup, and starts again when the loss is accepted', async () => {
       const provider = await startPlannedProvider()
-      const place = await freshDatabasePlace()
+      // PgBouncer keeps its connections, and a database with connections cannot be copied.
+      const place = withoutPooler(await freshDatabasePlace())
       await using victim = await openVictim(provider, { place, environment: local })
       const caller = await victim.createOrganisation('10')
       const folder = path.join(place.dataFolder, 'server-journal')

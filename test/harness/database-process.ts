@@ -1,19 +1,25 @@
 /**
- * A process that tests kill: `database-process.ts commit|work|hold DATA_FOLDER [DATABASE_URL]`. It writes to standard output, a
- * line each, what it has done; every line must still be true after it was killed.
+ * A process that tests kill: `database-process.ts commit|work|hold DATA_FOLDER [DATABASE_URL [DIRECT_URL]]`. It writes to
+ * standard output, a line each, what it has done; every line must still be true after it was killed.
  */
 import { openDatabases } from '../../src/database/index.ts'
 import { createJobQueue } from '../../src/jobs/index.ts'
 import { silentLog, systemClock } from '../../src/kernel/index.ts'
 
-const [task, dataFolder, databaseUrl] = process.argv.slice(2)
+const [task, dataFolder, databaseUrl, databaseDirectUrl] = process.argv.slice(2)
 
 function printLine(line: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(`${line}\n`, () => resolve()))
 }
 
 try {
-  const databases = await openDatabases({ dataFolder: dataFolder!, databaseUrl, clock: systemClock, log: silentLog })
+  const databases = await openDatabases({
+    dataFolder: dataFolder!,
+    databaseUrl,
+    databaseDirectUrl,
+    clock: systemClock,
+    log: silentLog,
+  })
   if (task === 'commit') {
     for (;;) {
       const [row] = await databases.control.query<{ id: bigint }>('insert into committed default values returning id')

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { timePromise } from '../../../test/harness/timing.ts'
-import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../../../test/harness/database.ts'
+import { type DatabasePlace, freshDatabasePlace, testServerUrl, withoutPooler } from '../../../test/harness/database.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
 import { createChangeFeed, type Databases, openDatabases, recordChange } from '../index.ts'
 import { isOlder } from '../versions.ts'
@@ -42,7 +42,7 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
     await place.remove()
   })
 
-  const open = (limits = {}) => openDatabases({ ...place, limits, clock: systemClock, log: silentLog })
+  const open = (limits = {}, at = place) => openDatabases({ ...at, limits, clock: systemClock, log: silentLog })
 
   test('a statement ends at the limit of requests, of background work or of locks, or at its specific limit', async () => {
     const bounded = await open({ statementTimeoutMs: 300, backgroundStatementTimeoutMs: 900, lockTimeoutMs: 200 })
@@ -63,7 +63,7 @@ describe.skipIf(testServerUrl() === undefined)('on a PostgreSQL server (PORTICO_
   })
 
   test('a prepared statement is planned once for a connection, and follows changes of its table', async () => {
-    const { control, ...databases } = await open({ maximumConnections: 1 })
+    const { control, ...databases } = await open({ maximumConnections: 1 }, withoutPooler(place))
     const prepared = { prepared: true }
     const read = () => control.query('select id, note from kept where id = $1', [1], prepared)
     // Not there yet: a statement that fails to be prepared can be prepared later.
