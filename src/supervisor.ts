@@ -66,7 +66,8 @@ export async function superviseProcesses({
   function onExit(place: Place, code: number | null, signal: string | null): void {
     place.worker = undefined
     if (stopping) {
-      if (code !== 0) exitCode = 1
+      // A process that is starting does not handle the signal yet, and is ended by it.
+      if (code !== 0 && signal !== 'SIGTERM') exitCode = 1
       return endIfOver()
     }
     // Nothing has listened yet: the reason is on standard error, and a repetition would not change it.

@@ -42,15 +42,17 @@ describe.skipIf(!hasServer)('processes with roles', () => {
   })
   const start = (role: string, more: Record<string, string> = {}) =>
     spawnPortico(variables({ PORTICO_ROLE: role, ...more }))
+  const startGateway = async () =>
+    spawnPortico(variables({ PORT: String(await freePort()), PORTICO_METRICS_PORT: String(metricsPort) }), [
+      '--role=gateway',
+      `--processes=${gatewayProcesses}`,
+    ])
 
   beforeAll(async () => {
     place = await freshDatabasePlace()
     metricsPort = await freePort()
     ;[api, worker] = [await start('api'), await start('worker')]
-    gateway = await spawnPortico(
-      variables({ PORT: String(await freePort()), PORTICO_METRICS_PORT: String(metricsPort) }),
-      ['--role=gateway', `--processes=${gatewayProcesses}`],
-    )
+    gateway = await startGateway()
     operator = createApiClient(api.url, operatorToken)
     const makers = organisationMakers(api.url, operator)
     organisation = await makers.createOrganisation()
@@ -153,10 +155,23 @@ describe.skipIf(!hasServer)('processes with roles', () => {
       .toEqual([])
   })
 
+  it('end together, with code 0, while one of them is started again', async () => {
+    const supervisor = gateway.child.pid!
+    const [victim] = children(supervisor)
+    process.kill(victim!, 'SIGKILL')
+    const others = () => children(supervisor).filter((pid) => pid !== victim)
+    // The new process takes a second or more until it handles signals.
+    await expect.poll(() => others().length, { interval: 10 }).toBe(gatewayProcesses)
+    const code = await gateway.kill('SIGTERM')
+    expect(code, gateway.output()).toBe(0)
+    gateway = await startGateway()
+  })
+
   it('end together, with code 0, while requests arrive', async () => {
     const pids = children(gateway.child.pid!)
     expect(pids).toHaveLength(gatewayProcesses)
-    expect(await gateway.kill('SIGTERM')).toBe(0)
+    const code = await gateway.kill('SIGTERM')
+    expect(code, gateway.output()).toBe(0)
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
     gateway = await start('gateway')
     expectStatus(await complete(), 200)
