@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AppError, type Clock, FairShares, type OrganisationId } from '../kernel/index.ts'
+import { AppError, type Clock, FairShares, type OrganisationId, runForAll } from '../kernel/index.ts'
 import { unavailable } from './ledger-writer.ts'
 
 /** Settlements are never rejected; the number of open holds bounds them. */
@@ -91,7 +91,7 @@ export class WriteQueue<Write extends QueuedWrite> {
   hurry(): void {
     if (this.waiting.length === 0) return
     this.isDue = true
-    this.running ??= this.run()
+    this.running ??= runForAll(() => this.run())
   }
 
   /** Too many writes wait or are being written. */

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import fastify, { type FastifyReply, type FastifyRequest, type RouteOptions } from 'fastify'
 import type { z } from 'zod'
 import { readValue } from '../contract/validation.ts'
-import { AppError, createRequestId, type Log, type Role, type Telemetry } from '../kernel/index.ts'
+import { AppError, createRequestId, type Log, type Role, runForOrganisation, type Telemetry } from '../kernel/index.ts'
 import type { Admission } from './admission.ts'
 import { type Authenticators, authenticateOrganisation } from './authentication.ts'
 import { authenticateRole, authoriseOrganisation, findActingOrganisation } from './authorisation.ts'
@@ -146,6 +146,7 @@ export function createServer(options: ServerOptions): App {
       const auth = route.config?.auth
       if (auth === undefined) throw new Error(`no auth on ${route.url}`)
       if (typeof auth === 'object') addRole(route, auth, options, slowBodies)
+      runForItsOrganisation(route)
       if (route.config?.limited && auth !== 'organisation' && !isActing(auth))
         throw new Error(`limited without an organisation on ${route.url}`)
     })
@@ -182,6 +183,17 @@ function decorate(app: App, options: ServerOptions) {
 function observeLoad(app: App, { metrics, admission }: ServerOptions, maximumConnections: number) {
   const { open } = limitConnections(app.server, maximumConnections, () => metrics.overload.refusedConnections.inc())
   metrics.overload.observe({ running: () => admission?.running() ?? 0, connections: open })
+}
+
+/** What a request waits for counts for its organisation, so that the requests of one do not fill the queue of a database for all. */
+function runForItsOrganisation(route: RouteOptions) {
+  const { handler } = route
+  route.handler = function (request, reply) {
+    const handle = () => handler.call(this, request, reply)
+    // Null on routes without one; the type omits that.
+    const { id } = (request.organisation as Caller | null) ?? {}
+    return id === undefined ? handle() : runForOrganisation(id, handle)
+  }
 }
 
 /** The hooks of a route for people and the operator token. Other routes do not pay for them. */

@@ -11,6 +11,7 @@ export { decodeTexts, isBlankText, joinTexts, JsonText, type LiteralCounts, text
 export * from './log.ts'
 export { LongTexts } from './long-texts.ts'
 export { type NetworkRule, notMetadata, publicNetworks } from './network-rule.ts'
+export { currentOrganisation, runForAll, runForOrganisation } from './organisation-context.ts'
 export { percentile } from './percentile.ts'
 export { residentBytes } from './memory.ts'
 export * from './money.ts'

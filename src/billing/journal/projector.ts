@@ -1,4 +1,12 @@
-import { type Clock, describeError, type InstanceId, type Log, raceSignal, withDeadline } from '../../kernel/index.ts'
+import {
+  type Clock,
+  describeError,
+  type InstanceId,
+  type Log,
+  raceSignal,
+  runForAll,
+  withDeadline,
+} from '../../kernel/index.ts'
 import type { Database } from '../../database/index.ts'
 import { isRefusal } from '../refusal.ts'
 import { applyRecords, rejectRecord } from './journal.store.ts'
@@ -57,7 +65,7 @@ export class Projector {
   /** Consecutive records, durable in the journal. */
   add(records: readonly JournalRecord[]): void {
     for (const record of records) this.pending.push(record)
-    this.running ??= this.run().finally(() => {
+    this.running ??= runForAll(() => this.run()).finally(() => {
       this.running = undefined
     })
     if (this.pending.length >= maximumBatch) this.hurry.abort()

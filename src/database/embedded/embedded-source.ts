@@ -12,7 +12,7 @@ import {
 } from '../session.ts'
 import { createSubscriptions } from '../subscriptions.ts'
 import { createReopeningConnection } from './reopening-connection.ts'
-import { createTurnQueue } from './turn-queue.ts'
+import { createTurnQueue } from '../turn-queue.ts'
 import type { WorkerConnection } from './worker-connection.ts'
 
 export interface EmbeddedSource extends SessionSource {
@@ -49,7 +49,7 @@ export async function createEmbeddedSource({ log, name, ...place }: EmbeddedSour
   let closed = false
 
   const acquire: EmbeddedSource['acquire'] = async ({ signal, background = false } = {}) => {
-    await turns.take(signal, background)
+    await turns.take({ signal, background })
     try {
       if (closed) throw new DatabaseError(sqlState.connectionLost, `the ${name} database is closed`)
       return createEmbeddedSession({ connection: await connection.current(), onReleased: turns.release, name, log })
@@ -87,7 +87,7 @@ export async function createEmbeddedSource({ log, name, ...place }: EmbeddedSour
     async close() {
       if (closed) return
       // All earlier statements run first, except background work that still lets others go first: that is rejected.
-      await turns.take(undefined, false)
+      await turns.takeLast()
       closed = true
       turns.release()
       await connection.close()

@@ -28,6 +28,8 @@ export interface ServerSessionOptions {
   localSettings?: LocalSettings | undefined
   /** The statement_timeout of a new connection. */
   firstTimeoutMs: number
+  /** The connection is free. */
+  onReleased(): void
   log: Log
 }
 
@@ -101,7 +103,10 @@ export function createServerSession({ client, config, localSettings, ...options 
       broken = true
     },
     release() {
-      void running.then(() => client.release(broken))
+      void running.then(() => {
+        client.release(broken)
+        options.onReleased()
+      })
     },
   }
 }

@@ -1,7 +1,8 @@
 import pg from 'pg'
 import { type Log, raceSignal } from '../../kernel/index.ts'
 import { shortMessage, toDatabaseError } from '../database-error.ts'
-import { maximumWaiting, noFreeConnection, type ServerLimits, type SessionSource, tooManyWaiting } from '../session.ts'
+import { noFreeConnection, type ServerLimits, type SessionSource } from '../session.ts'
+import { createTurnQueue } from '../turn-queue.ts'
 import { type LocalSettings, setConfig } from '../local-settings.ts'
 import { createListener } from './listener.ts'
 import { connectTimeoutMs, createServerSession, rememberProcessId } from './server-session.ts'
@@ -35,6 +36,7 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
   // A concurrent index build waits for the transactions of others, however long they take; migrations have a separate limit.
   const directSettings = { ...settings, lock_timeout: '0' }
   const directPool = createPool(directConfig, maximumDirectConnections, directSettings, options)
+  const turns = createTurnQueue(limits.maximumConnections)
   const listener = createListener({ name, config: directConfig, log })
   const withTimeout = (timeoutMs: number) => ({ ...settings, statement_timeout: String(Math.ceil(timeoutMs)) })
   const localSettings: LocalSettings = {
@@ -44,9 +46,9 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
   return {
     async acquire({ signal, direct = false } = {}) {
       signal?.throwIfAborted()
-      const chosen = direct ? directPool : pool
-      if (chosen.waitingCount >= maximumWaiting) throw tooManyWaiting()
-      const connecting = chosen.connect()
+      if (!direct) await turns.take({ signal, waitMs: limits.connectionWaitMs })
+      const onReleased = direct ? () => {} : turns.release
+      const connecting = (direct ? directPool : pool).connect()
       try {
         const client = await raceSignal(connecting, signal)
         const isLocal = isPooled && !direct
@@ -55,14 +57,16 @@ export function createServerSource(options: ServerSourceOptions): SessionSource 
           config: isLocal ? config : directConfig,
           localSettings: isLocal ? localSettings : undefined,
           firstTimeoutMs: limits.statementTimeoutMs,
+          onReleased,
           log,
         })
       } catch (error) {
-        if (!signal?.aborted) {
-          throw isCheckoutTimeout(error) ? noFreeConnection(limits.connectionWaitMs) : toDatabaseError(error)
-        }
-        connecting.then((client) => client.release()).catch(() => {})
-        throw error
+        void connecting
+          .then((client) => client.release())
+          .catch(() => {})
+          .finally(onReleased)
+        if (signal?.aborted) throw error
+        throw isCheckoutTimeout(error) ? noFreeConnection(limits.connectionWaitMs) : toDatabaseError(error)
       }
     },
     listen: listener.listen,

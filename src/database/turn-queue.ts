@@ -1,0 +1,131 @@
+import { currentOrganisation, FairShares } from '../kernel/index.ts'
+import { maximumWaiting, noFreeConnection, tooManyWaiting } from './session.ts'
+
+interface Waiter {
+  grant(): void
+  background: boolean
+  sinceMs: number
+}
+
+export interface TurnOptions {
+  signal?: AbortSignal | undefined
+  /** Lets other work go first. */
+  background?: boolean
+  /** Longest wait; without it, as long as the signal allows. */
+  waitMs?: number
+}
+
+/** Background work lets other work go first, but waits no longer than this for it. */
+const maximumBackgroundDelayMs = 100
+const hasPriority = ({ background, sinceMs }: Waiter) =>
+  !background || performance.now() - sinceMs > maximumBackgroundDelayMs
+/** Work of all organisations takes turns like the work of one. */
+const noOrganisation = ''
+
+/** What waits, by organisation. */
+class WaitingTurns {
+  readonly #shares = new FairShares(maximumWaiting)
+  /** Those of an organisation in the order of their calls; the organisation whose turn is next comes first. */
+  readonly #queues = new Map<string, Waiter[]>()
+  #last: (() => void) | undefined
+
+  get size(): number {
+    return this.#shares.total
+  }
+
+  /** Resolves in its turn. Throws where too many wait. */
+  wait(owner: string, { signal, background = false, waitMs }: TurnOptions): Promise<void> {
+    if (!this.#shares.hasRoom(owner)) throw tooManyWaiting()
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+      }
+      const grant = () => {
+        end()
+        resolve()
+      }
+      const queue = this.#queues.get(owner) ?? []
+      const waiter: Waiter = { grant, background, sinceMs: performance.now() }
+      const giveUp = (error: unknown) => {
+        end()
+        this.#remove(owner, queue, queue.indexOf(waiter))
+        reject(error as Error)
+      }
+      const onAbort = () => giveUp(signal!.reason)
+      const timer = waitMs === undefined ? undefined : setTimeout(() => giveUp(noFreeConnection(waitMs)), waitMs)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      queue.push(waiter)
+      this.#queues.set(owner, queue)
+      this.#shares.take(owner)
+    })
+  }
+
+  /** Resolves after all others, except background work that still lets others go first. */
+  waitLast(): Promise<void> {
+    return new Promise((resolve) => (this.#last = resolve))
+  }
+
+  /** The grant of the next turn. */
+  takeNext(): (() => void) | undefined {
+    for (const [owner, queue] of this.#queues) {
+      const place = queue.findIndex(hasPriority)
+      if (place >= 0) return this.#takeOf(owner, queue, place)
+    }
+    if (this.#last) {
+      const last = this.#last
+      this.#last = undefined
+      return last
+    }
+    for (const [owner, queue] of this.#queues) return this.#takeOf(owner, queue, 0)
+    return undefined
+  }
+
+  /** The next turn of its organisation comes after those of the others. */
+  #takeOf(owner: string, queue: Waiter[], place: number): () => void {
+    this.#queues.delete(owner)
+    this.#queues.set(owner, queue)
+    return this.#remove(owner, queue, place).grant
+  }
+
+  #remove(owner: string, queue: Waiter[], place: number): Waiter {
+    const [waiter] = queue.splice(place, 1)
+    this.#shares.release(owner)
+    if (queue.length === 0) this.#queues.delete(owner)
+    return waiter!
+  }
+}
+
+/**
+ * Gives the connections of a database to so many statements and transactions at a time. Organisations take turns, so that the many
+ * statements of one delay a statement of another by one each.
+ */
+export function createTurnQueue(connections = 1) {
+  const waiting = new WaitingTurns()
+  let running = 0
+
+  function takeFree(): boolean {
+    if (running >= connections) return false
+    running += 1
+    return true
+  }
+
+  return {
+    /** Statements and transactions that wait or run. */
+    load: (): number => waiting.size + running,
+    release(): void {
+      const grant = waiting.takeNext()
+      if (grant) grant()
+      else running -= 1
+    },
+    /** The same as `take` for a caller that goes after all others, except background work that still lets others go first. Call it once. */
+    async takeLast(): Promise<void> {
+      if (!takeFree()) await waiting.waitLast()
+    },
+    /** Resolves when the caller may use a connection; it must call `release` once. Throws where too many wait. */
+    async take(options: TurnOptions = {}): Promise<void> {
+      options.signal?.throwIfAborted()
+      if (!takeFree()) await waiting.wait(currentOrganisation() ?? noOrganisation, options)
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+const current = new AsyncLocalStorage<string | undefined>()
+
+/** Runs work of one organisation. What is shared by all code, such as the connections to a database, is shared fairly by this. */
+export function runForOrganisation<T>(organisationId: string, work: () => T): T {
+  return current.run(organisationId, work)
+}
+
+/** Runs work for all organisations that a call of one of them happens to start. */
+export function runForAll<T>(work: () => T): T {
+  return current.run(undefined, work)
+}
+
+/** Undefined outside of `runForOrganisation`. */
+export function currentOrganisation(): string | undefined {
+  return current.getStore()
+}
