@@ -20,15 +20,33 @@ describe('the admission of requests', () => {
   it('runs at most the configured number, of one organisation at most half', () => {
     const { admission, enter, refused } = arrange(4)
     const [leave] = enter('one', 2)
-    expect(() => admission.enter('one')).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }))
-    enter('two', 2)
-    expect(() => admission.enter('three')).toThrow(overloaded)
+    expect(() => admission.enter('one')).toThrow(
+      expect.objectContaining({ code: 'rate_limit_exceeded', retryAfterSeconds: 2 }),
+    )
+    enter('two')
+    enter('three')
+    expect(() => admission.enter('four')).toThrow(overloaded)
     leave!()
     leave!()
     expect(admission.running()).toBe(3)
-    enter('three')
-    expect(() => admission.enter('three')).toThrow(overloaded)
+    enter('four')
+    expect(() => admission.enter('five')).toThrow(overloaded)
     expect(refused).toEqual(['share', 'running', 'running'])
+  })
+
+  it('has room for another organisation while several run as many as they may', () => {
+    const { admission, enter } = arrange(100)
+    for (const owner of ['one', 'two', 'three']) {
+      for (let count = 0; count < 100; count++) {
+        try {
+          admission.enter(owner)
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'rate_limit_exceeded' })
+        }
+      }
+    }
+    expect(admission.running()).toBeLessThan(100)
+    enter('four')
   })
 
   it('rejects everything above a small number while memory is short', () => {

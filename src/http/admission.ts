@@ -1,7 +1,7 @@
-import { AppError } from '../kernel/index.ts'
+import { AppError, FairShares } from '../kernel/index.ts'
 import type { Pressure } from './overload-monitor.ts'
 
-/** Why a request is rejected. `share`: its organisation runs half of what the process may run. */
+/** Why a request is rejected. `share`: its organisation runs as many as the process may still begin. */
 export type RefusalReason = Pressure | 'running' | 'share'
 
 /** Decides which requests of organisations begin, before their bodies are read. Probes, metrics and the operator API are not counted. */
@@ -21,54 +21,48 @@ export function createAdmission({
   pressure,
   refused,
 }: {
-  /** Requests of all organisations that run at the same time, streams included. One organisation may run half of them. */
+  /** Requests of all organisations that run at the same time, streams included; FairShares has what one of them may run. */
   maximumRunning: number
   pressure: () => Pressure | null
   refused: (reason: RefusalReason) => void
 }): Admission {
-  const maximumOfOwner = Math.max(1, Math.floor(maximumRunning / 2))
-  const owners = new Map<string, number>()
-  let total = 0
+  const running = new FairShares(maximumRunning)
 
-  function reasonToRefuse(ofOwner: number): RefusalReason | undefined {
-    if (total >= maximumRunning) return 'running'
-    if (ofOwner >= maximumOfOwner) return 'share'
+  function reasonToRefuse(owner: string): RefusalReason | undefined {
+    const ofOwner = running.usedBy(owner)
+    const { total, owners } = running
+    if (!running.hasRoom(owner)) return ofOwner === 0 ? 'running' : 'share'
     const lacking = total < runningUnderPressure ? null : pressure()
     if (lacking === 'memory') return lacking
     // Those with less than half of the average are admitted, so that the load of one organisation does not close the service to others.
-    if (lacking === 'event_loop' && ofOwner * owners.size * 2 > total) return lacking
+    if (lacking === 'event_loop' && ofOwner * owners * 2 > total) return lacking
     return undefined
   }
 
   return {
     enter(owner) {
-      const ofOwner = owners.get(owner) ?? 0
-      const reason = reasonToRefuse(ofOwner)
+      const reason = reasonToRefuse(owner)
       if (reason) {
         refused(reason)
-        throw toError(reason, maximumRunning, maximumOfOwner)
+        throw toError(reason, maximumRunning, running.usedBy(owner))
       }
-      total++
-      owners.set(owner, ofOwner + 1)
+      running.take(owner)
       let left = false
       return () => {
         if (left) return
         left = true
-        total--
-        const rest = owners.get(owner)! - 1
-        if (rest > 0) owners.set(owner, rest)
-        else owners.delete(owner)
+        running.release(owner)
       }
     },
-    running: () => total,
+    running: () => running.total,
   }
 }
 
-function toError(reason: RefusalReason, maximumRunning: number, maximumOfOwner: number): AppError {
+function toError(reason: RefusalReason, maximumRunning: number, ofOwner: number): AppError {
   if (reason === 'share') {
     return new AppError(
       'rate_limit_exceeded',
-      `This organisation may run ${maximumOfOwner} requests at the same time. Try again when one of them has ended.`,
+      `This organisation may run ${ofOwner} requests at the same time. Try again when one of them has ended.`,
       { retryAfterSeconds },
     )
   }

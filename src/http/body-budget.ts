@@ -2,7 +2,7 @@ import { AppError } from '../kernel/index.ts'
 
 /**
  * Bounds the memory of request bodies. Bytes count from their arrival until the response ends, because a stream keeps its prompt.
- * One organisation may use half of it, so that the others are always served.
+ * One organisation may use half of it. What it may use shrinks with what is free, so that several busy ones leave room for the next one.
  */
 export interface BodyBudget {
   /** Opens the account of one request. `owner` is its organisation. */
@@ -19,6 +19,11 @@ export interface BodyAccount {
 }
 
 const retryAfterSeconds = 2
+/**
+ * An organisation may use so many times what is left (dynamic thresholds, as FairShares, with α = 2): two busy ones get two fifths each. More than once, so that
+ * a body of half the budget fits next to small ones of others.
+ */
+const timesFree = 2
 
 export function createBodyBudget(maximumBytes: number): BodyBudget {
   const maximumBytesOfOwner = Math.floor(maximumBytes / 2)
@@ -36,7 +41,7 @@ export function createBodyBudget(maximumBytes: number): BodyBudget {
             { retryAfterSeconds },
           )
         }
-        if (total + bytes > maximumBytes) {
+        if (ofOwner() + bytes > timesFree * (maximumBytes - total - bytes)) {
           throw new AppError('overloaded', 'Too many large requests are in flight. Try again in a moment.', {
             retryAfterSeconds,
             internal: `request bodies in flight would exceed ${maximumBytes} bytes`,

@@ -57,7 +57,7 @@ describe('request bodies in flight', () => {
     expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0)
     expectStatus(await send(two, 50_000), 200)
 
-    const second = await startUpload(two, 80_000)
+    const second = await startUpload(two, 70_000)
     const shed = await send(three, 50_000)
     expectStatus(shed, 503)
     expect(shed.body.error.code).toBe('overloaded')
@@ -66,7 +66,22 @@ describe('request bodies in flight', () => {
 
     first.release()
     await untilStatus(200, () => send(three, 50_000))
-    await untilStatus(200, () => send(one, 90_000))
+    await untilStatus(200, () => send(one, 80_000))
+    second.release()
+  })
+
+  it('of several organisations leave room for another one', async () => {
+    const [one, two, three] = [
+      await portico.createOrganisation(),
+      await portico.createOrganisation(),
+      await portico.createOrganisation(),
+    ]
+    const first = await startUpload(one, 99_000)
+    const shed = await send(two, 90_000)
+    expect(expectStatus(shed, 503).error.code).toBe('overloaded')
+    const second = await startUpload(two, 60_000)
+    expectStatus(await send(three, 10_000), 200)
+    first.release()
     second.release()
   })
 
