@@ -16,6 +16,8 @@ export interface Verdict {
   leakedHolds: number
   overrunPeriods: number
   highestOverrunPicoUsd: bigint
+  /** One line for each overrun. */
+  overruns: string[]
 }
 
 interface StoredEntry {
@@ -56,6 +58,7 @@ export async function verify(database: Database, calls: readonly SimulatedCall[]
     leakedHolds: holds.length,
     overrunPeriods: 0,
     highestOverrunPicoUsd: 0n,
+    overruns: [],
   }
   return { ...verdict, ...(await findOverruns(database, organisationIds, rows, calls)) }
 }
@@ -83,17 +86,18 @@ async function findOverruns(
   organisationIds: string[],
   rows: readonly StoredEntry[],
   calls: readonly SimulatedCall[],
-): Promise<Pick<Verdict, 'periods' | 'overrunPeriods' | 'highestOverrunPicoUsd'>> {
+): Promise<Pick<Verdict, 'periods' | 'overrunPeriods' | 'highestOverrunPicoUsd' | 'overruns'>> {
   const periods = await database.query<{ organisation_id: string; period: string; starts_at: Date; ends_at: Date }>(
     'select organisation_id, period, starts_at, ends_at from ledger_periods where organisation_id = any($1::uuid[])',
     [organisationIds],
   )
   let overrunPeriods = 0
   let highestOverrunPicoUsd = 0n
+  const overruns: string[] = []
+  const byId = new Map<string, SimulatedCall>(calls.map((call) => [call.requestId, call]))
   for (const period of periods) {
-    const billed = rows
-      .filter((row) => row.organisation_id === period.organisation_id && row.period === period.period)
-      .reduce((sum, row) => sum + row.billed_pico_usd, 0n)
+    const entered = rows.filter((row) => row.organisation_id === period.organisation_id && row.period === period.period)
+    const billed = entered.reduce((sum, row) => sum + row.billed_pico_usd, 0n)
     // A call reads the clock a moment after the simulation recorded its start.
     const budget = calls
       .filter(
@@ -106,8 +110,21 @@ async function findOverruns(
         (most, call) => (call.organisation.monthlyBudgetPicoUsd > most ? call.organisation.monthlyBudgetPicoUsd : most),
         0n,
       )
-    if (billed > budget) overrunPeriods += 1
+    if (billed > budget) {
+      overrunPeriods += 1
+      const { organisation_id: organisation, starts_at: startsAt, ends_at: endsAt } = period
+      const entries = entered.map((row) => {
+        const call = byId.get(row.request_id)
+        return {
+          recorded: call && new Date(call.startedAt).toISOString(),
+          budget: String(call?.organisation.monthlyBudgetPicoUsd),
+          billed: String(row.billed_pico_usd),
+          ending: row.ending,
+        }
+      })
+      overruns.push(JSON.stringify({ organisation, startsAt, endsAt, budget: String(budget), entries }))
+    }
     if (billed - budget > highestOverrunPicoUsd) highestOverrunPicoUsd = billed - budget
   }
-  return { periods: periods.length, overrunPeriods, highestOverrunPicoUsd }
+  return { periods: periods.length, overrunPeriods, highestOverrunPicoUsd, overruns }
 }
