@@ -1,5 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -16,7 +19,8 @@ import { median } from './runner/ratios.ts'
 /**
  * Processor time of one call, in microseconds, as a ratio to a bare Node proxy: of the main thread and of the whole process. It
  * depends less on other programs than rates do. The targets take turns; the median of all rounds and the least are printed. "no-ledger" is the
- * gateway with a ledger that records nothing; "idle" is the time for each call in which the main thread had nothing to do.
+ * gateway with a ledger that records nothing, "telemetry" is "local" that exports metrics and the traces of a tenth of the calls,
+ * "traced" of all; "idle" is the time for each call in which the main thread had nothing to do.
  *
  *   npm run bench:gateway-cpu -- --calls 500 --rounds 9 --connections 16 --targets no-ledger,local,database
  *
@@ -92,13 +96,28 @@ async function startTargets(folder: string, upstream: string): Promise<Target[]>
   if (wanted.includes('no-ledger')) targets.push(await role('unmetered', 'no-ledger', '/v1/gateway/chat/completions'))
   if (values.before !== undefined)
     targets.push(await role('unmetered', 'before', '/v1/gateway/chat/completions', values.before))
-  for (const journal of ['local', 'database']) {
-    if (!wanted.includes(journal)) continue
-    const portico = await startBenchPortico(path.join(folder, journal), upstream, journal, environment(journal))
-    const { url, apiKey: key, child, stop } = portico
-    targets.push({ name: journal, url: `${url}/v1/gateway/chat/completions`, key, child, stop })
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: await startCollector() }
+  const services: [name: string, journal: string, variables: Record<string, string>][] = [
+    ['local', 'local', {}],
+    ['database', 'database', {}],
+    ['telemetry', 'local', collector],
+    ['traced', 'local', { ...collector, PORTICO_TRACES_SAMPLE_RATIO: '1' }],
+  ]
+  for (const [name, journal, variables] of services) {
+    if (!wanted.includes(name)) continue
+    const all = { ...environment(name), ...variables }
+    const { url, apiKey: key, child, stop } = await startBenchPortico(path.join(folder, name), upstream, journal, all)
+    targets.push({ name, url: `${url}/v1/gateway/chat/completions`, key, child, stop })
   }
   return targets
+}
+
+/** Accepts every export. Ends with this process. */
+async function startCollector(): Promise<string> {
+  const server = createServer((request, response) => request.resume().on('end', () => response.end()))
+  server.unref().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 function chosenWorks(): Work[] {
