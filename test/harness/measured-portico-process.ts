@@ -1,8 +1,10 @@
 import type { Worker } from 'node:worker_threads'
+import { collect, collectInThreads } from './collect-in-threads.ts'
 import { startPortico } from './portico.ts'
 
 /**
- * The whole service in a process that reports its memory, for mixed-load.ts. Needs --expose-gc. First argument: settings as JSON.
+ * The whole service in a process that reports its memory, for mixed-load.ts. Needs --expose-gc, and --import of
+ * collect-in-threads.ts in NODE_OPTIONS. First argument: settings as JSON.
  * Sends `{url, operatorToken}` once, then a `MemoryReport` for each message.
  */
 
@@ -13,7 +15,7 @@ export interface MemoryReport {
   externalBytes: number
   /** Resident set of the whole process, with its threads and the reserves of its allocators. */
   residentBytes: number
-  /** Physical memory of the JavaScript heaps of all other threads. They cannot be collected from here. */
+  /** Physical memory of the JavaScript heaps of all other threads, after a collection in each. */
   threadHeapBytes: number
   /** Sockets, timers and other resources that keep an event loop alive. */
   openHandles: number
@@ -39,6 +41,7 @@ process.send!({ url: portico.url, operatorToken: portico.operatorToken })
 async function report() {
   for (let round = 0; round < collections; round++) {
     collect()
+    await collectInThreads(threads.size)
     await new Promise((resolve) => setImmediate(resolve))
   }
   const { heapUsed, external, rss } = process.memoryUsage()
@@ -50,15 +53,6 @@ async function report() {
     openHandles: process.getActiveResourcesInfo().length,
     databaseBytes: await readDatabaseBytes(),
   } satisfies MemoryReport)
-}
-
-/**
- * The collection of a heap at its limit, which also returns free pages to the operating system. After an ordinary one V8 keeps them, and
- * whether it returns them later depends on when it finds the thread idle: the resident set would vary by 100 MB.
- */
-function collect() {
-  const gc = globalThis.gc as (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void
-  gc({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
 
 async function readThreadHeapBytes(): Promise<number> {

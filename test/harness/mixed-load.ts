@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { MemoryReport } from './measured-portico-process.ts'
 import {
   createApiClient,
@@ -30,6 +31,8 @@ export interface MixedLoad {
 }
 
 const program = path.join(import.meta.dirname, 'measured-portico-process.ts')
+/** Its threads have other arguments than the process, and the same NODE_OPTIONS. */
+const collectInThreads = pathToFileURL(path.join(import.meta.dirname, 'collect-in-threads.ts')).href
 /** Close to the limit of 16 KiB. */
 const metadataBytes = 15_000
 const listedDocuments = 100
@@ -44,6 +47,7 @@ export async function startMixedLoad({
   const child = fork(program, [JSON.stringify(upstream.settings)], {
     execPath: path.join(import.meta.dirname, '../../bin/run'),
     execArgv: ['--expose-gc'],
+    env: { ...process.env, NODE_OPTIONS: `--import=${collectInThreads}` },
   })
   const exited = once(child, 'exit')
   const message = async () => {
