@@ -1,4 +1,4 @@
-import { AppError } from '../kernel/index.ts'
+import { AppError, FairShares } from '../kernel/index.ts'
 
 /**
  * Bounds the memory of request bodies. Bytes count from their arrival until the response ends, because a stream keeps its prompt.
@@ -27,21 +27,20 @@ const timesFree = 2
 
 export function createBodyBudget(maximumBytes: number): BodyBudget {
   const maximumBytesOfOwner = Math.floor(maximumBytes / 2)
-  const owners = new Map<string, number>()
-  let total = 0
+  const shares = new FairShares(maximumBytes)
   return {
     open(owner) {
       let taken = 0
-      const ofOwner = () => owners.get(owner) ?? 0
       const assertRoom = (bytes: number) => {
-        if (ofOwner() + bytes > maximumBytesOfOwner) {
+        const ofOwner = shares.usedBy(owner) + bytes
+        if (ofOwner > maximumBytesOfOwner) {
           throw new AppError(
             'rate_limit_exceeded',
             `The request bodies that this organisation has in flight would exceed ${maximumBytesOfOwner} bytes. Send large requests one after another.`,
             { retryAfterSeconds },
           )
         }
-        if (ofOwner() + bytes > timesFree * (maximumBytes - total - bytes)) {
+        if (ofOwner > timesFree * (maximumBytes - shares.total - bytes)) {
           throw new AppError('overloaded', 'Too many large requests are in flight. Try again in a moment.', {
             retryAfterSeconds,
             internal: `request bodies in flight would exceed ${maximumBytes} bytes`,
@@ -53,14 +52,10 @@ export function createBodyBudget(maximumBytes: number): BodyBudget {
         take(bytes) {
           assertRoom(bytes)
           taken += bytes
-          total += bytes
-          owners.set(owner, ofOwner() + bytes)
+          shares.take(owner, bytes)
         },
         close() {
-          total -= taken
-          const rest = ofOwner() - taken
-          if (rest > 0) owners.set(owner, rest)
-          else owners.delete(owner)
+          shares.release(owner, taken)
           taken = 0
         },
       }

@@ -1,10 +1,10 @@
+import { FairShares } from '../kernel/index.ts'
 import type { ConnectionsView } from './port.ts'
 import { failure } from './wire-failure.ts'
 
 /**
- * Fair shares of one provider's connections. A tenant may take a connection while it holds fewer than are free (dynamic thresholds with
- * α = 1, Choudhury and Hahne 1998): one tenant gets half of them, two busy tenants get a third each, and some connections always stay free
- * for the next tenant, however long the calls of the others take.
+ * Fair shares of one provider's connections (FairShares), so that some stay free for the next tenant, however long the calls of the others
+ * take.
  */
 export type ConnectionShares = ReturnType<typeof createConnectionShares>
 
@@ -17,61 +17,55 @@ interface Waiter {
   admit(leave: () => void): void
 }
 
-interface Tenant {
-  held: number
-  waiting: Set<Waiter>
-}
+type Tenants = Map<string, Set<Waiter>>
 
 /** Upper bound on the tenants of a view. */
 const shownTenants = 5
 
 export function createConnectionShares(total: number) {
-  const tenants = new Map<string, Tenant>()
-  let taken = 0
+  const shares = new FairShares(total)
+  /** The calls that wait, of all tenants that hold connections or wait. */
+  const tenants: Tenants = new Map()
 
-  const mayTake = ({ held }: Tenant) => taken < total && held < total - taken
-
-  function take(id: string, tenant: Tenant): () => void {
-    tenant.held++
-    taken++
+  function take(id: string): () => void {
+    shares.take(id)
     let left = false
     return () => {
       if (left) return
       left = true
-      tenant.held--
-      taken--
-      forget(id, tenant)
+      shares.release(id)
+      forget(id)
       admitNext()
     }
   }
 
-  function forget(id: string, { held, waiting }: Tenant) {
-    if (held === 0 && waiting.size === 0) tenants.delete(id)
+  function forget(id: string) {
+    if (shares.usedBy(id) === 0 && tenants.get(id)?.size === 0) tenants.delete(id)
   }
 
   /** Admits the longest-waiting call of the tenant that holds the fewest connections, while there is one that may be admitted. */
   function admitNext() {
     for (;;) {
-      let next: [string, Tenant] | undefined
-      for (const entry of tenants) {
-        if (entry[1].waiting.size === 0 || !mayTake(entry[1])) continue
-        if (next === undefined || entry[1].held < next[1].held) next = entry
+      let next: string | undefined
+      for (const [id, waiting] of tenants) {
+        if (waiting.size === 0 || !shares.hasRoom(id)) continue
+        if (next === undefined || shares.usedBy(id) < shares.usedBy(next)) next = id
       }
       if (next === undefined) return
-      const [id, tenant] = next
-      const [waiter] = tenant.waiting
-      tenant.waiting.delete(waiter!)
-      waiter!.admit(take(id, tenant))
+      const waiting = tenants.get(next)!
+      const [waiter] = waiting
+      waiting.delete(waiter!)
+      waiter!.admit(take(next))
     }
   }
 
   /** The same without a wait: undefined if there is no connection now. Throws the signal's reason. */
   function enterAtOnce(id: string, signal: AbortSignal): (() => void) | undefined {
     signal.throwIfAborted()
-    let tenant = tenants.get(id)
-    if (!tenant) tenants.set(id, (tenant = { held: 0, waiting: new Set() }))
+    let waiting = tenants.get(id)
+    if (!waiting) tenants.set(id, (waiting = new Set()))
     // Earlier calls come first.
-    return tenant.waiting.size === 0 && mayTake(tenant) ? take(id, tenant) : undefined
+    return waiting.size === 0 && shares.hasRoom(id) ? take(id) : undefined
   }
 
   return {
@@ -82,28 +76,25 @@ export function createConnectionShares(total: number) {
     async enter(id: string, signal: AbortSignal): Promise<() => void> {
       const leave = enterAtOnce(id, signal)
       if (leave) return leave
-      const tenant = tenants.get(id)!
+      const waiting = tenants.get(id)!
       const mostWaiting = Math.max(1, Math.floor(total / 2)) * waitingPerShare
-      if (tenant.waiting.size >= mostWaiting) {
-        forget(id, tenant)
-        throw refusal(tenant, total)
+      const refused = () => refusal(shares.usedBy(id), total)
+      if (waiting.size >= mostWaiting) {
+        forget(id)
+        throw refused()
       }
-      const { waiting } = tenant
-      return waitForTurn(waiting, signal, {
-        timedOut: () => refusal(tenant, total),
-        onGivenUp: () => forget(id, tenant),
-      })
+      return waitForTurn(waiting, signal, { timedOut: refused, onGivenUp: () => forget(id) })
     },
     enterAtOnce,
-    view: () => viewOf(tenants, total, taken),
+    view: () => viewOf(tenants, shares),
   }
 }
 
-function viewOf(tenants: ReadonlyMap<string, Tenant>, total: number, taken: number): ConnectionsView {
-  const all = [...tenants].map(([id, { held, waiting }]) => ({ id, held, waiting: waiting.size }))
+function viewOf(tenants: Tenants, shares: FairShares): ConnectionsView {
+  const all = [...tenants].map(([id, waiting]) => ({ id, held: shares.usedBy(id), waiting: waiting.size }))
   return {
-    maximum: total,
-    inUse: taken,
+    maximum: shares.maximum,
+    inUse: shares.total,
     waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
     tenants: all.toSorted((left, right) => right.held - left.held).slice(0, shownTenants),
   }
@@ -140,7 +131,7 @@ function waitForTurn(
   })
 }
 
-function refusal({ held }: Tenant, total: number) {
+function refusal(held: number, total: number) {
   const full = { retryAfterSeconds: 1 }
   // A tenant that holds no connection has not used up its share.
   return held === 0
