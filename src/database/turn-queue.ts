@@ -1,4 +1,4 @@
-import { currentOrganisation, FairShares } from '../kernel/index.ts'
+import { currentOrganisation, FairShares, Turns } from '../kernel/index.ts'
 import { maximumWaiting, noFreeConnection, tooManyWaiting } from './session.ts'
 
 interface Waiter {
@@ -25,8 +25,7 @@ const noOrganisation = ''
 /** What waits, by organisation. */
 class WaitingTurns {
   readonly #shares = new FairShares(maximumWaiting)
-  /** Those of an organisation in the order of their calls; the organisation whose turn is next comes first. */
-  readonly #queues = new Map<string, Waiter[]>()
+  readonly #turns = new Turns<Waiter>()
   #last: (() => void) | undefined
 
   get size(): number {
@@ -45,18 +44,17 @@ class WaitingTurns {
         end()
         resolve()
       }
-      const queue = this.#queues.get(owner) ?? []
       const waiter: Waiter = { grant, background, sinceMs: performance.now() }
       const giveUp = (error: unknown) => {
         end()
-        this.#remove(owner, queue, queue.indexOf(waiter))
+        this.#turns.remove(owner, waiter)
+        this.#shares.release(owner)
         reject(error as Error)
       }
       const onAbort = () => giveUp(signal!.reason)
       const timer = waitMs === undefined ? undefined : setTimeout(() => giveUp(noFreeConnection(waitMs)), waitMs)
       signal?.addEventListener('abort', onAbort, { once: true })
-      queue.push(waiter)
-      this.#queues.set(owner, queue)
+      this.#turns.add(owner, waiter)
       this.#shares.take(owner)
     })
   }
@@ -68,31 +66,19 @@ class WaitingTurns {
 
   /** The grant of the next turn. */
   takeNext(): (() => void) | undefined {
-    for (const [owner, queue] of this.#queues) {
-      const place = queue.findIndex(hasPriority)
-      if (place >= 0) return this.#takeOf(owner, queue, place)
-    }
-    if (this.#last) {
-      const last = this.#last
-      this.#last = undefined
-      return last
-    }
-    for (const [owner, queue] of this.#queues) return this.#takeOf(owner, queue, 0)
-    return undefined
+    return this.#takeFirst(hasPriority) ?? this.#takeLast() ?? this.#takeFirst()
   }
 
-  /** The next turn of its organisation comes after those of the others. */
-  #takeOf(owner: string, queue: Waiter[], place: number): () => void {
-    this.#queues.delete(owner)
-    this.#queues.set(owner, queue)
-    return this.#remove(owner, queue, place).grant
+  #takeFirst(isReady?: (waiter: Waiter) => boolean): (() => void) | undefined {
+    const next = this.#turns.takeNext(isReady)
+    if (next) this.#shares.release(next.owner)
+    return next?.item.grant
   }
 
-  #remove(owner: string, queue: Waiter[], place: number): Waiter {
-    const [waiter] = queue.splice(place, 1)
-    this.#shares.release(owner)
-    if (queue.length === 0) this.#queues.delete(owner)
-    return waiter!
+  #takeLast(): (() => void) | undefined {
+    const last = this.#last
+    this.#last = undefined
+    return last
   }
 }
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { AppError, type BodyFormat, type BodyReader } from '../kernel/index.ts'
+import { AppError, type BodyFormat, type BodyReader, Turns } from '../kernel/index.ts'
 import { type BodyResult, type BodyTask, unpackTexts } from './body-messages.ts'
 
 /** Parses bodies in a separate thread, one at a time, alternating between organisations. The body budget bounds the queue. */
@@ -19,17 +19,15 @@ interface Waiting {
 
 /** The thread starts with its first body. */
 export function createBodyThread() {
-  /** By organisation, in the order of their turns. */
-  const queues = new Map<string, Waiting[]>()
+  /** By organisation. */
+  const waiting = new Turns<Waiting>()
   let worker: Worker | undefined
   let current: Waiting | undefined
 
   function next() {
-    const [owner, queue] = queues.entries().next().value ?? []
-    if (current || owner === undefined || !queue) return
-    const task = queue.shift()!
-    queues.delete(owner)
-    if (queue.length > 0) queues.set(owner, queue)
+    if (current) return
+    const task = waiting.takeNext()?.item
+    if (!task) return
     if (task.signal.aborted) {
       task.reject(task.signal.reason)
       return next()
@@ -76,10 +74,7 @@ export function createBodyThread() {
       signal: AbortSignal,
     ): Promise<Body> {
       return new Promise<Body>((resolve, reject) => {
-        const queue = queues.get(owner)
-        const task: Waiting = { bytes, reader, format, signal, resolve: resolve as (body: unknown) => void, reject }
-        if (queue) queue.push(task)
-        else queues.set(owner, [task])
+        waiting.add(owner, { bytes, reader, format, signal, resolve: resolve as (body: unknown) => void, reject })
         next()
       })
     },

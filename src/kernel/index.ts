@@ -38,3 +38,4 @@ export {
 export type { BodyShape } from './json-scan.ts'
 export { assertStorableTexts, toStorable } from './storable-text.ts'
 export { toWebUrl } from './web-url.ts'
+export { Turns } from './turns.ts'
