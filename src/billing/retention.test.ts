@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type DatabasePlace, freshDatabasePlace } from '../../test/harness/database.ts'
+import { type DatabasePlace, freshDatabasePlace, withoutPooler } from '../../test/harness/database.ts'
 import { usageReportQuerySchema, usageRequestsQuerySchema } from '../contract/usage-reports.ts'
 import { type Databases, openDatabases } from '../database/index.ts'
 import { silentLog, systemClock } from '../kernel/index.ts'
@@ -209,7 +209,7 @@ async function killWithinRemoval(): Promise<void> {
   const script = path.join(import.meta.dirname, '../../test/harness/entry-removal-process.ts')
   const child = spawn(
     process.execPath,
-    [script, place.dataFolder, place.databaseDirectUrl ?? place.databaseUrl ?? '', new Date(keptFrom).toISOString()],
+    [script, place.dataFolder, withoutPooler(place).databaseUrl ?? '', new Date(keptFrom).toISOString()],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const ended = once(child, 'exit')

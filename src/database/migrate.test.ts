@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../../test/harness/database.ts'
+import { type DatabasePlace, freshDatabasePlace, testServerUrl, withoutPooler } from '../../test/harness/database.ts'
 import { type Log, silentLog, systemClock } from '../kernel/index.ts'
 import { openDatabases } from './index.ts'
 import { migrate } from './migrate.ts'
@@ -112,7 +112,7 @@ describe.skipIf(testServerUrl() === undefined)('a script that waits for a lock (
 
   beforeEach(async () => {
     await (await open()).close()
-    other = new pg.Client(place.databaseDirectUrl ?? place.databaseUrl)
+    other = new pg.Client(withoutPooler(place).databaseUrl)
     await other.connect()
   })
   afterEach(() => other.end())
@@ -124,7 +124,7 @@ describe.skipIf(testServerUrl() === undefined)('a script that waits for a lock (
     const opening = open({ ...silentLog, warn: () => waiting.resolve() })
     await waiting.promise
     // The script holds no place in the queue between its attempts.
-    const writer = new pg.Client(place.databaseDirectUrl ?? place.databaseUrl)
+    const writer = new pg.Client(withoutPooler(place).databaseUrl)
     await writer.connect()
     await writer.query(`set lock_timeout = '2s'; update portico_control.organisations set name = name`)
     await writer.end()
@@ -137,10 +137,9 @@ describe.skipIf(testServerUrl() === undefined)('a script that waits for a lock (
   test('stops the start when the lock never becomes free', async () => {
     await other.query('begin; lock table portico_control.organisations in row exclusive mode')
     write('9001-column', 'alter table organisations add column test_column int')
-    const { databaseUrl, databaseDirectUrl } = place
     const source = createServerSource({
       name: 'control',
-      url: databaseDirectUrl ?? databaseUrl!,
+      url: withoutPooler(place).databaseUrl!,
       searchPath: 'portico_control',
       limits: defaultLimits,
       log: silentLog,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../harness/database.ts'
+import { type DatabasePlace, freshDatabasePlace, testServerUrl, withoutPooler } from '../harness/database.ts'
 import { type FaultProxy, startFaultProxy } from '../harness/ledger-crash/fault-proxy.ts'
 import { hasPgBouncer, type Pooler, startPgBouncer } from '../harness/pgbouncer.ts'
 import {
@@ -51,7 +51,7 @@ describe.skipIf(!hasServer).each(ways)(
 
     beforeAll(async () => {
       place = await freshDatabasePlace()
-      const server = place.databaseDirectUrl ?? place.databaseUrl!
+      const server = withoutPooler(place).databaseUrl!
       proxy = await startFaultProxy(server)
       pooler = isPooled ? await startPgBouncer(server, 'transaction') : undefined
       const databaseUrl = pooler?.through(server) ?? server

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
-import { freshDatabasePlace, testServerUrl } from '../harness/database.ts'
+import { freshDatabasePlace, testServerUrl, withoutPooler } from '../harness/database.ts'
 import { expectStatus, startPortico } from '../harness/portico.ts'
 
 const hasServer = testServerUrl() !== undefined
@@ -29,7 +29,7 @@ describe.skipIf(!hasServer)(
         return { status, retryAfter: headers.get('retry-after'), body, ms: performance.now() - startedMs }
       }
       expect(await list()).toMatchObject({ status: 200 })
-      const other = new pg.Client(place.databaseDirectUrl ?? place.databaseUrl)
+      const other = new pg.Client(withoutPooler(place).databaseUrl)
       await other.connect()
       await other.query('begin; lock table portico_corpus.documents in access exclusive mode')
       const answers = await Promise.all(Array.from({ length: 8 }, list))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../harness/database.ts'
+import { type DatabasePlace, freshDatabasePlace, testServerUrl, withoutPooler } from '../harness/database.ts'
 import { hasPgBouncer, type Pooler, startPgBouncer } from '../harness/pgbouncer.ts'
 import {
   createApiClient,
@@ -28,7 +28,7 @@ describe.skipIf(!isPossible)(
 
     beforeAll(async () => {
       place = await freshDatabasePlace()
-      const server = place.databaseDirectUrl ?? place.databaseUrl!
+      const server = withoutPooler(place).databaseUrl!
       pooler = await startPgBouncer(server, 'transaction')
       const pooled = { ...place, databaseUrl: pooler.through(server), databaseDirectUrl: server }
       one = await startPortico({ place: pooled })

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type Databases, openDatabases } from '../../src/database/index.ts'
 import { silentLog, systemClock } from '../../src/kernel/index.ts'
-import { type DatabasePlace, freshDatabasePlace, makeTestFolder } from '../harness/database.ts'
+import { type DatabasePlace, freshDatabasePlace, makeTestFolder, withoutPooler } from '../harness/database.ts'
 import { runOnServer } from '../harness/database-template.ts'
 import { createApiClient, expectStatus, startPortico } from '../harness/portico.ts'
 
@@ -54,7 +54,7 @@ async function restore(version: string): Promise<DatabasePlace> {
 
 async function emptyPlace(): Promise<DatabasePlace> {
   const place = await freshDatabasePlace()
-  const url = place.databaseDirectUrl ?? place.databaseUrl
+  const url = withoutPooler(place).databaseUrl
   if (url !== undefined) {
     for (const name of names) await runOnServer(url, `drop schema portico_${name} cascade`)
     return place

@@ -8,6 +8,7 @@ import {
   freshDatabasePlace,
   freshDataFolder,
   testServerUrl,
+  withoutPooler,
 } from '../../../test/harness/database.ts'
 import { createUuid, silentLog, systemClock } from '../../kernel/index.ts'
 import {
@@ -42,7 +43,7 @@ describe.skipIf(testServerUrl() === undefined)('a move to a server', () => {
   })
   beforeEach(async () => {
     place = await freshDatabasePlace()
-    const url = place.databaseDirectUrl ?? place.databaseUrl!
+    const url = withoutPooler(place).databaseUrl!
     target = await openDatabases({ ...options, dataFolder: place.dataFolder, databaseUrl: url })
     return async () => {
       await target.close()
@@ -197,7 +198,7 @@ describe.skipIf(testServerUrl() === undefined)('a move to a server', () => {
     await moveDatabase({ ...corpus, moveId, onProgress: () => {} })
     expect(await checkTarget({ ...corpus, moveId })).toBe(true)
     await expect(checkTarget({ ...corpus, moveId: createUuid() })).rejects.toThrow('a part of another data folder')
-    const databaseUrl = place.databaseDirectUrl ?? place.databaseUrl!
+    const databaseUrl = withoutPooler(place).databaseUrl!
     const start = openDatabases({ ...options, allowUnfinishedMove: false, dataFolder: place.dataFolder, databaseUrl })
     await expect(start).rejects.toThrow('finish with portico migrate embedded-to-postgres')
   }, 120_000)

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type DatabasePlace, freshDatabasePlace, testServerUrl } from '../../../test/harness/database.ts'
+import { type DatabasePlace, freshDatabasePlace, testServerUrl, withoutPooler } from '../../../test/harness/database.ts'
 import { hasPgBouncer, type Pooler, startPgBouncer } from '../../../test/harness/pgbouncer.ts'
 import { silentLog, systemClock } from '../../kernel/index.ts'
 import { type Databases, openDatabases } from '../index.ts'
@@ -17,7 +17,7 @@ describe.skipIf(!isPossible)(
 
     beforeEach(async () => {
       place = await freshDatabasePlace()
-      server = place.databaseDirectUrl ?? place.databaseUrl!
+      server = withoutPooler(place).databaseUrl!
     })
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((databases) => databases.close()))
@@ -62,7 +62,7 @@ describe.skipIf(!isPossible)(
 
     test('a direct URL of another database prevents the start', async () => {
       const other = await freshDatabasePlace()
-      const otherUrl = other.databaseDirectUrl ?? other.databaseUrl!
+      const otherUrl = withoutPooler(other).databaseUrl!
       expect(await refusalOf(open(await startPooler('transaction'), otherUrl))).toMatch(
         /^DatabaseStartError: .*DATABASE_DIRECT_URL.*lead to different databases/,
       )
