@@ -158,6 +158,38 @@ describe('several instances', () => {
     expect((await alive!.audit()).findings).toEqual([])
   })
 
+  test('a call that loads its lease while its instance registers again continues with a lease of the new one', async () => {
+    let whileLoading: (() => Promise<unknown>) | undefined
+    const slow: Database = {
+      ...shared,
+      async query<Row>(...given: Parameters<Database['query']>) {
+        const rows = await shared.query<Row>(...given)
+        const run = given[0].includes('room_wanted_by is distinct from') ? whileLoading : undefined
+        if (run) whileLoading = undefined
+        await run?.()
+        return rows
+      },
+    }
+    const [alive] = await openInstances(1)
+    const [dead] = await openInstances(1, { database: slow })
+    const before = dead!.instanceId()
+    whileLoading = async () => {
+      while (dead!.instanceId() === before) {
+        await silence(dead!)
+        await alive!.maintain()
+        await dead!.maintain()
+      }
+    }
+    const organisation = organisationWith('1')
+    for (const output of [10, 20]) {
+      const hold = await dead!.hold(callOf(organisation))
+      await hold.durable
+      await hold.settle(answered(100, output))
+    }
+    expect(dead!.instanceId()).not.toBe(before)
+    expect((await alive!.audit()).findings).toEqual([])
+  })
+
   test('a closed instance leaves no lease, hold or row behind', async () => {
     const [leaving, staying] = await openInstances(2)
     const organisation = organisationWith('1')

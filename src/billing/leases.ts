@@ -119,6 +119,8 @@ export class Leases {
     const period = await openPeriod(database, organisation, atMs)
     const lease = createLease(instanceId(), id, period, monthlyBudgetPicoUsd, clock.monotonicMs())
     const [state] = await loadPeriodStates(database, instanceId(), [{ organisationId: id, period: period.name }])
+    // Registered again meanwhile: every call would fail on a lease of the instance that is over.
+    if (lease.instanceId !== instanceId()) return this.openNow(organisation, atMs)
     applyPeriodState(lease, state!)
     this.answeredMs.set(lease, state!.roomWantedAt?.getTime() ?? 0)
     this.byOrganisation.set(id, [...(this.byOrganisation.get(id) ?? []), lease])
