@@ -1,5 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import fs from 'node:fs'
-import { createLedger, type LedgerService } from '../../src/billing/index.ts'
+import { createLedger, type Hold, type HoldRequest, type LedgerService } from '../../src/billing/index.ts'
 import { journalFiles } from '../../src/billing/journal/journal-files.ts'
 import type { JournalFiles } from '../../src/billing/index.ts'
 import type { Database } from '../../src/database/index.ts'
@@ -9,6 +10,11 @@ import type { Chance } from './random.ts'
 /** One simulated process: its ledger, and the ways in which it ends or becomes silent. */
 export interface Instance {
   ledger: LedgerService
+  /**
+   * Opens a hold and adds to `readAtMs` what the ledger reads from the clock until it has decided. It reads again when it decides again,
+   * and the clock may have jumped in between: in the period of each reading it has been given the budget of the request.
+   */
+  hold(request: HoldRequest, readAtMs: number[]): Promise<Hold>
   /**
    * Like kill -9: timers stop, statements in flight may or may not take effect, a write of the journal ends at any byte, and no reply
    * arrives. Resolves when the process no longer changes files.
@@ -65,9 +71,16 @@ export async function startInstance({
         }, options),
       ),
   }
+  const decisions = new AsyncLocalStorage<{ readAtMs: number[]; isOver: boolean }>()
   const clock: Clock = {
     ...systemClock,
-    now,
+    now() {
+      const atMs = now()
+      const decision = decisions.getStore()
+      // What a decision has started may read the clock later, and then for something else.
+      if (decision && !decision.isOver && !killed) decision.readAtMs.push(atMs)
+      return atMs
+    },
     every(ms, task) {
       const stop = systemClock.every(ms, () => {
         if (!killed) task()
@@ -111,6 +124,14 @@ export async function startInstance({
   })
   return {
     ledger,
+    async hold(request, readAtMs) {
+      const decision = { readAtMs, isOver: false }
+      try {
+        return await decisions.run(decision, () => ledger.hold(request))
+      } finally {
+        decision.isOver = true
+      }
+    },
     async kill() {
       killed = true
       for (const stop of timers) stop()

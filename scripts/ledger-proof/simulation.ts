@@ -9,8 +9,10 @@ import type { Chance } from './random.ts'
 /** The record of one simulated call; compared with the database at the end. */
 export interface SimulatedCall {
   requestId: RequestId
+  /** With the budget that the ledger is given. */
   organisation: Organisation
-  startedAt: number
+  /** Each time that the ledger read from the clock to choose the period; see `Instance.hold`. Empty: killed or rejected before that. */
+  readAtMs: number[]
   /** The hold was acknowledged as durable, so output may have been sent. */
   durable: boolean
   /** Granted output, which may have been sent. */
@@ -134,7 +136,7 @@ export async function simulate(
     const call: SimulatedCall = {
       requestId: request.requestId,
       organisation,
-      startedAt: now(),
+      readAtMs: [],
       durable: false,
       shownTokens: 0,
       outcome: undefined,
@@ -155,7 +157,7 @@ export async function simulate(
   ): Promise<void> {
     let hold: Hold
     try {
-      hold = await instance.ledger.hold(request)
+      hold = await instance.hold(request, call.readAtMs)
       hold.durable.catch(() => {})
     } catch (error) {
       if (!isAppError(error)) throw error

@@ -24,6 +24,7 @@ interface StoredEntry {
   request_id: string
   organisation_id: string
   period: string
+  started_at: Date
   billed_pico_usd: bigint
   written_off_pico_usd: bigint
   completion_tokens: bigint
@@ -34,7 +35,7 @@ interface StoredEntry {
 export async function verify(database: Database, calls: readonly SimulatedCall[]): Promise<Verdict> {
   const organisationIds = [...new Set(calls.map((call) => call.organisation.id))]
   const rows = await database.query<StoredEntry>(
-    `select request_id, organisation_id, period, billed_pico_usd, written_off_pico_usd, completion_tokens, ending
+    `select request_id, organisation_id, period, started_at, billed_pico_usd, written_off_pico_usd, completion_tokens, ending
      from ledger_entries where organisation_id = any($1::uuid[])`,
     [organisationIds],
   )
@@ -66,6 +67,7 @@ export async function verify(database: Database, calls: readonly SimulatedCall[]
 /** An entry that differs from the record of its call. */
 function isWrong(call: SimulatedCall, entry: StoredEntry | undefined): boolean {
   if (call.refused) return entry !== undefined
+  if (entry && !call.readAtMs.includes(entry.started_at.getTime())) return true
   if (call.receipt) {
     // The result of settle() equals the entry, whichever instance wrote it; a call that never became durable may have no entry.
     if (!entry) return call.durable || call.receipt.billedPicoUsd !== 0n
@@ -80,7 +82,7 @@ function isWrong(call: SimulatedCall, entry: StoredEntry | undefined): boolean {
   return false
 }
 
-/** Compares the bill of a period with the highest budget of any call in it. */
+/** Compares the bill of a period with the highest budget that the ledger was given for it, also by a call that it refused. */
 async function findOverruns(
   database: Database,
   organisationIds: string[],
@@ -98,13 +100,12 @@ async function findOverruns(
   for (const period of periods) {
     const entered = rows.filter((row) => row.organisation_id === period.organisation_id && row.period === period.period)
     const billed = entered.reduce((sum, row) => sum + row.billed_pico_usd, 0n)
-    // A call reads the clock a moment after the simulation recorded its start.
+    const [startsAtMs, endsAtMs] = [period.starts_at.getTime(), period.ends_at.getTime()]
     const budget = calls
       .filter(
         (call) =>
           call.organisation.id === period.organisation_id &&
-          call.startedAt >= period.starts_at.getTime() - 1000 &&
-          call.startedAt < period.ends_at.getTime(),
+          call.readAtMs.some((atMs) => startsAtMs <= atMs && atMs < endsAtMs),
       )
       .reduce(
         (most, call) => (call.organisation.monthlyBudgetPicoUsd > most ? call.organisation.monthlyBudgetPicoUsd : most),
@@ -116,7 +117,7 @@ async function findOverruns(
       const entries = entered.map((row) => {
         const call = byId.get(row.request_id)
         return {
-          recorded: call && new Date(call.startedAt).toISOString(),
+          read: call?.readAtMs.map((atMs) => new Date(atMs).toISOString()),
           budget: String(call?.organisation.monthlyBudgetPicoUsd),
           billed: String(row.billed_pico_usd),
           ending: row.ending,
