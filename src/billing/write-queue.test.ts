@@ -234,6 +234,26 @@ describe('a queue of writes', () => {
     expect(await late.answer).toBe('written')
   })
 
+  test('rejects old writes of an organisation although another one has a new write in the same batch', async () => {
+    const { queue, batches, gates, pass } = createGated(2)
+    const early = [1, 2, 3, 4].map((name) => makeWrite(name))
+    for (const write of early) queue.add(write)
+    await expect.poll(() => gates.length).toBe(1)
+    pass(writeDeadlineMs - 1_000)
+    const late = makeWrite(5, true, false, other)
+    queue.add(late)
+    gates[0]!.resolve()
+    await expect.poll(() => gates.length).toBe(2)
+    expect(batches[1]).toEqual([3, 5])
+    pass(1_000)
+    await expect(early[3]!.answer).rejects.toMatchObject({ code: 'overloaded' })
+    gates[1]!.resolve()
+    expect(await late.answer).toBe('written')
+    await expect.poll(() => gates.length).toBe(3)
+    gates[2]!.resolve()
+    await queue.drained()
+  })
+
   test('is stalled while an attempt to write takes more than 3 seconds', async () => {
     const { queue, pass } = createGated()
     const gate = Promise.withResolvers<void>()

@@ -164,15 +164,19 @@ export class WriteQueue<Write extends QueuedWrite> {
   /** The rejection of a hold or of its growth releases what it reserved. */
   private expire(): void {
     const overdueMs = this.options.clock.monotonicMs() - writeDeadlineMs
-    for (const writes of [this.inFlight, this.waiting]) {
-      for (const write of writes) {
-        if (write.enqueuedMs > overdueMs) return
-        if (!write.mayExpire || write.isExpired) continue
-        write.isExpired = true
-        write.reject(unavailable())
-      }
+    // A batch has writes of several organisations, of which each waited a different time. Those that wait are in the order in which they came.
+    for (const write of this.inFlight) if (write.enqueuedMs <= overdueMs) expireWrite(write)
+    for (const write of this.waiting) {
+      if (write.enqueuedMs > overdueMs) return
+      expireWrite(write)
     }
   }
+}
+
+function expireWrite(write: QueuedWrite): void {
+  if (!write.mayExpire || write.isExpired) return
+  write.isExpired = true
+  write.reject(unavailable())
 }
 
 /** Removes the writes of the next batch from those that wait. */
