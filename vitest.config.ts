@@ -16,7 +16,7 @@ export default defineConfig({
     // Tests in the browser: vitest.console.config.ts.
     exclude: [...configDefaults.exclude, 'test/console/**'],
     globalSetup: ['test/harness/global-setup.ts'],
-    setupFiles: ['test/harness/keep-compiled-code.ts'],
+    setupFiles: ['test/harness/keep-compiled-code.ts', 'test/harness/remove-temporary-folders.ts'],
     sequence: { sequencer: LongestFirst },
     // Node.js loads the files as in production, with its cache of compiled code: two seconds of processor time less per file of a service.
     experimental: { viteModuleRunner: false, nodeLoader: false },

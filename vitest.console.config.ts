@@ -7,7 +7,7 @@ export default defineConfig({
     environment: 'node',
     include: ['test/console/**/*.test.ts'],
     globalSetup: ['test/harness/global-setup.ts', 'test/console/harness/build-once.ts'],
-    setupFiles: ['test/harness/keep-compiled-code.ts'],
+    setupFiles: ['test/harness/keep-compiled-code.ts', 'test/harness/remove-temporary-folders.ts'],
     sequence: { sequencer: LongestFirst },
     // As in vitest.config.ts.
     experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -1,10 +1,8 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { makeTemporaryFolder } from '../test/harness/temporary-folder.ts'
 import { hasReusePort, loadConfig } from './config.ts'
 
-const folder = () => mkdtempSync(path.join(tmpdir(), 'portico-config-'))
+const folder = () => makeTemporaryFolder('config')
 const server = { DATABASE_URL: 'postgres://127.0.0.1/portico' }
 
 describe('the role', () => {

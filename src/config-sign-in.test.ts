@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { makeTemporaryFolder } from '../test/harness/temporary-folder.ts'
 import { loadConfig } from './config.ts'
 
 const complete = {
@@ -16,7 +16,7 @@ const without = (name: keyof typeof complete) => {
 }
 
 function load(environment: Record<string, string>, file: object = {}) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'portico-config-'))
+  const folder = makeTemporaryFolder('config')
   writeFileSync(path.join(folder, 'portico.yaml'), JSON.stringify(file))
   return loadConfig(environment, folder)
 }

@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { makeTemporaryFolder } from '../test/harness/temporary-folder.ts'
 import { ConfigError, loadConfig } from './config.ts'
 
 function folderWith(files: Record<string, string> = {}): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'portico-config-'))
+  const folder = makeTemporaryFolder('config')
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text)
   return folder
 }

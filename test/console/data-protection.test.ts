@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectStatus, type TestOrganisation, uploadForm, waitForDocument } from '../harness/portico.ts'
+import { makeTemporaryFolder } from '../harness/temporary-folder.ts'
 import { expectAccessible, hasBrowser, skipReason, startConsole, type TestConsole } from './harness/console.ts'
 
 let stage: TestConsole
@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser)(`Data protection${skipReason}`, () => {
         .getByRole('button', { name: /^Download the certificate/ })
         .click(),
     ])
-    const file = path.join(tmpdir(), `portico-${process.pid}-${download.suggestedFilename()}`)
+    const file = path.join(makeTemporaryFolder('certificate'), download.suggestedFilename())
     await download.saveAs(file)
     const certificate = JSON.parse(readFileSync(file, 'utf8'))
     expect(certificate).toMatchObject({

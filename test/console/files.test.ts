@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertDocumentRows } from '../harness/document-rows.ts'
 import { expectStatus, type TestOrganisation, uploadForm, waitForDocument } from '../harness/portico.ts'
+import { makeTemporaryFolder } from '../harness/temporary-folder.ts'
 import {
   countRequests,
   expectAccessible,
@@ -27,14 +27,11 @@ beforeAll(async () => {
   organisation = await stage.portico.createOrganisation()
   folder = makeFolder()
 })
-afterAll(async () => {
-  await stage?.stop()
-  if (folder) rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => stage?.stop())
 
 /** A folder as people have it: several formats, a subfolder, a damaged file, an unsupported one, and what systems leave behind. */
 function makeFolder(): string {
-  const root = path.join(mkdtempSync(path.join(tmpdir(), 'portico-files-')), 'handbook')
+  const root = path.join(makeTemporaryFolder('files'), 'handbook')
   mkdirSync(path.join(root, 'travel'), { recursive: true })
   const rows = Array.from({ length: 40_000 }, (_, n) => `${n},city ${n},a remark about the city number ${n}`)
   writeFileSync(path.join(root, 'cities.csv'), ['id,name,remark', ...rows].join('\n'))

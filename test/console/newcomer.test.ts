@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildTextPdf } from '../../src/ingestion/testing/build-documents.ts'
 import { testPassword } from '../harness/people.ts'
+import { makeTemporaryFolder } from '../harness/temporary-folder.ts'
 import { hasBrowser, skipReason, startConsole, type TestConsole, type Window } from './harness/console.ts'
 
 /**
@@ -27,15 +27,12 @@ beforeAll(async () => {
   page = (await stage.openWindow()).page
   folder = makeFolder()
 })
-afterAll(async () => {
-  await stage?.stop()
-  if (folder) rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => stage?.stop())
 
 const sentence = 'Every employee has 30 days of paid leave per year.'
 
 function makeFolder(): string {
-  const root = path.join(mkdtempSync(path.join(tmpdir(), 'portico-newcomer-')), 'handbook')
+  const root = path.join(makeTemporaryFolder('newcomer'), 'handbook')
   mkdirSync(path.join(root, 'rules'), { recursive: true })
   const text = (line: string) => ({ texts: [{ text: line, x: 72, y: 700 }] })
   const pages = [text('Welcome to the company.'), text(sentence), text('Trips below four hours are made by train.')]

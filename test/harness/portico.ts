@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { loadConfig } from '../../src/config.ts'
 import { type Clock, type Log, silentLog } from '../../src/kernel/index.ts'
 import { createService, type Service } from '../../src/service.ts'
 import { type DatabasePlace, freshDatabasePlace, serviceVariables } from './database.ts'
 import { noteRoutes } from './seen-routes.ts'
+import { makeTemporaryFolder } from './temporary-folder.ts'
 
 export { freePort } from './free-port.ts'
 
@@ -116,7 +116,7 @@ function configuration(
   operatorToken: string,
   { settings = {}, environment = {} }: StartOptions,
 ): [Record<string, string>, string] {
-  const folder = mkdtempSync(path.join(tmpdir(), 'portico-config-'))
+  const folder = makeTemporaryFolder('config')
   // JSON is YAML.
   writeFileSync(path.join(folder, 'portico.yaml'), JSON.stringify(settings))
   return [
@@ -247,7 +247,6 @@ export async function startSeparatePortico({
   const stop = () =>
     (stopped ??= (async () => {
       if (running.child.exitCode === null && running.child.signalCode === null) await running.kill('SIGTERM')
-      await removeFolder(folder)
       if (!given) await place.remove()
     })())
   return {

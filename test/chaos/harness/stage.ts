@@ -113,6 +113,8 @@ async function open(
       PORTICO_MAXIMUM_EVENT_LOOP_DELAY_MS: '60000',
       PORTICO_S3_ACCESS_KEY_ID: 'test',
       PORTICO_S3_SECRET_ACCESS_KEY: 'test',
+      // A service that is killed leaves its copies of files there.
+      TMPDIR: extras,
       ...more,
     }
     return startInstance({ name, environment, processes, mayEnd: () => endsAllowed })
