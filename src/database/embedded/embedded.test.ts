@@ -131,6 +131,21 @@ test('a crash between the creation and the rename of a database folder is repair
   fs.rmSync(empty, { recursive: true })
 })
 
+test('analyze samples a quarter of what it samples on a server, also after a lost worker', async () => {
+  const { control } = databases
+  await control.execute('create table sampled as select n from generate_series(1, 1000) n')
+  const bounds = async () => {
+    await control.execute('analyze sampled')
+    const [row] = await control.query<{ bounds: number }>(
+      `select cardinality(histogram_bounds::text::int[]) as bounds from pg_stats where tablename = 'sampled'`,
+    )
+    return row!.bounds
+  }
+  expect(await bounds()).toBe(26)
+  await control.query('select pg_sleep(20)', [], { timeoutMs: 100 }).catch(() => {})
+  expect(await bounds()).toBe(26)
+})
+
 test('maintenance removes dead rows and checkpoints after enough log', async () => {
   const { control } = databases
   await control.execute('create table churned (id int, note text)')
