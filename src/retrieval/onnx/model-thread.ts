@@ -1,8 +1,11 @@
 import { Worker } from 'node:worker_threads'
-import { raceSignal } from '../../kernel/index.ts'
-import { createFairTurns } from './fair-turns.ts'
+import { createFairTurns, raceSignal } from '../../kernel/index.ts'
+import { tooManySearches } from '../too-many-searches.ts'
 import type { OnnxReply, OnnxWork, OnnxWorkerSettings } from './onnx-messages.ts'
 import { howToGet, type ModelUse } from './onnx-model-files.ts'
+
+/** Batches that wait; one search waits with one. One organisation alone may have half of them. */
+const maximumWaiting = 128
 
 interface ReadyWorker {
   worker: Worker
@@ -49,7 +52,7 @@ function createModelThread(first: Worker, { noun }: ModelUse, restart: () => Pro
   let closed = false
   let nextId = 0
   let waiting: { id: number; resolve(values: Float32Array): void; reject(error: Error): void } | undefined
-  const turns = createFairTurns()
+  const turns = createFairTurns({ maximumWaiting, tooMany: tooManySearches })
   watch(first)
 
   function watch(fresh: Worker): Worker {

@@ -5,6 +5,7 @@ import {
   createDocumentId,
   createOrganisationId,
   createSpaceId,
+  type OrganisationId,
   silentLog,
   type SpaceId,
 } from '../../../kernel/index.ts'
@@ -216,6 +217,117 @@ describe('the memory limit', () => {
       `Space ${large} needs 1 MB, above the limit of 1 MB (search.memoryMegabytes): searched by exact scan`,
     ])
     expect([isLoaded(large, small), isLoaded(fixture.spaceId, small)]).toEqual([false, true])
+  })
+})
+
+describe('Spaces of two organisations', () => {
+  const other = { organisationId: createOrganisationId(), spaceId: createSpaceId() }
+
+  it('are searched in turns: the many searches of one do not delay the other', async () => {
+    await fixture.add(sentences(300))
+    await fixture.add(sentences(30), other)
+    await engine.warm()
+    const signal = AbortSignal.timeout(30_000)
+    const vector = (await queryVector('badger'))!
+    const ended: string[] = []
+    const searchIn = async (scope: { organisationId: OrganisationId; spaceId: SpaceId }) => {
+      const space = await engine.openSpace(scope, signal)
+      const vectors = [{ version: space.embeddingVersions[0]!, vector, hasSemantics: true }]
+      await space.findCandidates({ terms: [], vectors, limit: 5 })
+      ended.push(scope === other ? 'other' : 'flood')
+    }
+    await Promise.all([...Array.from({ length: 50 }, () => searchIn(fixture)), searchIn(other)])
+    // Two of the flood are in the thread, and one has the turn before.
+    expect(ended.indexOf('other')).toBeLessThan(4)
+  })
+
+  it('are searched as before when a client leaves, and never after they were evicted', async () => {
+    await fixture.add(sentences(300))
+    await engine.warm()
+    const { organisationId, spaceId } = fixture
+    const left = new AbortController()
+    const vector = (await queryVector('badger'))!
+    const find = async (signal: AbortSignal) => {
+      const space = await engine.openSpace({ organisationId, spaceId }, signal)
+      const vectors = [{ version: space.embeddingVersions[0]!, vector, hasSemantics: true }]
+      return space.findCandidates({ terms: [], vectors, limit: 5 })
+    }
+    const gone = Promise.allSettled(Array.from({ length: 20 }, () => find(left.signal)))
+    const late = find(AbortSignal.timeout(30_000))
+    await Promise.resolve()
+    left.abort(new Error('the client is gone'))
+    engine.reset()
+    for (const one of await gone) expect(one).toMatchObject({ status: 'rejected', reason: left.signal.reason })
+    // The tables were scanned.
+    expect(await late).toHaveLength(5)
+  })
+
+  it('get an error when too many searches of their organisation wait', async () => {
+    await fixture.add(sentences(300))
+    await fixture.add(sentences(30), other)
+    await engine.warm()
+    const signal = AbortSignal.timeout(30_000)
+    const vector = (await queryVector('badger'))!
+    const searchIn = async (scope: { organisationId: OrganisationId; spaceId: SpaceId }) => {
+      const space = await engine.openSpace(scope, signal)
+      const vectors = [{ version: space.embeddingVersions[0]!, vector, hasSemantics: true }]
+      return space.findCandidates({ terms: [], vectors, limit: 5 })
+    }
+    // Two in the thread, and half of those that may wait.
+    const flood = Promise.allSettled(Array.from({ length: 503 }, () => searchIn(fixture)))
+    expect(await searchIn(other)).toHaveLength(5)
+    expect((await flood).filter(({ status }) => status === 'rejected')).toMatchObject([
+      { reason: { code: 'overloaded', retryAfterSeconds: 1 } },
+    ])
+  })
+
+  it('are loaded in turns', async () => {
+    const mine = Array.from({ length: 4 }, () => createSpaceId())
+    for (const spaceId of mine) await fixture.add(sentences(30), { spaceId })
+    await fixture.add(sentences(30), other)
+    const all = [...mine, other.spaceId]
+    const { corpus } = fixture.databases
+    const allWait = Promise.withResolvers<void>()
+    const loaded = new Set<SpaceId>()
+    const noteLoaded = () => all.filter((spaceId) => isLoaded(spaceId, slow)).forEach((spaceId) => loaded.add(spaceId))
+    const database: Database = {
+      ...corpus,
+      async transaction(work, options) {
+        // Chunks are read in the background, searches are not.
+        if (options?.background) {
+          await allWait.promise
+          noteLoaded()
+        }
+        return corpus.transaction(work, options)
+      },
+    }
+    const slow = createMemoryEngine({ database, maximumBytes: 2 ** 30, fromChunks: 1 })
+    await using _ = { [Symbol.asyncDispose]: () => slow.close() }
+    const by = createRetrieval({ index: indexOf(slow), embedder: fixture.embedder })
+    for (const spaceId of mine) await search('badger', { by, spaceId })
+    await by.search({ ...other, query: 'badger', limit: 5, signal: AbortSignal.timeout(30_000) })
+    allWait.resolve()
+    for (const spaceId of all) await untilLoaded(spaceId, slow)
+    noteLoaded()
+    // The first one was being loaded, and the second one waited for longer.
+    expect([...loaded].indexOf(other.spaceId)).toBe(2)
+  })
+
+  it('leave memory in turns: many Spaces of one do not evict those of the other', async () => {
+    const mine = Array.from({ length: 3 }, () => createSpaceId())
+    await fixture.add(sentences(100), other)
+    for (const spaceId of mine) await fixture.add(sentences(100), { spaceId })
+    // Room for two of them: 100 chunks take about 90 KB.
+    const small = createMemoryEngine({ database: fixture.databases.corpus, maximumBytes: 210_000, fromChunks: 1 })
+    await using _ = { [Symbol.asyncDispose]: () => small.close() }
+    const by = createRetrieval({ index: indexOf(small), embedder: fixture.embedder })
+    await by.search({ ...other, query: 'badger', limit: 5, signal: AbortSignal.timeout(30_000) })
+    await untilLoaded(other.spaceId, small)
+    for (const spaceId of mine) {
+      await search('badger', { by, spaceId })
+      await untilLoaded(spaceId, small)
+    }
+    expect([other.spaceId, ...mine].map((spaceId) => isLoaded(spaceId, small))).toEqual([true, false, false, true])
   })
 })
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../../database/index.ts'
-import { describeError, type Log, silentLog } from '../../../kernel/index.ts'
+import { describeError, isAppError, type Log, silentLog } from '../../../kernel/index.ts'
 import { loadSpaceState, type SpaceState } from '../../corpus/space-state.store.ts'
 import type {
   Candidate,
@@ -179,13 +179,15 @@ async function searchInMemory(
   const options = { signal }
   const tables = createExactScan({ queryable: database, scope: space, space: { chunks: 0, averageTerms: 0 }, options })
   const [inMemory, byVectors] = await Promise.all([
-    cache.search(spaceId, { terms: packTerms(query.terms), limit: query.limit, ...vectorQuery }, signal).catch(failed),
+    cache.search(space, { terms: packTerms(query.terms), limit: query.limit, ...vectorQuery }, signal).catch(failed),
     searchVectors(tables, others, query),
   ])
   return inMemory && { inMemory, candidates: await joinVectorResults(tables, inMemory, byVectors) }
 
   function failed(error: unknown): null {
     signal.throwIfAborted()
+    // A scan would take longer.
+    if (isAppError(error, 'overloaded')) throw error
     log.warn({ spaceId, error: describeError(error) }, 'a search in memory failed; the database is searched')
     return null
   }

@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads'
-import { raceSignal } from '../../../kernel/index.ts'
 import type { FromSearchThread, MemoryCandidate, MemoryQuery, ToSearchThread } from './messages.ts'
 
 /** The thread that holds and searches Spaces, as the main thread sees it. Messages take effect in the order of the calls. */
@@ -44,7 +43,7 @@ export function startSearchThread(events: SearchThreadEvents) {
       const transfer = message.type === 'add' ? Object.values(message.columns).map((column) => column.buffer) : []
       worker.postMessage(message, transfer as ArrayBuffer[])
     },
-    async search(spaceId: string, query: MemoryQuery, signal: AbortSignal): Promise<MemoryCandidate[]> {
+    async search(spaceId: string, query: MemoryQuery): Promise<MemoryCandidate[]> {
       if (isOver) throw new Error('the search thread was lost')
       const id = nextId++
       const answer = Promise.withResolvers<MemoryCandidate[]>()
@@ -53,7 +52,7 @@ export function startSearchThread(events: SearchThreadEvents) {
       worker.ref()
       try {
         worker.postMessage({ type: 'search', id, spaceId, query } satisfies ToSearchThread, [])
-        return await raceSignal(answer.promise, signal)
+        return await answer.promise
       } finally {
         waiting.delete(id)
         if (waiting.size === 0) worker.unref()

@@ -1,10 +1,19 @@
-import type { Log } from '../../../kernel/index.ts'
+import { createFairTurns, type Log, raceSignal } from '../../../kernel/index.ts'
 import type { EmbeddingVersion } from '../../corpus/embedding-versions.store.ts'
 import type { SpaceScope } from '../../engine.ts'
 import type { Language } from '../../../language/index.ts'
+import { tooManySearches } from '../../too-many-searches.ts'
 import type { DocumentState, MemoryCandidate, MemoryQuery } from './messages.ts'
 import { type SearchThread, startSearchThread } from './search-thread.ts'
 import type { LoadedPage } from './space-rows.store.ts'
+
+/**
+ * Searches in the thread: one runs, and the next one is there when it ends. Two of one organisation, so that the first one of another waits
+ * for two at most.
+ */
+const searchesInThread = 3
+/** Searches that wait for the thread. One organisation alone may have half of them: a second at 100,000 chunks, 2 ms each. */
+const maximumWaiting = 1_000
 
 /** A Space in memory, as the main thread keeps it; its terms and vectors are in the search thread. */
 export interface CachedSpace extends SpaceScope {
@@ -22,7 +31,7 @@ export interface CachedSpace extends SpaceScope {
   bytes: number
 }
 
-/** The Spaces in memory: evicts the least recently used ones, and owns the search thread. */
+/** The Spaces in memory: evicts the least recently used ones of the organisation that has most, and owns the search thread. */
 export class SpaceCache {
   readonly #maximumBytes: number
   readonly #log: Log
@@ -30,6 +39,7 @@ export class SpaceCache {
   readonly #spaces = new Map<string, CachedSpace>()
   /** Spaces above the limit that were logged. */
   readonly #oversized = new Set<string>()
+  readonly #turns = createFairTurns({ places: searchesInThread, maximumWaiting, tooMany: tooManySearches })
   #thread: SearchThread | undefined
 
   constructor({ maximumBytes, log }: { maximumBytes: number; log: Log }) {
@@ -63,7 +73,7 @@ export class SpaceCache {
     const { organisationId, spaceId } = scope
     const active = versions.find(({ state }) => state === 'active')
     if (!active || this.#spaces.has(spaceId) || !this.#mayHold(spaceId, bytes)) return null
-    if (mayEvict) this.#evictUntilFits(bytes)
+    if (mayEvict) this.#evictUntilFits(bytes, organisationId)
     else if (!this.#fits(bytes)) return null
     const space: CachedSpace = {
       organisationId,
@@ -105,8 +115,16 @@ export class SpaceCache {
     for (const spaceId of this.#spaces.keys()) this.evict(spaceId)
   }
 
-  search(spaceId: string, query: MemoryQuery, signal: AbortSignal): Promise<MemoryCandidate[]> {
-    return this.#currentThread().search(spaceId, query, signal)
+  /**
+   * Searches in the turn of the Space's organisation. Null: the Space was evicted. Throws `overloaded` where too many searches of the
+   * organisation wait.
+   */
+  search(space: CachedSpace, query: MemoryQuery, signal: AbortSignal): Promise<MemoryCandidate[] | null> {
+    // A search that has begun keeps its place until its end, also where its client has left.
+    const found = this.#turns.run(space.organisationId, signal, async () =>
+      this.isCurrent(space) ? this.#currentThread().search(space.spaceId, query) : null,
+    )
+    return raceSignal(found, signal)
   }
 
   async close(): Promise<void> {
@@ -131,12 +149,26 @@ export class SpaceCache {
     return [...this.#spaces.values()].reduce((sum, space) => sum + space.bytes, bytes) <= this.#maximumBytes
   }
 
-  /** Evicts least recently used Spaces until `bytes` more fit. */
-  #evictUntilFits(bytes: number): void {
-    for (const spaceId of this.#spaces.keys()) {
-      if (this.#fits(bytes)) return
-      this.evict(spaceId)
+  /** Evicts Spaces until `bytes` more of an organisation fit. */
+  #evictUntilFits(bytes: number, organisationId: string): void {
+    while (!this.#fits(bytes)) {
+      const space = this.#nextToEvict(bytes, organisationId)
+      if (!space) return
+      this.evict(space.spaceId)
     }
+  }
+
+  /** The least recently used Space of the organisation that has most, so that the many Spaces of one do not evict those of the others. */
+  #nextToEvict(bytes: number, organisationId: string): CachedSpace | undefined {
+    const used = new Map([[organisationId, bytes]])
+    for (const space of this.#spaces.values()) {
+      used.set(space.organisationId, (used.get(space.organisationId) ?? 0) + space.bytes)
+    }
+    let next: CachedSpace | undefined
+    for (const space of this.#spaces.values()) {
+      if (!next || used.get(space.organisationId)! > used.get(next.organisationId)!) next = space
+    }
+    return next
   }
 
   #currentThread(): SearchThread {
@@ -147,7 +179,7 @@ export class SpaceCache {
         space.bytes = bytes
         if (!this.#mayHold(spaceId, bytes)) this.evict(spaceId)
         // The report may come late: then another Space was used since, and this one goes.
-        this.#evictUntilFits(0)
+        this.#evictUntilFits(0, space.organisationId)
       },
       onFailed: (spaceId, reason) => {
         this.#log.error({ spaceId, reason }, 'a Space in memory failed and is loaded again')

@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/index.ts'
-import { describeError, type Log } from '../../../kernel/index.ts'
+import { createFairTurns, describeError, type Log } from '../../../kernel/index.ts'
 import type { IndexRun } from '../../corpus/chunks.ts'
 import { type EmbeddingVersion, loadEmbeddingVersions } from '../../corpus/embedding-versions.store.ts'
 import type { SpaceScope, StagedChunks } from '../../engine.ts'
@@ -10,6 +10,8 @@ import { loadChunks, loadDocuments, loadSpaceSizes, type SpaceSize } from './spa
 /** Bytes of a chunk without its vector and its terms, and of a term. A little more than measured. */
 const bytesPerChunk = 40
 const bytesPerTerm = 6
+/** Spaces that wait to be loaded. One organisation alone may have half of them; later ones are considered again at their next search. */
+const maximumWaitingLoads = 1_000
 /** Changes of documents are read together: a document that is being processed changes several times a second. */
 const gatherMs = 250
 
@@ -28,6 +30,13 @@ export class SpaceSync {
   readonly #closing = new AbortController()
   /** Documents that changed, by Space, until they are read. */
   readonly #changed = new Map<string, Set<string>>()
+  /** One load at a time; organisations take turns. */
+  readonly #turns = createFairTurns({
+    maximumWaiting: maximumWaitingLoads,
+    tooMany: () => new Error('too many Spaces wait to be loaded'),
+  })
+  /** Spaces that wait to be loaded, or are. */
+  readonly #considered = new Set<string>()
   #gathering: NodeJS.Timeout | undefined
   #loading: Promise<unknown> = Promise.resolve()
 
@@ -38,8 +47,13 @@ export class SpaceSync {
 
   /** Loads a Space that is not in memory in the background, if it is large enough. */
   consider(scope: SpaceScope, chunks: number): void {
-    if (chunks < this.#options.fromChunks || this.#cache.get(scope.spaceId) || this.#isClosed()) return
-    void this.#load(scope, true).catch(() => {})
+    const { spaceId } = scope
+    if (chunks < this.#options.fromChunks || this.#cache.get(spaceId) || this.#isClosed()) return
+    if (this.#considered.has(spaceId)) return
+    this.#considered.add(spaceId)
+    void this.#load(scope, true)
+      .catch(() => {})
+      .finally(() => this.#considered.delete(spaceId))
   }
 
   /** Loads the largest Spaces that fit. Resolves to the number of chunks loaded. */
@@ -93,14 +107,16 @@ export class SpaceSync {
     return this.#closing.signal.aborted
   }
 
-  /** One Space after the other. Resolves to false where it is in memory already, or does not fit. */
+  /** One Space after the other, in turns of organisations. Resolves to false where it is in memory already, or does not fit. */
   #load(scope: SpaceScope, mayEvict: boolean): Promise<boolean> {
-    const loaded = this.#loading.then(() => this.#loadNow(scope, mayEvict))
-    this.#loading = loaded.catch((error: unknown) => {
-      this.#cache.evict(scope.spaceId)
-      if (!this.#isClosed()) this.#warn({ spaceId: scope.spaceId }, error, 'a Space could not be loaded')
+    return this.#turns.run(scope.organisationId, this.#closing.signal, () => {
+      const loaded = this.#loadNow(scope, mayEvict)
+      this.#loading = loaded.catch((error: unknown) => {
+        this.#cache.evict(scope.spaceId)
+        if (!this.#isClosed()) this.#warn({ spaceId: scope.spaceId }, error, 'a Space could not be loaded')
+      })
+      return loaded
     })
-    return loaded
   }
 
   async #loadNow(scope: SpaceScope, mayEvict: boolean): Promise<boolean> {
