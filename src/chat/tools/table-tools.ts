@@ -109,7 +109,7 @@ export function requestOf({ scope, signal }: DocumentContext, found: readonly Sp
     declaredEncoding: declaredEncodingOf(document),
     blobKey: document.blobKey,
   }))
-  return { spaceId: scope.spaceId, files, signal }
+  return { organisationId: scope.organisationId, spaceId: scope.spaceId, files, signal }
 }
 
 /** One passage for each table: its columns and some of its rows. */

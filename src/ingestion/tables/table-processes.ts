@@ -2,16 +2,20 @@ import { type IsolatedChild, startIsolatedChild } from '../isolation/isolated-ch
 import type { FromTableProcess, ToTableProcess } from './table-protocol.ts'
 
 /** Processes at once: each may take several hundred megabytes. */
-const maximumProcesses = 2
+export const maximumProcesses = 2
 
 const program = new URL('table-process.ts', import.meta.url)
 
 export type TableChild = IsolatedChild<ToTableProcess, FromTableProcess>
 
-export interface Slot {
-  child: TableChild
-  /** A process serves one Space, so that no fault of SQLite can show the rows of another one. */
+/** Whose tables a process has. It serves one Space, so that no fault of SQLite can show the rows of another one. */
+interface ProcessScope {
+  organisationId: string
   spaceId: string
+}
+
+export interface Slot extends ProcessScope {
+  child: TableChild
   isBusy: boolean
   idleTimer?: NodeJS.Timeout | undefined
 }
@@ -21,9 +25,9 @@ export function createTableProcesses(readableFolders: readonly string[], idleMs:
   const slots = new Set<Slot>()
   const waiting: (() => void)[] = []
 
-  function start(spaceId: string): Slot {
+  function start({ organisationId, spaceId }: ProcessScope): Slot {
     const child: TableChild = startIsolatedChild({ file: program, readableFolders })
-    const slot: Slot = { child, spaceId, isBusy: true }
+    const slot: Slot = { child, organisationId, spaceId, isBusy: true }
     slots.add(slot)
     void child.exited.then(() => {
       clearTimeout(slot.idleTimer)
@@ -33,7 +37,8 @@ export function createTableProcesses(readableFolders: readonly string[], idleMs:
     return slot
   }
 
-  async function acquire(spaceId: string, signal: AbortSignal): Promise<Slot> {
+  async function acquire(scope: ProcessScope, signal: AbortSignal): Promise<Slot> {
+    const { organisationId, spaceId } = scope
     for (;;) {
       signal.throwIfAborted()
       const idle = [...slots].filter(({ isBusy }) => !isBusy)
@@ -43,9 +48,10 @@ export function createTableProcesses(readableFolders: readonly string[], idleMs:
         own.isBusy = true
         return own
       }
-      if (slots.size < maximumProcesses) return start(spaceId)
-      // It leaves when it has ended, and that wakes the next request.
-      if (idle[0]) end(idle[0])
+      if (slots.size < maximumProcesses) return start(scope)
+      // It leaves when it has ended, and that wakes the next request. The other organisations' tables stay loaded where possible.
+      const replaced = idle.find((slot) => slot.organisationId === organisationId) ?? idle[0]
+      if (replaced) end(replaced)
       await nextTurn(waiting, signal)
     }
   }

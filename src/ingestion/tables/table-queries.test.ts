@@ -41,7 +41,12 @@ function store(name: string, content: string | Buffer, format: TableFile['format
   return { key: name, name, format, sizeBytes: Buffer.byteLength(content), declaredEncoding: undefined, blobKey: name }
 }
 
-const request = (...files: TableFile[]) => ({ spaceId: 'space', files, signal: AbortSignal.timeout(60_000) })
+const request = (...files: TableFile[]) => ({
+  organisationId: 'organisation',
+  spaceId: 'space',
+  files,
+  signal: AbortSignal.timeout(60_000),
+})
 const rowsOf = async (file: TableFile, sql: string, on = tables) => {
   const result = await on.query({ ...request(file), sql })
   if ('problem' in result) throw new Error(result.problem)
@@ -207,5 +212,61 @@ test('a file that is too large or cannot be read is a problem for the model, not
   await small.close()
   expect(await tables.query({ ...request(store('empty.csv', '')), sql: 'select 1' })).toEqual({
     problem: expect.stringContaining('cannot be read'),
+  })
+})
+
+describe('one organisation whose statements take long', () => {
+  const slow = 'select count(*) from t1 x, t1 y, t1 z, t1 w where x.b + y.b + z.b + w.b = -1'
+  const numbers = Array.from({ length: 2_000 }, (_, index) => `${index},${index % 7}`).join('\n')
+
+  test('leaves a process to another organisation, however many of its statements wait', async () => {
+    const file = store('numbers.csv', `a,b\n${numbers}\n`)
+    const short = open({ statementMs: 1_500 })
+    const ended: string[] = []
+    const ask = async (organisationId: string, sql: string) => {
+      await short.query({ ...request(file), organisationId, spaceId: `of ${organisationId}`, sql })
+      ended.push(organisationId)
+    }
+    try {
+      const flood = Promise.all(Array.from({ length: 3 }, () => ask('flood', slow)))
+      for (let round = 0; round < 3; round++) await ask('other', 'select count(*) from t1')
+      expect(ended.filter((one) => one === 'flood').length).toBeLessThan(2)
+      await flood
+    } finally {
+      await short.close()
+    }
+  })
+
+  test('does not end the process of another organisation while it has one to end', async () => {
+    const file = store('sales.csv', sales)
+    const idle = open()
+    const ask = (organisationId: string, spaceId: string) =>
+      idle.query({ ...request(file), organisationId, spaceId, sql: 'select 1' })
+    try {
+      await ask('other', 'kept')
+      const [kept] = idle.processIds()
+      for (const spaceId of ['first', 'second', 'third']) await ask('flood', spaceId)
+      expect(idle.processIds()).toContain(kept)
+    } finally {
+      await idle.close()
+    }
+  })
+
+  test('gets an error when too many of its statements wait, and no other organisation does', async () => {
+    const file = store('numbers.csv', `a,b\n${numbers}\n`)
+    const short = open()
+    const left = new AbortController()
+    const ask = (organisationId: string, sql: string, signal = AbortSignal.timeout(60_000)) =>
+      short.query({ ...request(file), organisationId, spaceId: organisationId, sql, signal })
+    try {
+      // One runs, and half of those that may wait.
+      const flood = Promise.allSettled(Array.from({ length: 33 }, () => ask('flood', slow, left.signal)))
+      await expect(ask('flood', slow)).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
+      expect(await ask('other', 'select count(*) from t1')).toMatchObject({ rows: [[2000]] })
+      left.abort(new Error('the clients are gone'))
+      await flood
+    } finally {
+      await short.close()
+    }
   })
 })

@@ -1,6 +1,6 @@
 import type { BlobStore } from '../../documents/index.ts'
-import { anySignal, type Log, raceSignal } from '../../kernel/index.ts'
-import { createTableProcesses, type TableChild } from './table-processes.ts'
+import { anySignal, AppError, createFairTurns, type Log, raceSignal } from '../../kernel/index.ts'
+import { createTableProcesses, maximumProcesses, type TableChild } from './table-processes.ts'
 import type {
   FromTableProcess,
   QueryResult,
@@ -16,8 +16,8 @@ export interface TableFile extends TableDocument {
 }
 
 /**
- * Tables of documents of one Space in a SQL database. `problem`: for the model. Both throw the reason of the signal, or another Error
- * for a fault of the service.
+ * Tables of documents of one Space in a SQL database. `problem`: for the model. Both throw the reason of the signal, `overloaded` where
+ * too many requests of the organisation wait, or another Error for a fault of the service.
  */
 export interface TableQueries {
   /** Columns, and the first rows or those with most of the words. */
@@ -32,6 +32,7 @@ export interface TableQueries {
 }
 
 export interface TableRequest {
+  organisationId: string
   spaceId: string
   files: readonly TableFile[]
   signal: AbortSignal
@@ -64,21 +65,36 @@ const defaultLimits: TableLimits = {
   idleMs: 30_000,
   fileBytes: 20 * 1024 * 1024,
 }
-/** Runs requests in processes, which are killed at a limit. */
+
+/** Requests that wait for a process. One organisation alone may have half of them. Chats wait for 20 s at most. */
+const maximumWaiting = 64
+
+const tooMany = () =>
+  new AppError('overloaded', 'Your organisation reads too many tables at once. Try again in a moment.', {
+    retryAfterSeconds: 1,
+  })
+
+/**
+ * Runs requests in processes, which are killed at a limit. A request may take a process for 25 s. So a process stays free for the next
+ * organisation, and organisations take turns where more than two have requests.
+ */
 export function createTableQueries({ blobs, log, limits: given }: TableQueryOptions): TableQueries {
   const limits = { ...defaultLimits, ...given }
   const processes = createTableProcesses(blobs.localFolders, limits.idleMs)
+  const turns = createFairTurns({ places: maximumProcesses, maximumWaiting, tooMany })
   const closer = new AbortController()
 
-  async function run(
-    { spaceId, files, signal: given }: TableRequest,
-    work: TableWork,
-  ): Promise<TableAnswer | { problem: string }> {
-    const large = files.find(({ sizeBytes }) => sizeBytes > limits.fileBytes)
+  async function run(request: TableRequest, work: TableWork): Promise<TableAnswer | { problem: string }> {
+    const large = request.files.find(({ sizeBytes }) => sizeBytes > limits.fileBytes)
     if (large)
       return problem(`${large.name} is larger than ${limits.fileBytes / 2 ** 20} MiB, which is too large for SQL.`)
-    const signal = anySignal(given, closer.signal)
-    const slot = await processes.acquire(spaceId, signal)
+    const signal = anySignal(request.signal, closer.signal)
+    return turns.run(request.organisationId, signal, () => runInTurn({ ...request, signal }, work))
+  }
+
+  async function runInTurn(request: TableRequest, work: TableWork): Promise<TableAnswer | { problem: string }> {
+    const { files, signal } = request
+    const slot = await processes.acquire(request, signal)
     let isSound = false
     try {
       slot.child.setBusy(true)
