@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { type Log, silentLog } from '../kernel/index.ts'
+import { type Log, runForOrganisation, silentLog } from '../kernel/index.ts'
 import { estimateTokens } from './estimate-tokens.ts'
 import { createTokenCounter, createTokenCounting, loadVocabulary, type TokenCounting } from './index.ts'
 
@@ -42,6 +42,30 @@ test('counts a small text before a large one that waits already', async () => {
     counting.count([prose]).then(note('small')),
   ])
   expect(finished).toEqual(['small', 'medium', 'large'])
+})
+
+test('counts a text of another organisation before the many of one', async () => {
+  start({ inlineUnits: 0 })
+  const finished: string[] = []
+  const countFor = (organisation: string, text: string) =>
+    runForOrganisation(organisation, () => counting.count([text])).then(() => finished.push(organisation))
+  const flood = Array.from({ length: 10 }, () => countFor('flood', prose))
+  await Promise.all([...flood, countFor('other', prose.repeat(10))])
+  expect(finished.indexOf('other')).toBeLessThan(3)
+})
+
+test('estimates the texts of an organisation of which more waits than is free, and counts those of others', async () => {
+  const { log, messages } = createWarnings()
+  start({ waitingUnits: emoji.length * 2 }, log)
+  const countFor = (organisation: string, text: string) =>
+    runForOrganisation(organisation, () => counting.count([text]))
+  const [first, second, other] = await Promise.all([
+    countFor('flood', emoji),
+    countFor('flood', emoji),
+    countFor('other', emoji),
+  ])
+  expect([first, second, other]).toEqual([count(emoji), estimateTokens(emoji).estimate, count(emoji)])
+  expect(messages).toEqual(['tokens were estimated: too much text waits to be counted'])
 })
 
 test('estimates what is not counted within the time limit', async () => {

@@ -5,7 +5,7 @@ import { sum, TokenThread, unitsOf } from './token-thread.ts'
 
 /**
  * Counts tokens without blocking the event loop. Small texts are counted at once, large ones in a thread, which starts at the first
- * call, shares the vocabulary (5 MB) with this one and ends when it has been idle. What is not counted within the time limit, or
+ * call, shares the vocabulary (5 MB) with this one and ends when it has been idle. Organisations take turns in it. What is not counted within the time limit, or
  * does not fit into the queue, is estimated: a count always comes.
  */
 export type TokenCounting = ReturnType<typeof createTokenCounting>
@@ -13,7 +13,10 @@ export type TokenCounting = ReturnType<typeof createTokenCounting>
 export interface TokenCountingLimits {
   /** Texts of at most this size are counted in the calling thread: 3 ms, 20 ms for the worst texts. */
   inlineUnits: number
-  /** UTF-16 units that wait for the thread; more are estimated. Three of the largest requests. */
+  /**
+   * UTF-16 units that wait for the thread; more are estimated, and of an organisation of which more waits than is free. Three of the largest
+   * requests.
+   */
   waitingUnits: number
   /** From the call to its count. The thread counts 2 million units of prose a second, of the worst texts 500,000. */
   timeLimitMs: number
@@ -42,7 +45,8 @@ export function createTokenCounting({
   program?: URL
 }) {
   const limits = { ...defaultLimits, ...given }
-  const thread = new TokenThread({ program, log, timeLimitMs: limits.timeLimitMs, idleMs: limits.idleMs })
+  const { waitingUnits: maximumUnits, timeLimitMs, idleMs } = limits
+  const thread = new TokenThread({ program, log, maximumUnits, timeLimitMs, idleMs })
   let closed = false
   return {
     /** Tokens of all texts together. */
@@ -51,10 +55,12 @@ export function createTokenCounting({
       const { counter } = thread
       if (counter && units <= limits.inlineUnits) return sum(texts, counter.count)
       if (units === 0) return 0
-      const waitingUnits = thread.waitingUnits()
       const batches = batchesOf(texts)
-      if (closed || waitingUnits + units > limits.waitingUnits) {
-        log.warn({ units, waitingUnits }, 'tokens were estimated: too much text waits to be counted')
+      if (closed || !thread.hasRoom(units)) {
+        log.warn(
+          { units, waitingUnits: thread.waitingUnits },
+          'tokens were estimated: too much text waits to be counted',
+        )
         return estimate(batches)
       }
       const { tokens, uncounted } = await thread.count(batches, units)

@@ -1,10 +1,11 @@
 import { Worker } from 'node:worker_threads'
-import type { Log } from '../kernel/index.ts'
+import { currentOrganisation, FairShares, type Log } from '../kernel/index.ts'
 import { createTokenCounter, type TokenCounter } from './token-counter.ts'
 import type { FromTokenThread, TokenThreadData, ToTokenThread } from './token-thread-messages.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 interface Job {
+  owner: string
   /** Texts that wait; the last batch is counted first. */
   batches: string[][]
   waitingUnits: number
@@ -15,16 +16,24 @@ interface Job {
 export interface TokenThreadOptions {
   program: URL
   log: Log
+  /** UTF-16 units that wait. */
+  maximumUnits: number
   timeLimitMs: number
   idleMs: number
 }
+
+/** Work of all organisations takes turns like the work of one. */
+const noOrganisation = ''
 
 /** The thread that counts tokens. It starts at the first call and ends when it has been idle. */
 export class TokenThread {
   /** Counts in the calling thread; there once the thread has sent its vocabulary. */
   counter: TokenCounter | undefined
   private readonly options: TokenThreadOptions
-  private readonly jobs = new Set<Job>()
+  /** By organisation; the one whose turn is next comes first. */
+  private readonly jobs = new Map<string, Set<Job>>()
+  /** UTF-16 units that wait. */
+  private readonly waiting: FairShares
   private vocabulary: Vocabulary | null = null
   private thread: Worker | undefined
   /** What the thread is counting. Its job may have ended meanwhile. */
@@ -33,22 +42,34 @@ export class TokenThread {
 
   constructor(options: TokenThreadOptions) {
     this.options = options
+    this.waiting = new FairShares(options.maximumUnits)
   }
 
-  waitingUnits(): number {
-    return sum([...this.jobs], (job) => job.waitingUnits)
+  get waitingUnits(): number {
+    return this.waiting.total
+  }
+
+  /** Whether so many units fit. An organisation with text that waits may add more while it has less of it than is free. */
+  hasRoom(units: number): boolean {
+    const { total, maximum } = this.waiting
+    return total + units <= maximum && this.waiting.hasRoom(currentOrganisation() ?? noOrganisation)
   }
 
   /** Takes the batches. Resolves within the time limit, with the tokens counted by then and the batches that were not. */
   async count(batches: string[][], units: number): Promise<{ tokens: number; uncounted: string[][] }> {
+    const owner = currentOrganisation() ?? noOrganisation
     const finished = Promise.withResolvers<void>()
     const finish = () => {
-      this.jobs.delete(job)
+      if (!this.remove(job)) return
+      this.waiting.release(owner, job.waitingUnits)
       finished.resolve()
     }
-    const job: Job = { batches, waitingUnits: units, tokens: 0, finish }
+    const job: Job = { owner, batches, waitingUnits: units, tokens: 0, finish }
     const timer = setTimeout(finish, this.options.timeLimitMs)
-    this.jobs.add(job)
+    const siblings = this.jobs.get(owner)
+    if (siblings) siblings.add(job)
+    else this.jobs.set(owner, new Set([job]))
+    this.waiting.take(owner, units)
     this.sendNext()
     await finished.promise
     clearTimeout(timer)
@@ -56,8 +77,20 @@ export class TokenThread {
   }
 
   async close(): Promise<void> {
-    for (const job of this.jobs) job.finish()
+    this.finishAll()
     await this.end()
+  }
+
+  private finishAll(): void {
+    for (const jobs of this.jobs.values()) for (const job of jobs) job.finish()
+  }
+
+  /** False: it has ended. */
+  private remove(job: Job): boolean {
+    const siblings = this.jobs.get(job.owner)
+    if (!siblings?.delete(job)) return false
+    if (siblings.size === 0) this.jobs.delete(job.owner)
+    return true
   }
 
   private start(): Worker {
@@ -76,7 +109,7 @@ export class TokenThread {
       if (this.thread !== worker) return
       this.thread = this.inFlight = undefined
       this.options.log.warn({ reason }, 'the thread that counts tokens has ended: its counts are estimated')
-      for (const job of this.jobs) job.finish()
+      this.finishAll()
     }
     worker.on('error', (error) => onEnd(error instanceof Error ? error.message : String(error)))
     worker.on('exit', (code) => onEnd(`exit code ${code}`))
@@ -86,18 +119,30 @@ export class TokenThread {
   private take(counts: number[]): void {
     const { job, units } = this.inFlight!
     this.inFlight = undefined
-    for (const count of counts) job.tokens += count
-    job.waitingUnits -= units
-    job.batches.pop()
-    if (job.batches.length === 0) job.finish()
+    // Otherwise its time is over.
+    if (this.jobs.get(job.owner)?.has(job)) {
+      for (const count of counts) job.tokens += count
+      this.waiting.release(job.owner, units)
+      job.waitingUnits -= units
+      job.batches.pop()
+      if (job.batches.length === 0) job.finish()
+    }
     this.sendNext()
   }
 
-  /** The job with the least left comes first, so that a small text does not wait for a large one. */
+  /** One batch of each organisation in turn, of its job with the least left, so that a small text does not wait for a large one. */
+  private takeTurn(): Job | undefined {
+    for (const [owner, jobs] of this.jobs) {
+      this.jobs.delete(owner)
+      this.jobs.set(owner, jobs)
+      return [...jobs].reduce((least, job) => (job.waitingUnits < least.waitingUnits ? job : least))
+    }
+    return undefined
+  }
+
   private sendNext(): void {
     if (this.inFlight) return
-    let next: Job | undefined
-    for (const job of this.jobs) if (!next || job.waitingUnits < next.waitingUnits) next = job
+    const next = this.takeTurn()
     if (!next) return this.rest()
     clearTimeout(this.idleTimer)
     this.thread ??= this.start()
