@@ -49,15 +49,29 @@ describe('the admission of requests', () => {
     enter('four')
   })
 
-  it('rejects everything above a small number while memory is short', () => {
+  it('rejects those who run most while memory is short, and admits a few requests of others', () => {
+    const { admission, enter, state, refused } = arrange(1_000)
+    const leaves = enter('flood', 100)
+    state.pressure = 'memory'
+    expect(() => admission.enter('flood')).toThrow(overloaded)
+    for (let number = 0; number < runningUnderPressure; number++) enter(`small ${number}`)
+    expect(() => admission.enter('new')).toThrow(overloaded)
+    expect(refused).toEqual(['memory', 'memory'])
+    state.pressure = null
+    enter('new')
+    state.pressure = 'memory'
+    // The floor counts the requests of all.
+    for (const leave of leaves) leave()
+    expect(() => admission.enter('new')).toThrow(overloaded)
+  })
+
+  it('rejects nothing below a small number while memory is short', () => {
     const { admission, enter, state, refused } = arrange(1_000)
     state.pressure = 'memory'
     const leaves = enter('one', runningUnderPressure)
-    expect(() => admission.enter('two')).toThrow(overloaded)
+    expect(() => admission.enter('one')).toThrow(overloaded)
     expect(refused).toEqual(['memory'])
     leaves[0]!()
-    enter('two')
-    state.pressure = null
     enter('one')
   })
 

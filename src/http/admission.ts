@@ -33,10 +33,11 @@ export function createAdmission({
     const { total, owners } = running
     if (!running.hasRoom(owner)) return ofOwner === 0 ? 'running' : 'share'
     const lacking = total < runningUnderPressure ? null : pressure()
-    if (lacking === 'memory') return lacking
+    if (lacking === null) return undefined
     // Those with less than half of the average are admitted, so that the load of one organisation does not close the service to others.
-    if (lacking === 'event_loop' && ofOwner * owners * 2 > total) return lacking
-    return undefined
+    if (ofOwner * owners * 2 > total) return lacking
+    // Each request takes memory: next to those of the organisation that runs most, only a few more begin.
+    return lacking === 'memory' && total - running.most >= runningUnderPressure ? lacking : undefined
   }
 
   return {

@@ -21,6 +21,11 @@ export class FairShares {
     return this.used.size
   }
 
+  /** What the owner with the most uses. */
+  get most(): number {
+    return Math.max(0, ...this.used.values())
+  }
+
   usedBy(owner: string): number {
     return this.used.get(owner) ?? 0
   }
