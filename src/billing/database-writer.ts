@@ -215,15 +215,29 @@ export class DatabaseWriter implements LedgerWriter {
 
   /** The other instance has settled every hold of ours; new ones were not written. */
   private async failFenced(writes: Write[], error: FencedError): Promise<void> {
-    const ids = writes.filter((write) => write.kind === 'settle').map((write) => write.entry.receipt.requestId)
-    const existing = await withDeadline(attemptTimeoutMs, (signal) =>
-      loadEntries(this.deps.database, ids, signal),
-    ).catch(() => new Map<string, Receipt>())
+    const existing = await this.loadExisting(
+      writes.filter((write) => write.kind === 'settle').map((write) => write.entry.receipt.requestId),
+    )
     for (const write of writes) {
-      if (write.kind === 'settle') write.resolve(resultOf(write.entry, existing.get(write.entry.receipt.requestId)))
-      else if (write.kind === 'barrier') write.resolve()
-      else write.reject(unavailable(error))
+      if (write.kind === 'barrier') write.resolve()
+      else if (write.kind !== 'settle' || !existing) write.reject(unavailable(error))
+      else write.resolve(resultOf(write.entry, existing.get(write.entry.receipt.requestId)))
     }
+  }
+
+  /** Repeats until the database answers: its silence does not show that there is no entry. Undefined: stopped. */
+  private async loadExisting(ids: string[]): Promise<Map<string, Receipt> | undefined> {
+    const { database, clock, log } = this.deps
+    for (let retryMs = firstRetryMs; ids.length > 0; retryMs = Math.min(2 * retryMs, longestRetryMs)) {
+      try {
+        return await withDeadline(attemptTimeoutMs, (signal) => loadEntries(database, ids, signal))
+      } catch (error) {
+        log.error({ error: describeError(error), settlements: ids.length }, 'settled calls could not be read')
+        await clock.sleep(retryMs, this.stop.signal).catch(() => {})
+        if (this.stop.signal.aborted) return undefined
+      }
+    }
+    return new Map()
   }
 
   /** The database rejects the content of one write: find it, so that the other writes succeed. */

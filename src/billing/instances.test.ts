@@ -190,6 +190,30 @@ describe('several instances', () => {
     expect((await alive!.audit()).findings).toEqual([])
   })
 
+  test('a receipt is the bill of the other instance also where the database does not answer at first', async () => {
+    let isLost = false
+    const failing: Database = {
+      ...shared,
+      async query<Row>(...given: Parameters<Database['query']>) {
+        if (isLost && given[0].includes('from ledger_entries where request_id = any')) {
+          isLost = false
+          throw Object.assign(new Error('connection lost'), { code: '08006' })
+        }
+        return shared.query<Row>(...given)
+      },
+    }
+    const [alive] = await openInstances(1)
+    const [dead] = await openInstances(1, { database: failing })
+    const call = callOf(organisationWith('1'), { outputCapTokens: 500 })
+    const hold = await dead!.hold(call)
+    await hold.durable
+    await silence(dead!)
+    await alive!.maintain()
+    isLost = true
+    expect(await hold.settle(answered(100, 500))).toEqual(await alive!.loadReceipt(call.requestId))
+    expect(isLost).toBe(false)
+  })
+
   test('a closed instance leaves no lease, hold or row behind', async () => {
     const [leaving, staying] = await openInstances(2)
     const organisation = organisationWith('1')
