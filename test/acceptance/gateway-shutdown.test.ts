@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
 import { expect, it } from 'vitest'
-import { freshDatabasePlace } from '../harness/database.ts'
+import { freshDatabasePlace, testServerUrl, withoutPooler } from '../harness/database.ts'
 import { question, stagePrices } from '../harness/gateway-stage.ts'
-import { createApiClient, expectStatus, startPortico } from '../harness/portico.ts'
+import { createApiClient, expectStatus, startPortico, type TestPortico } from '../harness/portico.ts'
 import { chatAnswer, chatStreamBody } from '../upstream/replies.ts'
 import { startUpstream } from '../upstream/upstream.ts'
 
@@ -12,12 +14,14 @@ async function start(
   upstreamUrl: string,
   place: Awaited<ReturnType<typeof freshDatabasePlace>>,
   server: Record<string, number> = {},
+  ledger: Record<string, string> = {},
 ) {
   const deployments = [{ provider: 'main', prices: stagePrices }]
   return startPortico({
     place,
     settings: {
       server: { shutdownGraceMs: graceMs, ...server },
+      ledger,
       ollama: { detect: false },
       providers: [{ id: 'main', baseUrl: upstreamUrl, apiKey: 'key', hosting: 'us' }],
       models: [{ id: 'model', contextTokens: 8000, maxOutputTokens: 1000, deployments }],
@@ -25,44 +29,80 @@ async function start(
   })
 }
 
-it('ends a stream that outlasts the grace period with an error object, and bills it once', async () => {
+/** An answer that stalls before its end. */
+function startStalling() {
   const body = chatStreamBody(['Half', ' an answer', ' and more'])
-  const upstream = await startUpstream(() => ({
+  return startUpstream(() => ({
     headers: { 'content-type': 'text/event-stream' },
     body,
     stallAfterBytes: body.indexOf(' and more'),
   }))
+}
+
+/** Stops the service in the middle of a stream. `end`: its last event. */
+async function stopInStream(portico: TestPortico, apiKey: string, stop: () => Promise<void>) {
+  const response = await fetch(`${portico.url}/v1/gateway/chat/completions`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'model', messages: question, stream: true }),
+  })
+  let text = ''
+  let stopped: Promise<void> | undefined
+  for await (const bytes of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += bytes
+    if (text.includes(' an answer')) stopped ??= stop()
+  }
+  await stopped
+  expect(text).not.toContain('[DONE]')
+  const end: unknown = JSON.parse(text.trim().split('\n').at(-1)!.replace('data: ', ''))
+  return { requestId: response.headers.get('x-request-id'), end }
+}
+
+const stopping = { error: { code: 'shutting_down', type: 'api_error' } }
+
+it('ends a stream that outlasts the grace period with an error object, and bills it once', async () => {
+  const upstream = await startStalling()
   const place = await freshDatabasePlace()
   try {
     const first = await start(100, upstream.url, place)
     const { id, apiKey } = await first.createOrganisation()
-    const response = await fetch(`${first.url}/v1/gateway/chat/completions`, {
-      method: 'POST',
-      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'model', messages: question, stream: true }),
-    })
-    let text = ''
-    let stopped: Promise<void> | undefined
-    for await (const bytes of response.body!.pipeThrough(new TextDecoderStream())) {
-      text += bytes
-      if (text.includes(' an answer')) stopped ??= first.stop()
-    }
-    await stopped
-    expect(text).not.toContain('[DONE]')
-    expect(JSON.parse(text.trim().split('\n').at(-1)!.replace('data: ', ''))).toMatchObject({
-      error: { code: 'shutting_down', type: 'api_error' },
-    })
+    const { requestId, end } = await stopInStream(first, apiKey, () => first.stop())
+    expect(end).toMatchObject(stopping)
     await upstream.aborted(0)
 
     await using second = await start(100, upstream.url, place)
-    const path = `/api/usage/${response.headers.get('x-request-id')}`
-    const receipt = expectStatus(await second.operator('GET', path), 200)
+    const receipt = expectStatus(await second.operator('GET', `/api/usage/${requestId}`), 200)
     expect(receipt).toMatchObject({ ending: 'shutdown', estimated: true })
     expect(receipt.usage.completionTokens).toBeGreaterThan(0)
     const budget = expectStatus(await second.operator('GET', `/api/organisations/${id}/budget`), 200)
     expect(budget).toMatchObject({ heldUsd: '0', spentUsd: receipt.billedUsd })
     expect(expectStatus(await second.operator('GET', '/api/audit'), 200)).toMatchObject({ ok: true })
   } finally {
+    await upstream.close()
+    await place.remove()
+  }
+})
+
+it.skipIf(testServerUrl() === undefined)('waits with the error until a slow database has the cost', async () => {
+  const upstream = await startStalling()
+  const place = await freshDatabasePlace()
+  const other = new pg.Client({ connectionString: withoutPooler(place).databaseUrl })
+  try {
+    const portico = await start(100, upstream.url, place, {}, { journal: 'database' })
+    const { apiKey } = await portico.createOrganisation()
+    await other.connect()
+    const schema = "select schemaname as name from pg_tables where tablename = 'ledger_entries'"
+    const { rows } = await other.query<{ name: string }>(schema)
+    const { end } = await stopInStream(portico, apiKey, async () => {
+      await other.query(`begin; lock table ${rows[0]!.name}.ledger_entries in share mode`)
+      const stopped = portico.stop()
+      await delay(3_000)
+      await other.query('rollback')
+      await stopped
+    })
+    expect(end).toMatchObject(stopping)
+  } finally {
+    await other.end()
     await upstream.close()
     await place.remove()
   }
