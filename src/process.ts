@@ -92,8 +92,8 @@ async function runService(config: Config, log: ReturnType<typeof createLog>, { s
       process.exit(1)
     }
     stoppingSinceMs = performance.now()
-    // No request is served yet, and the next start repairs an interrupted one.
-    if (service === undefined) process.exit(1)
+    // No request is served yet, and the next start repairs an interrupted one. After an uncaught exception the code is 1.
+    if (service === undefined) process.exit()
     log.info({ signal }, 'stopping: streams finish, jobs return to the queue')
     service.stop({ isUrgent }).then(
       () => process.exit(),
@@ -116,14 +116,14 @@ async function runService(config: Config, log: ReturnType<typeof createLog>, { s
   })
 
   service = await openService({ config, log, clock: systemClock })
-  const { url } = await service.start()
-  setTimeout(collectGarbage, collectAfterMs).unref()
-  if (cluster.isWorker) process.send?.({ started: service.describe() })
-  else console.log(service.describe())
   try {
+    const { url } = await service.start()
+    setTimeout(collectGarbage, collectAfterMs).unref()
+    if (cluster.isWorker) process.send?.({ started: service.describe() })
+    else console.log(service.describe())
     await service.runFirstStart(url)
   } catch (error) {
-    // A stop closes the databases meanwhile; the next start creates what is missing.
+    // A stop closes meanwhile what the start uses; the next start creates what is missing.
     if (stoppingSinceMs === undefined) throw error
   }
 }

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { databaseVariables, freshDatabasePlace } from '../harness/database.ts'
 import { removeFolder } from '../harness/portico.ts'
+import { makeTemporaryFolder } from '../harness/temporary-folder.ts'
 
 /** The real `npm start`, stopped as shells, containers and service managers stop it, and the choice of the runtime. */
 
@@ -52,6 +54,31 @@ describe('npm start', () => {
     expect(code).toBe(0)
     expect(output()).toContain('"signal":"SIGTERM"')
   })
+})
+
+it.each(['SIGTERM', 'SIGINT'] as const)('ends with 0 on %s while it waits for its database', async (signal) => {
+  // Accepts connections and never answers.
+  const silent = createServer().listen(0, '127.0.0.1')
+  const connected = once(silent, 'connection')
+  onTestFinished(() => void silent.close())
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const child = spawn(path.join(repository, 'bin/run'), [path.join(repository, 'src/main.ts')], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      PORTICO_DATA_DIR: makeTemporaryFolder('stop'),
+      PORTICO_SECRET_KEY: 'a secret key of tests, 32 bytes or more',
+      DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/portico`,
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
+  const [socket] = (await connected) as [Socket]
+  child.kill(signal)
+  expect(await ended).toEqual([0, null])
+  socket.destroy()
 })
 
 describe('bin/run', () => {
