@@ -76,6 +76,20 @@ export const faults: ChaosFault[] = [
       ),
   },
   {
+    name: 'a restart of PgBouncer',
+    engine: 'server',
+    impossible: ({ pooler }) => pooler === undefined && 'PgBouncer is not installed',
+    async inject(stage) {
+      const { pooler } = stage
+      await pooler!.kill()
+      try {
+        await fails(stage, /completion 503/)
+      } finally {
+        await pooler!.start()
+      }
+    },
+  },
+  {
     name: 'SIGSTOP of an instance for longer than it is presumed alive, then SIGCONT',
     engine: 'server',
     inject: ({ instances }) => pause(instances[0]!, 13_000),

@@ -12,6 +12,10 @@ export const hasPgBouncer = existsSync(program)
 export interface Pooler {
   /** `url` with the address of the pooler. */
   through(url: string): string
+  /** Ends all connections through it and refuses new ones, until `start`. */
+  kill(): Promise<void>
+  /** On the same port. */
+  start(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -40,8 +44,17 @@ export async function startPgBouncer(url: string, mode: 'session' | 'transaction
   )
   // PgBouncer does not run as root.
   const asUser = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
-  const child = spawn(program, [...asUser, file], { stdio: ['ignore', 'ignore', 'pipe'] })
-  await untilUp(child)
+  let child: ChildProcess
+  const start = () => {
+    child = spawn(program, [...asUser, file], { stdio: ['ignore', 'ignore', 'pipe'] })
+    return untilUp(child)
+  }
+  const kill = async () => {
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+  await start()
   return {
     through(address) {
       const changed = new URL(address)
@@ -49,10 +62,10 @@ export async function startPgBouncer(url: string, mode: 'session' | 'transaction
       changed.port = String(port)
       return changed.href
     },
+    kill,
+    start,
     async stop() {
-      const ended = once(child, 'exit')
-      child.kill('SIGKILL')
-      await ended
+      await kill()
       rmSync(folder, { recursive: true })
     },
   }

@@ -50,6 +50,8 @@ export interface ChaosStage {
   disk: SmallDisk | undefined
   /** On a server only. */
   postgres: OwnPostgres | undefined
+  /** In front of it, where it is installed. */
+  pooler: Pooler | undefined
   s3: FakeS3 | undefined
   /** While set, a process of the service may end by itself; it is started again. */
   allowEnds(isAllowed: boolean): void
@@ -150,6 +152,7 @@ async function open(
     clock,
     disk: backend.disk,
     postgres: backend.postgres,
+    pooler: backend.pooler,
     s3: backend.s3,
     allowEnds: (isAllowed) => void (endsAllowed = isAllowed),
     async answersAgain() {
@@ -176,6 +179,7 @@ interface Backend {
   place: DatabasePlace
   disk?: SmallDisk | undefined
   postgres?: OwnPostgres
+  pooler?: Pooler | undefined
   s3?: FakeS3
   close(): Promise<void>
 }
@@ -208,6 +212,7 @@ async function openServer(): Promise<Backend> {
   return {
     place,
     postgres,
+    pooler,
     s3,
     async close() {
       await s3.close()
