@@ -155,7 +155,7 @@ describe.each(engines)('%s', (_name, createEngine) => {
         before.embeddings_1,
       ])
       expect(await search('badger', { limit: 50 })).toHaveLength(50)
-    }, 60_000)
+    }, 180_000)
 
     it('is not found after its delete, which removes all of its rows', async () => {
       const document = await fixture.add(['Badgers dig setts.', 'Badgers sleep by day.'])
