@@ -19,8 +19,6 @@ export interface TurnOptions {
 const maximumBackgroundDelayMs = 100
 const hasPriority = ({ background, sinceMs }: Waiter) =>
   !background || performance.now() - sinceMs > maximumBackgroundDelayMs
-/** Work of all organisations takes turns like the work of one. */
-const noOrganisation = ''
 
 /** What waits, by organisation. */
 class WaitingTurns {
@@ -111,7 +109,7 @@ export function createTurnQueue(connections = 1) {
     /** Resolves when the caller may use a connection; it must call `release` once. Throws where too many wait. */
     async take(options: TurnOptions = {}): Promise<void> {
       options.signal?.throwIfAborted()
-      if (!takeFree()) await waiting.wait(currentOrganisation() ?? noOrganisation, options)
+      if (!takeFree()) await waiting.wait(currentOrganisation(), options)
     },
   }
 }

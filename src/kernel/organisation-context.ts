@@ -12,7 +12,7 @@ export function runForAll<T>(work: () => T): T {
   return current.run(undefined, work)
 }
 
-/** Undefined outside of `runForOrganisation`. */
-export function currentOrganisation(): string | undefined {
-  return current.getStore()
+/** Empty outside of `runForOrganisation`: what is for all takes its share and its turns like the work of one organisation. */
+export function currentOrganisation(): string {
+  return current.getStore() ?? ''
 }

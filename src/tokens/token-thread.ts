@@ -22,9 +22,6 @@ export interface TokenThreadOptions {
   idleMs: number
 }
 
-/** Work of all organisations takes turns like the work of one. */
-const noOrganisation = ''
-
 /** The thread that counts tokens. It starts at the first call and ends when it has been idle. */
 export class TokenThread {
   /** Counts in the calling thread; there once the thread has sent its vocabulary. */
@@ -52,12 +49,12 @@ export class TokenThread {
   /** Whether so many units fit. An organisation with text that waits may add more while it has less of it than is free. */
   hasRoom(units: number): boolean {
     const { total, maximum } = this.waiting
-    return total + units <= maximum && this.waiting.hasRoom(currentOrganisation() ?? noOrganisation)
+    return total + units <= maximum && this.waiting.hasRoom(currentOrganisation())
   }
 
   /** Takes the batches. Resolves within the time limit, with the tokens counted by then and the batches that were not. */
   async count(batches: string[][], units: number): Promise<{ tokens: number; uncounted: string[][] }> {
-    const owner = currentOrganisation() ?? noOrganisation
+    const owner = currentOrganisation()
     const finished = Promise.withResolvers<void>()
     const finish = () => {
       if (!this.remove(job)) return

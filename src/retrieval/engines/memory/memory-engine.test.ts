@@ -223,19 +223,26 @@ describe('the memory limit', () => {
 describe('Spaces of two organisations', () => {
   const other = { organisationId: createOrganisationId(), spaceId: createSpaceId() }
 
+  /** Candidates by one vector. */
+  const createFind = async () => {
+    const vector = (await queryVector('badger'))!
+    return async (
+      scope: { organisationId: OrganisationId; spaceId: SpaceId },
+      signal = AbortSignal.timeout(30_000),
+    ) => {
+      const space = await engine.openSpace(scope, signal)
+      const vectors = [{ version: space.embeddingVersions[0]!, vector, hasSemantics: true }]
+      return space.findCandidates({ terms: [], vectors, limit: 5 })
+    }
+  }
+
   it('are searched in turns: the many searches of one do not delay the other', async () => {
     await fixture.add(sentences(300))
     await fixture.add(sentences(30), other)
     await engine.warm()
-    const signal = AbortSignal.timeout(30_000)
-    const vector = (await queryVector('badger'))!
+    const find = await createFind()
     const ended: string[] = []
-    const searchIn = async (scope: { organisationId: OrganisationId; spaceId: SpaceId }) => {
-      const space = await engine.openSpace(scope, signal)
-      const vectors = [{ version: space.embeddingVersions[0]!, vector, hasSemantics: true }]
-      await space.findCandidates({ terms: [], vectors, limit: 5 })
-      ended.push(scope === other ? 'other' : 'flood')
-    }
+    const searchIn = (scope: typeof other) => find(scope).then(() => ended.push(scope === other ? 'other' : 'flood'))
     await Promise.all([...Array.from({ length: 50 }, () => searchIn(fixture)), searchIn(other)])
     // Two of the flood are in the thread, and one has the turn before.
     expect(ended.indexOf('other')).toBeLessThan(4)
@@ -244,16 +251,10 @@ describe('Spaces of two organisations', () => {
   it('are searched as before when a client leaves, and never after they were evicted', async () => {
     await fixture.add(sentences(300))
     await engine.warm()
-    const { organisationId, spaceId } = fixture
     const left = new AbortController()
-    const vector = (await queryVector('badger'))!
-    const find = async (signal: AbortSignal) => {
-      const space = await engine.openSpace({ organisationId, spaceId }, signal)
-      const vectors = [{ version: space.embeddingVersions[0]!, vector, hasSemantics: true }]
-      return space.findCandidates({ terms: [], vectors, limit: 5 })
-    }
-    const gone = Promise.allSettled(Array.from({ length: 20 }, () => find(left.signal)))
-    const late = find(AbortSignal.timeout(30_000))
+    const find = await createFind()
+    const gone = Promise.allSettled(Array.from({ length: 20 }, () => find(fixture, left.signal)))
+    const late = find(fixture)
     await Promise.resolve()
     left.abort(new Error('the client is gone'))
     engine.reset()
@@ -266,16 +267,10 @@ describe('Spaces of two organisations', () => {
     await fixture.add(sentences(300))
     await fixture.add(sentences(30), other)
     await engine.warm()
-    const signal = AbortSignal.timeout(30_000)
-    const vector = (await queryVector('badger'))!
-    const searchIn = async (scope: { organisationId: OrganisationId; spaceId: SpaceId }) => {
-      const space = await engine.openSpace(scope, signal)
-      const vectors = [{ version: space.embeddingVersions[0]!, vector, hasSemantics: true }]
-      return space.findCandidates({ terms: [], vectors, limit: 5 })
-    }
+    const find = await createFind()
     // Two in the thread, and half of those that may wait.
-    const flood = Promise.allSettled(Array.from({ length: 503 }, () => searchIn(fixture)))
-    expect(await searchIn(other)).toHaveLength(5)
+    const flood = Promise.allSettled(Array.from({ length: 503 }, () => find(fixture)))
+    expect(await find(other)).toHaveLength(5)
     expect((await flood).filter(({ status }) => status === 'rejected')).toMatchObject([
       { reason: { code: 'overloaded', retryAfterSeconds: 1 } },
     ])
