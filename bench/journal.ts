@@ -3,11 +3,14 @@
  * the candidates in one run, in alternation: `npm run bench:journal [-- --seconds 1 --rounds 2 --crowds 1,16,64,256 --folder PATH --json FILE]`.
  * Each record is awaited by one of N writers; writes share a sync (group commit), as in the ledger.
  */
+import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parseArgs, promisify } from 'node:util'
+import { EndMarkWriter } from '../src/billing/journal/end-mark.ts'
+import { journalFiles } from '../src/billing/journal/journal-files.ts'
 import { queued, type QueuedWrite, WriteQueue } from '../src/billing/write-queue.ts'
 import { systemClock } from '../src/kernel/index.ts'
 import { figureWriter, rotated } from './runner/figures.ts'
@@ -35,9 +38,11 @@ const { values } = parseArgs({
 const writeFigure = figureWriter(values.json)
 
 const folder = fs.mkdtempSync(path.join(values.folder, 'portico-journal-'))
+const synced = fs.constants.O_RDWR | fs.constants.O_DSYNC
 const stores: Record<string, () => Store> = {
   'own file, write and fdatasync': () => openFile(fs.constants.O_RDWR, true),
-  'own file, O_DSYNC': () => openFile(fs.constants.O_RDWR | fs.constants.O_DSYNC, false),
+  'own file, O_DSYNC': () => openFile(synced, false),
+  'own file, O_DSYNC, then its mark': () => openFile(synced, false, true),
   'node:sqlite, WAL, FULL, on the loop': openSqlite,
 }
 
@@ -105,10 +110,15 @@ async function measure(name: string, store: Store, crowd: number, round: number)
   ].join(' | ')
 }
 
-function openFile(flags: number, syncs: boolean): Store {
+/** `isMarked`: with the file that names the acknowledged end, synced in the background as in the ledger. */
+function openFile(flags: number, syncs: boolean, isMarked = false): Store {
   const file = path.join(folder, 'segment')
   fs.writeFileSync(file, Buffer.alloc(segmentBytes), { flush: true })
   const descriptor = fs.openSync(file, flags)
+  const markDescriptor = fs.openSync(path.join(folder, 'mark'), 'w')
+  const journalId = randomUUID()
+  const mark = new EndMarkWriter(journalFiles, markDescriptor, () => {})
+  let lastSequence = 0
   let position = 0
   return {
     async flush(records) {
@@ -117,8 +127,13 @@ function openFile(flags: number, syncs: boolean): Store {
       await write(descriptor, bytes, 0, bytes.length, position)
       if (syncs) await fdatasync(descriptor)
       position += bytes.length
+      lastSequence += records.length
+      if (isMarked) await mark.write({ journalId, lastSequence })
     },
-    close: () => fs.closeSync(descriptor),
+    close() {
+      fs.closeSync(descriptor)
+      void mark.close()
+    },
   }
 }
 

@@ -14,7 +14,7 @@ import { createLedger, type Hold, type HoldRequest, type LedgerService } from '.
 import { answered, callOf, organisationWith } from '../src/billing/testing/ledger-fixture.ts'
 import { silentLog, systemClock } from '../src/kernel/index.ts'
 import { openTestDatabases } from '../test/harness/database.ts'
-import { prepareTemplate } from '../test/harness/database-template.ts'
+import { prepareTemplate, testServerUrl } from '../test/harness/database-template.ts'
 import { openPlainFile, openPlainTable, type PlainStore } from './ledger/plain-stores.ts'
 import { figureWriter, rotated } from './runner/figures.ts'
 
@@ -48,7 +48,7 @@ const { values } = parseArgs({
   },
 })
 const write = figureWriter(values.json)
-const removeTemplate = await prepareTemplate()
+const removeTemplate = await prepareTemplate(testServerUrl())
 const databases = { database: await openTestDatabases(), local: await openTestDatabases() }
 const folder = fs.mkdtempSync(path.join(values.folder, 'portico-bench-ledger-'))
 const common = { clock: systemClock, log: silentLog }

@@ -9,7 +9,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatPicoUsd, systemClock } from '../src/kernel/index.ts'
 import { makeTestFolder, openTestDatabases } from '../test/harness/database.ts'
-import { prepareTemplate } from '../test/harness/database-template.ts'
+import { prepareTemplate, testServerUrl } from '../test/harness/database-template.ts'
 import { runModel } from './ledger-proof/model.ts'
 import { createChance } from './ledger-proof/random.ts'
 import { simulate } from './ledger-proof/simulation.ts'
@@ -32,7 +32,7 @@ if (!Number.isSafeInteger(seed) || !Number.isSafeInteger(steps) || steps < 1) {
 const countingAttempts = 50
 const countAgainMs = 100
 
-const removeTemplate = await prepareTemplate()
+const removeTemplate = await prepareTemplate(testServerUrl())
 const databases = await openTestDatabases()
 const { control } = databases
 const folder = makeTestFolder()
@@ -47,7 +47,7 @@ const { decisions } = await runModel(control, createChance(seed), Math.ceil(step
 console.log(`model: ${decisions} decisions, every one as predicted, ${seconds(modelStartMs)} s`)
 
 const startMs = performance.now()
-const { calls, counts, lastInstance } = await simulate(control, createChance(seed + 1), steps, journalFolder)
+const { calls, counts, lastInstance, late } = await simulate(control, createChance(seed + 1), steps, journalFolder)
 // The last running instance settles the calls of the instance that was killed last.
 await control.execute(
   "update ledger_instances set heartbeat_at = heartbeat_at - interval '1 hour' where instance_id <> $1",
@@ -56,6 +56,7 @@ await control.execute(
 const uncounted = await countSettlements()
 const audit = await lastInstance.ledger.audit()
 await lastInstance.ledger.close()
+await Promise.all(late)
 const verdict = await verify(control, calls)
 
 console.log(
@@ -63,7 +64,7 @@ console.log(
     `${verdict.settledByPolicy} settled by policy, ${seconds(startMs)} s`,
 )
 console.log(
-  `chaos: ${counts.kills} kills, ${counts.silences} silences, ${counts.clockJumps} clock jumps, ${counts.budgetChanges} changed budgets, ` +
+  `chaos: ${counts.kills} kills, ${counts.silences} silences, ${counts.lateBatches} late batches, ${counts.failedStarts} failed starts, ${counts.clockJumps} clock jumps, ${counts.budgetChanges} changed budgets, ` +
     `${verdict.periods} periods`,
 )
 console.log(

@@ -29,18 +29,24 @@ export interface InstanceOptions {
   now(): number
   chance: Chance
   holdWaitMs: number
+  /** Receives the statements that commit after the instance has given them up; without it, there are none. */
+  late?: Promise<unknown>[]
   /** Its journal, or the folder in which an earlier process may have left one. */
   journal?: { mode: 'local' | 'database'; folder: string } | undefined
 }
 
 /** Small, so that a run fills, applies and reuses many. */
 const segmentBytes = 64 * 1024
+/** Share of the batches whose connection is lost and that commit later: before or after they are repeated, which takes 50 ms. */
+const lateShare = 0.03
+const longestDelayMs = 200
 
 export async function startInstance({
   database,
   now,
   chance,
   holdWaitMs,
+  late,
   journal,
 }: InstanceOptions): Promise<Instance> {
   let killed = false
@@ -57,9 +63,18 @@ export async function startInstance({
     return settled.value
   }
 
+  /** Loses the connections of some batches, which take effect at a later time, also when the process is dead by then. */
+  function send(...given: Parameters<Database['query']>): Promise<unknown[]> {
+    const isBatch = /ledger_write_batch|ledger_apply_calls/.test(given[0])
+    if (!late || !isBatch || !chance.happens(lateShare)) return database.query(...given)
+    const commit = () => database.query(given[0], given[1])
+    late.push(systemClock.sleep(chance.integer(0, longestDelayMs)).then(commit))
+    return Promise.reject(Object.assign(new Error('connection lost'), { code: '08006' }))
+  }
+
   const mortal: Database = {
     ...database,
-    query: (...given) => guard(() => database.query(...given)) as never,
+    query: (...given) => guard(() => send(...given)) as never,
     execute: (...given) => guard(() => database.execute(...given)),
     transaction: (work, options) =>
       guard(() =>
@@ -111,6 +126,7 @@ export async function startInstance({
     write,
     // Nothing here ends a machine, so the page cache is as good as a disk.
     sync: () => change(() => new Promise((resolve) => setImmediate(resolve))),
+    writeMark: (...given) => change(() => journalFiles.writeMark(...given)),
     rename: (...given) => change(() => journalFiles.rename(...given)),
     remove: (file) => change(() => journalFiles.remove(file)),
     syncFolder: () => change(() => Promise.resolve()),

@@ -1,9 +1,10 @@
 import { type Hold, type Outcome, type Receipt } from '../../src/billing/index.ts'
 import { answered, callOf, organisationWith, perMillion } from '../../src/billing/testing/ledger-fixture.ts'
+import { ProjectionStoppedError } from '../../src/billing/journal/projector.ts'
 import type { Database } from '../../src/database/index.ts'
 import { isAppError, parsePicoUsd, type RequestId } from '../../src/kernel/index.ts'
 import type { Organisation } from '../../src/organisations/index.ts'
-import { type Instance, startInstance } from './instance.ts'
+import { type Instance, type InstanceOptions, startInstance } from './instance.ts'
 import type { Chance } from './random.ts'
 
 /** The record of one simulated call; compared with the database at the end. */
@@ -30,12 +31,16 @@ interface Counts {
   silences: number
   clockJumps: number
   budgetChanges: number
+  lateBatches: number
+  failedStarts: number
 }
 
 export interface Simulation {
   calls: SimulatedCall[]
   counts: Counts
   lastInstance: Instance
+  /** Statements that commit late. Those of the last instance may follow until it is closed. */
+  late: Promise<unknown>[]
 }
 
 const organisationCount = 12
@@ -58,13 +63,22 @@ export async function simulate(
   // Instances share one database like a server: the start of one does not prove that the others are dead.
   const isAlone = journalFolder !== undefined && database.engine === 'embedded'
   const shared: Database = { ...database, engine: isAlone ? 'embedded' : 'postgres' }
-  const counts: Counts = { calls: 0, kills: 0, silences: 0, clockJumps: 0, budgetChanges: 0 }
+  const counts: Counts = {
+    calls: 0,
+    kills: 0,
+    silences: 0,
+    clockJumps: 0,
+    budgetChanges: 0,
+    lateBatches: 0,
+    failedStarts: 0,
+  }
   const calls: SimulatedCall[] = []
   const inFlight = new Set<Promise<void>>()
   const running = new Map<SimulatedCall, Instance>()
   const enders = new Map<SimulatedCall, () => void>()
   const folders = new Map<Instance, string>()
   const withJournal = new Set<Instance>()
+  const late: Promise<unknown>[] = []
   /** Folders of killed instances that start again later. */
   const away: string[] = []
   let folderCount = 0
@@ -100,16 +114,29 @@ export async function simulate(
   await Promise.all(inFlight)
   for (const folder of away.splice(0)) instances.push(await start(folder || undefined))
   for (const instance of instances.slice(1)) await instance.ledger.close()
-  return { calls, counts, lastInstance: instances[0]! }
+  counts.lateBatches = late.length
+  await Promise.all(late)
+  return { calls, counts, lastInstance: instances[0]!, late }
 
   async function start(given?: string): Promise<Instance> {
-    if (journalFolder === undefined) return startInstance({ database: shared, now, chance, holdWaitMs: 50 })
+    if (journalFolder === undefined) return startWith(undefined)
     const folder = isAlone ? journalFolder : (given ?? `${journalFolder}-${(folderCount += 1)}`)
     const mode = isAlone || chance.happens(0.7) ? 'local' : 'database'
-    const started = await startInstance({ database: shared, now, chance, holdWaitMs: 50, journal: { mode, folder } })
+    const started = await startWith({ mode, folder })
     folders.set(started, folder)
     if (mode === 'local') withJournal.add(started)
     return started
+  }
+
+  /** A start that loses the database while it applies its journal fails. Whoever started it starts it again. */
+  async function startWith(journal: InstanceOptions['journal']): Promise<Instance> {
+    try {
+      return await startInstance({ database: shared, now, chance, late, holdWaitMs: 50, journal })
+    } catch (error) {
+      if (!(error instanceof ProjectionStoppedError)) throw error
+      counts.failedStarts += 1
+      return startWith(journal)
+    }
   }
 
   function beginCall(): () => Promise<void> {

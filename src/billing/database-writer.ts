@@ -19,9 +19,10 @@ import {
   loadOpenHoldIds,
   writeBatch,
 } from './ledger.store.ts'
-import { type LedgerWriter, resultOf, type SettleResult, unavailable } from './ledger-writer.ts'
+import { type LedgerWriter, type RefusalReason, resultOf, type SettleResult, unavailable } from './ledger-writer.ts'
 import type { Receipt } from './port.ts'
 import { isRefusal } from './refusal.ts'
+import { keepWithSettlements, RefusedCalls } from './refused-calls.ts'
 import { queued, type QueuedWrite, WriteQueue } from './write-queue.ts'
 
 /** Most writes in one statement: more only adds to the wait of the first (measured flat above 100). */
@@ -54,6 +55,9 @@ export class DatabaseWriter implements LedgerWriter {
   private readonly deps: DatabaseWriterDeps
   private readonly queue: WriteQueue<Write>
   private readonly stop = new AbortController()
+  private readonly refused = new RefusedCalls()
+  /** Rises after each statement that may still commit, so that it cannot commit after its successor. */
+  private attemptNumber = 0
   private isFailing = false
 
   constructor(deps: DatabaseWriterDeps) {
@@ -63,8 +67,9 @@ export class DatabaseWriter implements LedgerWriter {
   }
 
   open(instance: InstanceId, row: HoldRow): Promise<void> {
-    return new Promise((resolve, reject) =>
-      this.queue.add({ kind: 'open', instance, row, resolve, reject, ...queued(row.organisationId, true, true) }),
+    const { requestId, organisationId } = row
+    return this.refused.noting(requestId, (resolve, reject) =>
+      this.queue.add({ kind: 'open', instance, row, resolve, reject, ...queued(organisationId, true, true) }),
     )
   }
 
@@ -89,8 +94,8 @@ export class DatabaseWriter implements LedgerWriter {
     return new Promise((resolve, reject) => this.queue.add({ kind: 'barrier', resolve, reject, ...queued(null, true) }))
   }
 
-  accepting(): boolean {
-    return !this.isFailing && !this.queue.isStalled && !this.queue.isFull
+  reasonToRefuse(): RefusalReason | undefined {
+    return this.isFailing || this.queue.isStalled || this.queue.isFull ? 'database' : undefined
   }
 
   noteDatabase(answers: boolean): void {
@@ -134,7 +139,7 @@ export class DatabaseWriter implements LedgerWriter {
   /** Never rejects: each write gets its own result. */
   private async flush(writes: readonly Write[]): Promise<void> {
     const { clock, log } = this.deps
-    let waiting = writes.filter((write) => !write.isExpired)
+    let waiting = [...writes]
     for (let retryMs = firstRetryMs; waiting.length > 0; retryMs = Math.min(2 * retryMs, longestRetryMs)) {
       const instance = this.deps.instanceId()
       try {
@@ -151,11 +156,11 @@ export class DatabaseWriter implements LedgerWriter {
           await this.failFenced(waiting, error)
           return
         }
+        this.attemptNumber += 1
         this.isFailing = true
         log.error({ error: describeError(error), writes: waiting.length }, 'the ledger could not be written')
         if (isRefusal(error)) return this.settleSingly(waiting, error)
         await clock.sleep(retryMs, this.stop.signal).catch(() => {})
-        waiting = waiting.filter((write) => !write.isExpired)
         if (this.stop.signal.aborted) {
           for (const write of waiting) write.reject(error)
           return
@@ -164,15 +169,19 @@ export class DatabaseWriter implements LedgerWriter {
     }
   }
 
-  private async attempt(instance: InstanceId, writes: Write[]): Promise<void> {
+  private async attempt(instanceId: InstanceId, waiting: readonly Write[]): Promise<void> {
+    const writes = waiting.filter((write) => !write.isExpired)
+    for (const write of writes) if (write.kind === 'settle') this.refused.withdraw(write)
+    keepWithSettlements(writes, holdOf, settlementOf)
     const batch = mergeWrites(writes)
     if (batch.opens.length + batch.changes.length + batch.settlements.length > 0) {
       await this.queue.attempt(() =>
         withDeadline(attemptTimeoutMs, async (signal) => {
-          const result = await writeBatch(this.deps.database, instance, batch, signal)
-          if (!result.alive) throw new FencedError(instance)
+          const writer = { instanceId, attempt: this.attemptNumber }
+          const result = await writeBatch(this.deps.database, writer, batch, signal)
+          if (!result.alive) throw new FencedError(instanceId)
           this.isFailing = false
-          await this.report(instance, writes, batch, new Set(result.opened), new Set(result.entered), signal)
+          await this.report(instanceId, writes, batch, new Set(result.opened), new Set(result.entered), signal)
         }),
       )
     } else for (const write of writes) if (write.kind === 'barrier' || write.kind === 'change') write.resolve()
@@ -213,16 +222,23 @@ export class DatabaseWriter implements LedgerWriter {
     }
   }
 
-  /** The other instance has settled every hold of ours; new ones were not written. */
+  /** The other instance has settled every hold of ours that was written. */
   private async failFenced(writes: Write[], error: FencedError): Promise<void> {
-    const existing = await this.loadExisting(
-      writes.filter((write) => write.kind === 'settle').map((write) => write.entry.receipt.requestId),
-    )
-    for (const write of writes) {
-      if (write.kind === 'barrier') write.resolve()
-      else if (write.kind !== 'settle' || !existing) write.reject(unavailable(error))
-      else write.resolve(resultOf(write.entry, existing.get(write.entry.receipt.requestId)))
+    const settlements = writes.filter((write) => write.kind === 'settle')
+    const existing = await this.loadExisting(settlements.map(({ entry }) => entry.receipt.requestId))
+    /** Written with their hold by an attempt whose answer got lost: these calls are billed, so they are not refused. */
+    const entered = new Set<RequestId>()
+    for (const { entry, resolve } of existing ? settlements : []) {
+      const result = resultOf(entry, existing!.get(entry.receipt.requestId))
+      if (result.kind === 'entered') entered.add(entry.receipt.requestId)
+      resolve(result)
     }
+    for (const write of writes) {
+      if (write.kind === 'barrier' || (write.kind === 'open' && entered.has(write.row.requestId))) write.resolve()
+      // Without effect on the settlements above.
+      else write.reject(unavailable(error))
+    }
+    for (const { entry } of settlements) this.refused.forget(entry.receipt.requestId)
   }
 
   /** Repeats until the database answers: its silence does not show that there is no entry. Undefined: stopped. */
@@ -286,6 +302,9 @@ function mergeWrites(writes: readonly Write[]): Batch {
   }
   return { opens: [...opens.values()], changes: [...changes.values()], settlements: [...settlements.values()] }
 }
+
+const holdOf = (write: Write) => (write.kind === 'open' ? write.row.requestId : undefined)
+const settlementOf = (write: Write) => (write.kind === 'settle' ? write.entry.receipt.requestId : undefined)
 
 function byRequest(writes: Write[]): Write[][] {
   const groups = new Map<string, Write[]>()

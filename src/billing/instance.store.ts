@@ -1,5 +1,6 @@
 import type { InstanceId, Role } from '../kernel/index.ts'
-import type { Queryable } from '../database/index.ts'
+import type { Database, Queryable } from '../database/index.ts'
+import { type Actor, recordAdminChange } from '../operators/index.ts'
 import { FencedError } from './lease.store.ts'
 
 /** The ledger's table of running processes. Times come from the database's clock, because clocks of instances differ. */
@@ -82,6 +83,20 @@ export async function writeHeartbeat(
   return touched === 1
 }
 
+/**
+ * Holds and leases whose instance has no row get a row for it, silent since 1970, so that recovery settles and frees them. Versions before
+ * `write_attempt` left such holds. The attempt refuses statements of the former process that are still on their way.
+ */
+export async function registerMissingInstances(database: Queryable): Promise<void> {
+  await database.execute(
+    `insert into ledger_instances (instance_id, started_at, heartbeat_at, write_attempt)
+     select instance_id, 'epoch', 'epoch', 9223372036854775807
+     from (select instance_id from ledger_holds union select instance_id from ledger_leases) owner
+     where not exists (select from ledger_instances i where i.instance_id = owner.instance_id)
+     on conflict do nothing`,
+  )
+}
+
 export interface DeadInstance {
   instanceId: InstanceId
   /** Its journal may have records that only its next start can apply: until then, or until a release, nobody settles its holds. */
@@ -124,6 +139,25 @@ export async function lockInstance(
   return rows.length === 1
 }
 
+export function recordRepair(
+  database: Database,
+  { actor, atMs }: { actor: Actor; atMs: number },
+  closedHolds: number,
+): Promise<void> {
+  return database.transaction((transaction) =>
+    recordAdminChange(transaction, {
+      actor,
+      atMs,
+      action: 'ledger.repaired',
+      subjectType: 'ledger',
+      subjectId: 'only',
+      organisationId: null,
+      before: null,
+      after: { closedHolds },
+    }),
+  )
+}
+
 /** What each lease of an instance has left to bill, by `organisation period`. */
 export async function loadLeaseRoom(transaction: Queryable, instanceId: InstanceId): Promise<Map<string, bigint>> {
   const rows = await transaction.query<{ key: string; room: bigint }>(
@@ -135,14 +169,18 @@ export async function loadLeaseRoom(transaction: Queryable, instanceId: Instance
 }
 
 /**
- * Moves the bills of its leases to the periods' counters, frees the rest, and removes the instance. It has no open holds, and
- * everything in its journal is applied or was given up: the journal is closed.
+ * Moves the bills of its leases to the periods' counters, frees the rest, and removes the instance. Everything in its journal is applied or
+ * was given up: the journal is closed. Throws if it has open holds, which nobody would settle afterwards.
  */
 export async function closeInstance(
   transaction: Queryable,
   instanceId: InstanceId,
   journal: HeldJournal | undefined,
 ): Promise<void> {
+  // Waits for statements of this instance that run; later ones find no instance.
+  await transaction.query('select from ledger_instances where instance_id = $1 for update', [instanceId])
+  const open = await transaction.query('select from ledger_holds where instance_id = $1 limit 1', [instanceId])
+  if (open.length > 0) throw new Error(`the instance ${instanceId} has open holds`)
   await transaction.execute(
     `with closed as (
        delete from ledger_leases where instance_id = $1 returning organisation_id, period, granted_pico_usd, settled_pico_usd)

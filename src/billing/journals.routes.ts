@@ -1,5 +1,10 @@
 import { errorResponses } from '../contract/errors.ts'
-import { type LedgerJournalBody, ledgerJournalParamsSchema, ledgerJournalsSchema } from '../contract/ledger-journals.ts'
+import {
+  type LedgerJournalBody,
+  ledgerJournalParamsSchema,
+  ledgerJournalsSchema,
+  ledgerRepairSchema,
+} from '../contract/ledger-journals.ts'
 import { emptySchema } from '../contract/operator.ts'
 import { describeRoutes, type Routes } from '../http/index.ts'
 import { formatPicoUsd } from '../kernel/index.ts'
@@ -10,12 +15,21 @@ import type { LedgerService } from './ledger.ts'
 const described = describeRoutes({ role: 'operator' }, 'Operator')
 
 export interface JournalRoutesDeps {
-  ledger: Pick<LedgerService, 'loadJournals' | 'releaseJournal'>
+  ledger: Pick<LedgerService, 'loadJournals' | 'releaseJournal' | 'repair'>
 }
 
-/** Local journals of the ledger in front of a server. */
+/** The ledger for operators: repair, and local journals in front of a server. */
 export function journalRoutes({ ledger }: JournalRoutesDeps): Routes {
   return (app) => {
+    app.post(
+      '/api/ledger/repair',
+      described('repairLedger', 'Settle holds without a living instance', {
+        description:
+          'Does at once what every instance does each second: settles the holds of dead instances as after a crash, and holds that belong to no instance without a bill. Changes nothing where there are none.',
+        response: { 200: ledgerRepairSchema, ...errorResponses(401, 403) },
+      }),
+      (request) => ledger.repair(actorOf(request)).then((closedHolds) => ({ closedHolds })),
+    )
     app.get(
       '/api/ledger/journals',
       described('listLedgerJournals', 'List local journals of the ledger', {

@@ -32,8 +32,11 @@ import {
 } from './lease.store.ts'
 import type { LedgerWriter } from './ledger-writer.ts'
 
-/** A lease without open holds that was not used for so long goes back. */
-const idleLeaseMs = 10_000
+/**
+ * A lease without open holds that was not used for so long goes back. With the embedded engine nobody waits for the money, and calls that find a
+ * lease do not wait for a database that is slow.
+ */
+const idleLeaseMs = { postgres: 10_000, embedded: 600_000 }
 /** An instance that runs short requests room from the others again after this time. */
 const requestAgainMs = 250
 /** Longest wait for the database to take a notice. */
@@ -161,7 +164,8 @@ export class Leases {
   /** Loads the current state of all periods, gives back idle leases, forgets leases that are over. */
   async maintain(): Promise<void> {
     const nowMs = this.deps.clock.monotonicMs()
-    const idle = this.all().filter((lease) => isUnused(lease) && nowMs - lease.lastUsedMs > idleLeaseMs)
+    const idleMs = idleLeaseMs[this.deps.database.engine]
+    const idle = this.all().filter((lease) => isUnused(lease) && nowMs - lease.lastUsedMs > idleMs)
     for (const lease of idle) {
       await this.giveBack(lease, { close: true })
       if (isUnused(lease) && lease.grantedPicoUsd === 0n && !lease.dirty && !lease.uncertain) this.forget(lease)

@@ -12,6 +12,10 @@ import { type HeldJournal, type InstanceFacts, registerInstance, writeHeartbeat 
 /** Longest wait for one heartbeat; well below the expiry of an instance, so that a hanging connection does not cost the leases. */
 const heartbeatTimeoutMs = 3_000
 const registerAgainMs = 1_000
+/** Between two heartbeats at most, unless the database or this process was frozen. */
+const steadyGapMs = 4_000
+/** After a gap all instances look silent. Within this time those that are alive write a heartbeat: one that hangs ends after 3 s. */
+const steadyAfterMs = 5_000
 /**
  * With a journal nothing is acknowledged later than this after the last heartbeat: well before others may presume this process dead,
  * and the operator may release its journal.
@@ -45,6 +49,8 @@ export class LedgerInstance {
   /** When the last heartbeat that the database took was sent. */
   private confirmed = { monotonicMs: -Infinity, wallMs: -Infinity }
   private loss: Error | undefined
+  /** Monotonic time since which no heartbeat was late or failed; -Infinity: since the start. */
+  private steadySinceMs = -Infinity
 
   constructor(deps: LedgerInstanceDeps) {
     this.deps = deps
@@ -76,6 +82,7 @@ export class LedgerInstance {
         writeHeartbeat(database, this.id, journal, signal),
       )
       if (alive) {
+        if (sent.monotonicMs - this.confirmed.monotonicMs > steadyGapMs) this.steadySinceMs = sent.monotonicMs
         this.confirmed = sent
         noteDatabase(true)
       } else await this.renew(this.id)
@@ -110,6 +117,12 @@ export class LedgerInstance {
     }
   }
 
+  /** Whether the silence of another instance shows that it is dead, and not that the database or this process was frozen. */
+  isSteady(): boolean {
+    const nowMs = this.deps.clock.monotonicMs()
+    return nowMs - this.confirmed.monotonicMs <= steadyGapMs && nowMs - this.steadySinceMs >= steadyAfterMs
+  }
+
   private now() {
     const { clock } = this.deps
     return { monotonicMs: clock.monotonicMs(), wallMs: clock.now() }
@@ -134,8 +147,10 @@ export class LedgerInstance {
     const { database, clock, log, facts, onFenced, onRenewed } = this.deps
     log.error({ instanceId: fenced }, 'another instance presumed this one dead; starting again with new leases')
     onFenced(fenced)
-    const next = createInstanceId()
+    let next = this.id
     while (!this.stopped.signal.aborted) {
+      // One for each attempt: a registration that commits late must not bring an instance back that has ended.
+      next = createInstanceId()
       try {
         await withDeadline(heartbeatTimeoutMs, (signal) =>
           registerInstance(database, { instanceId: next, facts }, signal),

@@ -1,4 +1,4 @@
-import { AppError, type InstanceId, type OrganisationId } from '../kernel/index.ts'
+import { AppError, describeError, type InstanceId, type OrganisationId } from '../kernel/index.ts'
 import type { Entry, HoldChange, HoldRow } from './ledger.store.ts'
 import type { Receipt } from './port.ts'
 
@@ -19,8 +19,8 @@ export interface LedgerWriter {
   barrier(): Promise<void>
   /** The receipt of a settlement that is durable and not in the database yet. */
   find(requestId: string): Receipt | undefined
-  /** False while writes cannot become durable in time, or while too many wait. */
-  accepting(): boolean
+  /** Why new calls are refused: writes cannot become durable in time, or too many wait. Undefined: they are not. */
+  reasonToRefuse(): RefusalReason | undefined
   /**
    * What a new call of the organisation waits for, so that writes do not outrun the disk or the database; undefined: nothing. Rejects with 503.
    * Organisations with few writes on the way do not wait for those that have many.
@@ -62,5 +62,30 @@ export function unavailable(cause?: unknown): AppError {
   return new AppError('overloaded', 'The service cannot account for new requests at the moment. Try again shortly.', {
     retryAfterSeconds: 2,
     cause,
+    ...(cause !== undefined && { internal: describeError(cause) }),
   })
+}
+
+/**
+ * What the ledger lacks for new calls. `database`: it does not answer. `behind`: as many records wait for it as may. `disk`: it takes too long
+ * for the journal. `full`: it has no room for the journal. `ending`: the journal has failed, and the process ends.
+ */
+export type RefusalReason = 'database' | 'behind' | 'disk' | 'full' | 'ending'
+
+const lacks: Record<RefusalReason, string> = {
+  database: 'its database does not answer',
+  behind: 'too many bills wait for its database',
+  disk: 'its disk does not answer',
+  full: 'its disk is full',
+  ending: 'it restarts, because it could not write its journal',
+}
+
+/** The same with its cause. */
+export function refused(why: RefusalReason, cause?: unknown): AppError {
+  const internal = cause === undefined ? lacks[why] : `${lacks[why]}: ${describeError(cause)}`
+  return new AppError(
+    'overloaded',
+    `The service cannot account for new requests at the moment: ${lacks[why]}. Try again shortly.`,
+    { retryAfterSeconds: 2, cause, internal },
+  )
 }

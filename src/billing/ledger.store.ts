@@ -47,27 +47,38 @@ export interface Batch {
 }
 
 export interface BatchResult {
-  /** False: another instance presumed this one dead and settled its holds; nothing of the batch was written. */
+  /** False: nothing was written, because another instance presumed this one dead and settled its holds, or a later attempt came first. */
   alive: boolean
   opened: string[]
   entered: string[]
 }
 
+/** Who writes a batch. */
+export interface BatchWriter {
+  instanceId: InstanceId
+  /**
+   * Rises after each statement whose outcome is unknown: the database refuses statements of lower attempts that are still on their way.
+   * null: the caller has locked the row of the instance.
+   */
+  attempt: number | null
+}
+
 /**
- * Holds, growth, progress and settlements of many requests in one round trip and one commit; the statement is in migration
- * 0021-ledger-write-batch. Repeating it after a lost connection is harmless.
+ * Holds, growth, progress and settlements of many requests in one round trip and one commit; the statement is in the migrations
+ * 0201-late-writes and 0090-usage. Repeating it with a higher attempt is harmless.
  */
 export async function writeBatch(
   database: Queryable,
-  instanceId: InstanceId,
+  { instanceId, attempt }: BatchWriter,
   batch: Batch,
   signal?: AbortSignal,
 ): Promise<BatchResult> {
   const { opens, changes, settlements } = batch
   const rows = await database.query<{ alive: boolean; opened_ids: string[]; entered_ids: string[] }>(
-    'select alive, opened_ids, entered_ids from ledger_write_batch($1, $2::json, $3::jsonb, $4::json)',
+    'select alive, opened_ids, entered_ids from ledger_write_batch($1, $2::int8, $3::json, $4::jsonb, $5::json)',
     [
       instanceId,
+      attempt,
       ...encodeBatch({
         opens: opens.map(encodeHold),
         changes,

@@ -61,14 +61,16 @@ describe('one call', () => {
     await expectSound(ledger)
   })
 
-  test('a cost stated by the provider replaces the price table', async () => {
-    const ledger = await openLedger()
+  test('a cost stated by the provider replaces the price table and is reported with the cost that we compute', async () => {
+    const compared: unknown[] = []
+    const ledger = await openLedger({ observer: { costStated: (_receipt, costs) => void compared.push(costs) } })
     const hold = await ledger.hold(callOf(organisationWith('10', { markupBasisPoints: 1000 })))
     const raw = { prompt_tokens: 90, cost: 0.00006 }
     const stated = { raw, costAttoUsd: 60_000_000_000_000n, billedUnits: null }
     const receipt = await hold.settle(answered(90, 40, { usage: { ...usageOf(90, 40), stated } }))
     expect(formatPicoUsd(receipt.billedPicoUsd)).toBe('0.000066')
     expect(await ledger.loadReceipt(receipt.requestId)).toMatchObject({ costBasis: 'stated', rawUsage: raw })
+    expect(compared).toEqual([{ statedAttoUsd: 60_000_000_000_000n, computedAttoUsd: 490_000_000_000_000n }])
     await expectSound(ledger)
   })
 

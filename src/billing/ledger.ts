@@ -18,12 +18,14 @@ import {
   type InstanceFacts,
   type LiveInstance,
   loadLiveInstances,
+  recordRepair,
 } from './instance.store.ts'
 import { type JournalCopy, JournalWriter, loadOpenJournals, type OpenJournal, releaseJournal } from './journal/index.ts'
 import { FencedError, loadHeld, loadPeriodStates } from './lease.store.ts'
 import { unbilledPicoUsd } from './lease.ts'
 import { Leases } from './leases.ts'
 import { LedgerInstance } from './ledger-instance.ts'
+import type { RefusalReason } from './ledger-writer.ts'
 import { loadReceipt } from './ledger.store.ts'
 import { OpenHolds } from './open-holds.ts'
 import { type JournalOptions, type PreparedWriter, prepareWriter } from './prepare-writer.ts'
@@ -31,6 +33,7 @@ import type { BudgetState, Ledger, Receipt } from './port.ts'
 import { recoverDeadInstances } from './recovery.ts'
 import { defaultHoldWaitMs } from './reservation.ts'
 import { Retention } from './retention.ts'
+import type { ComparedCosts } from './stated-cost.ts'
 import { createThresholds } from './thresholds.ts'
 import { UsageCounting } from './usage-counting.ts'
 import { createUsageReports, type UsageReports } from './usage-reports.ts'
@@ -54,6 +57,8 @@ export interface LedgerObserver {
   held?(waitedMs: number): void
   refused?(organisationId: OrganisationId): void
   settled?(receipt: Receipt): void
+  /** The provider stated the cost of a settled call. */
+  costStated?(receipt: Receipt, compared: ComparedCosts): void
   recovered?(holds: number): void
   thresholdReached?(event: { organisationId: OrganisationId; period: string; percent: number }): void
   /** A silent instance has a local journal: nobody but its next start settles its holds, unless the journal is released. */
@@ -84,8 +89,12 @@ export interface LedgerDeps {
 export interface LedgerService extends Ledger {
   /** Resolves when every call that was settled before is in the ledger's tables. Rejects with 503 when that takes too long. */
   flush(): Promise<void>
+  /** Why new calls are refused with 503; undefined: they are not. */
+  reasonToRefuse(): RefusalReason | undefined
   /** Checks that entries, counters, leases and holds agree, and reports what does not. */
   audit(): Promise<AuditReport>
+  /** Settles now what recovery would settle: the holds of dead instances and those without an instance. Returns their number. */
+  repair(actor: Actor): Promise<number>
   /** Reports of the console, including everything that was settled before the call. */
   reports: UsageReports
   /** Sums for a report, including everything that was settled before the call. */
@@ -124,8 +133,9 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
   const webhooks = deps.webhooks && createWebhookDelivery({ database, clock, log, ...deps.webhooks })
   await thresholds.checkAll()
 
+  const recoverOthers = () => recover(deps, instance.id, expiryMs, () => instance.isSteady())
   async function maintain(): Promise<void> {
-    if (expiryMs !== null) await recover(deps, instance.id, expiryMs)
+    if (expiryMs !== null) await recoverOthers()
     await thresholds.check(leases.all())
     await leases.maintain().catch((error: unknown) => {
       if (!(error instanceof FencedError)) throw error
@@ -169,7 +179,9 @@ export async function createLedger(deps: LedgerDeps): Promise<LedgerService> {
       await writer.barrier()
       return runAudit(database, expiryMs)
     },
-    isAccepting: () => writer.accepting(),
+    repair: (actor) => repair(deps, actor, recoverOthers),
+    reasonToRefuse: () => writer.reasonToRefuse(),
+    isAccepting: () => writer.reasonToRefuse() === undefined,
     async maintain() {
       await instance.beat()
       await maintain()
@@ -254,11 +266,27 @@ async function openPreparedParts(
   return { prepared, instance, writer, leases, holds, thresholds, counting, retention, expiryMs }
 }
 
-async function recover(deps: LedgerDeps, self: InstanceId | null, expiryMs: number | null): Promise<void> {
+async function recover(
+  deps: LedgerDeps,
+  self: InstanceId | null,
+  expiryMs: number | null,
+  isSteady = () => true,
+): Promise<number> {
   const { database, clock, log, observer } = deps
   const onWaiting = ({ instanceId, journalId }: DeadInstance) => observer?.waiting?.(instanceId, journalId!)
-  const holds = await recoverDeadInstances({ database, clock, log, self, expiryMs, onWaiting })
+  const holds = await recoverDeadInstances({ database, clock, log, self, expiryMs, onWaiting, isSteady })
   if (holds > 0) observer?.recovered?.(holds)
+  return holds
+}
+
+async function repair(
+  { database, clock }: LedgerDeps,
+  actor: Actor,
+  recoverOthers: () => Promise<number>,
+): Promise<number> {
+  const closedHolds = await recoverOthers()
+  await recordRepair(database, { actor, atMs: clock.now() }, closedHolds)
+  return closedHolds
 }
 
 async function release({ database, clock }: LedgerDeps, journalId: string, actor: Actor): Promise<void> {

@@ -12,7 +12,7 @@ import type { Entry } from './ledger.store.ts'
 import { type LedgerWriter, type SettleResult, unavailable } from './ledger-writer.ts'
 import type { Hold, HoldRequest, Outcome, Receipt } from './port.ts'
 import { clampUsage, costOf, displayedBaseCost, scheduleInForce, unitPricesAt } from './prices.ts'
-import { statedCost, storableUsage } from './stated-cost.ts'
+import { type ComparedCosts, statedCost, storableUsage } from './stated-cost.ts'
 import { growFor, type Reservation, type ReservationDeps } from './reservation.ts'
 
 export interface OpenHoldDeps {
@@ -21,7 +21,7 @@ export interface OpenHoldDeps {
   log: Log
   now(): number
   /** Called once, when the hold is over. */
-  onSettled(receipt: Receipt): void
+  onSettled(receipt: Receipt, compared: ComparedCosts | null): void
   /** Called once when the settlement is in the database; a hold whose settlement failed stays open. */
   onClosed(): void
 }
@@ -194,7 +194,7 @@ export class OpenHold implements Hold {
     const { writer, now, onClosed, onSettled } = this.deps
     const { lease } = this.call
     this.growing?.abort(new Error('the call is over'))
-    const entry = entryOf(this.call, outcome, now())
+    const { compared, ...entry } = entryOf(this.call, outcome, now())
     const { receipt } = entry
     const costPicoUsd = receipt.billedPicoUsd
     const missing = costPicoUsd - this.amountPicoUsd
@@ -217,7 +217,7 @@ export class OpenHold implements Hold {
     }
     onClosed()
     const settled = this.receiptAfter(result, receipt)
-    onSettled(settled)
+    onSettled(settled, receipt.estimated ? null : compared)
     return settled
   }
 
@@ -282,14 +282,18 @@ function failureCode(reason: string): string {
 }
 
 /** The entry with its full cost as billed; the caller cuts it to what is held. */
-function entryOf({ lease, request, startedAt }: HeldCall, outcome: Outcome, settledAt: number): Entry {
+function entryOf(
+  { lease, request, startedAt }: HeldCall,
+  outcome: Outcome,
+  settledAt: number,
+): Entry & { compared: ComparedCosts | null } {
   const answered = outcome.kind === 'answered' ? outcome : undefined
   const candidate =
     request.candidates.find(({ deploymentId }) => deploymentId === answered?.deploymentId) ?? request.candidates[0]!
   const schedule = scheduleInForce(candidate.prices, startedAt)
   const usage = clampUsage(answered?.usage ?? noUsage)
   const stated = answered?.usage.stated
-  const { statedAttoUsd, costBasis } = statedCost(stated, schedule)
+  const { statedAttoUsd, costBasis, compared } = statedCost(usage, stated, schedule)
   const { markupBasisPoints } = request.organisation
   const cost = costOf(usage, schedule, markupBasisPoints, statedAttoUsd)
   const receipt: Receipt = {
@@ -319,5 +323,5 @@ function entryOf({ lease, request, startedAt }: HeldCall, outcome: Outcome, sett
     firstTokenMs: answered?.firstTokenMs ?? null,
     failure: outcome.kind === 'unanswered' ? failureCode(outcome.reason) : null,
   }
-  return { receipt, statedAttoUsd, tags: request.tags ?? null }
+  return { receipt, statedAttoUsd, tags: request.tags ?? null, compared }
 }

@@ -3,10 +3,11 @@ import { pricingOf } from './hold-size.ts'
 import { FencedError } from './lease.store.ts'
 import type { Lease } from './lease.ts'
 import type { LedgerObserver } from './ledger.ts'
-import { type LedgerWriter, unavailable } from './ledger-writer.ts'
+import { type LedgerWriter, refused, unavailable } from './ledger-writer.ts'
 import { createRoom } from './kept-room.ts'
 import { type HeldCall, OpenHold } from './open-hold.ts'
 import type { Hold, HoldRequest, KeptRoom, Receipt } from './port.ts'
+import type { ComparedCosts } from './stated-cost.ts'
 import { noteRefusal, type Reservation, type ReservationDeps, reserveAtOnce, reserveFor } from './reservation.ts'
 
 /** Longest wait of a call for this process to start again as a new instance. */
@@ -80,7 +81,8 @@ export class OpenHolds {
   private assertOpen({ signal, candidates }: HoldRequest): void {
     if (this.isRefusing) throw new AppError('shutting_down', 'The service is shutting down.', { retryAfterSeconds: 5 })
     signal.throwIfAborted()
-    if (!this.deps.writer.accepting()) throw unavailable()
+    const reason = this.deps.writer.reasonToRefuse()
+    if (reason) throw refused(reason)
     if (candidates.length === 0) throw new AppError('internal_error', 'No deployment to hold money for.')
   }
 
@@ -100,7 +102,7 @@ export class OpenHolds {
       if (isAppError(error) || request.signal.aborted) throw error
       // Periods and leases could not be read or written: nothing was set aside, and the call may be sent again.
       if (!(error instanceof FencedError) && !isContention(error)) writer.noteDatabase(false)
-      throw unavailable(error)
+      throw error instanceof FencedError ? unavailable(error) : refused('database', error)
     }
   }
 
@@ -177,9 +179,10 @@ export class OpenHolds {
     const beganMs = clock.monotonicMs()
     lease.lastUsedMs = beganMs
     observer.held?.(beganMs - startedMs)
-    const onSettled = (receipt: Receipt) => {
+    const onSettled = (receipt: Receipt, compared: ComparedCosts | null) => {
       lease.lastUsedMs = clock.monotonicMs()
       observer.settled?.(receipt)
+      if (compared) observer.costStated?.(receipt, compared)
     }
     const onClosed = () => {
       this.holds.delete(request.requestId)

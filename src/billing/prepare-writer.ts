@@ -74,7 +74,7 @@ export async function prepareWriter(deps: PrepareDeps): Promise<PreparedWriter> 
   const opened = await openJournal({ ...common, ...options })
   return {
     // An embedded database has one process: its journal cannot be taken over.
-    open: ({ instanceId }) => openWriter(deps, options, opened, { instanceId, confirm: () => undefined }),
+    open: ({ instanceId }) => openWriter(deps, options, opened, { instanceId }),
     close: () => Promise.resolve(),
   }
 }
@@ -90,7 +90,7 @@ function openWriter(
   { database, clock, log }: PrepareDeps,
   { projectionDelayMs, maximumLag, onFatal = endProcess }: JournalOptions,
   opened: OpenedJournal,
-  identity: Pick<Identity, 'instanceId' | 'confirm'>,
+  identity: Pick<Identity, 'instanceId'> & Partial<Identity>,
 ): LedgerWriter {
   return new JournalWriter({ database, clock, log, ...opened, ...identity, projectionDelayMs, maximumLag, onFatal })
 }

@@ -9,6 +9,7 @@ import {
   loadDeadInstances,
   loadLeaseRoom,
   lockInstance,
+  registerMissingInstances,
 } from './instance.store.ts'
 import type { Receipt } from './port.ts'
 import { costOf, displayedBaseCost } from './prices.ts'
@@ -20,7 +21,8 @@ const recoveryTimeoutMs = 60_000
 
 /**
  * Settles what dead processes left open, once: the prompt's estimate plus the output that was known, at the prices of the
- * call's first choice, never more than was held, marked estimated, ending `crashed`. Then frees their leases.
+ * call's first choice, never more than was held, marked estimated, ending `crashed`. Then frees their leases. Holds without an instance are
+ * settled too; they have no lease, so nothing of them is billed.
  * `expiryMs` null: every other instance is dead (the embedded database has one owner). Returns the number of holds settled.
  */
 export async function recoverDeadInstances(deps: {
@@ -31,14 +33,18 @@ export async function recoverDeadInstances(deps: {
   expiryMs: number | null
   /** Called for each silent instance whose holds must wait for its journal. */
   onWaiting?(waiting: DeadInstance): void
+  /** False: their silence does not show that they are dead. Read before each is settled, because a statement may have waited long. */
+  isSteady(): boolean
 }): Promise<number> {
-  const { database, clock, log, self, expiryMs, onWaiting } = deps
+  const { database, clock, log, self, expiryMs, onWaiting, isSteady } = deps
   let recovered = 0
+  await registerMissingInstances(database)
   for (const { instanceId: dead, journalId } of await loadDeadInstances(database, self, expiryMs)) {
     if (journalId !== null) {
       onWaiting?.({ instanceId: dead, journalId })
       continue
     }
+    if (!isSteady()) break
     try {
       const holds = await recoverInstance(database, dead, { expiryMs, nowMs: clock.now() })
       recovered += holds
@@ -71,7 +77,7 @@ export function recoverInstance(
         capTo(entry, room, hold)
         return { entry, unopened: false }
       })
-      await writeBatch(transaction, dead, { opens: [], changes: [], settlements })
+      await writeBatch(transaction, { instanceId: dead, attempt: null }, { opens: [], changes: [], settlements })
       count += holds.length
     }
     await closeInstance(transaction, dead, journal)

@@ -24,8 +24,8 @@ const stalledAfterMs = 3_000
 export interface QueuedWrite {
   /** null: it concerns all. Every earlier write is written before it, and every later one after it. */
   readonly owner: OrganisationId | null
-  /** A client waits for it: after `writeDeadlineMs` it is rejected with 503. A settlement is never given up. */
-  readonly mayExpire: boolean
+  /** A client waits for it: after `writeDeadlineMs` it is rejected with 503. A settlement is never given up, nor a hold written with it. */
+  mayExpire: boolean
   /** Nobody waits for it yet: it is written with the next write that may not wait, after `joinMs`, or on `hurry`. */
   readonly mayWait: boolean
   /** Its client has got the 503: it must not be written any more. Set by the queue, like the time. */

@@ -22,7 +22,7 @@ function arrange(maximum: number) {
         events.push(`${owner} admitted`)
         backlog.add(owner, 'open')
       },
-      (error: { code: string }) => events.push(`${owner} ${error.code}`),
+      (error: Error) => events.push(`${owner} ${/requests at the moment: (.*?)\./.exec(error.message)?.[1]}`),
     )
   }
   const waits = (owner: OrganisationId) => {
@@ -45,7 +45,7 @@ test('an organisation with as many records as there is room for waits, others do
   await clock.advance(4_999)
   expect(events).toEqual([])
   await clock.advance(1)
-  expect(events).toEqual(['flood overloaded'])
+  expect(events).toEqual(['flood too many bills wait for its database'])
   // Its calls are in the database.
   for (let call = 0; call < 2; call += 1) backlog.add(flood, 'settle')
   backlog.noteApplied(5)
@@ -75,7 +75,7 @@ test('refuses those that wait when it is closed, and counts what will never be s
   begin(flood)
   backlog.close()
   await clock.advance(0)
-  expect(events).toEqual(['flood overloaded'])
+  expect(events).toEqual(['flood too many bills wait for its database'])
   expect(clock.sleeping()).toBe(0)
   backlog.noteApplied(1)
   backlog.noteLost(flood)

@@ -1,5 +1,5 @@
 import { type Clock, FairShares, type OrganisationId } from '../../kernel/index.ts'
-import { unavailable } from '../ledger-writer.ts'
+import { refused } from '../ledger-writer.ts'
 import type { JournalRecord } from './records.ts'
 
 export interface BacklogOptions {
@@ -72,7 +72,7 @@ export class Backlog {
       if (waiters.size === 0) this.waiting.delete(owner)
       answer()
     }
-    const waiter: Waiter = { admit: end(resolve), refuse: end(() => reject(unavailable())) }
+    const waiter: Waiter = { admit: end(resolve), refuse: end(() => reject(refused('behind'))) }
     waiters.add(waiter)
     clock.sleep(maximumWaitMs, timer.signal).then(waiter.refuse, () => {})
     return promise

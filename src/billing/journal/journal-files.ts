@@ -9,6 +9,8 @@ export interface JournalFiles {
   append(descriptor: number, bytes: Uint8Array, position: number): Promise<void>
   /** Writes all bytes at the position. */
   write(descriptor: number, bytes: Uint8Array, position: number): Promise<void>
+  /** Overwrites the beginning of a file with less than a sector. A kill leaves all of it or nothing. */
+  writeMark(descriptor: number, bytes: Uint8Array): Promise<void>
   /** Resolves when everything written to the file is on the disk. */
   sync(descriptor: number): Promise<void>
   rename(from: string, to: string): Promise<void>
@@ -41,6 +43,7 @@ export const journalFiles: JournalFiles = {
   segmentFlags: fs.constants.O_RDWR | (writesAreSynced ? fs.constants.O_DSYNC : 0),
   append: writesAreSynced ? writeAll : writeAndSync,
   write: writeAll,
+  writeMark: (descriptor, bytes) => writeAll(descriptor, bytes, 0),
   sync,
   rename: (from, to) => fs.promises.rename(from, to),
   remove: (file) => fs.promises.rm(file, { force: true }),

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { encodeEndMark, type EndMark, endMarkName, EndMarkWriter } from './end-mark.ts'
 import { frameHeaderBytes, largestFrame, writeFrame } from './frame.ts'
 import type { JournalFiles } from './journal-files.ts'
 import type { JsonBytes } from './records.ts'
@@ -22,12 +23,8 @@ export interface JournalLogOptions {
   segmentBytes?: number | undefined
 }
 
-/** A segment to be copied. */
-export interface JournalCopy {
-  name: string
-  bytes: number
-  descriptor: number
-}
+/** To be copied: a segment, or the mark of the end. */
+export type JournalCopy = { name: string; bytes: number; descriptor: number } | { name: string; contents: Buffer }
 
 interface OpenSegment extends Segment {
   descriptor: number
@@ -49,6 +46,8 @@ export class JournalLog {
   private block = Buffer.alloc(0)
   private blockUsed = 0
   private failure: unknown
+  /** Set by `open`. */
+  private mark!: EndMarkWriter
 
   private constructor(options: JournalLogOptions) {
     this.options = options
@@ -62,6 +61,7 @@ export class JournalLog {
     await log.prepare()
     // A last run without records has left an empty segment of the same name: it is replaced.
     await log.startSegment()
+    await log.openMark()
     const { file } = log.segments[0]!
     // Oldest first, so that a crash leaves segments without a gap.
     for (const segment of options.applied) if (segment.file !== file) await options.files.remove(segment.file)
@@ -108,6 +108,7 @@ export class JournalLog {
     this.blockUsed += size
     try {
       await files.append(segment.descriptor, frame.subarray(0, size), segment.position)
+      await this.mark.write({ journalId, lastSequence: this.sequence + lines.length })
     } catch (error) {
       this.failure = error
       throw error
@@ -127,15 +128,16 @@ export class JournalLog {
   }
 
   /**
-   * The segments as they are now: `bytes` are on the disk and never change. Each has a descriptor, which the caller closes, because a
+   * The journal as it is now: `bytes` of a segment are on the disk and never change. Each has a descriptor, which the caller closes, because a
    * segment may be removed meanwhile.
    */
   openCopies(): JournalCopy[] {
-    return this.segments.map(({ file, position }) => ({
+    const segments = this.segments.map(({ file, position }) => ({
       name: path.basename(file),
       bytes: position,
       descriptor: fs.openSync(file, 'r'),
     }))
+    return [...segments, { name: endMarkName, contents: encodeEndMark(this.end) }]
   }
 
   /** Removes the segments whose records are all applied to the database, durably. */
@@ -150,7 +152,17 @@ export class JournalLog {
 
   async close(): Promise<void> {
     await this.preparing?.catch(() => {})
+    await this.mark.close()
     for (const { descriptor } of this.segments.splice(0)) fs.closeSync(descriptor)
+  }
+
+  private get end(): EndMark {
+    return { journalId: this.options.journalId, lastSequence: this.sequence }
+  }
+
+  private async openMark(): Promise<void> {
+    const { files, folder } = this.options
+    this.mark = await EndMarkWriter.open(files, folder, this.end, (error) => (this.failure ??= error))
   }
 
   /** Makes the spare segment, if there is none. */

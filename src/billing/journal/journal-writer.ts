@@ -12,8 +12,16 @@ import {
 import type { Database } from '../../database/index.ts'
 import { encodeEntry, encodeHold } from '../ledger-json.ts'
 import { type Entry, type HoldChange, type HoldRow, loadEntries } from '../ledger.store.ts'
-import { type LedgerWriter, resultOf, type SettleResult, unavailable } from '../ledger-writer.ts'
+import {
+  type LedgerWriter,
+  type RefusalReason,
+  refused,
+  resultOf,
+  type SettleResult,
+  unavailable,
+} from '../ledger-writer.ts'
 import type { Receipt } from '../port.ts'
+import { keepWithSettlements, RefusedCalls } from '../refused-calls.ts'
 import { queued, type QueuedWrite, writeDeadlineMs, WriteQueue } from '../write-queue.ts'
 import { Backlog } from './backlog.ts'
 import type { JournalCopy, JournalLog } from './journal-log.ts'
@@ -56,8 +64,11 @@ export interface JournalWriterDeps {
   holder: string
   /** The instance to write for; changes when this one was fenced. */
   instanceId(): InstanceId
-  /** Resolves when this process certainly holds the journal; undefined: it does. Rejects when it does not any more. */
-  confirm?(): Promise<void> | undefined
+  /**
+   * Resolves when this process certainly holds the journal; undefined: it does. Rejects when it does not any more. Without the function no other
+   * process can take the journal over.
+   */
+  confirm?: (() => Promise<void> | undefined) | undefined
   /** The journal or its projection cannot continue: the process must end, and the next start reads what is on the disk. */
   onFatal(error: Error): void
   /** Longest wait of a record for others to share a statement of the projection. */
@@ -76,6 +87,7 @@ export class JournalWriter implements LedgerWriter {
   private readonly stop = new AbortController()
   /** Open holds whose record is in the journal or on its way to the disk. */
   private readonly openIds = new Set<RequestId>()
+  private readonly refused = new RefusedCalls()
   private readonly backlog: Backlog
   /** Receipts that the database does not have yet. */
   private readonly unapplied = new Map<string, Receipt>()
@@ -115,7 +127,9 @@ export class JournalWriter implements LedgerWriter {
   open(instance: InstanceId, row: HoldRow): Promise<void> {
     const { requestId } = row
     const record: NewRecord = { kind: 'open', instance, requestId, row: encodeHold(row) }
-    return new Promise((resolve, reject) => this.add(row.organisationId, record, undefined, () => resolve(), reject))
+    return this.refused.noting(requestId, (resolve, reject) =>
+      this.add(row.organisationId, record, undefined, resolve, reject),
+    )
   }
 
   hurry(): void {
@@ -174,14 +188,18 @@ export class JournalWriter implements LedgerWriter {
     return this.unapplied.get(requestId)
   }
 
-  accepting(): boolean {
-    const { failure, isDatabaseFailing, isFull, projector, queue } = this
-    const isBehind = projector.lag >= this.maximumLag || queue.isFull
-    return !failure && !isDatabaseFailing && !isFull && !queue.isStalled && !isBehind
+  reasonToRefuse(): RefusalReason | undefined {
+    const { failure, isDatabaseFailing, isFull, projector, queue, deps } = this
+    if (failure) return 'ending'
+    if (isFull) return 'full'
+    if (queue.isStalled || queue.isFull) return 'disk'
+    if (projector.lag >= this.maximumLag) return 'behind'
+    // Nobody else can presume an only process dead: its leases and its journal are all that a call needs.
+    return isDatabaseFailing && deps.confirm ? 'database' : undefined
   }
 
   admission(owner: OrganisationId): Promise<void> | undefined {
-    return this.queue.hasRoom(owner) ? this.backlog.admission(owner) : Promise.reject(unavailable())
+    return this.queue.hasRoom(owner) ? this.backlog.admission(owner) : Promise.reject(refused('disk'))
   }
 
   isBehind(): boolean {
@@ -189,7 +207,13 @@ export class JournalWriter implements LedgerWriter {
   }
 
   noteDatabase(answers: boolean): void {
+    if (this.isDatabaseFailing === !answers) return
     this.isDatabaseFailing = !answers
+    const { confirm, log } = this.deps
+    if (confirm) return
+    const records = this.projector.lag
+    if (answers) log.info({ records }, 'the control database answers again')
+    else log.warn({ records }, 'the control database does not answer: calls continue from leases and the journal')
   }
 
   async drained(): Promise<void> {
@@ -248,6 +272,8 @@ export class JournalWriter implements LedgerWriter {
 
   /** One frame, and one sync. */
   private async appendPart(writes: readonly RecordWrite[]): Promise<void> {
+    // Holds of earlier frames are answered by now. One that expires from here on is left out, and then its settlement finds none.
+    for (const write of writes) if (write.entry) this.withdraw(write, write.entry)
     if (!(await this.makeRoom(writes.map(({ line }) => line)))) throw unavailable()
     const accepted = this.decide(writes)
     if (accepted.length === 0) return
@@ -309,13 +335,30 @@ export class JournalWriter implements LedgerWriter {
         accepted.push(write)
       }
     }
+    keepWithSettlements(accepted, holdOf, settlementOf)
     return accepted
+  }
+
+  /** The settlement of a refused call is recorded without a bill. */
+  private withdraw(write: RecordWrite, entry: Entry): void {
+    const settling = { entry, resolve: write.resolve }
+    if (!this.refused.withdraw(settling)) return
+    const { instance, requestId } = write.record
+    const record: NewRecord = {
+      kind: 'settle',
+      instance,
+      requestId,
+      row: encodeEntry(settling.entry),
+      entry: settling.entry,
+    }
+    Object.assign(write, settling, { record, line: encodeRecord(record) })
   }
 
   /** A settlement without a hold: what was settled under its id, if anything. */
   private async lookUp(write: RecordWrite, entry: Entry): Promise<void> {
     const { database } = this.deps
     const { requestId } = entry.receipt
+    this.refused.forget(requestId)
     const found =
       this.unapplied.get(requestId) ??
       (await withDeadline(lookUpTimeoutMs, (signal) => loadEntries(database, [requestId], signal)).then(
@@ -339,6 +382,9 @@ export class JournalWriter implements LedgerWriter {
     this.deps.onFatal(error)
   }
 }
+
+const holdOf = ({ record }: RecordWrite) => (record.kind === 'open' ? record.requestId : undefined)
+const settlementOf = ({ record }: RecordWrite) => (record.kind === 'settle' ? record.requestId : undefined)
 
 /** The records in groups that each fit a frame. */
 function partsOf(writes: readonly Write[], maximumBytes: number): RecordWrite[][] {

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { type Clock, createUuid, type Log } from '../../kernel/index.ts'
 import type { Database } from '../../database/index.ts'
+import { removeEndMark } from './end-mark.ts'
 import { JournalError } from './journal-error.ts'
 import { type JournalFiles, journalFiles } from './journal-files.ts'
 import { JournalLog } from './journal-log.ts'
@@ -40,7 +41,7 @@ export async function openJournal(place: JournalPlace): Promise<OpenedJournal> {
     const options = { folder, files, journalId, lastSequence, applied: segments, segmentBytes }
     return { journal: await JournalLog.open(options), journalId, holder }
   }
-  if (!(await isEmpty(files, segments))) throw unknownJournal(folder)
+  if (!(await isEmpty(files, folder, segments))) throw stored ? missingSegments(folder) : unknownJournal(folder)
   if (stored && stored.appliedSequence > 0) {
     log.error({ folder }, 'the journal of the ledger is gone: what was not in the database yet stays unbilled')
   }
@@ -58,7 +59,10 @@ export async function removeJournal(place: JournalPlace): Promise<void> {
     const segments = await openSegmentFolder(files, folder)
     if (stored && segments.length > 0) {
       await takeAndReplay(place, stored, createUuid(), segments)
-    } else if (!(await isEmpty(files, segments))) throw unknownJournal(folder)
+    } else if (!(await isEmpty(files, folder, segments))) {
+      throw stored ? missingSegments(folder) : unknownJournal(folder)
+    }
+    await removeEndMark(files, folder)
     for (const { file } of segments) await files.remove(file)
     await fs.promises.rmdir(folder)
   }
@@ -69,6 +73,10 @@ export async function removeJournal(place: JournalPlace): Promise<void> {
 async function takeAndReplay(place: JournalPlace, stored: StoredJournal, holder: string, segments: readonly Segment[]) {
   await takeJournal(place.database, stored.journalId, holder)
   return replay(place, { ...stored, holder, leaseGrowths: 0 }, segments)
+}
+
+function missingSegments(folder: string): JournalError {
+  return new JournalError(`the segments of the journal in ${folder} are missing`)
 }
 
 function unknownJournal(folder: string): JournalError {

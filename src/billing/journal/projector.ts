@@ -40,6 +40,13 @@ export interface ProjectorDeps {
 /** The journal has another holder, or the database is older than it was: nothing may be written any more. */
 export class ProjectionLostError extends Error {}
 
+/** What waits for records when the projection is abandoned. */
+export class ProjectionStoppedError extends Error {
+  constructor() {
+    super('the projection of the journal was stopped')
+  }
+}
+
 /** Applies durable records of the journal to the database, in order and in large batches, in the background. */
 export class Projector {
   private readonly deps: ProjectorDeps
@@ -81,7 +88,7 @@ export class Projector {
 
   /** Stops repeating. The next start applies what is left. */
   abandon(): void {
-    this.end(new Error('the projection of the journal was stopped'))
+    this.end(new ProjectionStoppedError())
   }
 
   /** Waits for a statement that is under way. Nothing is applied afterwards. */

@@ -1,3 +1,4 @@
+import { hasEndMark } from './end-mark.ts'
 import { JournalError } from './journal-error.ts'
 import { journalFiles } from './journal-files.ts'
 import { findUnknownInstances, type StoredJournal } from './journal.store.ts'
@@ -35,7 +36,13 @@ export async function replay(
   const found = `the journal in ${folder} has records ${firstSequence} to ${lastSequence}, and the control database has applied them up to ${appliedSequence}`
   if (firstSequence > appliedSequence + 1) throw new JournalError(`${found}: the database is older than the journal`)
   if (lastSequence < appliedSequence) throw damage ?? new JournalError(`${found}: the end of the journal is missing`)
-  if (isCutOff) log.warn({ folder }, 'the last write to the journal of the ledger was cut off')
+  if (!hasEndMark(folder)) {
+    log.warn(
+      { folder },
+      'the journal of the ledger has no mark of its end, as in earlier versions: a lost end is not noticed',
+    )
+  }
+  if (isCutOff && !damage) log.warn({ folder }, 'the last write to the journal of the ledger was cut off')
   const growths = records.reduce(
     (most, record) => (record.kind === 'growth' ? Math.max(most, record.growths) : most),
     0,

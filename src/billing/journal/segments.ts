@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { findLoss, readEndMark } from './end-mark.ts'
 import { findFrame, type Frame, readFrame, tailOf } from './frame.ts'
 import { JournalError } from './journal-error.ts'
 import type { JournalFiles } from './journal-files.ts'
@@ -50,13 +51,13 @@ export interface Contents {
   lastSequence: number
   /** Behind the last complete frame is the beginning of another one: its write was cut off. */
   isCutOff: boolean
-  /** Records behind the last one are damaged or missing. */
+  /** Records behind the last one are damaged or missing, or what shows that there are none is. */
   damage: JournalError | undefined
 }
 
 /**
  * Reads every frame in order and passes it to `use`. The end of the records is where no further frame is complete; it is damage where
- * a later frame exists, or where the last one was written completely. Makes every byte durable before reading it, because a killed
+ * a later frame exists, where the last one was written completely, or where the folder's mark names later records. Makes every byte durable before reading it, because a killed
  * process may have left pages that only the page cache has. Throws JournalError on frames of another journal.
  */
 export async function readSegments(
@@ -85,11 +86,12 @@ export async function readSegments(
     if (tail === 'damaged') return contents(changed(segment.file, expected, offset))
     isCutOff = tail === 'cut off'
   }
-  return contents()
+  return contents(await findLoss(path.dirname(segments[0]!.file), journalId, expected - 1))
 }
 
-/** Whether any frame of any journal is in the files, complete or not. */
-export async function isEmpty(files: JournalFiles, segments: readonly Segment[]): Promise<boolean> {
+/** Whether the folder has no record of any journal, complete or not, and no mark of one. */
+export async function isEmpty(files: JournalFiles, folder: string, segments: readonly Segment[]): Promise<boolean> {
+  if (((await readEndMark(folder))?.lastSequence ?? 0) > 0) return false
   for (const { file } of segments) {
     const bytes = await readDurably(files, file)
     if (!bytes.equals(Buffer.alloc(bytes.length))) return false

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { createUuid, type InstanceId } from '../../kernel/index.ts'
+import { removeEndMark } from './end-mark.ts'
 import { JournalError } from './journal-error.ts'
 import { journalFiles } from './journal-files.ts'
 import {
@@ -59,13 +60,13 @@ export async function replayServerJournal(place: ServerJournalPlace): Promise<Le
   const found = await listSegments(folder)
   const identity = await readIdentity(folder)
   if (!identity) {
-    if (await isEmpty(files, found)) return void (await empty(place, found))
+    if (await isEmpty(files, folder, found)) return void (await empty(place, found))
     throw serverError(`the journal in ${folder} has lost its file ${path.basename(identityFile(folder))}`, folder)
   }
   const { journalId } = identity
   const stored = await loadServerJournal(database, journalId)
   if (!stored) {
-    if (await isEmpty(files, found)) return void (await empty(place, found))
+    if (await isEmpty(files, folder, found)) return void (await empty(place, found))
     const problem = `the control database has never had the journal ${journalId} in ${folder}: the database is older than the journal, or another one`
     throw serverError(problem, folder)
   }
@@ -161,6 +162,7 @@ async function setAside(place: ServerJournalPlace, stored: ServerJournal, segmen
   await fs.promises.mkdir(aside, { recursive: true, mode: 0o700 })
   for (const { file } of segments) await files.rename(file, path.join(aside, path.basename(file)))
   await files.syncFolder(aside)
+  await removeEndMark(files, folder)
   await removeIdentity(files, folder)
   log.error(
     { journalId, appliedSequence, folder: aside },
@@ -168,8 +170,9 @@ async function setAside(place: ServerJournalPlace, stored: ServerJournal, segmen
   )
 }
 
-/** The segments first: a folder without the identity has no records. */
+/** The segments before the identity: a folder without it has no records. */
 async function empty({ folder, files = journalFiles }: ServerJournalPlace, segments: readonly Segment[]) {
+  await removeEndMark(files, folder)
   for (const { file } of segments) await files.remove(file)
   await files.syncFolder(folder)
   await removeIdentity(files, folder)

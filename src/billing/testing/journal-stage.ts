@@ -44,9 +44,13 @@ export class JournalStage {
     fs.rmSync(path.dirname(this.folder), { recursive: true, force: true })
   }
 
-  async openLedger(changes: Partial<JournalOptions> = {}, database = this.control): Promise<LedgerService> {
+  async openLedger(
+    changes: Partial<JournalOptions> = {},
+    database = this.control,
+    clock = systemClock,
+  ): Promise<LedgerService> {
     const journal = { mode: 'local' as const, folder: this.folder, ...changes }
-    const ledger = await createLedger({ database, clock: systemClock, log: silentLog, journal })
+    const ledger = await createLedger({ database, clock, log: silentLog, journal })
     this.ledgers.push(ledger)
     return ledger
   }

@@ -108,3 +108,22 @@ export function movableClock(startMs: number): Clock & { set(atMs: number): void
     },
   }
 }
+
+/** A clock with real durations on which more time can pass at once. */
+export function skippingClock(): Clock & { pass(ms: number): void } {
+  let passedMs = 0
+  const tasks = new Set<() => void>()
+  return {
+    ...systemClock,
+    monotonicMs: () => performance.now() + passedMs,
+    sleep: (_ms, signal) => systemClock.sleep(1, signal),
+    every(_ms, task) {
+      tasks.add(task)
+      return () => tasks.delete(task)
+    },
+    pass(ms) {
+      passedMs += ms
+      for (const task of tasks) task()
+    },
+  }
+}

@@ -33,7 +33,7 @@ describe.each(['database', 'local', 'local, several instances'] as const)('write
 
   test(`crashes, silences and clock jumps leave no unbilled answer, no double bill, no leaked hold and no overrun (seed ${seed})`, async () => {
     const control = databaseOf(databases)
-    const { calls, lastInstance } = await simulate(control, createChance(seed + 1), 400, journalFolder())
+    const { calls, lastInstance, late } = await simulate(control, createChance(seed + 1), 400, journalFolder())
     await control.execute(
       "update ledger_instances set heartbeat_at = heartbeat_at - interval '1 hour' where instance_id <> $1",
       [lastInstance.ledger.instanceId()],
@@ -41,6 +41,7 @@ describe.each(['database', 'local', 'local, several instances'] as const)('write
     await lastInstance.ledger.maintain()
     const audit = await lastInstance.ledger.audit()
     await lastInstance.ledger.close()
+    await Promise.all(late)
     expect(audit.findings).toEqual([])
     expect(await verify(control, calls)).toMatchObject({
       unbilledAnswers: 0,
