@@ -1,4 +1,4 @@
-import { AppError } from '../kernel/index.ts'
+import { AppError, type StatedUsage } from '../kernel/index.ts'
 import { estimateTokens } from '../tokens/index.ts'
 import { callMetered, type MeteredDependencies } from './metered-call.ts'
 import { noUsage } from './opened-call.ts'
@@ -8,6 +8,7 @@ import type { EmbeddingCall, EmbeddingResult, Embeddings } from './port.ts'
 interface EmbeddedPart {
   texts: number
   promptTokens: number | null
+  stated?: StatedUsage
 }
 
 /** Embeddings like completions: model → hold → provider → settle. Throws AppError. */
@@ -39,7 +40,11 @@ async function embed(dependencies: MeteredDependencies, call: EmbeddingCall): Pr
       return { ...answered, texts: texts.length }
     },
     measure: async (part: EmbeddedPart) => ({
-      usage: { ...noUsage, promptTokens: part.promptTokens ?? (await tokens.count(texts.slice(0, part.texts))) },
+      usage: {
+        ...noUsage,
+        promptTokens: part.promptTokens ?? (await tokens.count(texts.slice(0, part.texts))),
+        ...(part.stated && { stated: part.stated }),
+      },
       estimated: part.promptTokens === null,
     }),
   })

@@ -1,4 +1,4 @@
-import { AppError } from '../kernel/index.ts'
+import { AppError, type StatedUsage } from '../kernel/index.ts'
 import { estimateTokens } from '../tokens/index.ts'
 import { callMetered, type MeteredDependencies } from './metered-call.ts'
 import { noUsage } from './opened-call.ts'
@@ -9,6 +9,7 @@ interface RankedPart {
   scores: number[]
   promptTokens: number | null
   searchUnits: number | null
+  stated?: StatedUsage
 }
 
 /**
@@ -41,20 +42,11 @@ async function rerank(dependencies: MeteredDependencies, call: RerankCall): Prom
       if (!provider.rerank) throw new AppError('model_not_found', `The provider of \`${model}\` has no rerank models.`)
       return provider.rerank({ ...options, model: deployment.wire, query, documents })
     },
-    async measure({ scores, promptTokens, searchUnits }: RankedPart) {
+    async measure({ scores, promptTokens, searchUnits, stated }: RankedPart) {
       const counted = promptTokens ?? (await countTokens(documents.slice(0, scores.length)))
-      const stated =
-        searchUnits === null
-          ? {}
-          : {
-              stated: {
-                raw: { search_units: searchUnits },
-                costAttoUsd: null,
-                billedUnits: { inputTokens: 0, outputTokens: searchUnits },
-              },
-            }
+      const billed = stated ?? (searchUnits === null ? undefined : unitsOf(searchUnits))
       return {
-        usage: { ...noUsage, promptTokens: counted, ...stated },
+        usage: { ...noUsage, promptTokens: counted, ...(billed && { stated: billed }) },
         // Search units decide the cost; tokens are for reports.
         estimated: promptTokens === null && searchUnits === null,
       }
@@ -65,6 +57,14 @@ async function rerank(dependencies: MeteredDependencies, call: RerankCall): Prom
   /** Providers count the query once for each document. */
   async function countTokens(scored: readonly string[]): Promise<number> {
     return (await tokens.count([query])) * scored.length + (await tokens.count([...scored]))
+  }
+}
+
+function unitsOf(searchUnits: number): StatedUsage {
+  return {
+    raw: { search_units: searchUnits },
+    costAttoUsd: null,
+    billedUnits: { inputTokens: 0, outputTokens: searchUnits },
   }
 }
 

@@ -189,7 +189,7 @@ function changeProvider(
     )
     const { enabled, declaration, secrets } = change(before)
     const kept = before ? openOrDropSecrets(secretBox, before) : {}
-    const merged = mergeSecrets(kept, secrets)
+    const merged = mergeSecrets(kept, secrets, before?.declaration as ProviderDeclarationBody | null, declaration)
     const row: ProviderRow = { id, enabled, declaration, ...secretColumns(secretBox, id, merged) }
     await transaction.execute(
       `INSERT INTO catalogue_providers (id, enabled, declaration, secrets_sealed, api_key_last_four, header_names,

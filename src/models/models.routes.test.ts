@@ -206,6 +206,61 @@ describe('secrets', () => {
     expect(without.body).toMatchObject({ apiKeyLastFour: null, headerNames: ['x-tenant'] })
   })
 
+  describe('of a provider that gets another address', () => {
+    const stored = { ...eastern, headers: { 'x-tenant': 'one' }, credentials: 'credential-secret-456' }
+    const { apiKey: _, ...address } = eastern
+    const moved = 'http://127.0.0.1:10/v1'
+    const google = { format: 'vertex', region: 'europe-west4', project: 'p', hosting: 'eu' }
+
+    test.each<[string, object, string, object]>([
+      ['another port', stored, 'PATCH', { baseUrl: moved }],
+      ['another port, with a switch', stored, 'PATCH', { baseUrl: moved, enabled: false }],
+      ['another scheme', stored, 'PATCH', { baseUrl: 'https://127.0.0.1:9/v1' }],
+      ['another host', stored, 'PATCH', { baseUrl: 'http://evil.example:9/v1' }],
+      ['a longer host', stored, 'PATCH', { baseUrl: 'http://127.0.0.1.evil.example:9/v1' }],
+      ['a subdomain', stored, 'PATCH', { baseUrl: 'http://a.127.0.0.1.example:9/v1' }],
+      ['no address any more', stored, 'PATCH', { baseUrl: null }],
+      ['a declaration with another address', stored, 'PUT', { ...address, baseUrl: moved }],
+      ['a declaration of another format', stored, 'PUT', { format: 'anthropic', hosting: 'eu' }],
+      ['another flavour', { format: 'openai', apiKey: key, hosting: 'eu' }, 'PATCH', { flavour: 'groq' }],
+      ['an address for the usual one', { format: 'openai', apiKey: key, hosting: 'eu' }, 'PATCH', { baseUrl: moved }],
+      ['another region', { ...google, apiKey: key }, 'PATCH', { region: 'evil.example/' }],
+    ])('are required again: %s', async (_name, before, method, change) => {
+      expect((await call('PUT', '/api/providers/east', before)).status).toBe(200)
+      const answer = await call(method, '/api/providers/east', change)
+      expect(answer).toMatchObject({ status: 400, body: { error: { param: 'apiKey' } } })
+      expect(answer.text).not.toContain(key)
+      instances[0]!.catalogue.provider({ providerId: 'east' })
+      const { hosting: _hosting, ...settings } = { hosting: '', ...before }
+      expect(instances[0]!.made.at(-1)).toMatchObject(settings)
+    })
+
+    test('are each required, and null removes them', async () => {
+      await call('PUT', '/api/providers/east', stored)
+      const patch = (body: object) => call('PATCH', '/api/providers/east', { baseUrl: moved, ...body })
+      expect((await patch({ apiKey: 'sk-new' })).body.error.param).toBe('headers')
+      expect((await patch({ apiKey: 'sk-new', headers: {} })).body.error.param).toBe('credentials')
+      const changed = await patch({ apiKey: 'sk-new', headers: null, credentials: null })
+      expect(changed).toMatchObject({ status: 200, body: { headerNames: [], hasCredentials: false, baseUrl: moved } })
+    })
+
+    test('are required again after the declaration was replaced by a switch', async () => {
+      await call('PUT', '/api/providers/configured', { ...eastern, format: 'openai' })
+      expect((await call('PUT', '/api/providers/configured', { enabled: true })).status).toBe(200)
+      const answer = await call('PUT', '/api/providers/configured', { ...address, baseUrl: moved })
+      expect(answer).toMatchObject({ status: 400, body: { error: { param: 'apiKey' } } })
+      await call('DELETE', '/api/providers/configured')
+    })
+
+    test('are kept with another path, and for the same address in other words', async () => {
+      await call('PUT', '/api/providers/east', { ...stored, baseUrl: 'https://llm.example/v1' })
+      for (const baseUrl of ['https://LLM.example:443/v2', 'https://llm.example/v1/'])
+        expect((await call('PATCH', '/api/providers/east', { baseUrl, region: 'x' })).status).toBe(200)
+      await call('PUT', '/api/providers/west', { format: 'openai', apiKey: key })
+      expect((await call('PATCH', '/api/providers/west', { flavour: 'openai', project: 'p' })).status).toBe(200)
+    })
+  })
+
   test('with another secret key the provider is omitted and the rest of the catalogue works', async () => {
     await call('PUT', '/api/providers/east', eastern)
     const stranger = await startInstance('another secret key of 32 bytes or more')

@@ -66,7 +66,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
     described('putProvider', 'Declare or replace a provider', {
       params,
       description:
-        'Replaces the declaration but not the secrets: an absent `apiKey`, `headers` or `credentials` keeps the stored value, null removes it. A body with only `enabled` enables or disables a provider of the configuration. In force at once here, on other instances within a second; calls in flight keep the old settings.',
+        'Replaces the declaration but not the secrets: an absent `apiKey`, `headers` or `credentials` keeps the stored value, null removes it. Another address (scheme, host or port) requires each stored secret again. A body with only `enabled` enables or disables a provider of the configuration. In force at once here, on other instances within a second; calls in flight keep the old settings.',
       body: putProviderSchema,
       response: { 200: providerSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
@@ -77,7 +77,7 @@ function addProviders(app: App, catalogue: OperatorCatalogue) {
     described('patchProvider', 'Change fields of a provider', {
       params,
       description:
-        'Keeps absent fields. A provider of the configuration can only be enabled and disabled. In force as after `PUT`.',
+        'Keeps absent fields. Another address (scheme, host or port) requires each stored secret again. A provider of the configuration can only be enabled and disabled. In force as after `PUT`.',
       body: patchProviderSchema,
       response: { 200: providerSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),

@@ -1,5 +1,7 @@
-import type { SecretBox } from '../kernel/index.ts'
+import type { ProviderDeclarationBody } from '../contract/models.ts'
+import { AppError, type SecretBox } from '../kernel/index.ts'
 import type { SealedColumn } from '../operators/index.ts'
+import { hostOf, type ProviderSettings } from '../providers/index.ts'
 import type { ProviderSecrets } from './from-operator.ts'
 
 /** Secrets of the operator's providers, sealed in the database. */
@@ -52,7 +54,17 @@ export function secretColumns(secretBox: SecretBox, id: string, secrets: Provide
   }
 }
 
-export function mergeSecrets(kept: ProviderSecrets, change: SecretsChange): ProviderSecrets {
+/**
+ * The secrets after a change of a provider. Throws AppError if a stored one would be sent to another address than that for which it was
+ * given: a person who may change a provider must not learn its key by naming another server.
+ */
+export function mergeSecrets(
+  kept: ProviderSecrets,
+  change: SecretsChange,
+  before: ProviderDeclarationBody | null | undefined,
+  after: ProviderDeclarationBody | null,
+): ProviderSecrets {
+  assertSameAddress(kept, change, before, after)
   const merged: ProviderSecrets = {}
   const apiKey = change.apiKey === undefined ? kept.apiKey : change.apiKey
   const headers = change.headers === undefined ? kept.headers : change.headers
@@ -61,6 +73,28 @@ export function mergeSecrets(kept: ProviderSecrets, change: SecretsChange): Prov
   if (headers && Object.keys(headers).length > 0) merged.headers = { ...headers }
   if (credentials) merged.credentials = credentials
   return merged
+}
+
+function assertSameAddress(
+  kept: ProviderSecrets,
+  change: SecretsChange,
+  before: ProviderDeclarationBody | null | undefined,
+  after: ProviderDeclarationBody | null,
+): void {
+  if (!after || (before && addressOf(before) === addressOf(after))) return
+  for (const name of ['apiKey', 'headers', 'credentials'] as const)
+    if (kept[name] !== undefined && change[name] === undefined)
+      throw new AppError(
+        'invalid_request',
+        `${name} must be sent again, or null to remove it, because the provider has another address now.`,
+        { param: name },
+      )
+}
+
+/** Scheme, host and port of the calls; without `baseUrl` what decides them. */
+function addressOf({ baseUrl, region = '', ...declaration }: ProviderDeclarationBody): string {
+  if (baseUrl !== undefined) return URL.parse(baseUrl)?.origin ?? baseUrl
+  return `${hostOf({ ...declaration, id: '' } as ProviderSettings)} ${region}`
 }
 
 /** A shorter key is not shown in part: four characters would be too much of it. */

@@ -1,6 +1,6 @@
 /**
- * Phrases by which hosts report two kinds of failure that status and code do not distinguish. Collected in 2026 from the hosts' references,
- * their servers' sources (vLLM, TGI, llama.cpp) and the recordings; each alternative is a phrase of at least one of them.
+ * Phrases by which hosts report failures that status and code do not distinguish. Collected in 2026 from the hosts' references, their
+ * servers' sources (vLLM, TGI, llama.cpp), public issue trackers and the recordings; each alternative is a phrase of at least one of them.
  */
 
 /** The prompt, or the prompt with the requested output, does not fit the model. */
@@ -9,12 +9,17 @@ const contextOverflow = new RegExp(
     // OpenAI, Azure, DeepSeek, OpenRouter, vLLM, Mistral, xAI: "This model's maximum context length is …"
     String.raw`maximum (?:context|prompt|input|model|sequence) (?:length|size)`,
     // OpenAI: "Your input exceeds the context window". MiniMax: "context window exceeds limit". Moonshot: "exceeded model token limit".
-    String.raw`(?:exceed\w*|longer than|larger than|beyond)[^.]{0,80}\b(?:context|(?:model |input )?token limit|(?:model|input) limit)`,
+    // LM Studio: "The number of tokens to keep from the initial prompt is greater than the context length".
+    String.raw`(?:exceed\w*|(?:longer|larger|greater|bigger|more) than|beyond)[^.]{0,80}\b(?:context|(?:model |input )?token limit|(?:model|input) limit)`,
+    // LM Studio: "Context size has been exceeded."
     String.raw`(?:context|token)[ _-]?(?:window|length|limit|size)\b[^.]{0,60}(?:exceed|overflow|too (?:long|large))`,
+    // LM Studio: "Trying to keep the first 9000 tokens when context the overflows", "does not currently support mid-generation context overflow",
+    // "Try to load the model with a larger context length, or provide a shorter input", "Cannot truncate prompt with n_keep (9002) >= n_ctx (4096)".
+    String.raw`\bcontext\b[^.]{0,20}\boverflow|(?:larger|longer|bigger) context|shorter (?:input|prompt)|shorten(?:ing)? (?:the|your) (?:input|prompt|messages?|conversation|chat)|\bn_ctx\b`,
     // Nova: "Number of input tokens exceeds maximum length". Gemini: "exceeds the maximum number of tokens". z.ai: "Prompt exceeds max length".
     String.raw`exceed\w*[^.]{0,40}\bmax(?:imum)? (?:(?:input|prompt|model|sequence) )?(?:length|number of (?:input )?tokens)`,
-    // Vertex: "the input token count is 40000 but model only supports up to 32767".
-    String.raw`input token count\b[^.]{0,40}\b(?:exceeds|but)`,
+    // Vertex: "the input token count is 40000 but model only supports up to 32767". Copilot: "prompt token count of 93854 exceeds the limit".
+    String.raw`(?:input|prompt) token count\b[^.]{0,40}\b(?:exceeds|but)`,
     // Anthropic, Bedrock, Fireworks: "prompt is too long". Bedrock: "Input is too long for requested model." llama.cpp: "input is too large".
     String.raw`\b(?:prompt|input|messages?|conversation) (?:is|are) too (?:long|large)`,
     // Cohere: "too many tokens", "cannot exceed 4081 tokens". Bedrock: "Too many input tokens", "too many total text bytes".
@@ -31,7 +36,7 @@ const contextOverflow = new RegExp(
     String.raw`input tokens exceeded|too large for model`,
     // OpenAI and Groq reject a single request above the tokens per minute; it never fits, however long one waits.
     String.raw`request too large`,
-    String.raw`context_length|prompt 超长|超过.{0,20}(?:长度|上下文)`,
+    String.raw`context_length|context_window|prompt 超长|超过.{0,20}(?:长度|上下文)`,
   ].join('|'),
   'i',
 )
@@ -43,10 +48,75 @@ export function isContextOverflow(message: string): boolean {
   return contextOverflow.test(message) && !outputCapOnly.test(message)
 }
 
+/** Codes of a prompt that does not fit: OpenAI, vLLM, llama.cpp, Copilot (`model_max_prompt_tokens_exceeded`), Cerebras. */
+const contextOverflowCode =
+  /context_?(?:length|window|size|limit|overflow)|(?:prompt|input)_?(?:tokens?_?|length_?)?(?:limit_?)?(?:exceeded|too_?(?:long|large))|^max_tokens_exceeded$/i
+
+export function isContextOverflowCode(code: string): boolean {
+  return contextOverflowCode.test(code)
+}
+
 /** The host is at capacity, independent of the caller's limits: another host may serve the call. */
 const noCapacity =
-  /overloaded|(?:at|over|out of|no|insufficient|available|reached|limited|lack of)\b.{0,20}\bcapacity|capacity (?:is |was )?(?:exceeded|reached|full|unavailable|constraints?)|engine is currently|(?:server|service|model) is (?:too |currently )?busy|high (?:demand|load|traffic)|no healthy upstream|too busy/i
+  /overloaded|(?:at|over|out of|no|insufficient|available|reached|limited|lack of)\b.{0,20}\bcapacity|capacity (?:is |was )?(?:exceeded|reached|full|unavailable|constraints?)|engine is currently|(?:server|service|model) is (?:too |currently )?busy|no healthy upstream|too busy/i
+
+/** Rate limits may name their reason. OpenRouter: "High demand for … - limited to 2 requests per minute". */
+const rateLimit = /rate[ -]?limit|limited to/i
 
 export function isCapacityShortage(message: string): boolean {
-  return noCapacity.test(message)
+  return noCapacity.test(message) && !rateLimit.test(message)
+}
+
+/** The account at the provider has no money left, or is closed; whatever the status. */
+const exhaustedAccount = new RegExp(
+  [
+    // OpenAI. Moonshot: "exceeded_current_quota". Mistral: "quota is used up".
+    String.raw`exceeded your current quota|quota (?:is|of .{0,60} is) used up|exceeded_current_quota`,
+    // DeepSeek, Moonshot, SiliconFlow, Anthropic: "credit balance is too low". DashScope: "account is in arrears".
+    String.raw`insufficient (?:account )?(?:balance|credits?|quota|funds)|credit (?:balance|limit)|in arrears|payment required|past due|overdue`,
+    // SiliconFlow: "your account balance is insufficient". Novita: "not enough balance".
+    String.raw`(?:balance|credits?|funds)\b[^.]{0,20}\b(?:insufficient|too low|not enough|negative)|not enough (?:balance|credits?|funds)`,
+    // xAI: "Your newly created teams doesn't have any credits yet", "used all available credits". OpenRouter: "requires more credits".
+    String.raw`(?:\bno|any|out of|enough|exhausted|all (?:its |your )?available|requires? more|run out of|ran out of)\b[^.]{0,20} credits?\b|credits? (?:are |is |have been |has been )?(?:exhausted|depleted|used up)`,
+    String.raw`(?:spend(?:ing)?|usage|monthly|billing|budget|credit|key) (?:limit|cap)\b.{0,80}(?:reached|exceeded)`,
+    String.raw`(?:reached|reaching|exceeded|hit) (?:its|your|the|a) (?:(?:monthly|daily|total) )?(?:spend(?:ing)?|usage|billing|budget|credit)\b`,
+    // Fireworks (412): "Account acme is suspended, possibly due to reaching the monthly spending limit or failure to pay past invoices."
+    // OpenAI: "Your account is not active". Moonshot: "is not active, current state: suspended". Anthropic: "This organization has been disabled."
+    // DashScope: "make sure your account is in good standing".
+    String.raw`\b(?:account|team|organi[sz]ation|workspace|project|subscription|billing)\b[^.]{0,80}\b(?:suspended|deactivated|disabled|terminated|frozen|locked|banned|delinquent|closed|expired|inactive|not active|good standing)`,
+  ].join('|'),
+  'i',
+)
+
+/** Anything about the operator's account. */
+const account =
+  /\b(?:account|accounts(?!\/)|billing|billed|invoices?|payments?|credits?|balance|suspen(?:ded|sion)|subscriptions?|subscribe|top[ -]?up|recharge|quota|spending|funds|wallet|prepaid|organi[sz]ation|org-\w{8,}|workspace)\b|账户|账号|余额|欠费|充值/i
+
+/** Anything about the operator's key. Validators name the keys of objects, so only keys of an API count. */
+const accountKey =
+  /\b(?:api|access|secret|provider|auth\w*)[ _-]?(?:keys?|tokens?)\b|\b(?:credentials?|unauthori[sz]ed|not authori[sz]ed|permissions?)\b|\b(?:your|this|provided|supplied) (?:\w+ )?key\b|\bkey (?:has |is |was )?(?:been )?(?:expired|revoked|disabled|blocked|suspended|invalid|not (?:valid|active|allowed|authori[sz]ed))/i
+
+/** Names of fields and values of the request. Longer quotations remain: gateways quote the error of the host behind them. */
+const quotedName = /`[\w.[\]-]{1,100}`|"[\w.[\]-]{1,100}"|'[\w.[\]-]{1,100}'/g
+
+const withoutNames = (message: string) => message.replace(quotedName, '')
+
+export function isExhaustedAccount(message: string): boolean {
+  return exhaustedAccount.test(withoutNames(message))
+}
+
+/** True if the text may name the operator's account: it is not for clients. */
+export function mentionsAccount(message: string): boolean {
+  return classOfUnknownRefusal(message) !== 'invalid_request'
+}
+
+/**
+ * The class of a 4xx that nothing else identifies: an error that speaks of the account or its key is the operator's, and another deployment
+ * may serve the call.
+ */
+export function classOfUnknownRefusal(message: string): 'quota' | 'authentication' | 'invalid_request' {
+  const text = withoutNames(message)
+  if (exhaustedAccount.test(text)) return 'quota'
+  if (accountKey.test(text)) return 'authentication'
+  return account.test(text) ? 'quota' : 'invalid_request'
 }

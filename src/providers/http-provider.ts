@@ -1,4 +1,4 @@
-import { type Clock, type Log, silentLog, userAgent } from '../kernel/index.ts'
+import { type Clock, type Log, silentLog, type StatedUsage, userAgent } from '../kernel/index.ts'
 import { type ConnectionPool, type ProxySettings, createConnectionPool, defaultLimits } from './connection-pool.ts'
 import { type Exchange, exchange, readStart, readWhole } from './http-exchange.ts'
 import {
@@ -15,6 +15,7 @@ import { addRanking, orderScores } from './ranking.ts'
 import { isUnknownStop, openStream } from './read-stream.ts'
 import { encodeBody } from './encode-body.ts'
 import { peerOf } from './peer-of.ts'
+import { addStated } from './stated-usage.ts'
 import type { EncodedRequest, WireAdapter, WireRequest } from './wire-adapter.ts'
 import { failure, unreadableAnswer } from './wire-failure.ts'
 
@@ -259,6 +260,7 @@ async function embedInBatches(
   const size = Math.max(1, embeddings.maximumBatch(call.model))
   const vectors: Float32Array[] = []
   let promptTokens: number | null = 0
+  let stated: { stated?: StatedUsage } = {}
   for (let start = 0; start < call.texts.length; start += size) {
     const texts = call.texts.slice(start, start + size)
     const answer = await send(wire, embeddings.toRequest({ ...call, texts }), call)
@@ -269,11 +271,13 @@ async function embedInBatches(
         afterFirstByte: true,
       })
     }
+    if (start === 0) stated = batch.stated ? { stated: batch.stated } : {}
+    else stated = addStated(stated.stated, batch.stated)
     vectors.push(...batch.vectors)
     promptTokens = promptTokens === null || batch.promptTokens === null ? null : promptTokens + batch.promptTokens
-    call.onPart?.({ texts: vectors.length, promptTokens })
+    call.onPart?.({ texts: vectors.length, promptTokens, ...stated })
   }
-  return { vectors, promptTokens }
+  return { vectors, promptTokens, ...stated }
 }
 
 /** One after another: the provider scores each document by itself, so scores of several requests are comparable. */

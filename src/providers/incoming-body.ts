@@ -1,9 +1,10 @@
 import type { Dispatcher } from 'undici'
+import { currentOrganisation, loopTurn } from '../kernel/index.ts'
 import { transportFailure } from './transport-failure.ts'
 import { failure } from './wire-failure.ts'
 
 /** Bytes that wait for a slow reader before the socket is paused. */
-const maximumWaitingBytes = 1024 * 1024
+const maximumWaitingBytes = 128 * 1024
 
 interface IncomingOptions {
   signal: AbortSignal
@@ -92,6 +93,8 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
     this.#isWhole = true
     if (this.#controller?.paused) this.#controller.resume()
     if (!this.#closed) await new Promise<void>((resolve) => (this.#wake = resolve))
+    const turn = loopTurn(currentOrganisation())
+    if (turn) await turn
     if (this.#failed) throw this.#failed
     return this.#waiting
   }
@@ -109,6 +112,8 @@ export class IncomingBody implements AsyncIterable<Uint8Array[]> {
 
   async #next(): Promise<IteratorResult<Uint8Array[], undefined>> {
     while (this.#waiting.length === 0 && !this.#closed) await new Promise<void>((resolve) => (this.#wake = resolve))
+    const turn = loopTurn(currentOrganisation())
+    if (turn) await turn
     if (this.#waiting.length > 0) {
       const bytes = this.#waiting
       this.#waiting = []

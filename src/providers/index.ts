@@ -1,4 +1,5 @@
 export { createConnectionPool } from './connection-pool.ts'
+export { mentionsAccount } from './error-words.ts'
 export { hostOf } from './host-of.ts'
 export { type ModelTraits, type ResolvedTraits, resolveTraits } from './model-traits/index.ts'
 export { createProvider, type ProviderDependencies } from './create-provider.ts'

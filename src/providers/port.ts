@@ -159,6 +159,8 @@ export interface EmbeddingAnswer {
   vectors: Float32Array[]
   /** null: the wire had none. */
   promptTokens: number | null
+  /** Present if the provider states the cost. */
+  stated?: StatedUsage
 }
 
 export interface RerankAnswer {
@@ -168,6 +170,8 @@ export interface RerankAnswer {
   promptTokens: number | null
   /** Units that the provider bills instead of tokens (Cohere); null: it bills tokens. */
   searchUnits: number | null
+  /** Present if the provider states the cost. */
+  stated?: StatedUsage
 }
 
 /** Connections of one provider at one moment. */
@@ -197,7 +201,7 @@ export interface Provider {
     dimensions?: number
     purpose: 'document' | 'query'
     /** Called after each of several requests with the totals so far: the provider bills them even if a later one fails. */
-    onPart?: (answered: { texts: number; promptTokens: number | null }) => void
+    onPart?: (answered: { texts: number; promptTokens: number | null; stated?: StatedUsage }) => void
     signal: AbortSignal
     /** As in ProviderCall. */
     tenant?: string

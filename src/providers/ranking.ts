@@ -1,5 +1,6 @@
 import { isObject } from '../kernel/index.ts'
 import type { RerankAnswer } from './port.ts'
+import { addStated } from './stated-usage.ts'
 import type { WireRanking } from './wire-adapter.ts'
 import { failure, unreadableAnswer } from './wire-failure.ts'
 import { asCount, asObject, asObjects, parseJson } from './wire-json.ts'
@@ -55,13 +56,14 @@ export function orderScores({ ranks }: WireRanking, documents: number): number[]
 /** The totals of several requests; a total that one of them does not state is not known. */
 export function addRanking(
   sum: RerankAnswer | null,
-  { promptTokens, searchUnits }: WireRanking,
+  { promptTokens, searchUnits, stated }: WireRanking,
   scores: number[],
 ): RerankAnswer {
-  if (!sum) return { scores, promptTokens, searchUnits }
+  if (!sum) return { scores, promptTokens, searchUnits, ...(stated && { stated }) }
   return {
     scores: [...sum.scores, ...scores],
     promptTokens: sum.promptTokens === null || promptTokens === null ? null : sum.promptTokens + promptTokens,
     searchUnits: sum.searchUnits === null && searchUnits === null ? null : (sum.searchUnits ?? 0) + (searchUnits ?? 0),
+    ...addStated(sum.stated, stated),
   }
 }

@@ -18,6 +18,8 @@ const defaultRestMs = 1_000
 const maximumRestMs = 3_600_000
 /** After an account error (key, credit, unknown model), other deployments are preferred for this long. */
 const accountRestMs = 30_000
+/** An account error lasts until the operator acts. */
+const accountReportMs = 60 * 60_000
 /** Longest message of a last error, in characters: enough for an operator to act on. */
 const maximumMessageCharacters = 500
 /** Most deployments with a circuit breaker; the oldest is dropped first. */
@@ -49,12 +51,12 @@ export function createCircuitBreakers({ clock }: { clock: Clock }) {
     /** Starts a call; in a half-open circuit it is the only probe. Each call ends with `succeeded`, `failed` or `released`. */
     begin: (id: string) => breakers.get(id)?.begin(),
     succeeded: (id: string) => breakers.get(id)?.succeeded(),
-    /** Returns true if this failure opened the circuit. */
-    failed(id: string, error: ProviderError): boolean {
+    /** Returns what an operator should read in the log: the failure opened the circuit, or is an account error, at most once an hour. */
+    failed(id: string, error: ProviderError): 'circuit' | 'account' | null {
       const { health } = judgeFailure(error)
       if (health !== 'answered') return breakerOf(id).failed(error, health)
       breakers.get(id)?.succeeded()
-      return false
+      return null
     },
     /** Ends a call whose outcome is not evidence about the deployment. */
     released: (id: string) => breakers.get(id)?.released(),
@@ -82,6 +84,7 @@ class CircuitBreaker {
   #avoidUntilMs = 0
   #lastError: HealthView['lastError'] = null
   #accountError: HealthView['accountError'] = null
+  #accountReportedMs = Number.NEGATIVE_INFINITY
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -113,11 +116,10 @@ class CircuitBreaker {
     this.clearAccountError()
   }
 
-  /** Returns true if the circuit opened. */
-  failed(error: ProviderError, health: Exclude<Verdict['health'], 'answered'>): boolean {
+  failed(error: ProviderError, health: Exclude<Verdict['health'], 'answered'>): 'circuit' | 'account' | null {
     const wasProbe = this.#probing
     this.#probing = false
-    if (health === 'none') return false
+    if (health === 'none') return null
     const message = error.message.slice(0, maximumMessageCharacters)
     this.#lastError = { class: error.errorClass, status: error.status, message, at: this.#clock.now() }
     const nowMs = this.#clock.monotonicMs()
@@ -125,14 +127,16 @@ class CircuitBreaker {
       case 'account':
         this.#avoidUntilMs = nowMs + accountRestMs
         this.#accountError = this.#lastError
-        return false
+        if (nowMs - this.#accountReportedMs < accountReportMs) return null
+        this.#accountReportedMs = nowMs
+        return 'account'
       case 'rate_limit':
         if (error.retryAfterSeconds === null) this.#avoidUntilMs = nowMs + defaultRestMs
         else this.#restUntilMs = nowMs + Math.min(error.retryAfterSeconds * 1000, maximumRestMs)
-        return false
+        return null
       case 'fault':
         this.#record(false)
-        return this.#openAfterFault(wasProbe, nowMs)
+        return this.#openAfterFault(wasProbe, nowMs) ? 'circuit' : null
     }
   }
 
@@ -165,6 +169,7 @@ class CircuitBreaker {
     }
   }
 
+  /** Returns true if the circuit opened. */
   #openAfterFault(wasProbe: boolean, nowMs: number): boolean {
     const failures = this.#outcomes.filter((outcome) => !outcome.ok).length
     if (!wasProbe && (failures < failuresToOpen || this.#openUntilMs > nowMs)) return false

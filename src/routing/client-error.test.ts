@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AppError, type ErrorCode } from '../kernel/index.ts'
+import { AppError, type ErrorCode, withDeadline } from '../kernel/index.ts'
 import { type ProviderErrorClass, ProviderError } from '../providers/index.ts'
 import { toClientError } from './client-error.ts'
 import { RoutingFailure } from './router.ts'
@@ -30,6 +30,12 @@ test.each(Object.entries(expected) as [ProviderErrorClass, ErrorCode][])(
   },
 )
 
+test('a database that does not answer is 503, and another error of ours is 500', async () => {
+  const late = await withDeadline(0, () => new Promise<never>(() => {})).catch((error: unknown) => error)
+  expect(toClientError(late)).toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 })
+  expect(toClientError(new Error('a bug')).code).toBe('internal_error')
+})
+
 test('a rate limit always has retry-after, rounded up', () => {
   expect(toClientError(providerError('rate_limit', { retryAfterSeconds: 2.1 })).retryAfterSeconds).toBe(3)
   expect(toClientError(providerError('rate_limit')).retryAfterSeconds).toBe(1)
@@ -48,6 +54,23 @@ test('the client gets the provider’s message, shortened, only if the request w
   expect(ours.message).not.toContain('acme')
   expect(ours.internal).toContain('acme')
 })
+
+test.each([
+  ['invalid_request', 'Your account acme is suspended.', 'the provider gave no reason that can be shown.'],
+  ['invalid_request', 'Too hot for accounts/acme/models/x. Billing: acme.', 'Too hot for models/x.'],
+  [
+    'context_length',
+    'Too large in organization org-1234567890. Send less. See https://x.test/account/limits.',
+    'Send less.',
+  ],
+  ['content_filter', 'Content violates guidelines. Team: 1, API key ID: 2', 'Content violates guidelines.'],
+] as const)(
+  'of a message of %s, the client never gets the sentences about the account: %s',
+  (errorClass, text, shown) => {
+    const { message } = toClientError(new ProviderError(errorClass, text, { retryable: false }))
+    expect(message.slice(message.indexOf(': ') + 2)).toBe(shown)
+  },
+)
 
 test('an AppError passes unchanged; an unknown error becomes a general message', () => {
   const own = new AppError('insufficient_quota', 'The budget is used up.')

@@ -1,5 +1,5 @@
-import { AppError } from '../kernel/index.ts'
-import { ProviderError, type ProviderErrorClass } from '../providers/index.ts'
+import { AppError, unavailableError } from '../kernel/index.ts'
+import { mentionsAccount, ProviderError, type ProviderErrorClass } from '../providers/index.ts'
 import { RoutingFailure } from './router.ts'
 
 /** Longest part of a provider's message that clients see. */
@@ -12,24 +12,29 @@ const maximumMessageCharacters = 500
 export function toClientError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown
   const error = thrown instanceof RoutingFailure ? thrown.error : thrown
-  if (!(error instanceof ProviderError)) return new AppError('internal_error', 'The request failed.', { cause: thrown })
+  if (!(error instanceof ProviderError))
+    return unavailableError(thrown) ?? new AppError('internal_error', 'The request failed.', { cause: thrown })
   const internal = describe(error, thrown)
   const options = { internal, cause: thrown }
   const wait = error.retryAfterSeconds === null ? {} : { retryAfterSeconds: Math.ceil(error.retryAfterSeconds) }
   switch (error.errorClass) {
     case 'invalid_request':
-      return new AppError('invalid_request', `The model’s provider rejected the request: ${shorten(error.message)}`, {
-        ...options,
-        ...(error.param === null ? {} : { param: error.param }),
-      })
+      return new AppError(
+        'invalid_request',
+        `The model’s provider rejected the request: ${forClients(error.message)}`,
+        {
+          ...options,
+          ...(error.param === null ? {} : { param: error.param }),
+        },
+      )
     case 'context_length':
       return new AppError(
         'context_length_exceeded',
-        `The messages are longer than the model’s context: ${shorten(error.message)}`,
+        `The messages are longer than the model’s context: ${forClients(error.message)}`,
         { ...options, param: 'messages' },
       )
     case 'content_filter':
-      return new AppError('content_filter', `The model’s provider refused the content: ${shorten(error.message)}`, {
+      return new AppError('content_filter', `The model’s provider refused the content: ${forClients(error.message)}`, {
         ...options,
         param: 'messages',
       })
@@ -82,6 +87,13 @@ export function toClientError(thrown: unknown): AppError {
 
 const defaultRetryAfterSeconds = 1
 
+/** A provider's message without the sentences that speak of the operator's account, and without its name in a model's path (Fireworks). */
+function forClients(message: string): string {
+  const sentences = message.split(/(?<=[.!?])\s+|\n+/)
+  const shown = sentences.filter((sentence) => !mentionsAccount(sentence)).join(' ')
+  return shorten(shown.replace(/\baccounts\/[\w.-]+\//g, '')) || 'the provider gave no reason that can be shown.'
+}
+
 function shorten(message: string): string {
   return message.length <= maximumMessageCharacters ? message : `${message.slice(0, maximumMessageCharacters)}…`
 }
@@ -97,10 +109,14 @@ const loggedClasses = new Set<ProviderErrorClass>([
   'capacity',
 ])
 
+/** With these a provider describes the request, so its message can quote the prompt. */
+const requestStatuses = new Set([400, 413, 422])
+
 /** For the log: class, status, attempts, and the provider’s message (without secrets) if its class may be logged. */
 function describe(error: ProviderError, thrown: unknown): string {
   const attempts = thrown instanceof RoutingFailure ? thrown.attempts : []
   const path = attempts.map((attempt) => `${attempt.deploymentId}: ${attempt.outcome}`).join(' → ')
-  const message = loggedClasses.has(error.errorClass) ? ` ${shorten(error.message)}` : ''
+  const mayQuote = error.status !== null && requestStatuses.has(error.status)
+  const message = loggedClasses.has(error.errorClass) && !mayQuote ? ` ${shorten(error.message)}` : ''
   return `${error.errorClass} ${error.status ?? ''}${message}${path === '' ? '' : ` (${path})`}`
 }

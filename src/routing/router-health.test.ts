@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { failuresToOpen, firstOpenMs } from './circuit-breaker.ts'
+import { ProviderError } from '../providers/index.ts'
 import type { RoutingFailure } from './router.ts'
 import { createRouterKit } from './testing/router-fixture.ts'
 import { providerError, testDeployment } from '../models/testing/catalogue-fixture.ts'
@@ -25,6 +26,18 @@ describe('health', () => {
     await clock.advance(20_000)
     const late = await run([a], () => Promise.resolve('hello'))
     expect(late.ok).toBe(true)
+  })
+
+  test('an account error is a warning in the log, once an hour for each deployment', async () => {
+    const { run, clock, failing, warnings } = createRouterKit()
+    const suspended = failing(
+      () => new ProviderError('quota', 'Account acme is suspended.', { retryable: false, status: 412 }),
+    )
+    for (let call = 0; call < 3; call++) await run([a, b], suspended)
+    expect(warnings).toMatchObject([{ deployment: 'a', errorClass: 'quota', status: 412 }, { deployment: 'b' }])
+    await clock.advance(60 * 60_000)
+    await run([a], suspended)
+    expect(warnings).toHaveLength(3)
   })
 
   test('a deployment without credit is the last choice until it has answered again', async () => {

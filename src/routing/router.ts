@@ -272,8 +272,11 @@ async function tryOnce<T>(
 }
 
 function recordFailure({ breakers, log }: RouterState, deploymentId: string, error: ProviderError) {
-  if (!breakers.failed(deploymentId, error)) return
-  log.warn({ deployment: deploymentId, errorClass: error.errorClass, status: error.status }, 'circuit opened')
+  const event = breakers.failed(deploymentId, error)
+  const fields = { deployment: deploymentId, errorClass: error.errorClass, status: error.status }
+  if (event === 'circuit') log.warn(fields, 'circuit opened')
+  // Without the provider's message, which may repeat the prompt.
+  if (event === 'account') log.warn(fields, 'the provider rejects the key, the account or the model of a deployment')
 }
 
 /** Prefers the fewest tries, then deployments without a recent rate limit or account error, then chooses by weight. */

@@ -1,4 +1,4 @@
-import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
+import { classOfUnknownRefusal, isCapacityShortage, isContextOverflow } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asName, asObject, asString, parseJsonObject } from '../wire-json.ts'
@@ -34,13 +34,12 @@ export function mapError(
 }
 
 function classify(status: number, type: string, message: string): ProviderErrorClass {
-  const known = classes[type]
+  const known = classes[type] ?? (status >= 400 ? errorClassOfStatus(status) : 'server_error')
+  // All of them are plain invalid requests; only the message distinguishes them.
   if (known === 'invalid_request') {
-    // Both are plain invalid requests; only the message distinguishes them.
-    if (isContextOverflow(message)) return 'context_length'
-    if (/credit balance|usage limits?\b|spend(ing)? limit|billing/i.test(message)) return 'quota'
+    if (/usage limits?\b/i.test(message)) return 'quota'
+    return isContextOverflow(message) ? 'context_length' : classOfUnknownRefusal(message)
   }
   if (known === 'rate_limit' && isCapacityShortage(message)) return 'overloaded'
-  if (known) return known
-  return status >= 400 ? errorClassOfStatus(status) : 'server_error'
+  return known
 }

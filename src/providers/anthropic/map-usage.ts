@@ -1,4 +1,5 @@
 import type { TokenUsage } from '../port.ts'
+import { statedCostOf, stateUsage } from '../stated-usage.ts'
 import { asCount, asObject, asObjects, type JsonObject } from '../wire-json.ts'
 
 /**
@@ -17,13 +18,15 @@ export function mapUsage(wire: unknown): TokenUsage | null {
   const cachedTokens = cacheCount(usage, rounds, compacted, 'cache_read_input_tokens')
   const cacheWriteTokens = cacheCount(usage, rounds, compacted, 'cache_creation_input_tokens')
   const completionTokens = outputTokens ?? 0
-  return {
+  const counted = {
     promptTokens: (inputTokens ?? 0) + cachedTokens + cacheWriteTokens,
     completionTokens,
     cachedTokens,
     cacheWriteTokens,
     reasoningTokens: Math.min(completionTokens, asCount(asObject(usage.output_tokens_details).thinking_tokens) ?? 0),
   }
+  // Anthropic states no cost; gateways with its API do.
+  return stateUsage(counted, { raw: usage, costAttoUsd: statedCostOf(usage) })
 }
 
 /** Counts of `message_delta` are cumulative: present ones replace those of `message_start`. */

@@ -1,4 +1,4 @@
-import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
+import { classOfUnknownRefusal, isCapacityShortage, isContextOverflow } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asName, asString, type JsonObject, parseJsonObject } from '../wire-json.ts'
@@ -75,7 +75,7 @@ function classify(type: string, status: number, message: string): ProviderErrorC
     if (/model identifier is invalid|model id.*(isn't|is not) supported|on-demand throughput/i.test(message)) {
       return 'model_not_found'
     }
-    if (isContextOverflow(message)) return 'context_length'
+    return isContextOverflow(message) ? 'context_length' : classOfUnknownRefusal(message)
   }
   // Some models report it as a failure of the model: "The model returned the following errors: …".
   if (known === 'server_error' && isContextOverflow(message)) return 'context_length'

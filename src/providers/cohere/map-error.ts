@@ -1,4 +1,4 @@
-import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
+import { classOfUnknownRefusal, isCapacityShortage, isContextOverflow } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asString, parseJsonObject } from '../wire-json.ts'
@@ -35,5 +35,5 @@ function classify(status: number, message: string): ProviderErrorClass {
   if (known !== 'invalid_request') return known
   if (isContextOverflow(message)) return 'context_length'
   if (/model .*(not found|does not exist)/i.test(message)) return 'model_not_found'
-  return 'invalid_request'
+  return classOfUnknownRefusal(message)
 }

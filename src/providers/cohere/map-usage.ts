@@ -22,7 +22,7 @@ export function mapUsage(wire: unknown): TokenUsage | null {
   const isBilled = inputTokens !== undefined && outputTokens !== undefined
   return stateUsage(clampedUsage({ prompt, completionTokens: completionTokens ?? 0, cached, written: 0, reasoning }), {
     raw: usage,
-    isClamped: cached > prompt,
+    isCorrected: cached > prompt || reasoning > (completionTokens ?? 0),
     billedUnits: isBilled ? { inputTokens, outputTokens } : null,
   })
 }

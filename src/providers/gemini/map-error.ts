@@ -1,4 +1,4 @@
-import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
+import { classOfUnknownRefusal, isCapacityShortage, isContextOverflow } from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { boundWait, errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asCount, asMessage, asName, asObject, asObjects, asString, type JsonObject } from '../wire-json.ts'
@@ -61,7 +61,7 @@ function classify(status: number, word: string, message: string, details: JsonOb
   if (known === 'rate_limit' && isCapacityShortage(message)) return 'overloaded'
   if (known === 'invalid_request') {
     if (isContextOverflow(message)) return 'context_length'
-    if (/location is not supported/i.test(message)) return 'authentication'
+    return /location is not supported/i.test(message) ? 'authentication' : classOfUnknownRefusal(message)
   }
   return known
 }

@@ -2,8 +2,10 @@ import { jsonRequest } from '../json-request.ts'
 import { readVector } from '../embedding-vector.ts'
 import type { EmbeddingAnswer, WireModel } from '../port.ts'
 import type { WireAdapter } from '../wire-adapter.ts'
+import { statedCostOnly } from '../stated-usage.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
 import { asCount, asObject, asObjects, decodeJsonObject } from '../wire-json.ts'
+import type { Flavour } from './flavours.ts'
 import { errorInside } from './from-response.ts'
 import { mapError } from './map-error.ts'
 import type { RequestContext } from './to-request.ts'
@@ -24,13 +26,13 @@ export function createEmbeddings(
       }
       return jsonRequest(endpoint('embeddings', call.model.id), body)
     },
-    fromResponse: (body) => fromEmbeddingList(body, redact),
+    fromResponse: (body) => fromEmbeddingList(body, flavour, redact),
     maximumBatch: (_model: WireModel) => flavour.embeddingBatch,
   }
 }
 
 /** Vectors in the order of the inputs, independent of the order on the wire. Numbers or base64. */
-function fromEmbeddingList(body: Uint8Array, redact: Redact): EmbeddingAnswer {
+function fromEmbeddingList(body: Uint8Array, flavour: Flavour, redact: Redact): EmbeddingAnswer {
   const list = decodeJsonObject(body)
   const error = list && !Array.isArray(list.data) ? errorInside(list, undefined) : null
   if (error) throw mapError({ status: 200, headers: {}, body: error }, redact)
@@ -43,5 +45,6 @@ function fromEmbeddingList(body: Uint8Array, redact: Redact): EmbeddingAnswer {
   return {
     vectors: entries.map((entry) => readVector(entry.embedding)),
     promptTokens: asCount(usage.prompt_tokens) ?? asCount(usage.total_tokens) ?? null,
+    ...statedCostOnly(usage, flavour),
   }
 }

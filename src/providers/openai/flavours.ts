@@ -31,8 +31,8 @@ export interface Flavour {
    * them too.
    */
   reasoningOutsideCompletion: false | 'by_total' | 'always'
-  /** Form of the cost in the usage; null: the usage has none. */
-  statedCost: 'openrouter' | 'perplexity' | 'xai' | null
+  /** The host documents the cost in its usage as US dollars. */
+  documentsCost: boolean
   /** Streams have no finish reason; only `[DONE]` ends a complete answer. */
   endsWithoutFinish: boolean
   /** A `stop` with tool calls means `tool_calls`. */
@@ -60,7 +60,7 @@ const generic: Flavour = {
   seedField: 'seed',
   requiredToolChoice: 'required',
   reasoningOutsideCompletion: false,
-  statedCost: null,
+  documentsCost: false,
   endsWithoutFinish: false,
   stopMayMeanToolCalls: false,
   base64Embeddings: false,
@@ -137,7 +137,7 @@ export const flavours = {
     baseUrl: 'https://api.x.ai/v1',
     hosts: ['api.x.ai'],
     reasoningOutsideCompletion: 'by_total',
-    statedCost: 'xai',
+    documentsCost: true,
   },
   together: { ...generic, baseUrl: 'https://api.together.xyz/v1', hosts: ['together.xyz', 'together.ai'] },
   openrouter: {
@@ -145,7 +145,13 @@ export const flavours = {
     baseUrl: 'https://openrouter.ai/api/v1',
     hosts: ['openrouter.ai'],
     versionPath: '/api/v1',
-    statedCost: 'openrouter',
+    documentsCost: true,
+  },
+  vercel: {
+    ...generic,
+    baseUrl: 'https://ai-gateway.vercel.sh/v1',
+    hosts: ['ai-gateway.vercel.sh'],
+    documentsCost: true,
   },
   perplexity: {
     ...generic,
@@ -156,7 +162,7 @@ export const flavours = {
     streamUsage: 'unasked',
     // sonar-deep-research reports tens of thousands of reasoning tokens next to a total of prompt and completion, and bills them.
     reasoningOutsideCompletion: 'always',
-    statedCost: 'perplexity',
+    documentsCost: true,
   },
   cerebras: {
     ...generic,

@@ -71,7 +71,7 @@ describe('a whole answer', () => {
 
 describe('usage', () => {
   type Options = Parameters<typeof mapUsage>[1]
-  const general: Options = { reasoningOutsideCompletion: false, statedCost: null }
+  const general: Options = { reasoningOutsideCompletion: false, documentsCost: false }
   const tokens = (usage: object, options: Options = general) =>
     mapUsage({ prompt_tokens: 100, completion_tokens: 20, ...usage }, options)
 
@@ -87,7 +87,7 @@ describe('usage', () => {
 
   test('includes reasoning in the completion once, using the total if there is one', () => {
     const reasoning = { completion_tokens_details: { reasoning_tokens: 50 } }
-    const outside: Options = { reasoningOutsideCompletion: 'by_total', statedCost: null }
+    const outside: Options = { reasoningOutsideCompletion: 'by_total', documentsCost: false }
     expect(tokens({ ...reasoning, total_tokens: 170 })).toMatchObject({ completionTokens: 70, reasoningTokens: 50 })
     expect(tokens({ ...reasoning, total_tokens: 170 }, outside)).toMatchObject({ completionTokens: 70 })
     expect(tokens({ ...reasoning, completion_tokens: 60, total_tokens: 160 }, outside)).toMatchObject({

@@ -64,6 +64,123 @@ describe('the class of an error', () => {
     [422, { detail: [{ loc: ['body', 'messages'], msg: 'field required', input: 'the prompt' }] }, 'invalid_request'],
     [429, { message: 'Requests rate limit exceeded' }, 'rate_limit'],
     [429, { object: 'error', message: 'Service tier capacity exceeded for this model.', code: '3505' }, 'overloaded'],
+    // Fireworks, xAI, Moonshot, OpenRouter, DashScope, OpenAI: the account of the operator
+    [
+      412,
+      {
+        error: {
+          message:
+            'Account acme is suspended, possibly due to reaching the monthly spending limit or failure to pay past invoices. Please go to https://fireworks.ai/account/billing for more information.',
+          param: null,
+          code: 'PRECONDITION_FAILED',
+          type: 'error',
+        },
+      },
+      'quota',
+    ],
+    [
+      412,
+      openai(
+        'Fireworks_aiException - {"error":{"message":"Account acme is suspended","code":"PRECONDITION_FAILED"}}',
+        '412',
+      ),
+      'quota',
+    ],
+    [
+      403,
+      {
+        code: 'The caller does not have permission to execute the specified operation',
+        error:
+          "Your newly created teams doesn't have any credits yet. You can purchase credits on https://console.x.ai.",
+      },
+      'quota',
+    ],
+    [
+      403,
+      openai('Your account c1<ak-e> is not active, current state: suspended', null, 'exceeded_current_quota_error'),
+      'quota',
+    ],
+    [403, { error: { message: 'Key limit exceeded (total limit). Manage it at https://x/keys', code: 403 } }, 'quota'],
+    [400, openai('Access denied, please make sure your account is in good standing.', 'Arrearage'), 'quota'],
+    [400, openai('This organization has been disabled.'), 'quota'],
+    [400, openai('Your organization must be verified to use the model `o3`.', 'unsupported_value'), 'quota'],
+    [409, openai('Please top up to continue.'), 'quota'],
+    [403, { code: 30001, message: 'Sorry, your account balance is insufficient', data: null }, 'quota'],
+    [403, { code: 403, reason: 'X', message: 'not enough balance' }, 'quota'],
+    [403, { error: { code: 'AccountOverdueError', message: 'your account has an overdue balance' } }, 'quota'],
+    [400, openai('Organization has been restricted. Please reach out to support.', 'organization_restricted'), 'quota'],
+    [422, { detail: 'Please update your payment details.' }, 'quota'],
+    [400, openai('This key has been revoked.'), 'authentication'],
+    [405, 'The provided credentials are for another region.', 'authentication'],
+    // Names and values of the request are not about the account.
+    [
+      400,
+      openai("Invalid schema for function 'account_balance': 'billing' is not of type 'object'"),
+      'invalid_request',
+    ],
+    [400, openai('Unrecognized key(s) in object: "credits"'), 'invalid_request'],
+    [400, openai('max_tokens must be below 4096 for accounts/fireworks/models/x'), 'invalid_request'],
+    // xAI
+    [403, { code: 'x', error: 'Content violates usage guidelines. Team: 1, API key ID: 2' }, 'content_filter'],
+    // LM Studio
+    [
+      400,
+      {
+        error:
+          'Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.',
+      },
+      'context_length',
+    ],
+    [
+      400,
+      {
+        error:
+          'The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length, or provide a shorter input',
+      },
+      'context_length',
+    ],
+    [400, { error: 'Cannot truncate prompt with n_keep (9002) >= n_ctx (4096)' }, 'context_length'],
+    [
+      400,
+      {
+        error:
+          'Reached context length of 4096 tokens with model (arch: gpt-oss) that does not currently support mid-generation context overflow.',
+      },
+      'context_length',
+    ],
+    [200, { error: 'Context size has been exceeded.' }, 'context_length'],
+    // Copilot
+    [
+      400,
+      {
+        error: {
+          message: 'prompt token count of 138898 exceeds the limit of 64000',
+          code: 'model_max_prompt_tokens_exceeded',
+        },
+      },
+      'context_length',
+    ],
+    [400, { error: { message: 'too much', code: 'model_max_prompt_tokens_exceeded' } }, 'context_length'],
+    [
+      400,
+      { error: { message: 'prompt token count of 93854 exceeds the limit of 90000', param: '', code: '', type: '' } },
+      'context_length',
+    ],
+    // OpenRouter
+    [
+      429,
+      {
+        error: {
+          message:
+            'Rate limit exceeded: limit_rpm/x. High demand for x on OpenRouter - limited to 2 requests per minute.',
+          code: 429,
+        },
+      },
+      'rate_limit',
+    ],
+    [429, openai('Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 requests'), 'rate_limit'],
+    [429, openai('x is temporarily rate-limited: the provider is at capacity due to high demand.'), 'rate_limit'],
+    [429, openai('We are experiencing high traffic right now! Please try again soon.'), 'rate_limit'],
     // Others
     [
       403,

@@ -1,4 +1,10 @@
-import { isContextOverflow, isCapacityShortage } from '../error-words.ts'
+import {
+  classOfUnknownRefusal,
+  isCapacityShortage,
+  isContextOverflow,
+  isContextOverflowCode,
+  isExhaustedAccount,
+} from '../error-words.ts'
 import type { ProviderError, ProviderErrorClass } from '../port.ts'
 import { boundWait, errorClassOfStatus, failure, retryAfterOfHeaders } from '../wire-failure.ts'
 import { asMessage, asName, asObject, asString, type JsonObject, parseJson } from '../wire-json.ts'
@@ -105,27 +111,29 @@ function statusOf(value: unknown): number | null {
 }
 
 const quotaCodes =
-  /^(insufficient_quota|billing_not_active|billing_hard_limit_reached|insufficient_credits|insufficient_balance|insufficient_user_quota|spend_limit_exceeded|access_terminated|arrearage|payment_required)$/i
-const quotaWords =
-  /exceeded your current quota|insufficient (account )?(balance|credits?|quota|funds)|credit (balance|limit)|out of credits|(spend(ing)?|usage|monthly) (limit|cap)\b.*(reached|exceeded)|quota (is|of .* is) used up|account is in arrears|payment required|used all (its |your )?available credits|(reached|exceeded|hit) (its|your|the) (monthly )?(spend(ing)?|usage|billing) limit/i
+  /^(insufficient_quota|exceeded_current_quota_error|account_(suspended|deactivated|disabled)|billing_not_active|billing_hard_limit_reached|insufficient_credits|insufficient_balance|insufficient_user_quota|spend_limit_exceeded|access_terminated|arrearage|payment_required)$/i
 const modelWords =
   /(model|deployment)\b[^.]{0,120}?\b(does not exist|doesn'?t exist|not exist|not found|is not available|has been (deprecated|decommissioned|removed)|not a valid model)|(invalid|unknown|no such) model|not a valid model|no endpoints found|unable to access model/i
 const modelCodes =
   /^(model_not_found|invalid_model|unknown_model|model_decommissioned|deploymentnotfound|model_not_supported)$/i
 const filterWords =
-  /content management polic|content[ _]polic|content exists risk|flagged (as|by|for)|requires moderation|responsibleaipolicy|data_inspection_failed|safety system/i
+  /content management polic|content[ _]polic|content exists risk|flagged (as|by|for)|requires moderation|usage guidelines|safety[_ ]check|responsibleaipolicy|data_inspection_failed|safety system/i
 const filterCodes =
   /^(content_filter|content_policy_violation|responsibleaipolicyviolation|data_inspection_failed|moderation_blocked)$/i
 const keyWords =
   /(incorrect|invalid|missing|no|expired) api[ _-]?key|api[ _-]?key (is )?(invalid|not valid|incorrect|missing|expired)/i
 /** The host's message first, then the status, then the type. */
-function classify(status: number | null, { message, type, code }: ErrorWords): ProviderErrorClass {
+function classify(status: number | null, words: ErrorWords): ProviderErrorClass {
+  const known = classOfWords(status, words)
+  return known === 'invalid_request' ? classOfUnknownRefusal(words.message) : known
+}
+
+function classOfWords(status: number | null, { message, type, code }: ErrorWords): ProviderErrorClass {
   const client = status === null || status < 500
   if (client) {
-    if (status === 402 || quotaCodes.test(code) || quotaCodes.test(type) || quotaWords.test(message)) return 'quota'
+    if (status === 402 || quotaCodes.test(code) || quotaCodes.test(type) || isExhaustedAccount(message)) return 'quota'
     if (filterCodes.test(code) || filterCodes.test(type) || filterWords.test(message)) return 'content_filter'
-    if (/^context_length_exceeded$|^exceed_context_size_error$|^max_tokens_exceeded$/i.test(code || type))
-      return 'context_length'
+    if (isContextOverflowCode(code) || isContextOverflowCode(type)) return 'context_length'
     if (status === 413 || isRequestTooLarge(status, message)) return 'context_length'
     if (status === 429 && isCapacityShortage(message)) return 'overloaded'
     if (status !== 429 && (status === null || status < 401 || status === 422)) {

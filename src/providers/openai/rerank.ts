@@ -2,8 +2,9 @@ import { jsonRequest } from '../json-request.ts'
 import { readRanking } from '../ranking.ts'
 import type { Redact } from '../redactor.ts'
 import type { RerankCall, WireAdapter } from '../wire-adapter.ts'
+import { statedCostOnly } from '../stated-usage.ts'
 import { unreadableAnswer } from '../wire-failure.ts'
-import { decodeJsonObject } from '../wire-json.ts'
+import { asObject, decodeJsonObject } from '../wire-json.ts'
 import type { Flavour } from './flavours.ts'
 import { errorInside } from './from-response.ts'
 import { mapError } from './map-error.ts'
@@ -22,8 +23,8 @@ export function createRerank({ flavour, endpoint }: RequestContext, redact: Reda
     },
     fromResponse(body) {
       const ranking = readRanking(body)
-      if (ranking) return ranking
       const answer = decodeJsonObject(body)
+      if (ranking) return { ...ranking, ...statedCostOnly(asObject(answer?.usage), flavour) }
       const error = answer && errorInside(answer, undefined)
       throw error ? mapError({ status: 200, headers: {}, body: error }, redact) : unreadableAnswer('a ranking', true)
     },

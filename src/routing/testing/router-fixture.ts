@@ -1,12 +1,14 @@
 import { createFakeClock } from '../../../test/harness/fake-clock.ts'
-import { silentLog } from '../../kernel/index.ts'
+import { type LogFields, silentLog } from '../../kernel/index.ts'
 import type { Deployment } from '../../models/index.ts'
 import { createRouter } from '../router.ts'
 
-/** A router on a fake clock. `called` lists the deployments that its calls reached. */
+/** A router on a fake clock. `called` lists the deployments that its calls reached, `warnings` what it logged. */
 export function createRouterKit({ random = () => 0 }: { random?: () => number } = {}) {
   const clock = createFakeClock()
-  const router = createRouter({ clock, random, log: silentLog })
+  const warnings: LogFields[] = []
+  const log = { ...silentLog, warn: (fields: LogFields) => void warnings.push(fields) }
+  const router = createRouter({ clock, random, log })
   const called: string[] = []
   /** Runs one call to its end and advances the clock over pauses; `attempt` defines the outcome of each deployment. */
   async function run(
@@ -43,5 +45,5 @@ export function createRouterKit({ random = () => 0 }: { random?: () => number } 
   const failing = (makeError: () => Error) => async () => {
     throw makeError()
   }
-  return { clock, router, called, run, failing }
+  return { clock, router, called, run, failing, warnings }
 }

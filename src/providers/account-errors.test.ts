@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest'
+import { createAdapter } from './create-provider.ts'
+import type { ProviderSettings } from './port.ts'
+
+const base = { id: 'p', apiKey: 'k', baseUrl: 'http://h.test', region: 'eu-central-1' }
+
+/** An error of each format with its message only. */
+const refusals: Partial<Record<ProviderSettings['format'], (message: string) => object>> = {
+  openai: (message) => ({ error: { message, type: 'invalid_request_error' } }),
+  azure: (message) => ({ error: { message, code: 'BadRequest' } }),
+  anthropic: (message) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
+  gemini: (message) => ({ error: { code: 400, status: 'FAILED_PRECONDITION', message } }),
+  bedrock: (message) => ({ __type: 'ValidationException', message }),
+  cohere: (message) => ({ message }),
+  ollama: (message) => ({ error: message }),
+}
+
+describe.each(Object.entries(refusals))('an unknown refusal of %s', (format, refusal) => {
+  const settings = { ...base, format } as ProviderSettings
+  const classOf = (message: string, status = 400) =>
+    createAdapter(settings).mapError({ status, headers: {}, body: JSON.stringify(refusal(message)) }).errorClass
+
+  test.each([
+    ['Account acme is suspended.', 'quota'],
+    ['Please check your plan and billing details.', 'quota'],
+    ["Your team doesn't have any credits yet.", 'quota'],
+    ['Your API key was disabled.', 'authentication'],
+  ])('that speaks of the account or its key is the operator’s: %s', (message, errorClass) => {
+    expect(classOf(message)).toBe(errorClass)
+    expect(classOf(message, 412)).toBe(errorClass)
+  })
+
+  test('that speaks of the request is the client’s', () => {
+    expect(classOf('Field "credits" of tool "account" is not supported.')).toBe('invalid_request')
+    expect(classOf('The input is too long for this model: shorter input needed.')).toBe('context_length')
+  })
+})
