@@ -1,12 +1,13 @@
-import { hash, randomBytes } from 'node:crypto'
 import type { MembershipRole } from '../contract/people.ts'
 import type { Database } from '../database/index.ts'
 import { AppError, type Clock, createUuid, describeError, isUuid, type Log } from '../kernel/index.ts'
 import type { Actor } from '../operators/index.ts'
+import { createAttemptStore } from './attempts.store.ts'
 import { createAuthRows } from './auth-rows.store.ts'
+import { createInvitations } from './invitations.ts'
 import { createInvitationStore } from './invitations.store.ts'
 import { createPeopleStore, type PeopleStore } from './people.store.ts'
-import type { Invitation, NewPerson, Page, Person, PersonRecord } from './person.ts'
+import type { NewAccount, NewPerson, PersonRecord } from './person.ts'
 import { createPasswordResetStore } from './password-resets.store.ts'
 import { createPasswordResets } from './password-resets.ts'
 import { createSignIn } from './sign-in.ts'
@@ -15,11 +16,7 @@ import { replaceValueOf, reencryptSecondFactors } from './second-factors.store.t
 import { createSingleSignOnStore } from './single-sign-on.store.ts'
 import type { AccountSecrets } from './two-factor-secrets.ts'
 
-/** A link is valid for this time. */
-const invitationMs = 7 * 24 * 3600_000
 const removeExpiredEveryMs = 3600_000
-/** 256 random bits. */
-const invitationTokenBytes = 32
 
 export interface AccountsDependencies extends AccountSecrets {
   database: Database
@@ -35,17 +32,10 @@ export interface AccountsDependencies extends AccountSecrets {
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-interface NewAccount {
-  email: string
-  name: string
-  password: string
-}
-
 /** People: their accounts, sessions, memberships and invitations. Every change is in the admin log. */
 export function createAccounts(dependencies: AccountsDependencies) {
   const { database, publicUrl, passwordSignIn, singleSignOn, clock, log } = dependencies
   const store = createPeopleStore(database)
-  const invitations = createInvitationStore(database)
   const signIn = openSignIn(dependencies, store)
   const stopCleaning = clock.every(removeExpiredEveryMs, () => {
     store.removeExpired(clock.now()).catch((error: unknown) => {
@@ -97,10 +87,16 @@ export function createAccounts(dependencies: AccountsDependencies) {
     loadSessions: (personId: string) => store.loadSessions(personId, clock.now()),
 
     ...createPeopleChanges({ store, loadPerson, clock }),
-    ...createInvitations({ invitations, newPerson, clock }),
+    ...createInvitations({
+      invitations: createInvitationStore(database),
+      newPerson,
+      countLink: signIn.countLink,
+      clock,
+    }),
     ...createPasswordResets({
       resets: createPasswordResetStore(database),
       hashPassword: signIn.hashPassword,
+      countLink: signIn.countLink,
       unlock: signIn.unlock,
       clock,
     }),
@@ -121,6 +117,7 @@ function openSignIn({ singleSignOn, ...dependencies }: AccountsDependencies, sto
     openRows: (findRecorded) => createAuthRows(database, findRecorded),
     replaceValue: replaceValueOf(database),
     store,
+    attempts: createAttemptStore(database),
     singleSignOn: singleSignOn && { rules: singleSignOn, store: createSingleSignOnStore(database) },
   })
 }
@@ -154,8 +151,16 @@ function createPeopleChanges({ store, loadPerson, clock }: ChangeDependencies) {
         throw new AppError('not_found', 'There is no session with this id.')
     },
 
-    async setOperator(id: string, isOperator: boolean, actor: Actor): Promise<PersonRecord> {
-      if (!isUuid(id) || !(await store.setOperator(id, isOperator, change(actor)))) throw noPerson()
+    /** Throws `conflict` for a new operator without a verified e-mail, unless that is accepted. */
+    async setOperator(
+      id: string,
+      { isOperator, acceptUnverifiedEmail }: { isOperator: boolean; acceptUnverifiedEmail: boolean },
+      actor: Actor,
+    ): Promise<PersonRecord> {
+      const given = { isOperator, acceptUnverifiedEmail }
+      const outcome = isUuid(id) ? await store.setOperator(id, given, change(actor)) : 'missing'
+      if (outcome === 'missing') throw noPerson()
+      if (outcome === 'unverified') throw unverifiedEmail()
       return loadPerson(id)
     },
 
@@ -181,90 +186,16 @@ function createPeopleChanges({ store, loadPerson, clock }: ChangeDependencies) {
   }
 }
 
-interface InvitationDependencies {
-  invitations: ReturnType<typeof createInvitationStore>
-  newPerson: (given: NewAccount, isOperator: boolean) => Promise<NewPerson>
-  clock: Clock
-}
-
-function createInvitations({ invitations, newPerson, clock }: InvitationDependencies) {
-  async function findInvitation(token: string) {
-    const invitation = await invitations.findByToken(hashInvitation(token), clock.now())
-    if (!invitation) throw noInvitation()
-    return invitation
-  }
-
-  return {
-    findInvitation,
-
-    loadInvitationPage: (organisationId: string | null, page: Page) =>
-      invitations.loadPage(organisationId, page, clock.now()),
-
-    /** `organisationId` null: an invitation to become an operator. The token is returned only here. */
-    async invite(
-      { email, role, organisationId }: Pick<Invitation, 'email' | 'role' | 'organisationId'>,
-      actor: Actor,
-    ): Promise<{ invitation: Omit<Invitation, 'organisationName'>; token: string }> {
-      const token = randomBytes(invitationTokenBytes).toString('base64url')
-      const nowMs = clock.now()
-      const invitation = {
-        id: createUuid(nowMs),
-        email,
-        role,
-        organisationId,
-        invitedBy: actor.name,
-        createdAt: new Date(nowMs),
-        expiresAt: new Date(nowMs + invitationMs),
-      }
-      await invitations.insert({ ...invitation, tokenHash: hashInvitation(token) }, { actor, atMs: nowMs })
-      return { invitation, token }
-    },
-
-    async removeInvitation(organisationId: string | null, id: string, actor: Actor): Promise<void> {
-      if (!(await invitations.remove(organisationId, id, { actor, atMs: clock.now() }))) throw noInvitation()
-    },
-
-    /** Uses the link for the signed-in person, or creates the account of the invited email. Resolves to the id of the person. */
-    async acceptInvitation(
-      token: string,
-      { person, account, requestId }: { person: Person | undefined; account: Partial<NewAccount>; requestId: string },
-    ): Promise<string> {
-      const { email, accountExists } = await findInvitation(token)
-      if (!person && accountExists) throw signInFirst(email)
-      const created = person ? undefined : await newPerson({ email, ...required(account) }, false)
-      const by = created ? { created } : { personId: person!.id }
-      const personId = created?.id ?? person!.id
-      const actor: Actor = { name: email, requestId, personId, ...(person && { sessionId: person.sessionId }) }
-      const outcome = await invitations.accept(hashInvitation(token), by, { actor, atMs: clock.now() })
-      if (outcome === 'missing') throw noInvitation()
-      if (outcome === 'account_exists') throw signInFirst(email)
-      if (outcome === 'other_person')
-        throw new AppError('conflict', `The invitation is for ${email}. Sign out, then open the link again.`)
-      return personId
-    },
-  }
-}
-
-function required({ name, password }: Partial<NewAccount>): { name: string; password: string } {
-  if (name !== undefined && password !== undefined) return { name, password }
-  const param = name === undefined ? 'name' : 'password'
-  throw new AppError('invalid_request', `${param}: is required to create an account.`, { param })
-}
-
-function hashInvitation(token: string): Uint8Array {
-  return hash('sha256', token, 'buffer')
-}
-
 function noPerson(): AppError {
   return new AppError('not_found', 'There is no person with this id.')
 }
 
-function noInvitation(): AppError {
-  return new AppError('not_found', 'There is no such invitation, or it was used, withdrawn or has expired.')
-}
-
-function signInFirst(email: string): AppError {
-  return new AppError('conflict', `There is an account for ${email}. Sign in, then accept the invitation.`)
+function unverifiedEmail(): AppError {
+  return new AppError(
+    'conflict',
+    'acceptUnverifiedEmail: must be true, because nobody has verified that the person owns the e-mail of the account.',
+    { param: 'acceptUnverifiedEmail' },
+  )
 }
 
 function alreadySetUp(): AppError {

@@ -50,9 +50,9 @@ function toHeaders({ headers }: FastifyRequest): Headers {
 }
 
 /** `assertSameSite` has checked the `Origin` of a change. Behind a proxy its scheme differs from that of the connection. */
-function originOf({ method, headers, protocol }: FastifyRequest, publicUrl: string | undefined): string {
+function originOf({ method, headers, protocol, host }: FastifyRequest, publicUrl: string | undefined): string {
   if (method !== 'GET' && headers.origin !== undefined) return headers.origin
-  return publicUrl === undefined ? `${protocol}://${headers.host ?? 'localhost'}` : new URL(publicUrl).origin
+  return publicUrl === undefined ? `${protocol}://${host || 'localhost'}` : new URL(publicUrl).origin
 }
 
 /** The library repeats the session's token in some bodies. Scripts must not see it: the cookie is `HttpOnly`. */

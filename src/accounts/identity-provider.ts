@@ -1,6 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { z } from 'zod'
-import { type Clock, describeError, type Log } from '../kernel/index.ts'
+import { emailSchema } from '../contract/people.ts'
+import { type Clock, describeError, type Log, toStorable } from '../kernel/index.ts'
 import type { Identity } from './person.ts'
 
 /** The endpoints of a provider are read again after this time. */
@@ -38,6 +39,7 @@ export type SingleSignOnFailure =
   | 'invalid_code'
   | 'invalid_token'
   | 'email_not_verified'
+  | 'email_not_valid'
   | 'email_domain_not_allowed'
   | 'no_account'
   | 'email_belongs_to_another_identity'
@@ -61,6 +63,9 @@ const discoverySchema = z.object({
   token_endpoint_auth_methods_supported: z.array(z.string()).default(['client_secret_basic']),
 })
 type Discovery = z.output<typeof discoverySchema>
+
+/** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters, compared as they are. */
+const subjectSchema = z.string().regex(/^[\u0020-\u007e]{1,255}$/)
 
 const tokensSchema = z.object({ id_token: z.string(), access_token: z.string() })
 
@@ -104,6 +109,7 @@ export type IdentityProvider = ReturnType<typeof createIdentityProvider>
 export function createIdentityProvider(settings: IdentityProviderSettings, dependencies: IdentityProviderDependencies) {
   const call = createCalls(dependencies.fetch)
   const discover = createDiscovery(settings, dependencies)
+  const { clock } = dependencies
 
   async function verify(token: string, nonce: string): Promise<JWTPayload> {
     const { issuer, keys } = await discover()
@@ -113,10 +119,16 @@ export function createIdentityProvider(settings: IdentityProviderSettings, depen
       algorithms,
       requiredClaims: ['sub', 'exp', 'iat'],
       clockTolerance: clockToleranceSeconds,
+      currentDate: new Date(clock.now()),
     }).catch((error: unknown) => {
       const isDown = !(error instanceof errors.JOSEError) || error instanceof errors.JWKSTimeout
       throw new SingleSignOnError(isDown ? 'provider_unavailable' : 'invalid_token', describeError(error))
     })
+    // jose compares `iat` with the clock only where tokens have a maximum age.
+    if (payload.iat! > clock.now() / 1000 + clockToleranceSeconds)
+      throw new SingleSignOnError('invalid_token', 'the ID token was issued in the future')
+    if (!subjectSchema.safeParse(payload.sub).success)
+      throw new SingleSignOnError('invalid_token', 'the subject of the ID token is not valid')
     if (payload['nonce'] !== nonce) throw new SingleSignOnError('invalid_token', 'the nonce of the ID token differs')
     // A token for several audiences names the one that requested it.
     const isShared = Array.isArray(payload.aud) && payload.aud.length > 1
@@ -230,7 +242,7 @@ function tokenRequest(
   return { method: 'POST', headers, body }
 }
 
-/** `sources`: the claims of the ID token, then those of the user information. */
+/** `sources`: the claims of the ID token, then those of the user information. Throws `email_not_valid`. */
 function toIdentity(sources: JWTPayload[], issuer: string, settings: IdentityProviderSettings): Identity {
   const { groupsClaim, verifiedClaim } = settings
   // The email and its verification must come from the same source.
@@ -241,12 +253,19 @@ function toIdentity(sources: JWTPayload[], issuer: string, settings: IdentityPro
     // A subject is unique within its issuer only.
     accountId: `${issuer} ${sources[0]?.sub}`,
     issuer,
-    email: typeof email === 'string' ? email.toLowerCase() : '',
+    email: typeof email === 'string' && email !== '' ? readEmail(email) : '',
     isVerified: ['true', '1'].includes(String(contact?.[verifiedClaim])),
-    name: typeof name === 'string' ? name.trim().slice(0, 200) : '',
+    name: typeof name === 'string' ? toStorable(name.trim().slice(0, 200)) : '',
     groups: [first(groupsClaim)]
       .flat()
       .slice(0, maximumGroups)
       .filter((group) => typeof group === 'string'),
   }
+}
+
+/** By the rule of invitations, so that an address has one spelling. */
+function readEmail(text: string): string {
+  const read = emailSchema.safeParse(text)
+  if (read.success) return read.data
+  throw new SingleSignOnError('email_not_valid', 'the email of the provider is not an ASCII e-mail address')
 }

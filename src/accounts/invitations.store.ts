@@ -5,7 +5,11 @@ import { recordAdminChange } from '../operators/index.ts'
 import { type Change, insertPerson, putMembership } from './people.store.ts'
 import type { Invitation, NewPerson, Page } from './person.ts'
 
-export type NewInvitation = Omit<Invitation, 'organisationName'> & { tokenHash: Uint8Array }
+export type NewInvitation = Omit<Invitation, 'organisationName'> & {
+  tokenHash: Uint8Array
+  /** null: the operator token. */
+  invitedByPerson: string | null
+}
 
 /** What became of an acceptance. */
 export type Acceptance = 'accepted' | 'missing' | 'account_exists' | 'other_person'
@@ -14,25 +18,39 @@ const columns = `i.id, i.email, i.role, i.organisation_id AS "organisationId", o
   i.invited_by AS "invitedBy", i.created_at AS "createdAt", i.expires_at AS "expiresAt"`
 const source = `people_invitations i LEFT JOIN organisations o ON o.id = i.organisation_id`
 
-/** Invitations that are open: neither accepted nor expired. */
+/** The sender of an invitation. A version before the column `invited_by_person` has stored only the e-mail. */
+const sender = `SELECT s.id, s.is_operator FROM people s
+  WHERE s.id = coalesce(i.invited_by_person, (SELECT e.id FROM people e WHERE e.email = i.invited_by))`
+
+/**
+ * The condition of an open invitation at the time of a placeholder: neither accepted nor expired, and its sender may still invite to the
+ * role. The operator token may as long as it is not replaced.
+ */
+export const isOpenAt = (time: string) => `i.accepted_at IS NULL AND i.expires_at > ${time} AND (
+  EXISTS (SELECT 1 FROM (${sender}) s WHERE s.is_operator OR EXISTS (SELECT 1 FROM people_memberships m
+    WHERE m.person_id = s.id AND m.organisation_id = i.organisation_id AND m.role = 'administrator'))
+  OR (i.invited_by_person IS NULL AND i.invited_by = 'operator'
+    AND NOT EXISTS (SELECT 1 FROM operator_token t WHERE t.created_at > i.created_at)))`
+
+/** Invitations that are open. */
 export function createInvitationStore(database: Database) {
   return {
     insert: (invitation: NewInvitation, change: Change): Promise<void> =>
       database.transaction(async (transaction) => {
-        const { id, tokenHash, email, organisationId, role, invitedBy, createdAt, expiresAt } = invitation
+        const { id, tokenHash, email, organisationId, role, invitedBy, invitedByPerson, createdAt, expiresAt } =
+          invitation
         await transaction.execute(
-          `INSERT INTO people_invitations (id, token_hash, email, organisation_id, role, invited_by, created_at, expires_at)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-          [id, tokenHash, email, organisationId, role, invitedBy, createdAt, expiresAt],
+          `INSERT INTO people_invitations (id, token_hash, email, organisation_id, role, invited_by, created_at, expires_at, invited_by_person)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+          [id, tokenHash, email, organisationId, role, invitedBy, createdAt, expiresAt, invitedByPerson],
         )
         await record(transaction, change, 'invitation.created', invitation, { before: null, after: { email, role } })
       }),
 
-    /** The open invitation of a link, and whether its email has an account. */
+    /** The open invitation of a link. */
     async findByToken(tokenHash: Uint8Array, nowMs: number) {
-      const [found] = await database.query<Invitation & { accountExists: boolean }>(
-        `SELECT ${columns}, EXISTS (SELECT 1 FROM people p WHERE p.email = i.email) AS "accountExists"
-           FROM ${source} WHERE i.token_hash = $1 AND i.accepted_at IS NULL AND i.expires_at > $2`,
+      const [found] = await database.query<Invitation>(
+        `SELECT ${columns} FROM ${source} WHERE i.token_hash = $1 AND ${isOpenAt('$2')}`,
         [tokenHash, new Date(nowMs)],
       )
       return found
@@ -40,7 +58,7 @@ export function createInvitationStore(database: Database) {
 
     /** Newest first; `organisationId` null: invitations of operators. */
     async loadPage(organisationId: string | null, { limit, offset }: Page, nowMs: number) {
-      const open = `i.organisation_id IS NOT DISTINCT FROM $1::uuid AND i.accepted_at IS NULL AND i.expires_at > $2`
+      const open = `i.organisation_id IS NOT DISTINCT FROM $1::uuid AND ${isOpenAt('$2')}`
       const filter = [organisationId, new Date(nowMs)]
       const [counted] = await database.query<{ total: bigint }>(
         `SELECT count(*) AS total FROM people_invitations i WHERE ${open}`,
@@ -88,7 +106,7 @@ function createAcceptance(database: Database) {
         const at = new Date(change.atMs)
         const [invitation] = await transaction.query<Invitation>(
           `SELECT i.id, i.email, i.role, i.organisation_id AS "organisationId" FROM people_invitations i
-            WHERE i.token_hash = $1 AND i.accepted_at IS NULL AND i.expires_at > $2 FOR UPDATE`,
+            WHERE i.token_hash = $1 AND ${isOpenAt('$2')} FOR UPDATE OF i`,
           [tokenHash, at],
         )
         if (!invitation) return 'missing'
@@ -116,9 +134,12 @@ async function grant(
     await putMembership(transaction, { organisationId, personId, role }, change)
     return
   }
-  await transaction.execute(`UPDATE people SET is_operator = true, operator_from_groups = false WHERE id = $1`, [
-    personId,
-  ])
+  // Nobody has verified that an invited person owns the e-mail, so an operator confirms the account first.
+  const granted = await transaction.execute(
+    `UPDATE people SET is_operator = true, operator_from_groups = false WHERE id = $1 AND email_verified`,
+    [personId],
+  )
+  if (granted === 0) return
   await recordAdminChange(transaction, {
     ...change,
     action: 'person.updated',

@@ -200,20 +200,13 @@ function addAcceptance(app: App, accounts: Accounts) {
       'Read an invitation',
       {
         params: invitationTokenParamsSchema,
-        response: { 200: openInvitationSchema, ...errorResponses(404) },
+        response: { 200: openInvitationSchema, ...errorResponses(404, 429) },
       },
       'none',
     ),
-    async ({ params }) => {
-      const { email, role, organisationName, expiresAt, accountExists } = await accounts.findInvitation(params.token)
-      return {
-        email,
-        role,
-        organisationName,
-        expiresAt: expiresAt.toISOString(),
-        accountExists,
-        ...accounts.signInMethods,
-      }
+    async ({ params, ip }) => {
+      const { email, role, organisationName, expiresAt } = await accounts.findInvitation(params.token, ip)
+      return { email, role, organisationName, expiresAt: expiresAt.toISOString(), ...accounts.signInMethods }
     },
   )
   app.post(
@@ -222,15 +215,17 @@ function addAcceptance(app: App, accounts: Accounts) {
       'acceptInvitation',
       'Accept an invitation',
       {
-        description: 'Creates the account, or adds the membership to the signed-in person. The link can be used once.',
+        description:
+          'Creates the account, or adds the membership to the signed-in person. The link can be used once. A person without a verified e-mail becomes an operator only when an operator confirms it.',
         params: invitationTokenParamsSchema,
         body: acceptInvitationSchema,
-        response: { 200: meSchema.pick({ organisations: true }), ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: meSchema.pick({ organisations: true }), ...errorResponses(400, 401, 403, 404, 409, 429) },
       },
       { role: 'visitor' },
     ),
-    async ({ params, body, person, requestId }) => {
-      const personId = await accounts.acceptInvitation(params.token, { person, account: body, requestId })
+    async ({ params, body, person, requestId, ip: clientAddress }) => {
+      const by = { person, account: body, requestId, clientAddress }
+      const personId = await accounts.acceptInvitation(params.token, by)
       return { organisations: await accounts.loadMemberships(personId) }
     },
   )

@@ -46,10 +46,10 @@ function addUse(app: App, accounts: Accounts) {
     described(
       'getPasswordReset',
       'Read a link for a new password',
-      { params: invitationTokenParamsSchema, response: { 200: passwordResetSchema, ...errorResponses(404) } },
+      { params: invitationTokenParamsSchema, response: { 200: passwordResetSchema, ...errorResponses(404, 429) } },
       'none',
     ),
-    async ({ params }) => render(await accounts.findPasswordReset(params.token)),
+    async ({ params, ip }) => render(await accounts.findPasswordReset(params.token, ip)),
   )
   app.post(
     '/api/password-resets/:token',
@@ -60,12 +60,12 @@ function addUse(app: App, accounts: Accounts) {
         description: 'Ends all sessions of the person. The link can be used once.',
         params: invitationTokenParamsSchema,
         body: usePasswordResetSchema,
-        response: { 204: emptySchema, ...errorResponses(400, 404, 409) },
+        response: { 204: emptySchema, ...errorResponses(400, 404, 409, 429) },
       },
       'none',
     ),
-    async ({ params, body, requestId }, reply) => {
-      await accounts.usePasswordReset(params.token, body.password, requestId)
+    async ({ params, body, requestId, ip }, reply) => {
+      await accounts.usePasswordReset(params.token, body.password, { requestId, clientAddress: ip })
       return reply.code(204).send(null)
     },
   )

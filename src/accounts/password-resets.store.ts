@@ -1,10 +1,15 @@
 import type { Database } from '../database/index.ts'
 import type { PasswordReset } from './person.ts'
-import { type Change, record, removeSecondFactor, setPassword } from './people.store.ts'
+import { type Change, endSignIns, record, removeSecondFactor, setPassword } from './people.store.ts'
 
 const columns = `r.person_id AS "personId", p.email, p.name, r.removes_second_factor AS "removesSecondFactor",
   r.expires_at AS "expiresAt"`
 const source = `people_password_resets r JOIN people p ON p.id = r.person_id`
+
+/** The condition of a valid link at the time of a placeholder: the operator who has made it is one, the operator token was not replaced. */
+const isValidAt = (time: string) => `r.expires_at > ${time} AND (
+  EXISTS (SELECT 1 FROM people s WHERE s.id = r.created_by_person AND s.is_operator)
+  OR (r.created_by_person IS NULL AND NOT EXISTS (SELECT 1 FROM operator_token t WHERE t.created_at > r.created_at)))`
 
 /** Links with which a person sets a new password, once. */
 export function createPasswordResetStore(database: Database) {
@@ -19,11 +24,12 @@ export function createPasswordResetStore(database: Database) {
         const [person] = await transaction.query(`SELECT 1 FROM people WHERE id = $1 FOR UPDATE`, [personId])
         if (!person) return undefined
         await transaction.execute(
-          `INSERT INTO people_password_resets (person_id, token_hash, removes_second_factor, created_at, expires_at)
-           VALUES ($1, $2, $3, $4, $5)
+          `INSERT INTO people_password_resets (person_id, token_hash, removes_second_factor, created_at, expires_at, created_by_person)
+           VALUES ($1, $2, $3, $4, $5, $6)
            ON CONFLICT (person_id) DO UPDATE SET token_hash = excluded.token_hash, created_at = excluded.created_at,
-             removes_second_factor = excluded.removes_second_factor, expires_at = excluded.expires_at`,
-          [personId, tokenHash, removesSecondFactor, new Date(change.atMs), expiresAt],
+             removes_second_factor = excluded.removes_second_factor, expires_at = excluded.expires_at,
+             created_by_person = excluded.created_by_person`,
+          [personId, tokenHash, removesSecondFactor, new Date(change.atMs), expiresAt, change.actor.personId ?? null],
         )
         await record(transaction, change, 'person.password_reset_created', personId, null, {
           before: null,
@@ -38,7 +44,7 @@ export function createPasswordResetStore(database: Database) {
 
     async findByToken(tokenHash: string, nowMs: number): Promise<PasswordReset | undefined> {
       const [found] = await database.query<PasswordReset>(
-        `SELECT ${columns} FROM ${source} WHERE r.token_hash = $1 AND r.expires_at > $2`,
+        `SELECT ${columns} FROM ${source} WHERE r.token_hash = $1 AND ${isValidAt('$2')}`,
         [tokenHash, new Date(nowMs)],
       )
       return found
@@ -48,7 +54,7 @@ export function createPasswordResetStore(database: Database) {
     use: (tokenHash: string, passwordHash: string, { actor, atMs }: Change): Promise<boolean> =>
       database.transaction(async (transaction) => {
         const [used] = await transaction.query<{ personId: string; removesSecondFactor: boolean }>(
-          `DELETE FROM people_password_resets WHERE token_hash = $1 AND expires_at > $2
+          `DELETE FROM people_password_resets r WHERE r.token_hash = $1 AND ${isValidAt('$2')}
            RETURNING person_id AS "personId", removes_second_factor AS "removesSecondFactor"`,
           [tokenHash, new Date(atMs)],
         )
@@ -56,7 +62,7 @@ export function createPasswordResetStore(database: Database) {
         const { personId, removesSecondFactor } = used
         await setPassword(transaction, personId, passwordHash, atMs)
         if (removesSecondFactor) await removeSecondFactor(transaction, personId)
-        await transaction.execute(`DELETE FROM people_sessions WHERE person_id = $1`, [personId])
+        await endSignIns(transaction, personId)
         const change = { actor: { ...actor, personId }, atMs }
         await record(transaction, change, 'person.password_reset', personId, null, {
           before: null,

@@ -12,14 +12,17 @@ const tokenBytes = 32
 interface PasswordResetDependencies {
   resets: ReturnType<typeof createPasswordResetStore>
   hashPassword: (password: string) => Promise<string>
+  /** Counts a use of a link. */
+  countLink: (kind: 'password reset', clientAddress: string) => Promise<void>
   /** Ends the lock after wrong passwords. */
-  unlock: (email: string) => Promise<void>
+  unlock: (email: string, clientAddress: string) => Promise<void>
   clock: Clock
 }
 
 /** Links that an operator makes for people who have lost their password, and perhaps their second factor. */
-export function createPasswordResets({ resets, hashPassword, unlock, clock }: PasswordResetDependencies) {
-  async function findPasswordReset(token: string): Promise<PasswordReset> {
+export function createPasswordResets({ resets, hashPassword, countLink, unlock, clock }: PasswordResetDependencies) {
+  async function findPasswordReset(token: string, clientAddress: string): Promise<PasswordReset> {
+    await countLink('password reset', clientAddress)
     const found = await resets.findByToken(lookupHash(token), clock.now())
     if (!found) throw noReset()
     return found
@@ -43,12 +46,16 @@ export function createPasswordResets({ resets, hashPassword, unlock, clock }: Pa
       return { ...made, token }
     },
 
-    async usePasswordReset(token: string, password: string, requestId: string): Promise<void> {
-      const { email } = await findPasswordReset(token)
+    async usePasswordReset(
+      token: string,
+      password: string,
+      { requestId, clientAddress }: { requestId: string; clientAddress: string },
+    ): Promise<void> {
+      const { email } = await findPasswordReset(token, clientAddress)
       const passwordHash = await hashPassword(password)
       const actor = { name: email, requestId }
       if (!(await resets.use(lookupHash(token), passwordHash, { actor, atMs: clock.now() }))) throw noReset()
-      await unlock(email)
+      await unlock(email, clientAddress)
     },
   }
 }

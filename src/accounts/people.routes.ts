@@ -146,13 +146,12 @@ function addPeople(app: App, accounts: Accounts) {
   app.patch(
     '/api/people/:id',
     described('updatePerson', 'Make a person an operator, or no operator', {
-      description: 'In effect for the next request of the person.',
+      description: 'In effect for the next request of the person. 409 if the e-mail of a new operator is not verified.',
       params: idParamsSchema,
       body: updatePersonSchema,
-      response: { 200: personSchema, ...errorResponses(400, 401, 403, 404) },
+      response: { 200: personSchema, ...errorResponses(400, 401, 403, 404, 409) },
     }),
-    (request) =>
-      accounts.setOperator(request.params.id, request.body.isOperator, actorOf(request)).then(describePerson),
+    (request) => accounts.setOperator(request.params.id, request.body, actorOf(request)).then(describePerson),
   )
   app.delete(
     '/api/people/:id',

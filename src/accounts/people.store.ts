@@ -3,12 +3,8 @@ import type { MembershipRole } from '../contract/people.ts'
 import type { Database, Queryable } from '../database/index.ts'
 import { createUuid, isUuid } from '../kernel/index.ts'
 import { type Actor, recordAdminChange } from '../operators/index.ts'
+import type { PasswordAccount } from './known-devices.ts'
 import type { Member, Membership, NewPerson, Page, Person, PersonRecord, SessionRecord } from './person.ts'
-
-export interface AttemptRule {
-  maximum: number
-  windowMs: number
-}
 
 /** The actor and the time of a change. */
 export interface Change {
@@ -16,8 +12,8 @@ export interface Change {
   atMs: number
 }
 
-const personColumns = `p.id, p.email, p.name, p.is_operator AS "isOperator", p.two_factor_enabled AS "twoFactorEnabled",
-  p.created_at AS "createdAt",
+const personColumns = `p.id, p.email, p.email_verified AS "emailVerified", p.name, p.is_operator AS "isOperator",
+  p.two_factor_enabled AS "twoFactorEnabled", p.created_at AS "createdAt",
   EXISTS (SELECT 1 FROM people_accounts a WHERE a.person_id = p.id AND a.provider_id = 'credential') AS "hasPassword",
   EXISTS (SELECT 1 FROM people_accounts a WHERE a.person_id = p.id AND a.provider_id = 'sso') AS "usesSingleSignOn"`
 
@@ -25,7 +21,6 @@ export function createPeopleStore(database: Database) {
   return {
     ...createReads(database),
     ...createSessionChanges(database),
-    ...createAttempts(database),
     ...createMemberChanges(database),
 
     /** Creates the first account. Resolves to false if there is one, also when several instances do this at the same time. */
@@ -38,15 +33,19 @@ export function createPeopleStore(database: Database) {
         return true
       }),
 
-    /** Resolves to false if there is no such person. */
-    setOperator: (id: string, isOperator: boolean, change: Change): Promise<boolean> =>
+    setOperator: (
+      id: string,
+      { isOperator, acceptUnverifiedEmail }: { isOperator: boolean; acceptUnverifiedEmail: boolean },
+      change: Change,
+    ): Promise<'done' | 'missing' | 'unverified'> =>
       database.transaction(async (transaction) => {
-        const [before] = await transaction.query<{ isOperator: boolean; email: string }>(
-          `SELECT is_operator AS "isOperator", email FROM people WHERE id = $1 FOR UPDATE`,
+        const [before] = await transaction.query<{ isOperator: boolean; email: string; emailVerified: boolean }>(
+          `SELECT is_operator AS "isOperator", email, email_verified AS "emailVerified" FROM people WHERE id = $1 FOR UPDATE`,
           [id],
         )
-        if (!before) return false
-        if (before.isOperator === isOperator) return true
+        if (!before) return 'missing'
+        if (before.isOperator === isOperator) return 'done'
+        if (isOperator && !before.emailVerified && !acceptUnverifiedEmail) return 'unverified'
         await transaction.execute(
           `UPDATE people SET is_operator = $2, operator_from_groups = false, updated_at = $3 WHERE id = $1`,
           [id, isOperator, new Date(change.atMs)],
@@ -55,7 +54,7 @@ export function createPeopleStore(database: Database) {
           before: { email: before.email, isOperator: before.isOperator },
           after: { email: before.email, isOperator },
         })
-        return true
+        return 'done'
       }),
 
     /** Resolves to false if there is no such person. */
@@ -129,6 +128,17 @@ export async function setPassword(
   )
 }
 
+/** Ends the sessions of a person, and the sign-ins that wait for the second factor: a former password has begun them. */
+export async function endSignIns(transaction: Queryable, personId: string): Promise<void> {
+  await transaction.execute(`DELETE FROM people_sessions WHERE person_id = $1`, [personId])
+  await endChallenges(transaction, personId)
+}
+
+/** The table has rows of the last minutes only. */
+async function endChallenges(queryable: Queryable, personId: string): Promise<void> {
+  await queryable.execute(`DELETE FROM people_verifications WHERE value = $1`, [personId])
+}
+
 /** Removes the second factor of a person. */
 export async function removeSecondFactor(transaction: Queryable, personId: string): Promise<void> {
   await transaction.execute(`DELETE FROM people_two_factors WHERE person_id = $1`, [personId])
@@ -194,6 +204,16 @@ function createReads(database: Database) {
       const [person] = await database.query<PersonRecord>(`SELECT ${personColumns} FROM people p WHERE p.id = $1`, [id])
       return person
     },
+    /** The account whose password this e-mail or person has. */
+    async loadPasswordAccount(of: { email: string } | { personId: string | undefined }) {
+      const [condition, value] = 'email' in of ? ['p.email = $1', of.email] : ['p.id = $1', of.personId ?? null]
+      const [account] = await database.query<PasswordAccount>(
+        `SELECT p.id AS "personId", a.password AS "passwordHash" FROM people p JOIN people_accounts a ON a.person_id = p.id
+          WHERE ${condition} AND a.provider_id = 'credential'`,
+        [value],
+      )
+      return account
+    },
     /** The person of a valid session, with all roles. */
     async loadSessionPerson(tokenHash: string, nowMs: number): Promise<Person | undefined> {
       const [row] = await database.query<Omit<Person, 'memberships'> & { memberships: Record<string, MembershipRole> }>(
@@ -234,7 +254,7 @@ function createReads(database: Database) {
         [organisationId],
       )
       const members = await database.query<Member>(
-        `SELECT m.person_id AS "personId", p.email, p.name, m.role, m.created_at AS "createdAt"
+        `SELECT m.person_id AS "personId", p.email, p.email_verified AS "emailVerified", p.name, m.role, m.created_at AS "createdAt"
            FROM people_memberships m JOIN people p ON p.id = m.person_id
           WHERE m.organisation_id = $1 ORDER BY p.email LIMIT $2 OFFSET $3`,
         [organisationId, limit, offset],
@@ -309,6 +329,8 @@ function createSessionChanges(database: Database) {
         await record(transaction, change, 'person.session_ended', personId, null, { before, after: null })
         return true
       }),
+    /** Ends the sign-ins of a person that wait for the second factor. */
+    endChallenges: (personId: string) => endChallenges(database, personId),
     /** Removes what can no longer be used. */
     async removeExpired(nowMs: number): Promise<void> {
       const now = new Date(nowMs)
@@ -316,26 +338,6 @@ function createSessionChanges(database: Database) {
       await database.execute(`DELETE FROM people_password_resets WHERE expires_at < $1`, [now], { background: true })
       await database.execute(`DELETE FROM people_verifications WHERE expires_at < $1`, [now], { background: true })
       await database.execute(`DELETE FROM people_attempts WHERE window_ends_at < $1`, [now], { background: true })
-    },
-  }
-}
-
-function createAttempts(database: Database) {
-  return {
-    /** Counts an attempt in one statement, so that concurrent attempts on several instances cannot exceed the limit. */
-    async consumeAttempt(key: string, { maximum, windowMs }: AttemptRule, nowMs: number) {
-      const [row] = await database.query<{ attempts: number; windowEndsAt: Date }>(
-        `INSERT INTO people_attempts AS a (key, attempts, window_ends_at) VALUES ($1, 1, $3)
-         ON CONFLICT (key) DO UPDATE SET
-           attempts = CASE WHEN a.window_ends_at <= $2 THEN 1 ELSE least(a.attempts + 1, 1000000) END,
-           window_ends_at = CASE WHEN a.window_ends_at <= $2 THEN excluded.window_ends_at ELSE a.window_ends_at END
-         RETURNING attempts, window_ends_at AS "windowEndsAt"`,
-        [key, new Date(nowMs), new Date(nowMs + windowMs)],
-      )
-      return { allowed: row!.attempts <= maximum, retryAfterMs: row!.windowEndsAt.getTime() - nowMs }
-    },
-    async forgetAttempts(key: string): Promise<void> {
-      await database.execute(`DELETE FROM people_attempts WHERE key = $1`, [key])
     },
   }
 }

@@ -15,12 +15,20 @@ export interface Person {
 export interface PersonRecord {
   id: string
   email: string
+  /** Single sign-on has verified that the person owns the e-mail. */
+  emailVerified: boolean
   name: string
   isOperator: boolean
   twoFactorEnabled: boolean
   hasPassword: boolean
   usesSingleSignOn: boolean
   createdAt: Date
+}
+
+export interface NewAccount {
+  email: string
+  name: string
+  password: string
 }
 
 export interface NewPerson {
@@ -42,6 +50,7 @@ export interface Membership {
 export interface Member {
   personId: string
   email: string
+  emailVerified: boolean
   name: string
   role: MembershipRole
   createdAt: Date

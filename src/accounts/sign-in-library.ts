@@ -40,6 +40,9 @@ export interface SingleSignOn {
 
 /** Set by this module from the connection, never taken from a client. */
 const clientAddressHeader = 'x-portico-client-address'
+/** The names that the library gives to its cookies, without prefix. */
+const challengeCookie = 'two_factor'
+const trustedDeviceCookie = /\btrust_device$/
 /** A session ends after this time without a request to `get-session`. */
 const sessionSeconds = 7 * 24 * 3600
 const refreshAfterSeconds = 24 * 3600
@@ -49,7 +52,8 @@ const returnPath = /^\/console(?:\/[\w.~%-]{1,200}){0,8}$/
 export function createSignInLibrary(dependencies: SignInLibraryDependencies) {
   const auth = createAuth(dependencies)
   return {
-    respond: (request: SignInRequest): Promise<Response> => auth.handler(toRequest(request)),
+    /** Rejects with an error that is not the library's, such as that of the database. */
+    respond: async (request: SignInRequest): Promise<Response> => auth.handler(toRequest(request)),
 
     async hashPassword(password: string): Promise<string> {
       const { password: hashing } = await auth.$context
@@ -60,6 +64,13 @@ export function createSignInLibrary(dependencies: SignInLibraryDependencies) {
     async readSessionToken(cookies: string): Promise<string | undefined> {
       const { authCookies } = await auth.$context
       return readSignedCookie(cookies, authCookies.sessionToken.name, dependencies.secret)
+    },
+
+    /** The id of the person who has given the password and whose second factor is still to be checked; undefined without one. */
+    async findChallenged(cookies: string): Promise<string | undefined> {
+      const { createAuthCookie, internalAdapter } = await auth.$context
+      const challenge = readSignedCookie(cookies, createAuthCookie(challengeCookie).name, dependencies.secret)
+      return challenge === undefined ? undefined : (await internalAdapter.findVerificationValue(challenge))?.value
     },
   }
 }
@@ -98,10 +109,12 @@ function createAuth(dependencies: SignInLibraryDependencies) {
       },
     },
     account: { updateAccountOnSignIn: false, accountLinking: { enabled: false } },
-    onAPIError: { errorURL: signInPagePath },
+    // Unexpected errors are thrown to the caller. Otherwise the library writes them, and some refusals, to the console.
+    onAPIError: { errorURL: signInPagePath, throw: true },
     verification: { storeIdentifier: 'hashed' },
     plugins: [
-      twoFactor({ issuer: 'Portico' }),
+      // Counted in the database by sign-in-limits.ts, before the code is checked and not for the devices of the person.
+      twoFactor({ issuer: 'Portico', accountLockout: { enabled: false } }),
       ...(singleSignOn ? [openSingleSignOn(singleSignOn, dependencies)] : []),
     ],
     // Counted by `handle` in the database, for emails as well as addresses.
@@ -110,6 +123,8 @@ function createAuth(dependencies: SignInLibraryDependencies) {
     // The routes have checked that the request comes from this origin.
     trustedOrigins: (request) => (request ? [new URL(request.url).origin] : []),
     advanced: {
+      // The default is true where the environment looks like that of tests.
+      disableOriginCheck: false,
       cookiePrefix: 'portico',
       useSecureCookies: publicUrl?.startsWith('https:') ?? false,
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', path: '/' },
@@ -119,8 +134,11 @@ function createAuth(dependencies: SignInLibraryDependencies) {
     logger: {
       // Its warnings state refused sign-ins, which the request log has already.
       level: 'error',
-      log: (_level, _message, ...details) =>
-        log.error({ error: details.map(describeError).join('; ') }, 'the sign-in library reports an error'),
+      log: (_level, message, ...details) =>
+        log.error(
+          { error: [message, ...details.map(describeError)].join('; ') },
+          'the sign-in library reports an error',
+        ),
     },
   })
 }
@@ -142,10 +160,22 @@ function readSignedCookie(header: string, name: string, secret: string): string 
   return given.length === expected.length && timingSafeEqual(given, expected) ? value : undefined
 }
 
+/**
+ * One cookie of each name, so that the library reads those by which Portico has counted the attempt. Without devices that would skip the
+ * second factor: no password, factor or role would end them.
+ */
+function uniqueCookies(header: string): string {
+  return [...parseCookies(header)]
+    .filter(([name]) => !trustedDeviceCookie.test(name))
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('; ')
+}
+
 /** Without headers of the client that the library does not need. */
 function toRequest({ method, path, headers, body, origin, clientAddress }: SignInRequest): Request {
   const passed = new Headers({ [clientAddressHeader]: clientAddress })
-  for (const name of ['cookie', 'user-agent', 'accept', 'sec-fetch-site', 'sec-fetch-mode']) {
+  passed.set('cookie', uniqueCookies(headers.get('cookie') ?? ''))
+  for (const name of ['user-agent', 'accept', 'sec-fetch-site', 'sec-fetch-mode']) {
     const value = headers.get(name)
     if (value !== null) passed.set(name, value)
   }

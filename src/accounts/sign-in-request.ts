@@ -15,3 +15,8 @@ export interface SignInRequest {
   origin: string
   clientAddress: string
 }
+
+/** A field of the body; undefined if the body has none of this name. */
+export function fieldOf({ body }: SignInRequest, name: string): unknown {
+  return typeof body === 'object' ? (body as Record<string, unknown> | null)?.[name] : undefined
+}

@@ -1,6 +1,7 @@
 import type { Database, Queryable } from '../database/index.ts'
 import { createUuid } from '../kernel/index.ts'
-import { type Change, insertPerson, putMembership, record, removeSecondFactor } from './people.store.ts'
+import { isOpenAt } from './invitations.store.ts'
+import { type Change, endSignIns, insertPerson, putMembership, record, removeSecondFactor } from './people.store.ts'
 import type { GroupRoles, Identity } from './person.ts'
 
 /** The value of `provider_id` for identities of the single sign-on provider. */
@@ -81,7 +82,7 @@ async function connect(
     return { refused: 'email_belongs_to_another_identity' }
   await transaction.execute(`DELETE FROM people_accounts WHERE person_id = $1`, [id])
   await removeSecondFactor(transaction, id)
-  await transaction.execute(`DELETE FROM people_sessions WHERE person_id = $1`, [id])
+  await endSignIns(transaction, id)
   await transaction.execute(`DELETE FROM people_password_resets WHERE person_id = $1`, [id])
   await transaction.execute(`UPDATE people SET email_verified = true, updated_at = $2 WHERE id = $1`, [
     id,
@@ -119,7 +120,7 @@ async function changeEmail(
 }
 
 async function isInvited(transaction: Queryable, email: string, { atMs }: Change): Promise<boolean> {
-  const open = `SELECT 1 FROM people_invitations WHERE email = $1 AND accepted_at IS NULL AND expires_at > $2 LIMIT 1`
+  const open = `SELECT 1 FROM people_invitations i WHERE i.email = $1 AND ${isOpenAt('$2')} LIMIT 1`
   return (await transaction.query(open, [email, new Date(atMs)])).length > 0
 }
 
